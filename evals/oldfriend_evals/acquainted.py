@@ -23,7 +23,7 @@ from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.intent import Addressee, perceive
 from oldfriend.turn.prompt_builder import BuiltPrompt, build_reply_prompt
 from oldfriend.turn.reply_context import load_reply_context
-from oldfriend.turn.tools.call_store import InMemoryToolCallStore
+from oldfriend.turn.tools.tool import InMemoryToolCallStore
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend_evals.believing import BENCH, WRITTEN_AT_ONCE, YEARS, believe

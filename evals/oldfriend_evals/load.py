@@ -17,9 +17,8 @@ from oldfriend.llm.circuit_breaker import CircuitBreaker
 from oldfriend.llm.fallback import FallbackChain
 from oldfriend.llm.model import CallSink
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.runtime.gc_tuning import tune_gc
 from oldfriend.runtime.learn_now import learn_now
-from oldfriend.runtime.warmup import preload_language_data
+from oldfriend.runtime.warmup import preload_language_data, tune_gc
 from oldfriend.runtime.worker import run_worker
 from oldfriend_evals.corpus import sessions
 from oldfriend_evals.measuring import Measure, Scope, at_least, at_most, not_measured

@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from oldfriend.inbound.invitations import create_sign_in_link
+from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.believing import believe
 from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured

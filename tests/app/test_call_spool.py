@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.call_spool import CallSpool
+from oldfriend.app.call_spool import (
+    CallSpool,
+    FinishedCall,
+    parse_finished_calls,
+    parse_interrupted_calls,
+)
 from oldfriend.app.dead_processes import drain_spools, reap_dead_processes
 from oldfriend.app.process_registry import (
     RESERVED_BYTES,
@@ -19,7 +24,6 @@ from oldfriend.app.process_registry import (
     find_boot_id,
     open_other,
 )
-from oldfriend.app.spooled_calls import FinishedCall, parse_finished_calls, parse_interrupted_calls
 from oldfriend.forgetting.forget import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.llm.model import (

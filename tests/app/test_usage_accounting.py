@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.deadlines import guard_lease
+from oldfriend.app.concurrency import guard_lease
 from oldfriend.app.doctor_results import CheckResult
 from oldfriend.app.embed_messages import EMBED_JOB, find_embedding_resume_at, try_embed_missing
 from oldfriend.app.event_log import EVENT_LOGGER

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.db.sqlite import wal as bytes_held
+from oldfriend.db.sqlite import sqlite_database as bytes_held
 from oldfriend.db.sqlite.sqlite_database import SqliteDatabase, open_sqlite
 
 SECRET = "the tiger sleeps in the pantry"

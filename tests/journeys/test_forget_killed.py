@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.call_spool import CallSpool
+from oldfriend.app.call_spool import CallSpool, FinishedCall
 from oldfriend.app.process_registry import build_process_folder
 from oldfriend.app.spool_file import write_offline_file
-from oldfriend.app.spooled_calls import FinishedCall
 from oldfriend.config.settings import Settings
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat

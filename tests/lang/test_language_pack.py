@@ -72,7 +72,7 @@ from oldfriend.search.role_synonyms import get_role_words
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.turn.attribution.cues import list_cue_languages
-from oldfriend.turn.emotion import detect_emotion
+from oldfriend.turn.message_analysis import detect_emotion
 from oldfriend.turn.intent import Addressee, perceive
 
 asked = find_requested_attribute("Kie mi loĝas?")

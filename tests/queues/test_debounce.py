@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.ids import PersonId
-from oldfriend.queues.debounce import (
+from oldfriend.queues.inbox import (
     MAX_BURST,
     MAX_BURST_CHARS,
     MIN_FRAGMENT_CHARS,

@@ -7,8 +7,8 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import ChatId, MessageId, TurnId
 from oldfriend.memory.people import ensure_person
 from oldfriend.queues import inbox, queue
-from oldfriend.queues.debounce import BurstItem
 from oldfriend.queues.inbox import (
+    BurstItem,
     InboxPayload,
     enqueue_inbox,
     find_joinable_turn,

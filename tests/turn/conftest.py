@@ -21,7 +21,7 @@ from oldfriend.memory.people import ensure_companion, get_person_by_id
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.turn.intent import Addressee
 from oldfriend.turn.pipeline import run_turn
-from oldfriend.turn.tools.call_store import InMemoryToolCallStore
+from oldfriend.turn.tools.tool import InMemoryToolCallStore
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from tests.clock import FrozenClock

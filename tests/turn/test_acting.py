@@ -12,8 +12,7 @@ from oldfriend.llm.fallback import drop_unpaired_calls
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolDefinition, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.prompts.prompt import get_reply_prompt
-from oldfriend.turn.tools.call_store import InMemoryToolCallStore
-from oldfriend.turn.tools.tool import BoundTool, ToolArguments
+from oldfriend.turn.tools.tool import BoundTool, InMemoryToolCallStore, ToolArguments
 from oldfriend.turn.tools.tool_executor import ToolExecutor
 from oldfriend.turn.turn_dependencies import TurnLimits
 from oldfriend.usage.tool_calls import ToolEffect

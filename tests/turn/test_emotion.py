@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.turn.emotion import EMOTIONS, detect_emotion, load_emotion_cues
+from oldfriend.turn.message_analysis import EMOTIONS, detect_emotion, load_emotion_cues
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oldfriend.domain.memories import Mood
 from oldfriend.domain.working_memory import StyleMode
-from oldfriend.turn.reply_style import (
+from oldfriend.turn.companion_state import (
     DEFAULT_WEIGHTS,
     DISTRESS_EMOTIONS,
     SAFE_MODES,

@@ -2,7 +2,7 @@
 
 from oldfriend.db.database import Database
 from oldfriend.domain.ids import PersonId, TurnId
-from oldfriend.usage.call_history import find_last_call, list_shown_ids
+from oldfriend.usage.model_calls import find_last_call, list_shown_ids
 
 
 async def test_nothing_is_known_of_what_was_never_asked(db: Database) -> None:

@@ -7,12 +7,12 @@ from oldfriend.db.message_numbers import unpack_ids
 from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.llm.model import ToolCall
 from oldfriend.memory.people import ensure_person
-from oldfriend.usage.call_history import list_shown_ids
 from oldfriend.usage.costs import sum_usage
 from oldfriend.usage.model_calls import (
     CallContext,
     clear_committed_calls,
     has_other_answer,
+    list_shown_ids,
     load_completions_by_step,
     record_call,
 )

@@ -22,7 +22,7 @@ from oldfriend.domain.ids import MessageId, ObjectId, PersonId, TurnId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Entity, Evidence, JournalEntry, Mood, ObjectKind
 from oldfriend.domain.messages import Message
-from oldfriend.inbound.failure_markers import STOPPED_MARKER
+from oldfriend.inbound.system_replies import STOPPED_MARKER
 from oldfriend.learning.learning_progress import LearningProgress, find_learning_progress
 from oldfriend.memory.api_tokens import find_principal_by_token
 from oldfriend.memory.change_feed import (

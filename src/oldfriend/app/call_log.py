@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.app.call_spool import CallSpool
-from oldfriend.app.spooled_calls import FinishedCall
+from oldfriend.app.call_spool import CallSpool, FinishedCall
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound, SchemaTooNew, StoreCorrupt, StoreError

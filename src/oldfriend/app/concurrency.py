@@ -1,8 +1,43 @@
-"""Concurrency: runs work next to a watcher task that can end it."""
+"""Concurrency: work next to a watcher task, and a guard that ends spending with a lost lease.
+
+A process that was frozen or starved of CPU checks the guard before it spends anything.
+"""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar
+
+from oldfriend.domain.errors import LeaseLost
+
+_LEASE_CHECK: Final[ContextVar[Callable[[], None] | None]] = ContextVar("refuse", default=None)
+
+
+@contextmanager
+def guard_lease(refuse_lost: Callable[[], None]) -> Iterator[None]:
+    """Guard what runs in this block; ``refuse_lost`` raises LeaseLost once the lease is lost."""
+    token = _LEASE_CHECK.set(refuse_lost)
+    try:
+        yield
+    finally:
+        _LEASE_CHECK.reset(token)
+
+
+def is_lease_lost() -> bool:
+    """Return whether the current work belongs to a lease that may have been lost."""
+    try:
+        raise_if_lease_lost()
+    except LeaseLost:
+        return True
+    return False
+
+
+def raise_if_lease_lost() -> None:
+    """Raise LeaseLost if the current work belongs to a lease that may have been lost."""
+    if (refuse_lost := _LEASE_CHECK.get()) is not None:
+        refuse_lost()
+
 
 T = TypeVar("T")
 

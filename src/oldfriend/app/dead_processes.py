@@ -6,6 +6,7 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.call_log import flush_spool, write_spooled_call
+from oldfriend.app.call_spool import FinishedCall, parse_finished_calls, parse_interrupted_calls
 from oldfriend.app.event_log import log_event
 from oldfriend.app.process_registry import (
     OtherProcessFile,
@@ -14,7 +15,6 @@ from oldfriend.app.process_registry import (
     open_other,
     remove_other,
 )
-from oldfriend.app.spooled_calls import FinishedCall, parse_finished_calls, parse_interrupted_calls
 from oldfriend.domain.clock import SECOND, system_clock
 from oldfriend.queues.dead_leases import release_partitions_of_dead_owner
 

@@ -6,8 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.concurrency import run_with_watcher
-from oldfriend.app.deadlines import guard_lease
+from oldfriend.app.concurrency import guard_lease, run_with_watcher
 from oldfriend.app.isolation import MAX_EXCLUSIVE_S, ExclusiveAccess
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, uptime_s

@@ -11,9 +11,9 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.call_log import flush_call_with_retry, flush_spool
-from oldfriend.app.deadlines import is_lease_lost, raise_if_lease_lost
+from oldfriend.app.call_spool import FinishedCall, OpenCall
+from oldfriend.app.concurrency import is_lease_lost, raise_if_lease_lost
 from oldfriend.app.spend_limits import load_allowances
-from oldfriend.app.spooled_calls import FinishedCall, OpenCall
 from oldfriend.app.usage_accounting import UsageAccount
 from oldfriend.config.settings_schema import ModelRole
 from oldfriend.domain.ids import new_id

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from oldfriend.app.call_log import flush_call_with_retry
-from oldfriend.app.call_spool import CallSpool
-from oldfriend.app.deadlines import raise_if_lease_lost
+from oldfriend.app.call_spool import CallSpool, FinishedCall
+from oldfriend.app.concurrency import raise_if_lease_lost
 from oldfriend.app.spend_limits import find_used_up_allowance
-from oldfriend.app.spooled_calls import FinishedCall
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock

@@ -1,4 +1,4 @@
-"""Belief queries: beliefs as of now or of a past day, with their evidence. Read-only."""
+"""Belief queries: beliefs and thoughts as of now or of a past day, with evidence. Read-only."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -33,10 +33,12 @@ from oldfriend.memory.beliefs import (
     list_memories,
     list_summaries,
 )
+from oldfriend.memory.derived_evidence import list_premises
 from oldfriend.memory.evidence import list_evidence, list_object_evidence
 from oldfriend.memory.journal import list_journal_as_of, list_object_journal
 from oldfriend.memory.people import get_person_by_id
 from oldfriend.memory.receipts import MemoryUsage, find_memory_usage
+from oldfriend.memory.reflection_log import TRANSCRIPT_TTL, ReflectionRecord, list_reflections
 from oldfriend.memory.segments import find_segment, list_segment_messages
 from oldfriend.search import EntityGraph
 from oldfriend.search.attribute_lookup import parse_key_owner
@@ -283,3 +285,65 @@ def parse_as_of(text: str, zone: str, *, now: Micros) -> Micros:
     if at > now + DAY:
         raise InvalidInput(localizable("still_to_come", f"{text} is still to come.", text=text))
     return min(at, now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoughtDetails:
+    """A thought with the memories it was derived from, as far as they exist."""
+
+    thought: BeliefDetails
+    sources: tuple[Memory, ...]
+
+
+async def list_thoughts(
+    tx: Transaction,
+    person: PersonId,
+    *,
+    subject: str | None = None,
+    entity_name: str | None = None,
+    live: bool = True,
+) -> list[ThoughtDetails]:
+    """Return the thoughts about the person or the companion, or about a name, oldest first.
+
+    Raises NotFound for an unknown name.
+    """
+    all_thoughts = await list_beliefs(tx, person, kinds=["thought"], live=live)
+    found = (
+        all_thoughts
+        if entity_name is None
+        else await filter_beliefs_about(tx, person, entity_name, all_thoughts)
+    )
+    beliefs = await list_beliefs(tx, person, live=False)
+    beliefs_by_id = {ObjectId(each.content.id): each.content for each in beliefs}
+    thoughts: list[ThoughtDetails] = []
+    for each in found:
+        if isinstance(each.content, Memory) and subject in {None, each.content.subject}:
+            premises = (beliefs_by_id.get(one) for one in list_premises(each.content))
+            sources = tuple(one for one in premises if isinstance(one, Memory))
+            thoughts.append(ThoughtDetails(thought=each, sources=sources))
+    return thoughts
+
+
+async def list_transcripts(
+    tx: Transaction, person: PersonId, *, now: Micros
+) -> list[ReflectionRecord]:
+    """Return all reflections that still have a transcript, newest first."""
+    reflections = await list_reflections(tx, person, since=now - TRANSCRIPT_TTL + 1)
+    return [each for each in reflections if each.transcript is not None]
+
+
+def get_transcript(ticks: Sequence[ReflectionRecord], partial_id: str) -> ReflectionRecord:
+    """Return the transcript with a partial id. Raises NotFound, InvalidInput."""
+    wanted = partial_id.strip().lower()
+    found = [each for each in ticks if each.id.startswith(wanted) or each.id.endswith(wanted)]
+    if not wanted or not found:
+        raise NotFound(
+            localizable(
+                "thought_gone",
+                f"There is no transcript {partial_id!r}. They are kept for 14 days; to list them: "
+                "oldfriend thoughts --transcripts",
+            )
+        )
+    if len(found) > 1:
+        raise InvalidInput(f"{partial_id!r} is the id of several; give more of it.")
+    return found[0]

@@ -7,7 +7,7 @@ from oldfriend.cli.open_context import get_data_folder, open_from_options
 from oldfriend.cli.tables import format_table
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import InvalidInput, ServerProcessError
-from oldfriend.inbound.invitations import cancel_invitation, create_invitation
+from oldfriend.inbound.account_linking import cancel_invitation, create_invitation
 from oldfriend.memory.web_sessions import list_invitations
 
 

@@ -5,7 +5,7 @@ import argparse
 from oldfriend.app.pid_lock import find_server
 from oldfriend.cli.open_context import get_data_folder, get_person_option, open_from_options
 from oldfriend.domain.errors import ServerProcessError
-from oldfriend.inbound.invitations import create_sign_in_link
+from oldfriend.inbound.account_linking import create_sign_in_link
 
 
 async def run(options: argparse.Namespace) -> int:

@@ -32,8 +32,8 @@ from oldfriend.cli.work import WORK_TASKS
 from oldfriend.config.settings import Settings
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import ServerProcessError
+from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.inbound.channel_listener import listen_on_channel
-from oldfriend.inbound.invitations import create_sign_in_link
 from oldfriend.runtime.admin_http import AdminServer, listen
 from oldfriend.runtime.supervisor import Supervisor, WorkerPart, handle_signals
 from oldfriend.runtime.wiring import open_app

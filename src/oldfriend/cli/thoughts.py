@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterable
 
-from oldfriend.beliefs.thought_queries import (
+from oldfriend.beliefs.queries import (
     ThoughtDetails,
     get_transcript,
     list_thoughts,

@@ -12,9 +12,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import configure_logging, log_event, log_warning
 from oldfriend.cli.open_context import load_settings_from_options, print_permission_warnings
 from oldfriend.persona.soul_file import sync_soul_file
-from oldfriend.runtime.gc_tuning import tune_gc
 from oldfriend.runtime.supervisor import Supervisor, WorkerPart, handle_signals
-from oldfriend.runtime.warmup import preload_language_data
+from oldfriend.runtime.warmup import preload_language_data, tune_gc
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
 

@@ -25,7 +25,7 @@ from oldfriend.domain.messages import MAX_TEXT_CHARS, Message, UnloggedMessage, 
 from oldfriend.domain.people import Chat, Companion, Person
 from oldfriend.domain.trust import TrustClass
 from oldfriend.inbound.audio_storage import StoredAudio, attach_audio
-from oldfriend.inbound.failure_markers import STOPPED_MARKER, write_marker
+from oldfriend.inbound.system_replies import STOPPED_MARKER, write_marker
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message, reopen_for_messages
 from oldfriend.memory.messages import (
@@ -47,8 +47,8 @@ from oldfriend.memory.people import (
     set_zone,
 )
 from oldfriend.memory.sessions import ensure_open_session
-from oldfriend.queues.debounce import BurstItem
 from oldfriend.queues.inbox import (
+    BurstItem,
     InboxPayload,
     enqueue_inbox,
     find_joinable_turn,

@@ -1,4 +1,4 @@
-"""Account linking: links a platform address to a person, by a code or with the owner's consent.
+"""Account linking: invitations, sign-in links, and codes that link a platform address to a person.
 
 A group is approved for the companion in the same way. Everything that follows from a link is
 written in one transaction. An address that already belonged to another person is merged only if
@@ -6,15 +6,18 @@ that person has never said anything.
 """
 
 import asyncio
-from dataclasses import replace
-from typing import Literal, TypeAlias
+import shlex
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.app.pid_lock import format_base_url
 from oldfriend.channels.channel_events import ChatRef, Sender
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.confusable_names import is_group_like
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
 from oldfriend.memory.groups import (
@@ -46,7 +49,87 @@ from oldfriend.memory.people import (
     set_language,
     validate_name,
 )
+from oldfriend.memory.web_sessions import (
+    can_sign_in,
+    delete_invitation,
+    generate_secret,
+    save_invitation,
+    save_sign_in_link,
+)
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+
+LOCALHOST: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewInvitation:
+    """An invitation that was just created."""
+
+    id: str
+    person: Person
+    link: str
+
+
+async def create_sign_in_link(app: AppContext, person: str | None, *, port: int) -> str:
+    """Create a single-use link, valid for ten minutes (person None: the owner). Raises NotFound."""
+    now, secret = app.clock(), generate_secret()
+    async with app.db.begin_write() as tx:
+        if person is None:
+            await ensure_owner(tx, now=now, zone=app.settings.zone)
+        someone = await get_person(tx, person)
+        await save_sign_in_link(tx, someone.id, secret, now=now)
+    return f"{build_page_url(app.settings.serve.host, port)}/#{secret}"
+
+
+async def create_invitation(app: AppContext, name: str, *, port: int) -> NewInvitation:
+    """Create an invitation for another person, who is created if new: single-use, valid for a week.
+
+    Raises InvalidInput for a person who is here already: their link would show what is theirs.
+    """
+    now, secret, zone = app.clock(), generate_secret(), app.settings.zone
+    async with app.db.begin_write() as tx:
+        await ensure_owner(tx, now=now, zone=zone)
+        person = await ensure_person(tx, name, now=now, zone=zone)
+        if person.is_owner:
+            raise InvalidInput(
+                localizable(
+                    "guest_is_you", "That is you. For another browser of yours: oldfriend link"
+                )
+            )
+        await check_unknown_person(tx, person)
+        invitation_id = await save_invitation(tx, person.id, secret, now=now)
+    link = f"{build_page_url(app.settings.serve.host, port)}/#{secret}"
+    return NewInvitation(id=invitation_id, person=person, link=link)
+
+
+async def check_unknown_person(tx: Transaction, person: Person) -> None:
+    """Raise InvalidInput for a group, and for a person who has content here or can sign in."""
+    await ensure_not_group(tx, person)
+    if await has_any_content(tx, person.id) or await can_sign_in(tx, person.id):
+        raise InvalidInput(
+            localizable(
+                "guest_is_here",
+                f"{person.name} is here already, and sees what is theirs. A lost way in is made "
+                "anew on"
+                f" the machine itself: oldfriend link --person {shlex.quote(person.name)}",
+                name=person.name,
+            )
+        )
+
+
+async def cancel_invitation(app: AppContext, invitation: str) -> None:
+    """Cancel an invitation, and remove a person who was only created for it. Raises NotFound."""
+    async with app.db.begin_write() as tx:
+        person = await get_person_by_id(tx, await delete_invitation(tx, invitation))
+        is_known = await has_any_content(tx, person.id) or await can_sign_in(tx, person.id)
+        if not is_known and not person.is_owner:
+            await remove_person(tx, person.id)
+
+
+def build_page_url(host: str, port: int) -> str:
+    """Return the URL of the page, as localhost where possible, which browsers restrict least."""
+    return format_base_url("localhost" if host in LOCALHOST else host, port)
+
 
 LinkResult: TypeAlias = Literal["now_known", "not_joined", "code_wrong"]
 """The address is linked now; it stays with another person who has content; the code is invalid."""

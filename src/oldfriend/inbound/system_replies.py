@@ -1,12 +1,42 @@
-"""System replies: single lines sent at once on a platform, outside of any chat and not stored."""
+"""System replies: single lines sent at once outside of any chat, and marks of failed replies."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel_events import IncomingMessage, Sender
-from oldfriend.domain.people import Person
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.messages import Message, UnloggedMessage
+from oldfriend.domain.people import Chat, Person
+from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.memory.people import get_companion
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.queues.delivery_log import record_stranger_message
+
+STOPPED_MARKER: Final = "stopped by the person"
+
+
+async def write_marker(
+    tx: Transaction, chat: Chat, message: Message, text: str, *, now: Micros
+) -> None:
+    """Write a marker to the log that says how the turn of a message ended."""
+    companion = await get_companion(tx)
+    unlogged = UnloggedMessage(
+        role="marker",
+        speaker=companion.name,
+        text=text,
+        at=message.at,
+        zone=message.zone,
+        trust="tool",
+    )
+    target = build_turn_target(chat, message, language="en")
+    await write_message(tx, target, unlogged, now=now, is_searchable=False)
+
+
+def build_turn_target(chat: Chat, message: Message, *, language: str) -> WriteTarget:
+    """Return the write target for messages that belong to the turn of a message."""
+    return WriteTarget(chat=chat, session=message.session, turn=message.turn, language=language)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,23 @@ from typing import Final
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.db.database import Transaction
-from oldfriend.domain.errors import AllowanceUsedUp, DeliveryFailed, InvalidInput, NotFound
+from oldfriend.domain.errors import (
+    AllowanceUsedUp,
+    DeliveryFailed,
+    InvalidInput,
+    NotFound,
+    OldfriendError,
+)
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.job_types import Lease
 from oldfriend.domain.messages import MAX_TEXT_CHARS, Message
-from oldfriend.inbound.accept import update_message_text
+from oldfriend.inbound.accept import (
+    AcceptedMessage,
+    ChatContext,
+    MessageSubmission,
+    accept_message,
+    update_message_text,
+)
 from oldfriend.inbound.audio_storage import attach_audio, delete_audio
 from oldfriend.inbound.transcription import TranscribedAudio, TranscriptionFailure, transcribe_audio
 from oldfriend.llm.speech import MAX_AUDIO_BYTES
@@ -223,3 +235,47 @@ async def set_transcript_text(
         words[:MAX_TEXT_CHARS],
         details={**message.details, TRANSCRIBED_KEY: "yes"},
     )
+
+
+NO_PLATFORM: Final = "here"
+"""In a message's details: the recording cannot be fetched from any platform."""
+
+
+async def accept_voice_message(
+    app: AppContext,
+    chat_context: ChatContext,
+    audio: bytes,
+    *,
+    mime: str,
+    zone: str | None,
+    key: str,
+    claim_now: bool,
+) -> AcceptedMessage | TranscriptionFailure | None:
+    """Transcribe a recording and accept its text, with the recording if those are kept.
+
+    Returns None if it was accepted before. Raises StoreError.
+    """
+    transcription = await transcribe_audio(app, chat_context.person.id, audio, mime=mime)
+    if isinstance(transcription, TranscriptionFailure):
+        return transcription
+    submission = MessageSubmission(
+        text=transcription.text[:MAX_TEXT_CHARS],
+        zone=zone,
+        key=key,
+        audio=transcription.audio,
+        details={RECORDING_KEY: NO_PLATFORM, TRANSCRIBED_KEY: "yes"},
+    )
+    try:
+        accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
+    except OldfriendError:
+        await delete_orphan_audio(app, transcription)
+        raise
+    if accepted is None:
+        await delete_orphan_audio(app, transcription)
+    return accepted
+
+
+async def delete_orphan_audio(app: AppContext, transcription: TranscribedAudio) -> None:
+    """Delete a recording that belongs to no message."""
+    if transcription.audio is not None:
+        await delete_audio(app.settings, [transcription.audio])

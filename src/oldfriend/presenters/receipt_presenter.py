@@ -20,8 +20,8 @@ from oldfriend.search import Reason
 from oldfriend.turn.reason_texts import format_reasons
 from oldfriend.turn.receipt_items import CITED_KEY
 from oldfriend.turn.retrieval import RecalledBelief
-from oldfriend.usage.call_history import list_shown_ids
 from oldfriend.usage.costs import MICRODOLLARS
+from oldfriend.usage.model_calls import list_shown_ids
 
 ReceiptObject: TypeAlias = Message | Memory | None
 

@@ -1,32 +1,34 @@
 """Inbox: messages that are waiting for an answer, one partition per chat.
 
-A message that joins a turn which is still waiting for more (see ``debounce``) delays that whole
+A message that joins a turn which is still waiting for more delays that whole
 turn a little. The messages of a turn are one job group; later changes to them (edits, stops) are
 another. A job refers to a message in the log and does not hold its text.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Literal, TypeAlias, cast, get_args
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId
 from oldfriend.domain.job_types import Job, QueueName
 from oldfriend.domain.json import JsonValue
-from oldfriend.queues.debounce import BurstItem, can_join, compute_due_at, is_same_burst
 from oldfriend.queues.dedup_keys import expire_keys
 from oldfriend.queues.jobs_table import (
+    MAX_CLAIMED_JOBS,
+    build_payload_error,
     delete_jobs,
     find_first_job,
     find_job,
+    get_int_field,
+    get_text_field,
     is_due,
     list_group_jobs,
     list_last_jobs,
     update_payload,
 )
-from oldfriend.queues.payload import build_payload_error, get_int_field, get_text_field
 from oldfriend.queues.queue import (
     enqueue,
     get_last_claimed_seq,
@@ -34,6 +36,77 @@ from oldfriend.queues.queue import (
     reschedule_jobs,
     update_ready_at,
 )
+
+MIN_FRAGMENT_CHARS = 4_000
+"""A text of this length may have been split by its channel."""
+MAX_FRAGMENT_GAP = 3 * SECOND // 2
+MAX_BURST_CHARS = 50_000
+MAX_BURST = 10 * SECOND
+"""Messages that never pause are answered after this long all the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BurstItem:
+    """What debouncing needs to know of a message."""
+
+    sender: str | None  # who sent it; in a group not the person whose memory it goes into
+    number: int | None  # the channel's own message number, where it has one
+    chars: int
+    at: Micros  # of arrival
+
+
+def is_possible_fragment(item: BurstItem) -> bool:
+    """Return whether the rest of this text may still arrive."""
+    return item.number is not None and item.chars >= MIN_FRAGMENT_CHARS
+
+
+def is_continuation(before: BurstItem, after: BurstItem) -> bool:
+    """Return whether one fragment continues where the other was split."""
+    return (
+        is_possible_fragment(before)
+        and before.sender == after.sender
+        and before.number is not None
+        and after.number == before.number + 1
+        and after.at - before.at < MAX_FRAGMENT_GAP
+    )
+
+
+def can_join(item: BurstItem, *, debounce_s: float) -> bool:
+    """Return whether messages like this one are ever joined."""
+    return debounce_s > 0 or item.number is not None
+
+
+def is_same_burst(burst: Sequence[BurstItem], item: BurstItem, *, debounce_s: float) -> bool:
+    """Return whether a message belongs to the turn that the given burst, in order, has begun.
+
+    ``debounce_s`` is the pause that ends a burst; with 0 each message is a turn of its own.
+    """
+    first, last = burst[0], burst[-1]
+    if len(burst) >= MAX_CLAIMED_JOBS or sum(p.chars for p in burst) + item.chars > MAX_BURST_CHARS:
+        return False
+    is_in_burst = (
+        first.sender == item.sender
+        and item.at - last.at < debounce_s * SECOND
+        and item.at - first.at < MAX_BURST
+    )
+    return is_in_burst or is_continuation(last, item)
+
+
+def compute_due_at(burst: Sequence[BurstItem], *, debounce_s: float) -> Micros:
+    """Return when a turn stops waiting for more messages."""
+    first, last = burst[0], burst[-1]
+    quiet = min(last.at + round(debounce_s * SECOND), first.at + MAX_BURST)
+    rest = last.at + MAX_FRAGMENT_GAP if is_possible_fragment(last) else last.at
+    return max(quiet, rest)
+
+
+def join_texts(items: Sequence[tuple[BurstItem, str]]) -> str:
+    """Join the texts of a turn: fragments seamlessly, messages by line breaks."""
+    text = items[0][1] if items else ""
+    for (before, _), (after, after_text) in pairwise(items):
+        text += after_text if is_continuation(before, after) else f"\n{after_text}"
+    return text
+
 
 InboxKind: TypeAlias = Literal["said", "edited", "stop"]
 

@@ -14,12 +14,34 @@ from typing import Final
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import MAX_CLOCK_SKEW, MAX_TIME, SECOND, Micros
-from oldfriend.domain.errors import NotFound
+from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job, QueueName
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import sanitize_text
+
+
+def get_text_field(job: Job, name: str) -> str:
+    """Return a text field of a job's payload. Raises InvalidInput."""
+    value = job.payload.get(name)
+    if not isinstance(value, str):
+        raise build_payload_error(job, name)
+    return value
+
+
+def get_int_field(job: Job, name: str) -> int:
+    """Return an integer field of a job's payload. Raises InvalidInput."""
+    value = job.payload.get(name)
+    if not isinstance(value, int):
+        raise build_payload_error(job, name)
+    return value
+
+
+def build_payload_error(job: Job, name: str) -> InvalidInput:
+    """Build the error for a job whose payload lacks a field."""
+    return InvalidInput(f"Letter {job.seq} in {job.queue} {job.partition} has no {name!r}.")
+
 
 MAX_CLAIMED_JOBS = 50
 MAX_ERROR_CHARS = 2000

@@ -14,7 +14,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.people import Chat
-from oldfriend.queues.payload import get_int_field, get_text_field
+from oldfriend.queues.jobs_table import get_int_field, get_text_field
 from oldfriend.queues.queue import enqueue
 
 

@@ -11,7 +11,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.queues.payload import build_payload_error, get_text_field
+from oldfriend.queues.jobs_table import build_payload_error, get_text_field
 from oldfriend.queues.queue import enqueue, lock_partition, update_ready_at
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from oldfriend.app.call_log import save_call
+from oldfriend.app.call_spool import FinishedCall
 from oldfriend.app.spend_limits import load_allowances
-from oldfriend.app.spooled_calls import FinishedCall
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, get_start_of_day

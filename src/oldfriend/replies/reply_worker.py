@@ -32,7 +32,7 @@ from oldfriend.inbound.accept import (
     accept_message,
     claim_chat,
 )
-from oldfriend.inbound.failure_markers import STOPPED_MARKER
+from oldfriend.inbound.system_replies import STOPPED_MARKER
 from oldfriend.inbound.voice_messages import is_untranscribed, transcribe_turn
 from oldfriend.learning.eager_extraction import extract_before_reply
 from oldfriend.llm.embedding import Vectors

@@ -15,7 +15,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import MessageId, PersonId, TurnId
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import AcceptedMessage, ChatContext, claim_chat
-from oldfriend.inbound.failure_markers import STOPPED_MARKER
+from oldfriend.inbound.system_replies import STOPPED_MARKER
 from oldfriend.memory.chat_history import list_turn_messages, list_turns_without_reply
 from oldfriend.memory.messages import get_message
 from oldfriend.memory.people import lock_person

@@ -33,7 +33,7 @@ from oldfriend.domain.job_types import Job, Lease
 from oldfriend.domain.messages import Message, UnloggedMessage
 from oldfriend.domain.people import Chat
 from oldfriend.inbound.accept import build_addressee
-from oldfriend.inbound.failure_markers import STOPPED_MARKER, build_turn_target, write_marker
+from oldfriend.inbound.system_replies import STOPPED_MARKER, build_turn_target, write_marker
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.recorded_calls import MAX_GRACE_S

@@ -46,7 +46,7 @@ from oldfriend.runtime.learn_now import LEARNING_DISABLED
 from oldfriend.runtime.provider_setup import list_key_offers
 from oldfriend.runtime.schema_check import list_schema_faults
 from oldfriend.runtime.speech_setup import find_speech_fault
-from oldfriend.usage.call_history import find_last_call
+from oldfriend.usage.model_calls import find_last_call
 
 LOW_DISK_BYTES = 200 * 1024 * 1024
 MEGABYTE = 1 << 20

@@ -8,10 +8,10 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.core import Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import Transaction
@@ -29,13 +29,32 @@ from oldfriend.memory.receipts import count_receipts
 from oldfriend.memory.segments import Segment
 from oldfriend.queues.delivery_log import count_blocked_chats, count_sent_pieces, count_strangers
 from oldfriend.queues.queue_stats import QueueStats, load_queue_stats
-from oldfriend.runtime.prometheus_families import (
-    SINCE_MIDNIGHT,
-    MetricValues,
-    build_counter,
-    build_gauge,
-)
 from oldfriend.usage.costs import MICRODOLLARS, UsageTotals, sum_usage_by
+
+SINCE_MIDNIGHT: Final = "since midnight"
+
+MetricValues: TypeAlias = dict[tuple[str, ...], float]
+
+
+def build_gauge(
+    name: str, description: str, values: MetricValues, *labels: str
+) -> GaugeMetricFamily:
+    """Build a gauge: a value that goes up and down."""
+    family = GaugeMetricFamily(f"oldfriend_{name}", description, labels=labels)
+    for labelled, value in values.items():
+        family.add_metric(labelled, value)
+    return family
+
+
+def build_counter(
+    name: str, description: str, values: MetricValues, *labels: str
+) -> CounterMetricFamily:
+    """Build a counter: a value that only grows, until it is reset."""
+    family = CounterMetricFamily(f"oldfriend_{name}", description, labels=labels)
+    for labelled, value in values.items():
+        family.add_metric(labelled, value)
+    return family
+
 
 QUANTILES: Final = (0.5, 0.95, 0.99)
 

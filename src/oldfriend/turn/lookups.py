@@ -7,6 +7,7 @@ preview of a deletion. Reads and never writes.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros, to_micros
@@ -14,8 +15,9 @@ from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, Memory, MemoryState
 from oldfriend.domain.messages import Message
+from oldfriend.lang.detection import detect_language
 from oldfriend.memory.beliefs import get_memory_state
-from oldfriend.memory.core_blocks import list_blocks
+from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.deletion.deletion_plan import plan_deletion
 from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
 from oldfriend.memory.journal import list_journal_as_of
@@ -23,10 +25,53 @@ from oldfriend.memory.messages import get_message, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.search import list_named_entities
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
-from oldfriend.turn.core_block_answers import answer_from_core_block
+from oldfriend.search.key_synonyms import list_key_synonyms
+from oldfriend.search.question_patterns import (
+    RequestedAttribute,
+    find_requested_attribute,
+    has_any_word,
+)
+from oldfriend.search.shared_topics import extract_content_terms
+from oldfriend.search.subject_query import is_only_about_kin
+from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
 from oldfriend.turn.retrieval import RecalledBelief, get_utc_offset_s, load_sources
 from oldfriend.turn.turn_outcome import Utterance
+
+MIN_TERM_OVERLAP: Final = 0.6
+"""A line answers a question if it holds at least this share of its content terms."""
+
+
+def answer_from_core_block(question: str, language: str, blocks: Sequence[CoreBlock]) -> str:
+    """Return the lines that answer the question, as they stand; empty if none does."""
+    own = next((block.text for block in blocks if block.name == "user"), "")
+    lines = [line for part in SENTENCE_BREAK.split(own) if (line := " ".join(part.split()))]
+    requested = find_requested_attribute(question)
+    if requested is not None and (requested.is_past or requested.is_promise):
+        return ""
+    return " ".join(line for line in lines if is_answer_line(line, question, requested, language))
+
+
+def is_answer_line(
+    line: str, question: str, matter: RequestedAttribute | None, language: str
+) -> bool:
+    """Tell whether a line answers: by words for a requested key, else by shared terms."""
+    line_language = detect_language(line, fallback=language)
+    if matter is not None and matter.is_own and not matter.is_favourite:
+        return has_key_word(line, matter, line_language)
+    asked = extract_content_terms(question, language)
+    return bool(asked) and len(
+        asked & extract_content_terms(line, line_language)
+    ) >= MIN_TERM_OVERLAP * len(asked)
+
+
+def has_key_word(line: str, matter: RequestedAttribute, language: str) -> bool:
+    """Tell whether a person's line about themselves holds a word for the requested key."""
+    if matter.required_words:
+        return matter.can_match_text(line)
+    synonyms = frozenset(word for key in matter.keys for word in list_key_synonyms(key, language))
+    return has_any_word(synonyms, line) and not is_only_about_kin(line, language)
+
 
 MAX_MESSAGES_BACK = 6
 """The most messages to go back for the last reply."""

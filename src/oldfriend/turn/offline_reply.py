@@ -21,8 +21,8 @@ from oldfriend.turn.belief_texts import (
     list_named_beliefs,
     list_open_promises,
 )
-from oldfriend.turn.core_block_answers import answer_from_core_block
 from oldfriend.turn.intent import EDGE_PUNCTUATION, RULES_VERSION, Perception
+from oldfriend.turn.lookups import answer_from_core_block
 from oldfriend.turn.offline_lists import (
     answer_about_beliefs,
     format_note_confirmation,

@@ -6,9 +6,8 @@ from oldfriend.domain.clock import Clock
 from oldfriend.llm.model import LanguageModel
 from oldfriend.prompts.token_budget import BUDGETS, PromptBudget
 from oldfriend.turn.retrieval import SearchDeps
-from oldfriend.turn.tools.call_store import ToolCallStore
 from oldfriend.turn.tools.registry import TOOLS
-from oldfriend.turn.tools.tool import ToolSpec
+from oldfriend.turn.tools.tool import ToolCallStore, ToolSpec
 
 MAX_TOOL_CALLS = 15
 """The most tool calls per turn."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from oldfriend.turn.attribution.quoted_span import BorrowedSpan
+from oldfriend.turn.attribution.spans import BorrowedSpan
 
 
 def words_in(text: str, stretches: Iterable[BorrowedSpan]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.turn.attribution.pasted_layouts import find_pasted_layouts
+from oldfriend.turn.attribution.pasted_text import find_pasted_layouts
 
 PASTED = [
     ("en", "Nora: I live in Tartu\nBen: no way"),

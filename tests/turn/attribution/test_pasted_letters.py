@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.turn.attribution.pasted_letters import find_letters
+from oldfriend.turn.attribution.pasted_text import find_letters
 
 LETTERS = [
     ("en", "Dear Mrs Hill,\n\nI will start as head nurse.\n\nKind regards,\nJoanna Pike"),

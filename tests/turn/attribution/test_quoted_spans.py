@@ -5,8 +5,8 @@ import time
 import pytest
 
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
-from oldfriend.turn.attribution.quoted_span import BorrowedSpan
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans, merge_spans
+from oldfriend.turn.attribution.spans import BorrowedSpan
 
 UNITS = [
     "'",

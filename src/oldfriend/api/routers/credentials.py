@@ -31,7 +31,7 @@ from oldfriend.api.schemas.credentials import (
     Tokens,
     TokenWanted,
 )
-from oldfriend.inbound.invitations import cancel_invitation, create_invitation
+from oldfriend.inbound.account_linking import cancel_invitation, create_invitation
 from oldfriend.inbound.passkey_sign_in import build_registration_options, register_passkey
 from oldfriend.memory.api_tokens import (
     generate_api_token,

@@ -8,7 +8,7 @@ from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.converters.reflections import to_reflection_shape, to_transcript_shape
 from oldfriend.api.cursors import MAX_NUMBER, build_cursor_error, decode_values, encode_values
 from oldfriend.api.schemas.reflections import Thought, Ticks
-from oldfriend.beliefs.thought_queries import get_transcript, list_transcripts
+from oldfriend.beliefs.queries import get_transcript, list_transcripts
 
 router = APIRouter(prefix="/thinking", tags=["memory"])
 

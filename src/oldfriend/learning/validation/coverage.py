@@ -24,7 +24,7 @@ from oldfriend.learning.validation.word_overlap import (
     find_shared_terms,
     is_date_word,
 )
-from oldfriend.turn.attribution.sentence_span import find_sentences
+from oldfriend.turn.attribution.spans import find_sentences
 
 LOOKBACK: Final = 3
 """Messages of the person before a quote that may say what it is about."""

@@ -16,13 +16,13 @@ from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView
 from oldfriend.learning.validation.word_overlap import extract_terms, find_shared_terms
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
-from oldfriend.turn.attribution.quoted_span import BorrowedSpan
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans, merge_spans
 from oldfriend.turn.attribution.reporting_frames import (
     is_open_request,
     is_role_play_opening,
     is_stage_direction,
 )
+from oldfriend.turn.attribution.spans import BorrowedSpan
 from oldfriend.turn.intent import PUNCTUATION_FOLDING
 
 MAX_ANSWER_WORDS: Final = 12

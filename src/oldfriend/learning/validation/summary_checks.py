@@ -21,7 +21,7 @@ from oldfriend.learning.validation.word_overlap import (
     is_date_word,
 )
 from oldfriend.turn.attribution.quoted_spans import blank_spans
-from oldfriend.turn.attribution.sentence_span import find_sentences
+from oldfriend.turn.attribution.spans import find_sentences
 
 MAX_SENTENCES: Final = 16
 """Sentences sharing words with a summary sentence that are examined."""

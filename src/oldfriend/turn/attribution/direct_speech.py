@@ -7,8 +7,7 @@ from typing import Final
 
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.turn.attribution.cues import AttributionCues
-from oldfriend.turn.attribution.quoted_span import BorrowedSpan
-from oldfriend.turn.attribution.sentence_span import SentenceSpan
+from oldfriend.turn.attribution.spans import BorrowedSpan, SentenceSpan
 
 TO_ME: Final = ("对我说", "跟我说", "和我说", "向我说", "對我說", "跟我說", "对我讲", "跟我讲")
 """What others say to the author, where the words alone would read "I say"."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from oldfriend.domain.messages import WIDE_CHARS
 from oldfriend.domain.text_cache import text_lru_cache
-from oldfriend.turn.attribution.quoted_span import BorrowedSpan
+from oldfriend.turn.attribution.spans import BorrowedSpan
 
 CLOSING: Final[Mapping[str, str]] = {
     "“": "”“",

@@ -1,15 +1,56 @@
-"""Tool: its spec, the context that it may use in a turn, and its form when bound to that turn."""
+"""Tool: its spec, the context that it may use in a turn, its bound form and its stored calls."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.json import JsonValue
-from oldfriend.llm.model import ToolDefinition
+from oldfriend.llm.model import ToolCall, ToolDefinition
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.turn_outcome import Utterance
-from oldfriend.usage.tool_calls import ToolEffect
+from oldfriend.usage.tool_calls import RecordedToolCall, ToolEffect
+
+
+class ToolCallStore(Protocol):
+    """The store for the tool calls of one turn, which are numbered from 0."""
+
+    async def list_begun(self) -> Sequence[RecordedToolCall]:
+        """Return all calls of this turn so far, in order, whichever attempt began them."""
+
+    async def begin(self, number: int, call: ToolCall, kind: ToolEffect) -> None:
+        """Record that a call begins; committed before the tool does anything."""
+
+    async def finish(self, number: int, call: ToolCall, kind: ToolEffect, result: str) -> None:
+        """Record a call's result, begun or not; committed before the result is used."""
+
+
+class InMemoryToolCallStore:
+    """A call store that does not outlive the process."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.calls: dict[int, RecordedToolCall] = {}
+
+    async def list_begun(self) -> Sequence[RecordedToolCall]:
+        """Return the recorded calls."""
+        return tuple(self.calls.values())
+
+    async def begin(self, number: int, call: ToolCall, kind: ToolEffect) -> None:
+        """Record that a call begins."""
+        del kind  # a retried turn finds this store empty
+        self._keep(number, call, None)
+
+    async def finish(self, number: int, call: ToolCall, kind: ToolEffect, result: str) -> None:
+        """Record a call's result."""
+        del kind
+        self._keep(number, call, result)
+
+    def _keep(self, number: int, call: ToolCall, result: str | None) -> None:
+        self.calls[number] = RecordedToolCall(
+            number=number, name=call.name, arguments=call.arguments, result=result
+        )
+
 
 ToolArguments: TypeAlias = Mapping[str, JsonValue]
 

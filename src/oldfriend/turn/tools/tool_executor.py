@@ -14,8 +14,7 @@ from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import ToolCall, ToolDefinition, ToolResult
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.tools.call_store import ToolCallStore
-from oldfriend.turn.tools.tool import BoundTool, ToolArguments
+from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolCallStore
 from oldfriend.usage.tool_calls import RecordedToolCall
 
 JSON_TYPES: Mapping[str, tuple[type, ...]] = {

@@ -1,7 +1,7 @@
-"""Sentence span: a sentence of a message with its offsets."""
+"""Spans: the sentences of a message, and the parts that are not the author's own words."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from oldfriend.turn.attribution.cues import fold_punctuation
 
@@ -31,3 +31,22 @@ def find_sentences(text: str) -> list[SentenceSpan]:
                 )
             start = at + 1
     return sentences
+
+
+BorrowedKind = Literal["quoted", "pasted", "logged", "letter", "machine", "fiction", "disguised"]
+SAID_TO_PERSON: Final[frozenset[BorrowedKind]] = frozenset({"quoted"})
+"""Kinds that somebody may have said to the person, so that they may be told as an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class BorrowedSpan:
+    """A part of a message that is not its author's own statement."""
+
+    start: int
+    end: int
+    kind: BorrowedKind
+
+    @property
+    def is_pasted(self) -> bool:
+        """Tell whether the text comes from elsewhere; False if it was said to the person."""
+        return self.kind not in SAID_TO_PERSON
