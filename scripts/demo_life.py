@@ -406,8 +406,10 @@ class Living:
         if channel in PUSH_CHANNELS:
             name = self.person.name
             spot = ChatRef(channel=channel, address=name, title=name, is_private=True)
-            return await resolve_chat(self.app, self.person, spot)
-        return await open_local_chat(self.app, person=self.person.name, channel=channel)
+            return await resolve_chat(self.app.db, self.app.clock, self.person, spot)
+        return await open_local_chat(
+            self.app.db, self.app.clock, self.app.settings, person=self.person.name, channel=channel
+        )
 
     async def bring_old_chat(self) -> None:
         """Import a chat of long ago."""
@@ -420,7 +422,9 @@ class Living:
         await import_messages(
             self.app.db, preview, person=self.person, companion=companion, clock=self.calendar
         )
-        await schedule_learning(self.app, self.person.id, imported=True)
+        await schedule_learning(
+            self.app.db, self.app.clock, self.app.settings, self.person.id, imported=True
+        )
 
     async def go_on(self, until: Micros) -> None:
         """Let time go by, and do what a worker would do meanwhile, each thing when it is due."""

@@ -16,7 +16,7 @@ Say = Callable[..., Awaitable[StoredReply]]
 @pytest.fixture
 async def line(app: AppContext) -> ChatContext:
     """The owner's line on the terminal."""
-    return await open_local_chat(app, person=None, channel="terminal")
+    return await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def say(app: AppContext, clock: FrozenClock) -> Say:
         clock.tick(minutes=1)
         return await answer_message(
             app,
-            await open_local_chat(app, person=person, channel=channel),
+            await open_local_chat(app.db, app.clock, app.settings, person=person, channel=channel),
             MessageSubmission(text=text),
         )
 

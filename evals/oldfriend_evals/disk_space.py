@@ -110,7 +110,7 @@ async def live_and_measure(
     """Live so many messages; the sizes at the beginning, and after each of so many equal parts."""
     sizes: list[Size] = []
     async with scripted_house(database) as (app, calendar):
-        line = await open_local_chat(app, person=None, channel=CHANNEL)
+        line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel=CHANNEL)
         sizes.append(await size_of(app, 0))
         turns = messages // 2
         at = {turns * mark // marks for mark in range(1, marks + 1)}

@@ -24,7 +24,7 @@ ASKED = 9
 async def main(data: Path) -> None:
     """Ask, and print."""
     async with open_app(settings_in(data)) as app:
-        line = await open_local_chat(app, person=None, channel=CHANNEL)
+        line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel=CHANNEL)
         await app.embedder.embed(["What loads the model is not measured."])
         first, *later = [await ask(app, line.person, text) for text in questions(ASKED)]
     sys.stdout.write(f"{first} {median(later)}\n")

@@ -138,7 +138,7 @@ async def handle_timed(app: AppContext, person: str, text: str) -> float:
 
 async def handle(app: AppContext, person: str, text: str) -> None:
     """Have a text accepted, answered, and read by rules."""
-    line = await open_local_chat(app, person=person, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=person, channel="terminal")
     await answer_message(app, line, MessageSubmission(text=text))
     await learn_now(app, line.person.id, cut_reason="asked")
 

@@ -164,7 +164,9 @@ async def warm_up(app: AppContext) -> None:
     Then what was said is read, and the books of every language are opened.
     """
     for number, text in enumerate(remarks(WARM)):
-        line = await open_local_chat(app, person="somebody", channel=f"place {number}")
+        line = await open_local_chat(
+            app.db, app.clock, app.settings, person="somebody", channel=f"place {number}"
+        )
         await say_in_turn(app, [line], iter([text]))
         await work_until_answered(app, 1)
         await learn_now(app, line.person.id, cut_reason="asked")
@@ -173,7 +175,10 @@ async def warm_up(app: AppContext) -> None:
 
 async def lines_in(app: AppContext, count: int) -> list[ChatContext]:
     """So many people, each in a chat of their own."""
-    return [await open_local_chat(app, person=f"p{each}", channel="x") for each in range(count)]
+    return [
+        await open_local_chat(app.db, app.clock, app.settings, person=f"p{each}", channel="x")
+        for each in range(count)
+    ]
 
 
 def remarks(count: int) -> Iterator[str]:

@@ -83,7 +83,9 @@ async def measure_page_scrolling(scope: Scope) -> list[Measure]:
             await believe(app, await line_with_history(app, messages, seed=1), beliefs)
         async with serving(folder) as server, a_browser(chromium) as browser:
             async with open_app(settings_in(folder)) as app:
-                link = await create_sign_in_link(app, None, port=server.port)
+                link = await create_sign_in_link(
+                    app.db, app.clock, app.settings, None, port=server.port
+                )
             plain, page = await browser.new_page(), await browser.new_page()
             await plain.set_content(PLAIN)
             await page.goto(link)

@@ -63,7 +63,7 @@ async def line_with_history(
     app: AppContext, count: int, *, seed: int, person: str | None = None
 ) -> ChatContext:
     """A person with so many messages behind them, each with a vector."""
-    line = await open_local_chat(app, person=person, channel=CHANNEL)
+    line = await open_local_chat(app.db, app.clock, app.settings, person=person, channel=CHANNEL)
     vectors = random_vectors(count, seed=seed, dimension=app.embedder.dimension)
     numbered = enumerate(sessions(count, seed=seed))
     while some := list(islice(numbered, SESSIONS_AT_ONCE)):

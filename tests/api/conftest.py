@@ -14,9 +14,9 @@ import pytest
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.web_app import create_app
 from oldfriend.app.app_context import AppContext
-from oldfriend.cli.link import create_sign_in_link
 from oldfriend.cli.work import process_queues
 from oldfriend.config.settings import load_settings
+from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.memory.people import ensure_owner, ensure_person
 from oldfriend.runtime.admin_http import AdminServer, listen
 from oldfriend.runtime.supervisor import Supervisor
@@ -40,7 +40,9 @@ class Site:
 
     async def link(self, person: str | None = None) -> str:
         """What a one-time link for somebody consists of."""
-        return (await create_sign_in_link(self.app, person, port=self.port)).partition("#")[2]
+        app = self.app
+        link = await create_sign_in_link(app.db, app.clock, app.settings, person, port=self.port)
+        return link.partition("#")[2]
 
     @asynccontextmanager
     async def stranger(self) -> AsyncIterator[httpx.AsyncClient]:

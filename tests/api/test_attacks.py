@@ -304,7 +304,9 @@ async def test_words_over_others_words_are_refused(site: Site, browse: Browse) -
     owner = await browse()
     first = await owner.put("/character/persona", json={"text": "One."})
     (person,) = {(await owner.get("/session")).json()["id"]}
-    await write_core_block(site.app, person, "persona", "Two, from the terminal.")
+    await write_core_block(
+        site.app.db, site.app.clock, person, "persona", "Two, from the terminal."
+    )
     stale = await owner.put(
         "/character/persona", json={"text": "Three."}, headers={"If-Match": first.headers["etag"]}
     )

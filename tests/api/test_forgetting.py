@@ -77,7 +77,9 @@ async def test_a_span_and_everything_can_be_named_and_nothing_cannot(
 ) -> None:
     """Days of the person's own calendar, both included; the later first makes no sense."""
     browser = await browse()
-    line = await open_local_chat(site.app, person=None, channel="terminal")
+    line = await open_local_chat(
+        site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
+    )
     await answer_message(site.app, line, MessageSubmission(text="I sold the blue boat."))
     today = (await browser.get("/chat/messages")).json()["items"][0]["at"][:10]
     span = (await previewed(browser, since=today, until=today)).json()

@@ -275,7 +275,10 @@ async def test_nobody_is_invited_who_is_here_already(site: Site, browse: Browse)
     owner, omar = await browse(), await browse("Omar")
     await say(omar, "Remember that my safe opens with 4711.")
     await ensure_group(
-        site.app, ChatRef(channel="telegram", address="-1", title="Family", is_private=False)
+        site.app.db,
+        site.app.clock,
+        site.app.settings,
+        ChatRef(channel="telegram", address="-1", title="Family", is_private=False),
     )
     async with site.app.db.begin_read() as tx:
         names = [each.name for each in await list_people(tx) if each.name != "Omar"]

@@ -108,13 +108,13 @@ async def test_a_receipt_of_a_model_begins_with_what_can_be_heard_in_its_reply(
 async def test_page_and_command_line_name_the_same_reasons(app: AppContext) -> None:
     """The API, `oldfriend why` to read and for programs, and /why in a chat."""
     for text in ("Zerbinette is my cat, she hates thunder.", "My cat saw the vet on Tuesday."):
-        diary = await open_local_chat(app, person=None, channel="diary")
+        diary = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
         await answer_message(app, diary, MessageSubmission(text=text))
     model = ScriptedModel(
         [ScriptedReply(text="Zerbinette, she hates thunder. See you on Tuesday!")]
     )
     app = with_model(app, model)
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     given = await answer_message(app, line, MessageSubmission(text="What is the name of my cat?"))
     async with app.db.begin_read() as tx:
         told_of = await resolve_receipt(tx, given.receipt)
@@ -172,7 +172,9 @@ async def test_what_happened_meanwhile_is_told_to_whoever_comes_back(
     """Also what was said elsewhere, through another process that knows of no pages."""
     browser = await browse()
     first = await told(browser, "hello")
-    line = await open_local_chat(site.app, person=None, channel="terminal")
+    line = await open_local_chat(
+        site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
+    )
     await answer_message(site.app, line, MessageSubmission(text="I am in the terminal now"))
     heard = await until_topic(events(browser, after=first[-1].id), "chat.message.done")
     known = {first[-1].data["id"]}
@@ -186,7 +188,9 @@ async def test_what_happened_meanwhile_is_told_to_whoever_comes_back(
 async def test_who_has_missed_too_much_reads_the_page_anew(site: Site, browse: Browse) -> None:
     """Instead of hearing ten years one by one."""
     browser = await browse()
-    line = await open_local_chat(site.app, person=None, channel="terminal")
+    line = await open_local_chat(
+        site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
+    )
     for number in range(101):
         await answer_message(site.app, line, MessageSubmission(text=f"number {number}"))
     heard = await until_topic(events(browser, after="0.0.0"), "chat.history.changed")
@@ -244,7 +248,9 @@ async def test_history_is_read_page_by_page_on_all_channels(site: Site, browse: 
     """Each page goes on where the one before ended, and nothing comes twice."""
     browser = await browse()
     for channel in ("web", "terminal", "web"):
-        line = await open_local_chat(site.app, person=None, channel=channel)
+        line = await open_local_chat(
+            site.app.db, site.app.clock, site.app.settings, person=None, channel=channel
+        )
         await answer_message(site.app, line, MessageSubmission(text=f"hello on {channel}"))
     pages, before = [], None
     while before is not None or not pages:

@@ -31,7 +31,9 @@ from tests.engines import SQLITE_ONLY
 
 async def talked(site: Site, count: int) -> list[str]:
     """So many things said in a terminal, each answered; their words."""
-    line = await open_local_chat(site.app, person=None, channel="terminal")
+    line = await open_local_chat(
+        site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
+    )
     said = [f"Thing {number} is in box {number}." for number in range(count)]
     for text in said:
         await answer_message(site.app, line, MessageSubmission(text=text))
@@ -64,7 +66,9 @@ async def test_one_jumps_to_a_message_and_goes_on_from_there(site: Site, browse:
 @SQLITE_ONLY
 async def test_words_are_found_however_they_are_written(site: Site, browse: Browse) -> None:
     """Any case, any order, all of them; what has a meaning for the database has none here."""
-    line = await open_local_chat(site.app, person=None, channel="terminal")
+    line = await open_local_chat(
+        site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
+    )
     for text in ("Ärger mit dem Zug nach Köln.", "Ganz 100% sicher_", "我喜欢喝茶。"):
         await answer_message(site.app, line, MessageSubmission(text=text))
     browser = await browse()
@@ -137,7 +141,7 @@ async def test_what_is_said_while_the_process_ends_waits_for_the_next(
 ) -> None:
     """No lane is taken that nobody works on: whoever comes next answers at once."""
     room, stopping = ConnectionHub(app, port=0), asyncio.Event()
-    line = await open_local_chat(app, person=None, channel="web")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
     async with asyncio.TaskGroup() as group:
         group.create_task(room.run(app, stopping))
         await asyncio.sleep(0)
@@ -158,7 +162,7 @@ async def test_what_is_said_while_the_process_ends_waits_for_the_next(
 @SQLITE_ONLY
 async def test_a_mood_passes_while_the_page_stays_open(app: AppContext, clock: FrozenClock) -> None:
     """Nothing is written when it does; the page hears it with the next beat."""
-    line = await open_local_chat(app, person=None, channel="web")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
     await answer_message(app, line, MessageSubmission(text="What a day that was."))
     async with app.db.begin_write() as tx:
         person = await get_person(tx, None)
@@ -185,9 +189,11 @@ async def test_one_sees_how_far_it_has_come_with_reading(
     app: AppContext, clock: FrozenClock, reads: bool
 ) -> None:
     """While something waits to be read, and no longer."""
-    line = await open_local_chat(app, person=None, channel="web")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
     await answer_message(app, line, MessageSubmission(text="My sister Ana lives in Porto."))
-    segments = await schedule_learning(app, line.person.id, cut_reason="asked")
+    segments = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
     if reads:
         for segment in segments:
             await consolidate_segment(app, line.person.id, segment.id, extractor="rules")
@@ -205,7 +211,7 @@ async def test_one_sees_how_far_it_has_come_with_reading(
 @SQLITE_ONLY
 async def test_what_it_thought_of_itself_says_from_what_it_came(app: AppContext) -> None:
     """Reflection, or the slow tick; of what was told it says nothing of the kind."""
-    line = await open_local_chat(app, person=None, channel="web")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
     await answer_message(app, line, MessageSubmission(text="Remember that my cat is called Miso."))
     async with app.db.begin_read() as tx:
         told_of, *_ = await list_journal_after(tx, line.person.id, after=0, limit=5)

@@ -32,9 +32,11 @@ async def test_another_scorer_weighs_from_the_next_question_on(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Beliefs at hand are the same, and nothing of the scorer before is left in them."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     await answer_message(app, line, MessageSubmission(text="I love jazz."))
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
     clock.tick(minutes=YEAR)
     names: tuple[ScorerName, ...] = ("typed_decay", "dual_trace", "act_r", "typed_decay")

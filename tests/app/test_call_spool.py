@@ -208,7 +208,7 @@ async def test_what_a_dead_process_has_left_is_taken_over_once(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Its calls are in the ledger, its lanes are free at once, and its file is gone."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     dead = build_process_folder(app.settings.data, app.settings.database, "host/2/dead")
     spool, asker = CallSpool(dead.own), replace(ASKER, person=line.person.id)
     call = replace(finished().call, request=replace(REQUEST, shown=()))
@@ -266,7 +266,7 @@ async def test_spools_are_empty_once_all_is_in_the_ledger(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """One's own, that of a process that lives, and that of one of which it is not certain."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     asker = replace(ASKER, person=line.person.id)
     call = replace(finished().call, request=replace(REQUEST, shown=()))
 
@@ -301,7 +301,7 @@ async def test_what_was_spooled_when_something_was_forgotten_is_entered_without_
     app: AppContext, clock: FrozenClock
 ) -> None:
     """What was heard in a recording says it, and names no message."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     heard = replace(finished().call, request=replace(REQUEST, purpose="transcription", shown=()))
     spooled = finished(
         asker=CallContext(person=line.person.id),
@@ -338,7 +338,9 @@ async def test_what_belongs_to_another_store_is_left_alone(app: AppContext, tmp_
 async def test_a_process_that_ends_well_leaves_no_file(app: AppContext) -> None:
     """Neither one that has talked, nor one that has only looked."""
     async with open_app(app.settings) as other:
-        line = await open_local_chat(other, person=None, channel="terminal")
+        line = await open_local_chat(
+            other.db, other.clock, other.settings, person=None, channel="terminal"
+        )
         await answer_message(other, line, MessageSubmission(text="hello there"))
         assert other.process_folder.own.path.exists()
 

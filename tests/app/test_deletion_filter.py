@@ -105,7 +105,7 @@ async def bring_told(
     spoken = UnloggedMessage(
         role="person", speaker="Nora", text=text, at=at, trust="person", external_id="nuts-1"
     )
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     async with app.db.begin_write() as tx:
         forgotten = await load_deletion_filter(app.settings, tx, line.person.id)
         target = ImportTarget(chat=line.chat, language="en", tombstones=forgotten)

@@ -120,7 +120,9 @@ async def test_words_that_are_corrected_while_they_are_embedded_are_embedded_ane
         async def embed(self, texts: Sequence[str]) -> Vectors:
             """Have the belief corrected meanwhile, once."""
             if any("Porto" in each for each in texts) and not given:
-                await edit_belief_text(app, line.person.id, home, "Lives in Porto, by the river.")
+                await edit_belief_text(
+                    app.db, app.clock, line.person.id, home, "Lives in Porto, by the river."
+                )
             given.extend(texts)
             return await super().embed(texts)
 
@@ -187,7 +189,7 @@ async def test_what_no_turn_answers_any_more_is_embedded_all_the_same(
 
 async def start(app: AppContext) -> None:
     """Do what a start plans."""
-    await plan_jobs(app)
+    await plan_jobs(app.db, app.clock, app.settings)
     await work_off_agenda(app)
 
 

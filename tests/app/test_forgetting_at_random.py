@@ -129,7 +129,7 @@ async def tell(app: AppContext, life: Life) -> None:
 
 async def form(app: AppContext, life: Life) -> None:
     """Have read by rules whatever waits to be read, as after a pause."""
-    await schedule_learning(app, life.person.id, cut_reason="asked")
+    await schedule_learning(app.db, app.clock, app.settings, life.person.id, cut_reason="asked")
     async with app.db.begin_read() as tx:
         waiting = await list_segments(tx, life.person.id, status=["waiting"])
     for segment in waiting:

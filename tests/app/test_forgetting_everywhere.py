@@ -259,7 +259,7 @@ def thinking_of(app: AppContext) -> AppContext:
 
 async def form(app: AppContext, line: ChatContext) -> None:
     """Have read and thought about whatever waits."""
-    await schedule_learning(app, line.person.id, cut_reason="asked")
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
     await work(app)
     async with app.db.begin_write() as tx:
         await enqueue_reflection(tx, app, line.person.id, now=app.clock())

@@ -115,7 +115,9 @@ class Sitting:
 
     async def said_elsewhere(self, text: str) -> str:
         """Something said in another chat, to the companion without a model; its id."""
-        elsewhere = await open_local_chat(self.app, person=None, channel="elsewhere")
+        elsewhere = await open_local_chat(
+            self.app.db, self.app.clock, self.app.settings, person=None, channel="elsewhere"
+        )
         said = (await answer_message(self.app, elsewhere, MessageSubmission(text=text))).message
         self.clock.tick(minutes=60)
         return said.id
@@ -181,7 +183,7 @@ async def test_a_plan_made_of_it_leaves_every_record(sitting: Sitting, app: AppC
     for text in ("Well, go on.", "It rains a lot here.", "The cat is asleep.", "What a long day!"):
         await sitting.says(text)
     assert "casino" in await sitting.held()
-    shown = await preview_forget(app, sitting.line.person.id, DeletionRequest(ids=(secret,)))
+    shown = await preview_forget(app.db, sitting.line.person.id, DeletionRequest(ids=(secret,)))
     await sitting.forgets(secret)
 
     assert shown.calls == {"scripted:main": 5, "scripted:small": 5}  # in each of the turns
@@ -233,7 +235,7 @@ async def test_what_saw_a_reply_that_loses_its_words_is_emptied(sitting: Sitting
         sitting.line.person.id,
         [DeletionRequest(ids=(each,)) for each in (secret, elsewhere)],
     )
-    of_secret, of_another = [await preview_forget(sitting.app, person, wish) for wish in wishes]
+    of_secret, of_another = [await preview_forget(sitting.app.db, person, wish) for wish in wishes]
     await sitting.forgets(secret)
 
     assert of_secret.calls["scripted:main"] == 2

@@ -68,7 +68,9 @@ async def imported(
         kept = await write_imported_messages(tx, target, told, now=clock())
         await advance_batch(tx, batch, added=kept.added, known=0)
         await finish_batch(tx, batch, now=clock())
-    for segment in await schedule_learning(app, line.person.id, imported=True):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, imported=True
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
     clock.tick(minutes=5)
     return batch.number
@@ -83,7 +85,9 @@ async def left_of_it(app: AppContext, line: ChatContext) -> str:
 async def tell_more(app: AppContext, line: ChatContext) -> None:
     """Something else is said and read."""
     await answer_message(app, line, MessageSubmission(text="I live in Porto."))
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
 
 
@@ -93,14 +97,16 @@ async def test_what_was_rejected_goes_with_its_words(
     """Nothing speaks for it, and it keeps nobody's name; what was confirmed stands by itself."""
     await say("My brother Otto plays the cello in the old city orchestra.")
     await say("My sister Ana works as a gardener in the botanical garden.")
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
     async with app.db.begin_read() as tx:
         read_in_it = await list_memories(tx, line.person.id)
     for each in read_in_it:
         is_otto = "Otto" in each.memory.text
         await apply_belief_action(
-            app, line.person.id, "reject" if is_otto else "confirm", each.memory.id
+            app.db, app.clock, line.person.id, "reject" if is_otto else "confirm", each.memory.id
         )
     names = ("cello", "gardener")
     wish = DeletionRequest(ids=tuple([await id_of(app, line, name) for name in names]))
@@ -119,11 +125,13 @@ async def test_what_was_rejected_goes_with_its_words(
 async def test_what_was_rejected_is_no_orphan(app: AppContext, line: ChatContext, say: Say) -> None:
     """Old words that are let go take it with them, while what is believed stays."""
     told = await say("My brother Otto plays the cello in the old city orchestra.")
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
     async with app.db.begin_read() as tx:
         believed = await list_memories(tx, line.person.id)
-    await apply_belief_action(app, line.person.id, "reject", believed[0].memory.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", believed[0].memory.id)
 
     report = await forget(app, line.person.id, DeletionRequest(ids=(told.message.id,)), orphan=True)
 
@@ -138,13 +146,13 @@ async def test_what_is_left_of_an_import_that_was_undone_is_forgotten(
     """By its number, and only that: its messages are gone, its beliefs were kept as history."""
     await tell_more(app, line)
     other = await imported(app, line, clock, ["I live in Oslo.", "I love old ships."])
-    await undo_import(app, line.person, other)
+    await undo_import(app.db, app.clock, app.settings, line.person, other)
     second = await imported(app, line, clock)
-    await undo_import(app, line.person, second)
+    await undo_import(app.db, app.clock, app.settings, line.person, second)
     assert await left_of_it(app, line) == "Lyon baker Balto"
 
     wish = DeletionRequest(batch=second)
-    shown = await preview_forget(app, line.person.id, wish)
+    shown = await preview_forget(app.db, line.person.id, wish)
     report = await forget(app, line.person.id, wish)
 
     assert report.is_proved
@@ -162,7 +170,9 @@ async def test_what_says_the_same_in_an_import_that_was_undone_goes_along(
 ) -> None:
     """Nothing that is kept speaks for it, and it is what somebody wants forgotten."""
     await tell_more(app, line)
-    await undo_import(app, line.person, await imported(app, line, clock))
+    await undo_import(
+        app.db, app.clock, app.settings, line.person, await imported(app, line, clock)
+    )
     clock.tick(minutes=5)
     again = await imported(app, line, clock)
 
@@ -194,7 +204,7 @@ async def test_an_import_that_is_undone_takes_its_quotes_along(
         ]
         await add_evidence(tx, person, home.memory.id, words, extractor="borrow/1", now=clock())
         stood_by = (await get_memory_state(tx, person, home.memory.id)).stats.times_seen
-    await undo_import(app, line.person, number)
+    await undo_import(app.db, app.clock, app.settings, line.person, number)
 
     async with app.db.begin_read() as tx:
         assert await list_stats_mismatches(tx, person) == []

@@ -140,7 +140,7 @@ async def work_until(app: AppContext, is_so: Callable[[], bool], *, within_s: fl
 @pytest.fixture
 async def line(app: AppContext) -> ChatContext:
     """The owner, on a platform."""
-    return await open_local_chat(app, person=None, channel="platform")
+    return await open_local_chat(app.db, app.clock, app.settings, person=None, channel="platform")
 
 
 async def test_what_was_delivered_twice_is_answered_once(
@@ -632,7 +632,7 @@ async def test_a_worker_that_reaches_no_platform_leaves_replies_alone(
 
 async def test_a_place_that_is_no_platform_gets_no_letter(app: AppContext) -> None:
     """Whoever talks there reads the reply from the log, also on a name of their own."""
-    diary = await open_local_chat(app, person=None, channel="diary")
+    diary = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
     await answer_message(app, diary, MessageSubmission(text="hello there"))
 
     assert await letters_in(app) == []
@@ -674,7 +674,10 @@ async def test_what_was_beside_those_who_died_is_done_alone(
             more.set()
 
     app = with_model(app, ScriptedModel([ScriptedReply(text="I see.", delay_s=0.2)]))
-    lines = [await open_local_chat(app, person=f"p{each}", channel="place") for each in range(4)]
+    lines = [
+        await open_local_chat(app.db, app.clock, app.settings, person=f"p{each}", channel="place")
+        for each in range(4)
+    ]
     for each in lines:
         await said(app, each, "hello there")
     for _ in range(deaths):
@@ -712,7 +715,10 @@ async def test_a_chat_that_hangs_keeps_others_for_no_longer_than_a_moment(
             committed.set()
 
     app = replace(with_model(app, ScriptedModel(reply)), on_crash_point=reached)
-    lines = [await open_local_chat(app, person=f"p{each}", channel="place") for each in range(3)]
+    lines = [
+        await open_local_chat(app.db, app.clock, app.settings, person=f"p{each}", channel="place")
+        for each in range(3)
+    ]
     hanging, suspect, other = lines
     await said(app, suspect, "please hang, too")
     for _ in range(2):
@@ -745,8 +751,11 @@ async def test_however_many_are_done_alone_nobody_else_waits_for_more_than_one_o
         with_model(app, ScriptedModel([ScriptedReply(text="I see.", delay_s=0.3)])),
         clock=system_clock,
     )
-    suspects = [await open_local_chat(app, person=f"p{each}", channel="place") for each in range(6)]
-    innocent = await open_local_chat(app, person="Ben", channel="place")
+    suspects = [
+        await open_local_chat(app.db, app.clock, app.settings, person=f"p{each}", channel="place")
+        for each in range(6)
+    ]
+    innocent = await open_local_chat(app.db, app.clock, app.settings, person="Ben", channel="place")
     for each in suspects:
         await said(app, each, "hello there")
         for _ in range(2):
@@ -790,7 +799,7 @@ async def test_what_is_suspect_waits_until_its_worker_has_settled(
     await said(app, line, "first")
     for _ in range(3):
         await dies_at_it(app, line)
-    other = await open_local_chat(app, person="Ben", channel="place")
+    other = await open_local_chat(app.db, app.clock, app.settings, person="Ben", channel="place")
     await said(app, other, "second")
     app = replace(with_model(app, ScriptedModel(echo)), on_crash_point=reached)
     stopping = asyncio.Event()
@@ -825,7 +834,12 @@ async def dies_at_it(app: AppContext, line: ChatContext) -> None:
 
 async def test_lanes_are_taken_together_and_a_suspect_one_comes_last(app: AppContext) -> None:
     """Many claims cost one commit; what may take its worker down is then done when all else is."""
-    lines = [await open_local_chat(app, person=f"p{each}", channel="terminal") for each in range(4)]
+    lines = [
+        await open_local_chat(
+            app.db, app.clock, app.settings, person=f"p{each}", channel="terminal"
+        )
+        for each in range(4)
+    ]
     for line in lines:
         await accept_message(app, line, MessageSubmission(text="Hello!"), claim_now=False)
     for _ in range(2):  # whoever began the second one died
@@ -841,7 +855,9 @@ async def test_lanes_are_taken_together_and_a_suspect_one_comes_last(app: AppCon
 async def test_no_more_lanes_are_taken_than_there_is_room_for(app: AppContext) -> None:
     """What is left is for other workers."""
     for each in range(3):
-        line = await open_local_chat(app, person=f"p{each}", channel="terminal")
+        line = await open_local_chat(
+            app.db, app.clock, app.settings, person=f"p{each}", channel="terminal"
+        )
         await accept_message(app, line, MessageSubmission(text="Hello!"), claim_now=False)
 
     assert len(await claim_batch(app, "inbox", 2)) == 2

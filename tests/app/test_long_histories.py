@@ -56,7 +56,9 @@ async def work_of_a_talk(*, history: int) -> int:
     with counted() as work:
         async with house_with_model(delay_s=0) as app:
             await line_with_history(app, history, seed=1)
-            line = await open_local_chat(app, person=None, channel="terminal")
+            line = await open_local_chat(
+                app.db, app.clock, app.settings, person=None, channel="terminal"
+            )
             await talk(app, line)
             before = work.hundreds
             await talk(app, line)

@@ -61,14 +61,14 @@ async def test_a_model_reads_once_what_rules_have_read(app: AppContext, line: Ch
     await answer_message(app, line, MessageSubmission(text=HOME))
     await learn_now(app, line.person.id, cut_reason="asked")
     assert await home_of(app, line) == ["Lives in Porto."]
-    rereading = await plan_reextraction(app, line.person.id)
+    rereading = await plan_reextraction(app.db, app.settings, line.person.id)
     assert (len(rereading.segments), rereading.messages) == (1, 2)
     assert rereading.tokens_in > rereading.tokens_out > 0
 
     asked: list[CompletionRequest] = []
     app = with_small_model(app, asked)
-    await schedule_reextraction(app, rereading)
-    await schedule_reextraction(app, rereading)
+    await schedule_reextraction(app.db, app.clock, app.notifier, rereading)
+    await schedule_reextraction(app.db, app.clock, app.notifier, rereading)
     assert await home_of(app, line) == ["Lives in Porto."]
     done = await process_due_segments(app, line.person.id)
 
@@ -77,7 +77,7 @@ async def test_a_model_reads_once_what_rules_have_read(app: AppContext, line: Ch
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
     assert (segment.author, segment.generation) == ("extract/4", 2)
-    assert (await plan_reextraction(app, line.person.id)).segments == ()
+    assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
 
 
 async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_again(
@@ -88,7 +88,12 @@ async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_ag
     await learn_now(app, line.person.id, cut_reason="asked")
     asked: list[CompletionRequest] = []
     app = with_small_model(app, asked)
-    await schedule_reextraction(app, await plan_reextraction(app, line.person.id))
+    await schedule_reextraction(
+        app.db,
+        app.clock,
+        app.notifier,
+        await plan_reextraction(app.db, app.settings, line.person.id),
+    )
 
     def dies(step: CrashPoint) -> None:
         if step == "called":
@@ -112,7 +117,7 @@ async def test_an_answer_that_makes_no_sense_is_asked_for_again(
     await answer_message(app, line, MessageSubmission(text=HOME))
     answers = ["no json", "none either", json.dumps(READ_BY_MODEL)]
     app = with_models(app, {"small": ScriptedModel(answers)})
-    await schedule_learning(app, line.person.id, cut_reason="asked")
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
     with pytest.raises(BrokenOutput):

@@ -98,7 +98,9 @@ async def talked(
     async with Memory.open(url, person="Nora") as memory:
         await memory.add(history(count))
     async with open_app(replace(settings, database=url), clock=clock) as app:
-        line = await open_local_chat(app, person="Nora", channel="terminal")
+        line = await open_local_chat(
+            app.db, app.clock, app.settings, person="Nora", channel="terminal"
+        )
         for is_counted in (False, True):  # the first time opens what stays open
             steps.by_statement, steps.is_counting = {}, is_counted
             for text in ("Hello.", "I live in Porto.", "Where do I live?"):

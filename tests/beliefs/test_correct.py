@@ -56,7 +56,7 @@ async def test_another_value_overtakes_the_old_at_once(app: AppContext, line: Ch
     await tell(app, line)
     home = await the_one(app, line, "Porto")
 
-    await edit_belief_text(app, line.person.id, home[-8:], "Lives in Faro.")
+    await edit_belief_text(app.db, app.clock, line.person.id, home[-8:], "Lives in Faro.")
 
     assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
@@ -69,7 +69,7 @@ async def test_a_correction_says_that_the_old_value_never_was(
     told_at = app.clock()
     home = await the_one(app, line, "Porto")
     clock.tick(minutes=40 * 24 * 60)
-    new, old = await edit_belief_text(app, line.person.id, home, "Lives in Faro.")
+    new, old = await edit_belief_text(app.db, app.clock, line.person.id, home, "Lives in Faro.")
     async with app.db.begin_read() as tx:
         then = await list_beliefs_at(tx, line.person.id, told_at)
         known = [
@@ -90,11 +90,17 @@ async def test_a_change_says_since_when(
     day = parse_since(date_of(app.clock() - 10 * DAY), "UTC")
     for wrong in (app.clock() + DAY, 0):
         with pytest.raises(InvalidInput, match="cannot have changed"):
-            await edit_belief_text(app, line.person.id, home, "Lives in Faro.", since=wrong)
+            await edit_belief_text(
+                app.db, app.clock, line.person.id, home, "Lives in Faro.", since=wrong
+            )
     with pytest.raises(InvalidInput, match="nothing has changed"):
-        await edit_belief_text(app, line.person.id, home, "Has lived in Porto.", since=day)
+        await edit_belief_text(
+            app.db, app.clock, line.person.id, home, "Has lived in Porto.", since=day
+        )
 
-    new, old = await edit_belief_text(app, line.person.id, home, "Lives in Faro.", since=day)
+    new, old = await edit_belief_text(
+        app.db, app.clock, line.person.id, home, "Lives in Faro.", since=day
+    )
 
     assert isinstance(new, Memory)
     assert isinstance(old, Memory)
@@ -109,15 +115,17 @@ async def test_a_corrected_value_keeps_what_was_before_it(
     home = await the_one(app, line, "Porto")
     clock.tick(minutes=40 * 24 * 60)
     day = app.clock() - 10 * DAY
-    lisbon, _ = await edit_belief_text(app, line.person.id, home, "Lives in Lisbon.", since=day)
-    faro, _ = await edit_belief_text(app, line.person.id, lisbon.id, "Lives in Faro.")
+    lisbon, _ = await edit_belief_text(
+        app.db, app.clock, line.person.id, home, "Lives in Lisbon.", since=day
+    )
+    faro, _ = await edit_belief_text(app.db, app.clock, line.person.id, lisbon.id, "Lives in Faro.")
 
     assert isinstance(faro, Memory)
     assert (faro.holds_from, faro.holds_until) == (day, None)
     assert {("Porto", "superseded"), ("Lisbon", "rejected"), ("Faro", "active")} == await values(
         app, line, "location"
     )
-    await apply_belief_action(app, line.person.id, "reject", faro.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", faro.id)
     assert ("Lisbon", "active") in await values(app, line, "location")
 
 
@@ -126,7 +134,9 @@ async def test_another_wording_leaves_the_value(app: AppContext, line: ChatConte
     await tell(app, line)
     home = await the_one(app, line, "Porto")
 
-    (said,) = await edit_belief_text(app, line.person.id, home, "Has lived in Porto for years.")
+    (said,) = await edit_belief_text(
+        app.db, app.clock, line.person.id, home, "Has lived in Porto for years."
+    )
 
     assert isinstance(said, Memory)
     assert (said.id, said.value, said.is_by_person) == (home, "Porto", True)
@@ -138,7 +148,7 @@ async def test_what_is_said_right_as_something_else_says_it_joins_that(
     """It is not believed twice; the words of both speak for it."""
     await tell(app, line, ["My cat is called Miso.", "My cat is called Mizo."])
     miso, mizo = await the_one(app, line, "Miso"), await the_one(app, line, "Mizo")
-    said, other = await edit_belief_text(app, line.person.id, miso, "Cat: Mizo")
+    said, other = await edit_belief_text(app.db, app.clock, line.person.id, miso, "Cat: Mizo")
     live = [each for each in await believed(app, line) if isinstance(each.content, Memory)]
 
     assert isinstance(other, Memory)
@@ -164,7 +174,7 @@ async def test_what_is_corrected_is_about_whom_it_names_now(
         if isinstance(each.content, Memory) and each.content.entities == (names["Ana"],)
     )
     text = about_ana.text.replace("Ana", "Bea")
-    corrected, *_ = await edit_belief_text(app, line.person.id, about_ana.id, text)
+    corrected, *_ = await edit_belief_text(app.db, app.clock, line.person.id, about_ana.id, text)
 
     assert isinstance(corrected, Memory)
     assert corrected.entities == (names["Bea"],)
@@ -176,8 +186,8 @@ async def test_a_value_that_does_not_show_is_asked_for(app: AppContext, line: Ch
     home = await the_one(app, line, "Porto")
 
     with pytest.raises(InvalidInput, match="--value"):
-        await edit_belief_text(app, line.person.id, home, "By the sea now.")
-    await edit_belief_text(app, line.person.id, home, "By the sea now.", value="Faro")
+        await edit_belief_text(app.db, app.clock, line.person.id, home, "By the sea now.")
+    await edit_belief_text(app.db, app.clock, line.person.id, home, "By the sea now.", value="Faro")
 
     assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
@@ -188,7 +198,7 @@ async def test_what_was_rejected_is_not_learned_again(
     """Not from the same words; from new ones it is."""
     await tell(app, line)
     home = await the_one(app, line, "Porto")
-    await apply_belief_action(app, line.person.id, "reject", home)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", home)
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
     async with app.db.begin_write() as tx:
@@ -213,7 +223,7 @@ async def test_rejecting_what_is_new_brings_back_what_it_overtook(
         for each in await believed(app, line)
         if isinstance(each.content, Memory) and each.content.value == "Lisbon"
     ]
-    await apply_belief_action(app, line.person.id, "reject", lisbon[0])
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", lisbon[0])
 
     assert await values(app, line, "location") == {("Porto", "active"), ("Lisbon", "rejected")}
 
@@ -222,8 +232,8 @@ async def test_a_rejection_can_be_taken_back(app: AppContext, line: ChatContext)
     """By confirming."""
     await tell(app, line)
     home = await the_one(app, line, "Porto")
-    await apply_belief_action(app, line.person.id, "reject", home)
-    await apply_belief_action(app, line.person.id, "confirm", home)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", home)
+    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", home)
 
     assert await values(app, line, "location") == {("Porto", "active")}
 
@@ -235,18 +245,18 @@ async def test_a_rejection_that_is_undone_leaves_it_as_sure_as_it_was(
     await tell(app, line, ["I have a dog."])
     dog = await the_one(app, line, "dog")
     before = await known_as(app, line, dog)
-    await apply_belief_action(app, line.person.id, "reject", dog)
-    await apply_belief_action(app, line.person.id, "unreject", dog)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", dog)
+    await apply_belief_action(app.db, app.clock, line.person.id, "unreject", dog)
     back = await known_as(app, line, dog)
-    new, _ = await edit_belief_text(app, line.person.id, dog, "Has two dogs.")
-    await apply_belief_action(app, line.person.id, "reject", new.id)
-    await apply_belief_action(app, line.person.id, "unreject", new.id)
+    new, _ = await edit_belief_text(app.db, app.clock, line.person.id, dog, "Has two dogs.")
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", new.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "unreject", new.id)
 
     assert back == before
     assert not back.is_by_person
     assert await values(app, line, "pets") == {("a dog", "rejected"), ("two dogs", "active")}
     with pytest.raises(InvalidInput):
-        await apply_belief_action(app, line.person.id, "unreject", new.id)
+        await apply_belief_action(app.db, app.clock, line.person.id, "unreject", new.id)
 
 
 async def test_a_correction_is_of_whom_it_names_and_of_no_piece_of_a_word(
@@ -255,9 +265,11 @@ async def test_a_correction_is_of_whom_it_names_and_of_no_piece_of_a_word(
     """There is an "Al" in "also"."""
     await tell(app, line, ["My friend Al is a nurse.", "My sister Ana is a cook.", "I love tea."])
     tea, cook = await the_one(app, line, "tea"), await the_one(app, line, "Ana works")
-    (liked,) = await edit_belief_text(app, line.person.id, tea, "Also loves tea.", value="tea")
+    (liked,) = await edit_belief_text(
+        app.db, app.clock, line.person.id, tea, "Also loves tea.", value="tea"
+    )
     (works,) = await edit_belief_text(
-        app, line.person.id, cook, "Ana cooks with Al.", value="a cook"
+        app.db, app.clock, line.person.id, cook, "Ana cooks with Al.", value="a cook"
     )
     async with app.db.begin_read() as tx:
         named = {
@@ -278,12 +290,12 @@ async def test_a_rejection_is_not_taken_back_beside_what_was_learned_since(
     """Nobody lives in two places; whoever means it all the same confirms it."""
     await tell(app, line)
     home = await the_one(app, line, "Porto")
-    await apply_belief_action(app, line.person.id, "reject", home)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", home)
     clock.tick(minutes=60)
     await tell(app, line, ["I moved to Faro."])
 
     with pytest.raises(InvalidInput, match="Faro"):
-        await apply_belief_action(app, line.person.id, "unreject", home)
+        await apply_belief_action(app.db, app.clock, line.person.id, "unreject", home)
     assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
 
@@ -297,13 +309,13 @@ async def test_a_rejection_taken_back_restores_what_was(app: AppContext, line: C
     """What was brought back has ended as before; its history tells both, and until when."""
     await tell(app, line, ["I have a dog."])
     dog = await the_one(app, line, "dog")
-    new, _ = await edit_belief_text(app, line.person.id, dog, "Has two dogs.")
+    new, _ = await edit_belief_text(app.db, app.clock, line.person.id, dog, "Has two dogs.")
     before = await values(app, line, "pets")
-    await apply_belief_action(app, line.person.id, "reject", new.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", new.id)
     assert {what for what, status in await values(app, line, "pets") if status == "active"} == {
         "a dog"
     }
-    await apply_belief_action(app, line.person.id, "confirm", new.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", new.id)
     async with app.db.begin_read() as tx:
         told = await get_history(tx, line.person.id, dog)
 
@@ -331,10 +343,12 @@ async def test_a_rejection_taken_back_restores_until_when_the_old_one_was_so(
     home = await the_one(app, line, "Porto")
     clock.tick(minutes=40 * 24 * 60)
     day = app.clock() - 10 * DAY
-    faro, old = await edit_belief_text(app, line.person.id, home, "Lives in Faro.", since=day)
-    await apply_belief_action(app, line.person.id, "reject", faro.id)
+    faro, old = await edit_belief_text(
+        app.db, app.clock, line.person.id, home, "Lives in Faro.", since=day
+    )
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", faro.id)
     clock.tick(minutes=60)
-    await apply_belief_action(app, line.person.id, "confirm", faro.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", faro.id)
     async with app.db.begin_read() as tx:
         now = (await get_memory_state(tx, line.person.id, MemoryId(ObjectId(home)))).memory
 
@@ -347,7 +361,7 @@ async def test_the_old_value_gives_way_where_only_the_sentence_is_changed(
     """A form sends the old value along; a full stop may be left out."""
     await tell(app, line)
     home = await the_one(app, line, "Porto")
-    await edit_belief_text(app, line.person.id, home, "Lives in Faro", value="Porto")
+    await edit_belief_text(app.db, app.clock, line.person.id, home, "Lives in Faro", value="Porto")
 
     assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
@@ -358,8 +372,8 @@ async def test_pinned_things_are_marked_until_they_are_unpinned(
     """Memories and names alike."""
     await tell(app, line)
     for each in (await the_one(app, line, "Porto"), (await the_names(app, line))["Ana"]):
-        (pinned,) = await apply_belief_action(app, line.person.id, "pin", each)
-        (unpinned,) = await apply_belief_action(app, line.person.id, "unpin", each)
+        (pinned,) = await apply_belief_action(app.db, app.clock, line.person.id, "pin", each)
+        (unpinned,) = await apply_belief_action(app.db, app.clock, line.person.id, "unpin", each)
         assert (pinned.is_pinned, unpinned.is_pinned) == (True, False)
 
 
@@ -414,7 +428,9 @@ async def test_a_name_that_is_nobody_is_not_learned_again(
 ) -> None:
     """However often it is said."""
     await tell(app, line, ["My friend Marta is a doctor."])
-    await apply_belief_action(app, line.person.id, "reject", (await the_names(app, line))["Marta"])
+    await apply_belief_action(
+        app.db, app.clock, line.person.id, "reject", (await the_names(app, line))["Marta"]
+    )
     clock.tick(minutes=MONTH)
     await tell(app, line, ["My friend Marta came by."])
 
@@ -426,7 +442,7 @@ async def test_a_description_by_the_person_stays(app: AppContext, line: ChatCont
     """And is shown with the name."""
     await tell(app, line)
     ana = (await the_names(app, line))["Ana"]
-    await edit_belief_text(app, line.person.id, ana, "My younger sister, in Braga.")
+    await edit_belief_text(app.db, app.clock, line.person.id, ana, "My younger sister, in Braga.")
 
     async with app.db.begin_read() as tx:
         found = (await get_belief(tx, line.person.id, ana[-8:])).content
@@ -444,9 +460,9 @@ async def test_what_makes_no_sense_is_refused(app: AppContext, line: ChatContext
     with pytest.raises(InvalidInput, match="one and the same"):
         await merge_beliefs(app, person, home, home[-8:])
     with pytest.raises(InvalidInput, match="characters"):
-        await edit_belief_text(app, person, home, "  ")
+        await edit_belief_text(app.db, app.clock, person, home, "  ")
     with pytest.raises(NotFound):
-        await apply_belief_action(app, person, "pin", "ffffffff")
-    await apply_belief_action(app, person, "reject", home)
+        await apply_belief_action(app.db, app.clock, person, "pin", "ffffffff")
+    await apply_belief_action(app.db, app.clock, person, "reject", home)
     with pytest.raises(InvalidInput, match="not believed any more"):
-        await apply_belief_action(app, person, "pin", home)
+        await apply_belief_action(app.db, app.clock, person, "pin", home)

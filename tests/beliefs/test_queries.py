@@ -96,7 +96,9 @@ async def test_a_history_follows_a_matter_through_its_values(
         if isinstance(each.content, Memory) and each.content.value == "Lisbon"
     )
     clock.tick(minutes=MONTH)
-    await edit_belief_text(app, line.person.id, lisbon, "Lives in Cascais.", value="Cascais")
+    await edit_belief_text(
+        app.db, app.clock, line.person.id, lisbon, "Lives in Cascais.", value="Cascais"
+    )
 
     async with app.db.begin_read() as tx:
         told = [await get_history(tx, line.person.id, each[-8:]) for each in (porto, lisbon)]
@@ -192,22 +194,22 @@ async def test_by_their_own_name_all_is_found_that_is_of_the_person(
 async def test_beliefs_are_found_by_words_and_meaning(app: AppContext, line: ChatContext) -> None:
     """The best first."""
     await tell(app, line)
-    (first, *_) = await search_beliefs(app, line.person, "which music do I love")
+    (first, *_) = await search_beliefs(app.db, app.embedder, line.person, "which music do I love")
     assert "jazz" in getattr(first.content, "text", "")
-    assert await search_beliefs(app, line.person, "zzzzqqq") == []
+    assert await search_beliefs(app.db, app.embedder, line.person, "zzzzqqq") == []
 
 
 async def test_a_reading_that_is_undone_leaves_nothing(app: AppContext, line: ChatContext) -> None:
     """Of it; and it is not read again by itself."""
     await tell(app, line)
-    assert (await undo_segment(app, line.person.id, None)).ended
+    assert (await undo_segment(app.db, app.clock, line.person.id, None)).ended
     assert await believed(app, line) == []
     async with app.db.begin_read() as tx:
         assert await list_conversation_summaries(tx, line.person.id) == []
     await learn_now(app, line.person.id, cut_reason="asked")
     assert await believed(app, line) == []
     with pytest.raises(NotFound):
-        await undo_segment(app, line.person.id, None)
+        await undo_segment(app.db, app.clock, line.person.id, None)
 
 
 async def test_the_numbers_say_what_became_of_talk(app: AppContext, line: ChatContext) -> None:

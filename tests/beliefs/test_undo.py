@@ -52,7 +52,7 @@ async def segments(app: AppContext, line: ChatContext) -> list[Segment]:
 
 async def undo(app: AppContext, line: ChatContext, number: int) -> None:
     """Take back one reading."""
-    await undo_segment(app, line.person.id, (await segments(app, line))[number].id)
+    await undo_segment(app.db, app.clock, line.person.id, (await segments(app, line))[number].id)
 
 
 async def id_of(app: AppContext, line: ChatContext, words: str) -> str:
@@ -123,10 +123,10 @@ async def test_what_was_rejected_and_confirmed_holds_alone(
     """What had come back in its place gives way to it, and comes back when it goes again."""
     await moves(app, line, clock, "Lisbon", "Porto")
     porto = await the_one(app, line, "Porto")
-    await apply_belief_action(app, line.person.id, "reject", porto)
-    await apply_belief_action(app, line.person.id, "confirm", porto)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", porto)
+    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", porto)
     assert await homes(app, line) == {"Lisbon": "superseded", "Porto": "active"}
-    await apply_belief_action(app, line.person.id, "reject", porto)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", porto)
     assert await homes(app, line) == {"Lisbon": "active", "Porto": "rejected"}
 
 
@@ -157,7 +157,9 @@ def claim(material: ExtractionInput, text: str, words: str, **fields: object) ->
 async def read_as(app: AppContext, line: ChatContext, text: str, **fields: object) -> Segment:
     """Say something, and have a model read one thing in it, with whoever is named."""
     await answer_message(app, line, MessageSubmission(text=text))
-    (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+    (segment,) = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
     aliases = fields.pop("aliases", ())
 
     async def by_model(material: ExtractionInput) -> Extraction:
@@ -201,7 +203,7 @@ async def test_what_a_reading_had_revised_is_as_it_was_before(
     async with app.db.begin_read() as tx:
         (robert,) = await list_entities(tx, line.person.id)
     assert robert.aliases == ("Bozo",)
-    await undo_segment(app, line.person.id, later.id)
+    await undo_segment(app.db, app.clock, line.person.id, later.id)
 
     (kept,) = [
         each.content for each in await believed(app, line) if isinstance(each.content, Memory)
@@ -220,7 +222,9 @@ async def test_earlier_words_do_not_overrule_what_the_person_confirmed(
     clock.tick(minutes=600)
     await answer_message(app, line, MessageSubmission(text="I live in Lisbon."))
     clock.tick(minutes=1)
-    await apply_belief_action(app, line.person.id, "confirm", await the_one(app, line, "Porto"))
+    await apply_belief_action(
+        app.db, app.clock, line.person.id, "confirm", await the_one(app, line, "Porto")
+    )
     clock.tick(minutes=60)
     await tell(app, line, [])
     assert await homes(app, line) == {"Porto": "active", "Lisbon": "superseded"}
@@ -246,7 +250,7 @@ async def test_no_sign_makes_doubtful_what_the_person_confirmed(
     (one,) = [
         each.content for each in await believed(app, line) if isinstance(each.content, Memory)
     ]
-    await apply_belief_action(app, line.person.id, "confirm", one.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "confirm", one.id)
     for day in ("Monday", "Tuesday", "Friday"):
         clock.tick(minutes=60 * 24)
         sign = f"On {day} I took the tram by the river"
@@ -274,8 +278,8 @@ async def test_what_was_taken_back_is_not_read_again_by_itself(
 ) -> None:
     """Not when something in it is forgotten, nor by a model; when something is edited, it is."""
     await tell(app, line, ["I live in Porto.", "I love jazz.", "The milk is in the fridge now."])
-    await undo_segment(app, line.person.id, None)
-    assert (await plan_reextraction(app, line.person.id)).segments == ()
+    await undo_segment(app.db, app.clock, line.person.id, None)
+    assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
     (segment,) = await segments(app, line)
     assert await consolidate_segment(app, line.person.id, segment.id, extractor="model") is None
 

@@ -23,12 +23,14 @@ async def test_what_the_person_set_themselves_stands_on_no_other_words(
 ) -> None:
     """It is said that they have set it."""
     language = (await answer_message(app, line, MessageSubmission(text=home))).reply.language
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
     async with app.db.begin_read() as tx:
         (belief,) = [k.memory for k in await list_memories(tx, line.person.id) if k.memory.key]
     text = belief.text.replace("Bath", "Faro").replace("Bremen", "Faro")
-    await edit_belief_text(app, line.person.id, belief.id, text, value="Faro")
+    await edit_belief_text(app.db, app.clock, line.person.id, belief.id, text, value="Faro")
 
     told = (await answer_message(app, line, MessageSubmission(text=asked))).reply.text
     explained = (await answer_message(app, line, MessageSubmission(text=why))).reply.text

@@ -60,7 +60,7 @@ async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
     app: AppContext, elsewhere: AppContext
 ) -> None:
     """It lies between the person's words and the reply."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     shown: list[str] = []
 
     async def speak(text: str) -> None:
@@ -85,7 +85,7 @@ async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
 
 async def test_markers_are_not_shown_as_somebodys_words(app: AppContext) -> None:
     """That there was no answer is what the reply itself says."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     async with app.db.begin_write() as tx:
         place = WriteTarget(
             chat=line.chat, session=await ensure_open_session(tx, line.chat, app.clock())
@@ -110,7 +110,7 @@ async def test_markers_are_not_shown_as_somebodys_words(app: AppContext) -> None
 
 async def test_what_fails_is_said_and_the_talk_goes_on(app: AppContext) -> None:
     """The words that could not be kept are shown, to be said again."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     shown: list[str] = []
 
     async def speak(text: str) -> None:
@@ -126,7 +126,7 @@ async def test_what_fails_is_said_and_the_talk_goes_on(app: AppContext) -> None:
 
 async def test_a_reply_can_be_stopped_and_the_talk_goes_on(app: AppContext) -> None:
     """That it was is remarked, in the language of the talk; it is no failure."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     model = ScriptedModel([ScriptedReply(text="Once upon a time", delay_s=60), "As you like."])
     shown: list[str] = []
     remarks: list[str] = []

@@ -22,7 +22,9 @@ def filled(tmp_path: Path) -> None:
     async def fill() -> None:
         settings = load_settings({}, data=str(tmp_path / "data"))
         async with open_app(settings) as app:
-            line = await open_local_chat(app, person="Nora", channel="terminal")
+            line = await open_local_chat(
+                app.db, app.clock, app.settings, person="Nora", channel="terminal"
+            )
             now, owner = app.clock(), line.person.id
             async with app.db.begin_write() as tx:
                 await enqueue(tx, "inbox", "chat/1", {"text": "secret"}, person=owner, now=now)

@@ -66,7 +66,7 @@ async def test_what_hardly_fits_is_not_listed(
     app: AppContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A hit of 0.00 tells nobody anything."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     given = await answer_message(app, line, MessageSubmission(text="My cat is called Miso."))
     hits = [ScoredMessage(seq=given.message.seq, score=score, reasons=()) for score in (0.4, 0.004)]
     found = [RecallHit(item=RecalledMessage(message=given.message, hit=hit)) for hit in hits]

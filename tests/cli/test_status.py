@@ -103,10 +103,12 @@ def test_embedding_that_waits_for_tomorrow_is_told(call: Call, tmp_path: Path) -
 async def put_off_embedding(data: Path) -> Micros:
     """Have the embedding job find that too much was spent; when it is due again."""
     async with open_app(load_settings({}, data=str(data))) as app:
-        await plan_jobs(app)
+        await plan_jobs(app.db, app.clock, app.settings)
         claim = await claim_next_partition(app, "agenda")
         assert claim is not None
-        await postpone_to_tomorrow(app, claim, claim.jobs[0], AllowanceUsedUp("enough"))
+        await postpone_to_tomorrow(
+            app.db, app.clock, app.settings, claim, claim.jobs[0], AllowanceUsedUp("enough")
+        )
         async with app.db.begin_read() as tx:
             until = await find_embedding_resume_at(tx, now=app.clock())
     assert until is not None

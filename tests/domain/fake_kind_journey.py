@@ -69,7 +69,9 @@ async def talking(app: AppContext, line: ChatContext, model: ScriptedModel) -> A
     models = {"main": model, "small": model, "reflect": model}
     talking = with_models(replace(app, settings=settings), models)
     await answer_message(talking, line, MessageSubmission(text=SAID))
-    await schedule_learning(talking, line.person.id, cut_reason="asked")
+    await schedule_learning(
+        talking.db, talking.clock, talking.settings, line.person.id, cut_reason="asked"
+    )
     await work(talking)
     return talking
 
@@ -101,7 +103,9 @@ async def test_what_a_model_yields_is_validated_and_stored(
 
 async def test_recall_finds_it(talking: AppContext, line: ChatContext) -> None:
     """Among all others, and where its kind is asked for."""
-    question = build_query(talking, line.person, "Who bakes sourdough bread?")
+    question = build_query(
+        talking.clock, talking.settings, line.person, "Who bakes sourdough bread?"
+    )
     wanted = parse_kinds([KIND]).belief_kinds
     for kinds in ((), wanted):
         found = await recall(

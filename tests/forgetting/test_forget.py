@@ -70,7 +70,7 @@ async def test_a_secret_leaves_every_table_and_file(
     await say("we had a very long walk along the river")
     await say("what is Ana allergic to?")
     wish = DeletionRequest(ids=(await id_of(app, line, SECRET),))
-    shown = await preview_forget(app, line.person.id, wish)
+    shown = await preview_forget(app.db, line.person.id, wish)
     report = await forget(app, line.person.id, wish)
 
     assert shown.counts == report.counts
@@ -144,7 +144,7 @@ async def test_files_beside_the_database_lose_it_too(
     copy.write_bytes(SECRET.encode())
     await say(SECRET)
     wish = DeletionRequest(ids=(await id_of(app, line, SECRET),))
-    assert (await preview_forget(app, line.person.id, wish)).backups == (copy.name,)
+    assert (await preview_forget(app.db, line.person.id, wish)).backups == (copy.name,)
     report = await forget(app, line.person.id, wish)
 
     assert report.is_proved
@@ -260,7 +260,9 @@ async def test_a_line_that_is_open_goes_on_after_its_chat_was_forgotten(
     await forget(app, line.person.id, DeletionRequest(everything=True))
     assert (await rows_of(app.db, line.person.id))["chat"] == []
     if is_taken:
-        await open_local_chat(app, person=line.person.name, channel=line.chat.channel)
+        await open_local_chat(
+            app.db, app.clock, app.settings, person=line.person.name, channel=line.chat.channel
+        )
     await answer_message(app, line, MessageSubmission(text="I like tea."))
 
     assert (await log_of(app, line))[0] == ("person", "I like tea.")
@@ -330,7 +332,7 @@ async def test_letting_go_is_a_job_that_comes_back_every_day(
         app, settings=replace(app.settings, retention=RetentionSettings(messages_days=10))
     )
     for each in (app, kept):
-        await plan_jobs(each)
+        await plan_jobs(each.db, each.clock, each.settings)
         async with app.db.begin_write() as tx:
             held = await claim(
                 tx, "agenda", owner="w", now=clock(), lease_s=9, partition=RETENTION_JOB
@@ -458,7 +460,7 @@ async def test_what_is_said_anew_in_talk_may_be_brought_in_again(
 
 async def form(app: AppContext, line: ChatContext) -> None:
     """Read whatever waits to be read."""
-    await schedule_learning(app, line.person.id, cut_reason="asked")
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
     async with app.db.begin_read() as tx:
         waiting = await list_segments(tx, line.person.id, status=["waiting"])
     for segment in waiting:

@@ -58,7 +58,9 @@ async def hand_over(app: AppContext, person: PersonId, name: str, content: bytes
 @pytest.fixture
 async def other(app: AppContext) -> PersonId:
     """Somebody else who is known here."""
-    return (await open_local_chat(app, person="Omar", channel="terminal")).person.id
+    return (
+        await open_local_chat(app.db, app.clock, app.settings, person="Omar", channel="terminal")
+    ).person.id
 
 
 async def test_with_everything_goes_what_waits_to_be_brought_in(

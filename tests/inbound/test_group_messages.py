@@ -127,9 +127,9 @@ async def town(app: AppContext, clock: FrozenClock) -> Town:
     town = Town(app, clock)
     for sender, name in ((ANA, "Ana"), (BEN, "Ben")):
         if sender is ANA:
-            _, code = await create_code(app, None)
+            _, code = await create_code(app.db, app.clock, app.settings, None)
         else:
-            _, code = await create_code(app, name)
+            _, code = await create_code(app.db, app.clock, app.settings, name)
         await town.says(sender, code)
     await town.says(ANA, "/allow", FAMILY, is_addressed=True)
     return town
@@ -145,7 +145,7 @@ async def test_only_the_owner_lets_it_into_a_group(app: AppContext, clock: Froze
     """Before that one polite line a day, to whoever talks to it, and nothing is kept."""
     town = Town(app, clock)
     for sender, name in ((ANA, None), (BEN, "Ben")):
-        _, code = await create_code(app, name)
+        _, code = await create_code(app.db, app.clock, app.settings, name)
         await town.says(sender, code)
     silent = await town.says(ANA, "who brings cake?", FAMILY)
     told = await town.says(BEN, "/allow", FAMILY, is_addressed=True)
@@ -395,7 +395,7 @@ async def test_who_has_left_hears_nothing_more(town: Town) -> None:
     async with town.app.db.begin_read() as tx:
         ben = await find_person(tx, "Ben")
     assert ben is not None
-    await unlink_channel(town.app, ben, "telegram")
+    await unlink_channel(town.app.db, ben, "telegram")
     await town.says(EVE, "four", FAMILY)
     assert [m.text for m in await town.log_of("Ben")] == ["one", "three"]
 
@@ -418,7 +418,7 @@ async def test_a_group_moves_and_closes_its_doors(town: Town) -> None:
 async def test_nobody_can_become_a_group(town: Town) -> None:
     """A code for one would open all that it knows to whoever shows it."""
     with pytest.raises(InvalidInput, match="is a group"):
-        await create_code(town.app, GROUP)
+        await create_code(town.app.db, town.app.clock, town.app.settings, GROUP)
     wrote = await town.says(BEN, "654321", FAMILY, is_addressed=True)
 
     assert wrote is None
@@ -436,7 +436,7 @@ async def test_what_comes_again_is_taken_once(town: Town) -> None:
 async def test_a_burst_is_one_persons(app: AppContext, clock: FrozenClock) -> None:
     """Who goes on within two seconds means it, too; another's words are their own."""
     town = Town(replace(app, channels={"telegram": Platform(debounce_s=2.0)}), clock)
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await town.says(ANA, code)
     await town.says(ANA, "/allow", FAMILY, is_addressed=True)
     await town.says(BEN, "Oldfriend, listen.", FAMILY, is_addressed=True)

@@ -97,11 +97,11 @@ async def test_a_code_joins_once_and_only_while_it_is_fresh(
     app: AppContext, talk: Talk, clock: FrozenClock
 ) -> None:
     """In the language of the platform, until one is known."""
-    _, stale = await create_code(app, None)
+    _, stale = await create_code(app.db, app.clock, app.settings, None)
     clock.tick(minutes=11)
     assert "No" not in await talk.is_told(ANA, "hola")
     assert "código" in await talk.is_told(ANA, stale)
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     assert "Ahora sé quién eres" in await talk.is_told(ANA, f"{code[:3]} {code[3:]}")
     assert "code" in await talk.is_told(BEN, code)
     async with app.db.begin_read() as tx:
@@ -115,14 +115,14 @@ async def test_a_code_joins_once_and_only_while_it_is_fresh(
 
 async def test_a_link_to_the_bot_brings_its_code_along(app: AppContext, talk: Talk) -> None:
     """As a QR code opens it: the platform then writes /start and the code."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
 
     assert "Ahora sé quién eres" in await talk.is_told(ANA, f"/start {code}")
 
 
 async def test_the_clocks_that_one_lives_by_can_be_said(app: AppContext, talk: Talk) -> None:
     """In one's language; what is no place changes nothing, and what may be meant is told."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     assert f"relojes de {app.settings.zone}" in await talk.is_told(ANA, code)
     assert "Asia/Tokyo, donde ahora son las 07:13" in await talk.is_told(ANA, "/zone tokyo")
     assert "«Madird»" in (near := await talk.is_told(ANA, "/zone@oldfriend_bot Madird"))
@@ -142,23 +142,23 @@ async def test_the_clocks_that_one_lives_by_can_be_said(app: AppContext, talk: T
 
 async def test_codes_cannot_be_guessed(app: AppContext, talk: Talk, clock: FrozenClock) -> None:
     """After five wrong ones, from whomever, none is taken for ten minutes."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     wrong = "000000" if code != "000000" else "000001"
     told = [await talk.is_told(BEN, wrong) for _ in range(MAX_CODE_ATTEMPTS + 2)]
     assert [bool(each) for each in told] == [True] * MAX_CODE_ATTEMPTS + [False] * 2
     assert "Ahora" not in await talk.is_told(ANA, code)
     clock.tick(minutes=11)
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
 
     assert "Ahora" in await talk.is_told(ANA, code)
 
 
 async def test_somebody_known_may_say_a_number(app: AppContext, talk: Talk) -> None:
     """It is talk, whether or not there is a code."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     await talk.says(ANA, "123456")
-    await create_code(app, None)
+    await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, "654321")
 
     assert [each.text for each in await log_of(app)] == ["123456", "654321"]
@@ -170,7 +170,7 @@ async def test_who_has_talked_as_somebody_else_is_not_joined(app: AppContext, ta
     talk.app = app = replace(app, settings=replace(app.settings, telegram=allowed))
     await talk.says(ANA, "/start")
     await talk.says(BEN, "I like tea.")
-    _, code = await create_code(app, "Nora")
+    _, code = await create_code(app.db, app.clock, app.settings, "Nora")
     assert "somebody else" in await talk.is_told(BEN, code)
     assert "Ahora" in await talk.is_told(ANA, code)
     async with app.db.begin_read() as tx:
@@ -181,7 +181,7 @@ async def test_who_has_talked_as_somebody_else_is_not_joined(app: AppContext, ta
 
 async def test_nobody_becomes_somebody_by_their_name(app: AppContext, talk: Talk) -> None:
     """On a platform people call themselves what they like."""
-    _, code = await create_code(app, "Nora")
+    _, code = await create_code(app.db, app.clock, app.settings, "Nora")
     await talk.says(ANA, code)
     allowed = TelegramSettings(allowed=("8",))
     talk.app = replace(app, settings=replace(app.settings, telegram=allowed))
@@ -209,7 +209,7 @@ async def test_of_strangers_only_the_count_is_kept(
 
 async def test_what_comes_again_is_taken_once(app: AppContext, talk: Talk) -> None:
     """Also as an edit that says the same."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     for _ in range(2):
         await talk.says(ANA, "I like tea.", key="message:7:50")
@@ -224,7 +224,7 @@ async def test_what_comes_again_is_taken_once(app: AppContext, talk: Talk) -> No
 
 async def test_what_is_passed_on_is_not_their_word(app: AppContext, talk: Talk) -> None:
     """A reaction is kept and not answered; a reply knows to what."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     await talk.says(ANA, "I like tea.", key="message:7:60")
     await talk.says(ANA, "Tea kills.", is_own_words=False, details={"forwarded_from": "Bo"})
@@ -247,7 +247,7 @@ async def test_what_is_passed_on_is_not_their_word(app: AppContext, talk: Talk) 
 
 async def test_the_words_that_were_picked_are_shown(app: AppContext, talk: Talk) -> None:
     """By their place only: they go with their message. Others' words come with the reply."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     await talk.says(ANA, "I like tea, and rain.", key="message:7:60")
     await talk.says(ANA, "Do I?", replies_to="message:7:60", quoted_text="rain", quoted_from="Ana")
@@ -283,7 +283,7 @@ async def test_the_words_that_were_picked_are_shown(app: AppContext, talk: Talk)
 
 async def test_a_picture_is_kept_and_owned_up_to(app: AppContext, talk: Talk) -> None:
     """Words that are put below it later are answered."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     told = await talk.says(ANA, "[photo]", is_readable=False, key="message:7:70")
     assert told is not None
@@ -298,7 +298,7 @@ async def test_a_picture_is_kept_and_owned_up_to(app: AppContext, talk: Talk) ->
 
 async def test_an_album_is_one_message_piece_by_piece(app: AppContext, talk: Talk) -> None:
     """Whoever was there when its first piece came; a piece that comes again adds nothing."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     told = [
         await talk.says(ANA, text, is_readable=text != "[photo]", album_id="x")
@@ -349,7 +349,7 @@ async def test_an_album_that_is_passed_on_is_nobody_s_own_word(
     app: AppContext, talk: Talk, captions: tuple[str, ...], *, is_polled: bool
 ) -> None:
     """Whichever of its pieces has the words, and however they come; they are answered."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     pieces = [forwarded(number, caption) for number, caption in enumerate(captions, start=70)]
     for each in join_albums(pieces) if is_polled else pieces:
@@ -368,7 +368,7 @@ async def test_words_are_added_to_an_album_whose_first_piece_is_gone(
     app: AppContext, talk: Talk, *, is_forgotten: bool
 ) -> None:
     """Those that came before are not lost to those that come late."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     await talk.says(ANA, "[photo]", is_readable=False, album_id="x")
     first = (await log_of(app))[0]
@@ -387,7 +387,7 @@ async def test_words_are_added_to_an_album_whose_first_piece_is_gone(
 
 async def test_words_below_a_picture_can_be_put_otherwise(app: AppContext, talk: Talk) -> None:
     """As often as they like; what comes again is no further version."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     await talk.says(ANA, "[photo]", is_readable=False, key="message:7:70")
     for words in ("This is Miso.", "This is Mimi.", "This is Mimi.", "That was Mimi."):
@@ -405,7 +405,7 @@ async def test_words_below_a_picture_can_be_put_otherwise(app: AppContext, talk:
 
 async def test_doors_close_and_open_and_places_move(app: AppContext, talk: Talk) -> None:
     """Whoever writes is there again."""
-    _, code = await create_code(app, None)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     await talk.says(ANA, "I like tea.")
     await handle_event(app, ChatAvailability(chat_ref=spot_of(ANA), is_available=False))

@@ -141,7 +141,10 @@ async def test_what_one_person_said_is_no_answer_for_another(
 ) -> None:
     """Also for the very same bytes."""
     await heard_in(app, line)
-    await heard_in(app, await open_local_chat(app, person="Ana", channel="terminal"))
+    await heard_in(
+        app,
+        await open_local_chat(app.db, app.clock, app.settings, person="Ana", channel="terminal"),
+    )
 
     assert len(server.heard) == 2
 
@@ -274,10 +277,10 @@ async def test_a_recording_without_a_message_is_swept(
     before = len(files_of(app, line))
     file_times = [each.stat().st_mtime for each in files_of(app, line)]
     clock.now = round(min(file_times, default=0) * SECOND) + HOUR // 2
-    await sweep_audio(app)
+    await sweep_audio(app.db, app.clock, app.settings)
     soon = len(files_of(app, line))
     clock.now += HOUR
-    await sweep_audio(app)
+    await sweep_audio(app.db, app.clock, app.settings)
 
     is_on_server = find_audio_folder(app.settings) is None
     assert (before, soon, len(files_of(app, line))) == ((0, 0, 0) if is_on_server else (2, 2, 1))
@@ -289,7 +292,7 @@ async def test_sweeping_is_planned_where_there_may_be_anything(
 ) -> None:
     """Once."""
     for there, is_planned in ((by(app, keep_audio=False), False), (app, True), (app, True)):
-        await plan_jobs(there)
+        await plan_jobs(there.db, there.clock, there.settings)
         async with app.db.begin_read() as tx:
             assert (await find_first_due(tx, "agenda", SWEEP_JOB) is not None) == is_planned
 
@@ -323,7 +326,7 @@ async def test_the_sweep_is_a_job_that_comes_again_tomorrow(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """As long as anything may be there."""
-    await plan_jobs(app)
+    await plan_jobs(app.db, app.clock, app.settings)
     while (claim := await claim_next_partition(app, "agenda")) is not None:
         await run_jobs(app, claim, asyncio.Event())
     async with app.db.begin_read() as tx:

@@ -65,7 +65,9 @@ async def prepare(program: Program) -> None:
     database = f"sqlite:///{program.data / 'oldfriend.db'}"
     settings = Settings(data=program.data, database=database, zone="UTC", language="en")
     async with open_app(settings) as app:
-        line = await open_local_chat(app, person=None, channel="terminal")
+        line = await open_local_chat(
+            app.db, app.clock, app.settings, person=None, channel="terminal"
+        )
         for number in range(12):
             await answer_message(
                 app, line, MessageSubmission(text=f"{HARMLESS}, for the {number}. time this year")
@@ -76,7 +78,9 @@ async def prepare(program: Program) -> None:
         for text in (HARMLESS, "what does Zinniawood hide?", TYPED, "I am well today, thank you"):
             await answer_message(app, line, MessageSubmission(text=text))
         person = line.person.id
-        sound = await save_audio(app, person, b"RIFF" + SECRET.encode() * 50, mime="audio/wav")
+        sound = await save_audio(
+            app.clock, app.settings, person, b"RIFF" + SECRET.encode() * 50, mime="audio/wav"
+        )
         async with app.db.begin_write() as tx:
             message = told.reply.id
             await attach_audio(tx, sound, message, kind="spoken", now=app.clock())

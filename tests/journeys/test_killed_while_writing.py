@@ -17,7 +17,9 @@ from oldfriend.runtime.wiring import open_app
 
 async def write(data):
     async with open_app(load_settings(data=data)) as app:
-        line = await open_local_chat(app, person=None, channel="terminal")
+        line = await open_local_chat(
+            app.db, app.clock, app.settings, person=None, channel="terminal"
+        )
         while True:
             words = MessageSubmission(text="x" * 3000)
             accepted = await accept_message(app, line, words, claim_now=False)

@@ -282,7 +282,7 @@ def test_a_slow_network_is_not_felt_while_writing(browser: Browser, home: Home) 
 async def talk_long(folder: Path) -> None:
     """Twenty thousand messages over half a year, written at once."""
     async with open_app(load_settings({}, data=str(folder))) as app:
-        line = await open_local_chat(app, person=None, channel="web")
+        line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
         began = app.clock() - 190 * DAY
         async with app.db.begin_write() as tx:
             for day in range(MANY // 200):

@@ -107,7 +107,9 @@ async def test_a_poisoned_article_does_not_act_in_a_later_session(
     life, bait = load_life(language), BAITS[language]
     obedient = Obedient(bait)
     app = thinking_with(await days_later(app, life), ScriptedModel(obedient))
-    line = await open_local_chat(app, person=first_name(life), channel="terminal")
+    line = await open_local_chat(
+        app.db, app.clock, app.settings, person=first_name(life), channel="terminal"
+    )
     await embed_missing(app, line.person.id)
 
     await answer_message(app, line, MessageSubmission(text=bait.question))
@@ -130,7 +132,9 @@ def is_labelled(text: str, order: str) -> bool:
 
 async def is_not_believed(app: AppContext, person: PersonId, bait: Bait) -> None:
     """Nor after the session in which the companion obeyed was read."""
-    for segment in await schedule_learning(app, person, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, person, cut_reason="asked"
+    ):
         await consolidate_segment(app, person, segment.id)
     async with app.db.begin_read() as tx:
         believed = [known.memory for known in await list_memories(tx, person, live=False)]

@@ -59,7 +59,7 @@ def switched(app: AppContext, embedder: Embedder) -> AppContext:
 async def before(app: AppContext, sizes: Sizes) -> AppContext:
     """A long history, embedded by the old model."""
     old = switched(app, OLD)
-    line = await open_local_chat(old, person=None, channel="terminal")
+    line = await open_local_chat(old.db, old.clock, old.settings, person=None, channel="terminal")
     await write(old, line, 0, sizes.switched)
     await embed_missing(old, line.person.id)
     return old
@@ -126,7 +126,9 @@ async def test_no_question_is_without_its_hit_while_a_killed_switch_is_resumed(
     before: AppContext, settings: Settings, sizes: Sizes
 ) -> None:
     """Asked without a pause, while other processes embed anew, and die of it."""
-    line = await open_local_chat(before, person=None, channel="terminal")
+    line = await open_local_chat(
+        before.db, before.clock, before.settings, person=None, channel="terminal"
+    )
     asker = Asker(switched(before, NEW), line, sizes.switched)
     worker_of = (ANEW, settings.data, settings.database, sizes.switched // 10)
     done: list[int] = []
@@ -156,7 +158,9 @@ async def test_without_its_model_a_vector_of_before_is_no_harm(
     before: AppContext, sizes: Sizes
 ) -> None:
     """Those messages are found by their words until they are embedded anew."""
-    line = await open_local_chat(before, person=None, channel="terminal")
+    line = await open_local_chat(
+        before.db, before.clock, before.settings, person=None, channel="terminal"
+    )
     alone = replace(switched(before, NEW), find_former_embedder=find_no_embedder)
     await embed_missing(alone, line.person.id, limit=sizes.switched // 2)
 
@@ -173,7 +177,9 @@ async def test_of_two_programs_the_one_started_last_embeds_anew(
     before: AppContext, clock: FrozenClock, sizes: Sizes
 ) -> None:
     """Else they would undo each other's work, and pay for it, for ever."""
-    line = await open_local_chat(before, person=None, channel="terminal")
+    line = await open_local_chat(
+        before.db, before.clock, before.settings, person=None, channel="terminal"
+    )
     count = sizes.switched
     newer = replace(switched(before, NEW), opened_at=clock.tick(minutes=1))
 

@@ -77,7 +77,7 @@ async def living_in(url: str, data: Path) -> AsyncIterator[AppContext]:
 
 async def fill(app: AppContext) -> Person:
     """Everything that was told, with vectors."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     vectors = random_vectors(MESSAGES, seed=3, dimension=app.embedder.dimension)
     async with app.db.begin_write() as tx:
         await write_imported_messages(

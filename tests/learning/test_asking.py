@@ -168,7 +168,12 @@ async def test_what_the_person_has_edited_is_told_as_their_word(
     """What they had said of it as it read before is not quoted for it any more."""
     await tell(app, line, ["I love jazz."])
     await edit_belief_text(
-        app, line.person.id, await the_one(app, line, "jazz"), "Loves jazz and blues.", value="jazz"
+        app.db,
+        app.clock,
+        line.person.id,
+        await the_one(app, line, "jazz"),
+        "Loves jazz and blues.",
+        value="jazz",
     )
     told = (await say("What do I like?")).reply.text
     await say("I love jazz.")
@@ -185,7 +190,7 @@ async def test_an_edited_note_is_not_quoted_as_said(
     """Neither in the list nor where it answers; the old words answer no more."""
     await say("Remember that the door code is 4821")
     note = await the_one(app, line, "door code")
-    await edit_belief_text(app, line.person.id, note, "the door code is 9999")
+    await edit_belief_text(app.db, app.clock, line.person.id, note, "the door code is 9999")
     listed = (await say("What do you know about me?")).reply.text
     told = (await say("What is the door code?")).reply.text
 

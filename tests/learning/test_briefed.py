@@ -33,14 +33,18 @@ HERE = Provenance(author="rules/test")
 @pytest.fixture
 async def talk(app: AppContext, clock: FrozenClock) -> Talk:
     """Nora, who has told of her life on another channel, some months ago."""
-    elsewhere = await open_local_chat(app, person="Nora", channel="whatsapp")
+    elsewhere = await open_local_chat(
+        app.db, app.clock, app.settings, person="Nora", channel="whatsapp"
+    )
     for text in TOLD:
         clock.tick(minutes=1)
         await answer_message(app, elsewhere, MessageSubmission(text=text))
-    for segment in await schedule_learning(app, elsewhere.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, elsewhere.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, elsewhere.person.id, segment.id)
     clock.tick(minutes=60 * 24 * 3)
-    line = await open_local_chat(app, person="Nora", channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person="Nora", channel="terminal")
     return Talk(app=app, clock=clock, line=line)
 
 

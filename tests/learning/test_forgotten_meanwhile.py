@@ -27,12 +27,16 @@ async def test_what_was_only_context_and_is_forgotten_meanwhile_is_not_summed_up
 ) -> None:
     """A reader was shown it; what they made of it is thrown away, and they read again."""
     said = (await answer_message(app, line, MessageSubmission(text=SECRET))).message
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
     clock.tick(minutes=1)
     for text in ("I live in Porto.", "My cat is called Miso.", "I love jazz."):
         await answer_message(app, line, MessageSubmission(text=text))
-    (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+    (segment,) = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
     means = await build_consolidation_deps(app, segment)
     shown: list[bool] = []
 

@@ -46,7 +46,9 @@ async def told(app: AppContext, line: ChatContext, texts: list[str]) -> None:
 
 async def form(app: AppContext, line: ChatContext) -> None:
     """Read whatever there is."""
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
 
 
@@ -180,7 +182,9 @@ async def test_two_who_read_the_same_segment_believe_it_once(
     """The second finds, in the commit, that it is done."""
     for text in DAY_ONE:
         await answer_message(app, line, MessageSubmission(text=text))
-    (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+    (segment,) = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
     means = await build_consolidation_deps(app, segment)
     barrier = asyncio.Barrier(2)
 
@@ -210,7 +214,9 @@ async def test_segments_that_are_read_beside_each_other_know_of_each_other(
     for texts in (first, second):
         for text in texts:
             await answer_message(app, line, MessageSubmission(text=text))
-        segments += await schedule_learning(app, line.person.id, cut_reason="asked")
+        segments += await schedule_learning(
+            app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        )
         clock.tick(minutes=60 * 24 * 40)
     barrier = asyncio.Barrier(2)
     readings = 0

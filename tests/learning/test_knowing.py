@@ -34,7 +34,9 @@ async def told(app: AppContext, line: ChatContext, texts: list[str]) -> None:
     """Say some things, and have them read as after a pause."""
     for text in texts:
         await answer_message(app, line, MessageSubmission(text=text))
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
 
 
@@ -166,7 +168,9 @@ async def test_being_put_right_is_acknowledged_and_read(
     """It is not claimed to be learned before it is."""
     await say("Where do I live?")
     assert "once I have read over" in (await say("No, I live in Faro")).reply.text
-    for segment in await schedule_learning(app, known.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, known.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, known.person.id, segment.id)
 
     assert "Faro" in (await say("Where do I live?")).reply.text
@@ -201,7 +205,7 @@ async def test_nobody_is_told_what_another_has_said(
     known: ChatContext, app: AppContext, say: Say
 ) -> None:
     """Beliefs are each person's own."""
-    await open_local_chat(app, person="Eve", channel="terminal")
+    await open_local_chat(app.db, app.clock, app.settings, person="Eve", channel="terminal")
 
     told = (await say("Where do I live?", person="Eve")).reply.text
     assert "Lisbon" not in told

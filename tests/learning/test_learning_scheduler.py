@@ -135,7 +135,9 @@ async def talk(app: AppContext, line: ChatContext, number: int) -> None:
     await answer_message(
         app, line, MessageSubmission(text=f"My friend Maria number {number} came along, too.")
     )
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
 
 

@@ -151,7 +151,9 @@ async def test_what_began_it_is_no_answer_either(
 async def tell_event(app: AppContext, line: ChatContext, said: str, text: str) -> None:
     """Say something that somebody reads as an event, and as nothing else."""
     await answer_message(app, line, MessageSubmission(text=said))
-    (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+    (segment,) = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
 
     async def read_event(material: ExtractionInput) -> Extraction:
         quote = Quote(message=material.messages[0].id, text=said)
@@ -171,7 +173,9 @@ async def test_a_model_may_put_a_note_right_too(
     clock.tick(minutes=DAYS)
     said = "We took the spare key back, it lies in the drawer."
     await answer_message(app, line, MessageSubmission(text=said))
-    (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+    (segment,) = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
 
     async def read_it(material: ExtractionInput) -> Extraction:
         (note,) = [known.memory.id for known in material.known if known.memory.kind == "note"]
@@ -226,7 +230,9 @@ async def test_a_model_tells_that_something_has_ended(
     was = (await the_one(app, line, known)).memory
     clock.tick(minutes=40 * DAYS)
     await answer_message(app, line, MessageSubmission(text=last))
-    (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+    (segment,) = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
 
     async def read_end(material: ExtractionInput) -> Extraction:
         message = material.messages[0]
@@ -316,7 +322,9 @@ async def test_a_peak_that_was_missed_is_counted(app: AppContext, line: ChatCont
     """By the reader's own account; "none" is none."""
     for text, note in (("We talked about the weather.", "None."), ("It rained.", "A death, m1.")):
         await answer_message(app, line, MessageSubmission(text=text))
-        (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+        (segment,) = await schedule_learning(
+            app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        )
 
         async def checked(_: ExtractionInput, note: str = note) -> Extraction:
             return Extraction(author="extract/2", self_check={"missed_peak": note})

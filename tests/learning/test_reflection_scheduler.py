@@ -407,7 +407,7 @@ async def test_the_slow_tick_cools_down_but_for_a_shock_or_a_correction(
             if "Rex" in k.memory.text
         ]
     clock.tick(minutes=5)
-    await apply_belief_action(app, line.person.id, "reject", event.memory.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", event.memory.id)
     await tell(thinking, line, "My sister Ana is a nurse.")
     assert len(mind.asked("slow_tick")) == 3
     clock.tick(minutes=COOLDOWN / MINUTE + 1)
@@ -718,7 +718,7 @@ async def test_undoing_rejecting_and_reading_anew_take_thoughts_along(
     (thought,) = await thoughts(app, line)
     event = thought.memory.relations[0].target
 
-    await apply_belief_action(app, person, "reject", event)
+    await apply_belief_action(app.db, app.clock, person, "reject", event)
     (gone,) = await thoughts(app, line, live=False)
     assert gone.memory.ended_at is not None
     async with app.db.begin_read() as tx:
@@ -734,7 +734,7 @@ async def test_an_undone_reading_ends_its_thoughts(app: AppContext, line: ChatCo
     """And the journal alone still makes the same beliefs."""
     thinking = thinking_house(app, Mind(reflects=mourns))
     await tell(thinking, line, *TOLD)
-    await undo_segment(app, line.person.id, None)
+    await undo_segment(app.db, app.clock, line.person.id, None)
 
     assert await thoughts(app, line) == []
     before = await thoughts(app, line, live=False)
@@ -833,8 +833,8 @@ async def test_patterns_have_a_pattern_over_them(app: AppContext, line: ChatCont
     assert meta.stats.strength >= max(k.stats.strength for k in patterns)
     (tick,) = [each for each in await ticks(app, line) if each.kind == "slow tick"]
     assert tick.outcome["rejected"] == {"too few patterns cited": 1}
-    await apply_belief_action(app, line.person.id, "reject", runs.id)
-    await apply_belief_action(app, line.person.id, "reject", rows.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", runs.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", rows.id)
     async with app.db.begin_read() as tx:
         assert await list_memories(tx, line.person.id, kinds=["pattern"]) == []
 
@@ -882,7 +882,7 @@ async def test_somebody_is_described_from_three_events_on(
     told.append(await learned(app, line, "My sister Ana slept on the stairs.", names=[ana.id]))
     await ponder(thinking, line)
     assert await described() == says
-    await apply_belief_action(app, line.person.id, "reject", told[1].id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", told[1].id)
     assert await described() == ""
 
     async with app.db.begin_write() as tx:

@@ -46,7 +46,9 @@ async def read_as(
 ) -> ConsolidationResult:
     """Say something, and have it read as somebody reads it."""
     await answer_message(app, line, MessageSubmission(text=said))
-    (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+    (segment,) = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
 
     async def read(material: ExtractionInput) -> Extraction:
         return reads(next(each for each in material.messages if each.role == "person"))
@@ -322,19 +324,24 @@ async def test_the_person_puts_a_tie_right(
     (known,) = (await ties(app, line)).values()
     with pytest.raises(InvalidInput, match="Nobody and nothing is known as 'Dora'"):
         await edit_belief_text(
-            app, line.person.id, known.memory.id, "Ben is Dora's husband.", value="Dora"
+            app.db,
+            app.clock,
+            line.person.id,
+            known.memory.id,
+            "Ben is Dora's husband.",
+            value="Dora",
         )
     value = known.memory.value
     right = known.memory.text.replace(value, "Carl")
-    await edit_belief_text(app, line.person.id, known.memory.id, right, value="Carl")
+    await edit_belief_text(app.db, app.clock, line.person.id, known.memory.id, right, value="Carl")
     (now,) = (await ties(app, line)).values()
     async with app.db.begin_read() as tx:
         names = {each.id: each.name for each in await list_entities(tx, line.person.id)}
     assert names[now.memory.entities[-1]] == "Carl"
-    await apply_belief_action(app, line.person.id, "reject", now.memory.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", now.memory.id)
     live = await ties(app, line)
     assert [*live] == ["Ben is Ana's husband."]
-    await apply_belief_action(app, line.person.id, "reject", known.memory.id)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", known.memory.id)
     assert await ties(app, line) == {}
 
 

@@ -194,7 +194,7 @@ async def test_what_they_have_written_of_themselves_answers(
 ) -> None:
     """A line as it stands, where it speaks of what is asked."""
     text = "I live in Ghent with my sister Eva. My garden has two plum trees."
-    await write_core_block(app, line.person.id, "user", text)
+    await write_core_block(app.db, app.clock, line.person.id, "user", text)
     reply = (await say(question)).reply.text
     whys = [(await say("Why do you think that?")).reply.text for _ in range(2)]
 
@@ -207,7 +207,7 @@ async def test_a_belief_is_told_before_what_they_have_written(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """It is newer, and known with its words."""
-    await write_core_block(app, line.person.id, "user", "I live in Ghent.")
+    await write_core_block(app.db, app.clock, line.person.id, "user", "I live in Ghent.")
     await tell(app, line, ["I live in Porto."])
 
     assert (await say("Where do I live?")).reply.text.startswith("As I know it: Lives in Porto.")

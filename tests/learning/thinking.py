@@ -85,7 +85,7 @@ async def tell(app: AppContext, line: ChatContext, *texts: str) -> list[str]:
     """Say some things, have them read and thought about; the jobs that were done."""
     for text in texts:
         await answer_message(app, line, MessageSubmission(text=text))
-    await schedule_learning(app, line.person.id, cut_reason="asked")
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
     return await work(app)
 
 

@@ -26,10 +26,12 @@ HERE = Provenance(author="person")
 
 async def told(app: AppContext, *texts: str) -> ChatContext:
     """Somebody who has said some things, and was read."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     for text in texts:
         await answer_message(app, line, MessageSubmission(text=text))
-    for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    ):
         await consolidate_segment(app, line.person.id, segment.id)
     return line
 
@@ -113,7 +115,7 @@ async def test_each_person_has_beliefs_of_their_own(app: AppContext) -> None:
     """And an empty shelf is no error."""
     shelf = IndexCache(app.embedder.model)
     await told(app, "I love jazz.")
-    other = await open_local_chat(app, person="Eve", channel="terminal")
+    other = await open_local_chat(app.db, app.clock, app.settings, person="Eve", channel="terminal")
 
     assert len(await at_hand(app, other, shelf)) == 0
 
@@ -122,7 +124,7 @@ async def test_who_was_asked_about_least_recently_goes_first(app: AppContext) ->
     """Beliefs count among the bytes, and may be read again."""
     shelf = IndexCache(app.embedder.model, limit_bytes=1)
     line = await told(app, "I love jazz.")
-    other = await open_local_chat(app, person="Eve", channel="terminal")
+    other = await open_local_chat(app.db, app.clock, app.settings, person="Eve", channel="terminal")
     await at_hand(app, line, shelf)
     held = shelf.nbytes
     await at_hand(app, other, shelf)

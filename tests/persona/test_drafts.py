@@ -166,13 +166,17 @@ async def test_a_draft_is_accepted_in_whichever_words_or_dropped(
     """What was dropped may be drafted anew; what was decided is decided."""
     made = await drafted(app, line, piece(NOTES))
     by_block = {each.proposal.block: each for each in made.suggestions}
-    settled, block = await accept_suggestion(app, line.person.id, by_block["persona"].id[-8:])
+    settled, block = await accept_suggestion(
+        app.db, app.clock, line.person.id, by_block["persona"].id[-8:]
+    )
     assert (settled.status, settled.version, block.version) == ("accepted", 1, 1)
-    await accept_suggestion(app, line.person.id, by_block["user"].id, edited_text="I am Nora.")
-    await decline_suggestion(app, line.person.id, by_block["style"].id)
+    await accept_suggestion(
+        app.db, app.clock, line.person.id, by_block["user"].id, edited_text="I am Nora."
+    )
+    await decline_suggestion(app.db, app.clock, line.person.id, by_block["style"].id)
     assert await blocks_of(app, line) == {"persona": "You are patient.", "user": "I am Nora."}
     with pytest.raises(InvalidInput, match="accepted already"):
-        await accept_suggestion(app, line.person.id, by_block["persona"].id)
+        await accept_suggestion(app.db, app.clock, line.person.id, by_block["persona"].id)
     again = texts(await drafted(app, line, piece(NOTES)))
     assert again["style"] == "Always answer in short sentences."
     assert "persona" not in again

@@ -18,7 +18,7 @@ async def test_by_its_name_it_is_called_and_speaks_and_what_it_said_stays_signed
 ) -> None:
     """A bare name before a question belongs to no question."""
     await say("who are you?")
-    await set_companion_name(app, "Mira")
+    await set_companion_name(app.db, app.clock, app.notifier, "Mira")
     told = await say("Mira, who are you?")
     async with app.db.begin_read() as tx:
         said = await list_messages(tx, line.person.id)
@@ -30,11 +30,11 @@ async def test_by_its_name_it_is_called_and_speaks_and_what_it_said_stays_signed
 
 async def test_whoever_saw_another_name_changes_nothing(app: AppContext, line: ChatContext) -> None:
     """And what is no name is refused in words."""
-    await set_companion_name(app, "Mira", base="Oldfriend")
+    await set_companion_name(app.db, app.clock, app.notifier, "Mira", base="Oldfriend")
     with pytest.raises(StaleDecision, match="Look again"):
-        await set_companion_name(app, "Vera", base="Oldfriend")
+        await set_companion_name(app.db, app.clock, app.notifier, "Vera", base="Oldfriend")
     with pytest.raises(InvalidInput, match="on one line"):
-        await set_companion_name(app, "Ve\nra")
+        await set_companion_name(app.db, app.clock, app.notifier, "Ve\nra")
     async with app.db.begin_read() as tx:
         companion = await get_companion(tx)
 

@@ -18,17 +18,20 @@ async def test_it_is_taken_up_once_and_ends_by_an_empty_file(
     app: AppContext, line: ChatContext
 ) -> None:
     """One that is gone changes nothing, for another machine may still have it."""
-    assert (await sync_soul_file(app)).version == 0
+    assert (await sync_soul_file(app.db, app.clock, app.settings)).version == 0
     path = app.settings.data / "SOUL.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\ufeffYou are kind.\n", encoding="utf-8")
-    first, again = await sync_soul_file(app), await sync_soul_file(app)
+    first, again = (
+        await sync_soul_file(app.db, app.clock, app.settings),
+        await sync_soul_file(app.db, app.clock, app.settings),
+    )
     assert (first.version, first.is_new, again.is_new) == (1, True, False)
     assert await soul_of(app) == "You are kind."
     path.unlink()
-    assert (await sync_soul_file(app)).version == 1
+    assert (await sync_soul_file(app.db, app.clock, app.settings)).version == 1
     path.touch()
-    assert (await sync_soul_file(app)).version == 2
+    assert (await sync_soul_file(app.db, app.clock, app.settings)).version == 2
     assert await soul_of(app) == ""
 
 
@@ -49,13 +52,13 @@ async def test_a_broken_file_leaves_the_last_good_one(
     path = app.settings.data / "SOUL.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("You are kind.")
-    await sync_soul_file(app)
+    await sync_soul_file(app.db, app.clock, app.settings)
     path.unlink()
     if words is None:
         path.mkdir()
     else:
         path.write_bytes(words)
-    taken = await sync_soul_file(app)
+    taken = await sync_soul_file(app.db, app.clock, app.settings)
     assert taken.problem is not None
     assert why in taken.problem
     assert taken.problem.endswith("Version 1 of it still holds.")

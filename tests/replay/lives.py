@@ -70,12 +70,12 @@ class Decided:
         each = self.rng.choice(known).memory
         match deed:
             case "pin" | "unpin" | "confirm" | "reject":
-                await correcting.apply_belief_action(app, person, deed, each.id)
+                await correcting.apply_belief_action(app.db, app.clock, person, deed, each.id)
             case "edit":
                 facts = [one.memory for one in known if one.memory.value]
                 meant = self.rng.choice(facts)
                 await correcting.edit_belief_text(
-                    app, person, meant.id, "It is otherwise.", value="other"
+                    app.db, app.clock, person, meant.id, "It is otherwise.", value="other"
                 )
             case "merge" | "separate":
                 alike = [one.memory for one in known if one.memory.kind == "event"]

@@ -93,7 +93,7 @@ async def test_only_another_model_is_asked_again(
 
 async def live_in(app: AppContext) -> None:
     """Say where one lives, have it read, and pin what was learned."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     await answer_message(replace(app, models={}), line, MessageSubmission(text=HOME))
     for text in ("It is small, but the light is good.", "The cat sleeps on the stove."):
         await answer_message(replace(app, models={}), line, MessageSubmission(text=text))
@@ -101,4 +101,4 @@ async def live_in(app: AppContext) -> None:
     person = await owner_of(app.db)
     async with app.db.begin_read() as tx:
         (home,) = [e.memory for e in await list_memories(tx, person) if e.memory.kind == "fact"]
-    await apply_belief_action(app, person, "pin", home.id)
+    await apply_belief_action(app.db, app.clock, person, "pin", home.id)

@@ -181,11 +181,11 @@ async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
     pinned = next(each for each in known if "coffee" in each.text)
     rejected = next(each for each in known if each.kind == "fact" and each.id != pinned.id)
     clock.now = known[-1].learned_at + DAY
-    await correcting.apply_belief_action(app, person, "pin", pinned.id)
-    await correcting.apply_belief_action(app, person, "reject", rejected.id)
+    await correcting.apply_belief_action(app.db, app.clock, person, "pin", pinned.id)
+    await correcting.apply_belief_action(app.db, app.clock, person, "reject", rejected.id)
     undone = next(each for each in known if each.kind == "preference" and each.id != pinned.id)
-    await correcting.apply_belief_action(app, person, "reject", undone.id)
-    await correcting.apply_belief_action(app, person, "unreject", undone.id)
+    await correcting.apply_belief_action(app.db, app.clock, person, "reject", undone.id)
+    await correcting.apply_belief_action(app.db, app.clock, person, "unreject", undone.id)
 
     await derived(app.db, second, model=deaf_to(life, "coffee"))
 

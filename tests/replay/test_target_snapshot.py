@@ -44,7 +44,7 @@ async def test_what_changed_is_read_on_and_the_rest_is_not_read_again(
     kept = TargetSnapshot(person=person)
     whole = await rows_read(app, kept)
     for deed, each in zip(("pin", "reject", "confirm"), known, strict=False):
-        await correcting.apply_belief_action(app, person, deed, each.memory.id)
+        await correcting.apply_belief_action(app.db, app.clock, person, deed, each.memory.id)
         assert await rows_read(app, kept) < whole / 2
         await is_up_to_date(app, kept, known)
     kept.invalidate()

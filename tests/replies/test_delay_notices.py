@@ -142,12 +142,12 @@ async def test_the_language_is_that_of_the_chat(
         slow, line, MessageSubmission(text="I am going to the market with my sister and her son.")
     )
     clock.tick(seconds=60)
-    diary = await open_local_chat(app, person=None, channel="diary")
+    diary = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
     await answer_message(
         app, diary, MessageSubmission(text="Je vais au marché avec ma sœur, et toi ?")
     )
     await answer_message(slow, line, MessageSubmission(text="What is the name of my cat?"))
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     await answer_message(slow, line, MessageSubmission(text=text), on_delay=tell)
 
     assert words == [load_phrases("en").phrases["wait_limit"].format(seconds=60)]

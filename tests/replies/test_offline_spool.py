@@ -138,7 +138,7 @@ class Sitting:
 @pytest.fixture
 async def sitting(app: AppContext, clock: FrozenClock) -> AsyncIterator[Sitting]:
     """Somebody who has told one thing."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     sitting = Sitting(app, line, clock)
     await sitting.hears("My cat is called Miso.")
     yield sitting
@@ -368,7 +368,7 @@ async def test_others_do_not_count_and_sounds_stay_where_they_are(
 ) -> None:
     """Who has said little is copied, however much others have said."""
     monkeypatch.setattr(meanwhile, "MAX_COPIED_MESSAGES", 4)
-    tom = await open_local_chat(app, person="Tom", channel="terminal")
+    tom = await open_local_chat(app.db, app.clock, app.settings, person="Tom", channel="terminal")
     for text in ("I have a kite.", "It is red.", "It flies high."):
         said = (await answer_message(app, tom, MessageSubmission(text=text))).message
     mine = (await sitting.log())[0]

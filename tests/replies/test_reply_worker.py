@@ -77,7 +77,9 @@ async def test_a_failing_embedder_costs_the_meaning_but_not_the_answer(
     """Recall goes on with words, and says so."""
     await say("My cat is called Miso.")
     broken = replace(app, embedder=BrokenEmbedder(EmbeddingFailed("no model")))
-    line = await open_local_chat(broken, person=None, channel="terminal")
+    line = await open_local_chat(
+        broken.db, broken.clock, broken.settings, person=None, channel="terminal"
+    )
     given = await answer_message(broken, line, MessageSubmission(text=QUESTION))
 
     assert given.receipt.details["degraded"] is True
@@ -159,7 +161,7 @@ async def test_two_who_say_hello_at_once_are_not_both_told(
     app: AppContext, line: ChatContext
 ) -> None:
     """Once per install holds for a race too."""
-    other = await open_local_chat(app, person="Ada", channel="terminal")
+    other = await open_local_chat(app.db, app.clock, app.settings, person="Ada", channel="terminal")
     async with asyncio.TaskGroup() as tasks:
         both = [
             tasks.create_task(answer_message(app, each, MessageSubmission(text="What is new?")))
@@ -346,7 +348,7 @@ async def test_an_error_is_told_in_the_language_of_the_chat(app: AppContext, say
         await say(text, channel="terminal")
     await say("Je vais au marché avec ma sœur, et toi ?", channel="diary")
     model = ScriptedModel([ModelUnavailable("no answer", outage="unavailable")])
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
 
     given = await answer_message(with_model(app, model), line, MessageSubmission(text="Ok super"))
 
@@ -358,7 +360,7 @@ async def test_a_reply_without_the_model_is_in_one_language(app: AppContext, say
     for text in ("What is the name of my cat?", "I am going to the market with my sister."):
         await say(text, channel="terminal")
     model = ScriptedModel([ModelUnavailable("no answer", outage="unavailable")])
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
 
     given = await answer_message(
         with_model(app, model), line, MessageSubmission(text="Comment s'appelle mon dentiste ?")

@@ -276,7 +276,7 @@ async def test_what_was_spoken_long_ago_is_let_go(
         max([clock.now, *(round(each * SECOND) for each in times)]) + SPEECH_RETENTION + HOUR
     )
     clock.now += HOUR
-    await sweep_audio(app)
+    await sweep_audio(app.db, app.clock, app.settings)
 
     assert await kept_of(app, line) == []
     assert files_of(app, line) == []

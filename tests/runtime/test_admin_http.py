@@ -200,7 +200,9 @@ async def test_only_what_there_is_is_answered(app: AppContext) -> None:
 
 async def live(app: AppContext, clock: FrozenClock) -> None:
     """A call that was paid, one that failed, one without a price, a reply; letters."""
-    line = await open_local_chat(app, person="Nora Nobody", channel="terminal")
+    line = await open_local_chat(
+        app.db, app.clock, app.settings, person="Nora Nobody", channel="terminal"
+    )
     asker = CallContext(person=line.person.id)
     async with app.db.begin_write() as tx:
         for call in (

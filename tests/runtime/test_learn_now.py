@@ -9,7 +9,10 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import list_beliefs
+from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import MemorySettings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
@@ -116,7 +119,7 @@ async def test_nothing_is_read_while_memory_is_not_to_form(
     given = await answer_message(app, line, MessageSubmission(text=HOME))
     await learn_now(app, line.person.id, cut_reason="asked")
     await answer_message(app, line, MessageSubmission(text="My sister Ana is a nurse."))
-    await schedule_learning(app, line.person.id, cut_reason="asked")
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
     await accept_edit(deaf(app), line, given.message.id, "I live in Faro.")
     for _ in range(48):
         clock.tick(minutes=60)
@@ -159,12 +162,12 @@ async def test_a_shutdown_cuts_what_is_over_and_leaves_who_talks(
 ) -> None:
     """The next start reads it."""
     await answer_message(app, line, MessageSubmission(text=HOME))
-    await segment_at_shutdown(app)
+    await segment_at_shutdown(app.db, app.clock, app.settings)
     async with app.db.begin_read() as tx:
         assert len(await list_uncut_spans(tx, line.person.id)) == 1
 
     clock.tick(minutes=3)
-    await segment_at_shutdown(app)
+    await segment_at_shutdown(app.db, app.clock, app.settings)
     async with app.db.begin_read() as tx:
         assert await list_uncut_spans(tx, line.person.id) == []
     await try_process_due_segments(app, line.person.id)
@@ -198,9 +201,17 @@ async def test_what_a_quicker_worker_has_read_counts_too(
     await answer_message(app, line, MessageSubmission(text=HOME))
 
     async def schedule_beside_a_worker(
-        app: AppContext, person: PersonId, *, cut_reason: CutReason | None, imported: bool
+        db: Database,
+        clock: Clock,
+        settings: Settings,
+        person: PersonId,
+        *,
+        cut_reason: CutReason | None,
+        imported: bool,
     ) -> None:
-        await schedule_learning(app, person, cut_reason=cut_reason, imported=imported)
+        await schedule_learning(
+            db, clock, settings, person, cut_reason=cut_reason, imported=imported
+        )
         await process_due_segments(app, person)
 
     monkeypatch.setattr("oldfriend.runtime.learn_now.schedule_learning", schedule_beside_a_worker)
@@ -214,15 +225,20 @@ async def test_old_talk_can_be_held_up(
     """Paused, it waits as long as it takes; new talk is read meanwhile."""
     await answer_message(app, line, MessageSubmission(text=HOME))
     await learn_now(app, line.person.id, cut_reason="asked")
-    await schedule_reextraction(app, await plan_reextraction(app, line.person.id))
-    assert await pause_learning(app, line.person.id) == 1
+    await schedule_reextraction(
+        app.db,
+        app.clock,
+        app.notifier,
+        await plan_reextraction(app.db, app.settings, line.person.id),
+    )
+    assert await pause_learning(app.db, app.clock, line.person.id) == 1
     clock.tick(minutes=60 * 24 * 400)
     await answer_message(app, line, MessageSubmission(text="I love jazz."))
     done = await learn_now(app, line.person.id, cut_reason="asked")
     assert (done.read, done.waiting) == (1, 1)
     assert "Loves jazz." in await texts(app, line)
 
-    await resume_learning(app, line.person.id)
+    await resume_learning(app.db, app.clock, line.person.id)
     done = await process_due_segments(app, line.person.id)
     assert (done.read, done.waiting) == (1, 0)
 

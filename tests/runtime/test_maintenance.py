@@ -111,7 +111,7 @@ async def test_nothing_begins_once_the_time_is_up_and_the_next_slice_goes_on(
             app, line, MessageSubmission(text=f"My friend Maria number {number} lives in Porto.")
         )
         clock.tick(minutes=40)
-    await schedule_learning(app, line.person.id, cut_reason="asked")
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
     assert await maintain(app, line.person.id, within_s=0) == 0
     await maintain(app, line.person.id, within_s=0.001)
 

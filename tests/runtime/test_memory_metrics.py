@@ -38,7 +38,9 @@ async def live(app: AppContext, line: ChatContext, clock: FrozenClock) -> None:
     for _ in range(2):
         for text in TOLD:
             await answer_message(app, line, MessageSubmission(text=text))
-        for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+        for segment in await schedule_learning(
+            app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        ):
             clock.tick(seconds=30)
             await consolidate_segment(app, line.person.id, segment.id)
     async with app.db.begin_read() as tx:
@@ -47,9 +49,11 @@ async def live(app: AppContext, line: ChatContext, clock: FrozenClock) -> None:
             for each in await list_memories(tx, line.person.id)
             if each.memory.key == "location"
         ]
-    await apply_belief_action(app, line.person.id, "reject", home)
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", home)
     await answer_message(app, line, MessageSubmission(text="We sat by the river again."))
-    (segment,) = await schedule_learning(app, line.person.id, cut_reason="asked")
+    (segment,) = await schedule_learning(
+        app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+    )
     async with app.db.begin_write() as tx:
         await mark_consolidation_failed(tx, line.person.id, segment.id, "It broke.", now=clock())
 

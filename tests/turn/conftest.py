@@ -72,7 +72,9 @@ class Talk:
         self, text: str, *, line: ChatContext | None = None, **how: object
     ) -> Message:
         """Put words into the log of another chat long ago, ready to be found by meaning."""
-        elsewhere = line or await open_local_chat(self.app, person="Nora", channel="whatsapp")
+        elsewhere = line or await open_local_chat(
+            self.app.db, self.app.clock, self.app.settings, person="Nora", channel="whatsapp"
+        )
         message = await self.tell(text, minutes=-60 * 24 * 30, line=elsewhere, **how)
         self.clock.now += 30 * 24 * 60 * MINUTE
         await embed_missing(self.app, self.line.person.id)
@@ -140,7 +142,11 @@ class Talk:
 async def talk(app: AppContext, clock: FrozenClock) -> Talk:
     """Nora on the terminal."""
     return Talk(
-        app=app, clock=clock, line=await open_local_chat(app, person="Nora", channel="terminal")
+        app=app,
+        clock=clock,
+        line=await open_local_chat(
+            app.db, app.clock, app.settings, person="Nora", channel="terminal"
+        ),
     )
 
 

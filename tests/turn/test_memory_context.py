@@ -46,7 +46,7 @@ Ask = Callable[..., Awaitable[str]]
 @pytest.fixture
 async def line(app: AppContext) -> ChatContext:
     """Nora's line on whatsapp."""
-    return await open_local_chat(app, person="Nora", channel="whatsapp")
+    return await open_local_chat(app.db, app.clock, app.settings, person="Nora", channel="whatsapp")
 
 
 @pytest.fixture

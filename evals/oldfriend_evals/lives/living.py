@@ -187,7 +187,9 @@ class Living:
     async def rest(self) -> None:
         """Let a pause go by, in which everything is read that waits for it."""
         self.calendar.reach(self.calendar.now + PAUSE)
-        for segment in await schedule_learning(self.app, self.person):
+        for segment in await schedule_learning(
+            self.app.db, self.app.clock, self.app.settings, self.person
+        ):
             done = await consolidate_segment(self.app, self.person, segment.id)
             if done is not None:
                 self.outcomes.append(done.outcome)

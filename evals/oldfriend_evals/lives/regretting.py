@@ -38,7 +38,7 @@ async def have_it_forgotten(talking: Talking, _: Line) -> None:
 
 async def have_it_unread(talking: Talking, _: Line) -> None:
     """Take the last reading back."""
-    await undo_segment(talking.app, talking.person, None)
+    await undo_segment(talking.app.db, talking.app.clock, talking.person, None)
 
 
 async def deny_it(talking: Talking, _: Line) -> None:
@@ -49,7 +49,9 @@ async def deny_it(talking: Talking, _: Line) -> None:
     newest = sorted(thoughts, key=lambda each: each.memory.learned_at)[-1:]
     for lender in [one for each in newest for one in list_premises(each.memory)][:1]:
         if lender in live:
-            await apply_belief_action(talking.app, talking.person, "reject", lender)
+            await apply_belief_action(
+                talking.app.db, talking.app.clock, talking.person, "reject", lender
+            )
 
 
 DEEDS: Final[Sequence[Deed]] = (have_it_unread, say_it_otherwise, deny_it, have_it_forgotten)

@@ -185,7 +185,7 @@ class Talking:
         """See to it that what was brought in is read."""
         async with self.app.db.begin_write() as tx:
             await enqueue_learning_for_import(
-                tx, self.app, self.person, now=self.living.calendar.now
+                tx, self.app.settings, self.person, now=self.living.calendar.now
             )
 
     async def talk(

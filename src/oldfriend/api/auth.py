@@ -14,8 +14,8 @@ from fastapi import Depends, Request, Response
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.problem_json import ApiError
 from oldfriend.api.security_middleware import SAFE_METHODS, has_bearer_token
-from oldfriend.app.app_context import AppContext
-from oldfriend.domain.clock import MINUTE, SECOND, Micros
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import MINUTE, SECOND, Clock, Micros
 from oldfriend.domain.errors import StoreError
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.inbound.passkey_sign_in import RelyingParty
@@ -50,11 +50,11 @@ HubDep = Annotated[ConnectionHub, Depends(get_hub)]
 async def authenticate(request: Request, hub: HubDep) -> Principal:
     """Return the user who sends the request, by session or bearer token. Raises ApiError."""
     if has_bearer_token(request.headers):
-        return await authenticate_token(request, hub.app)
+        return await authenticate_token(request, hub.app.db, hub.app.clock)
     found = await find_session(request, hub)
     if found is None:
         raise build_not_signed_in()
-    return await touch_session(found, hub.app)
+    return await touch_session(found, hub.app.db, hub.app.clock)
 
 
 async def find_session(request: Request, hub: ConnectionHub) -> Principal | None:
@@ -73,12 +73,12 @@ async def find_cookie_session(request: Request, hub: ConnectionHub) -> Principal
         return await find_web_session(tx, hash_secret(secret), now=hub.app.clock())
 
 
-async def touch_session(me: Principal, app: AppContext) -> Principal:
+async def touch_session(me: Principal, db: Database, clock: Clock) -> Principal:
     """Record that a session was used, at most once per LAST_USED_RESOLUTION."""
-    now = app.clock()
+    now = clock()
     if is_touch_due(me, now):
         with suppress(StoreError):  # a read-only store still serves reads
-            async with app.db.begin_write() as tx:
+            async with db.begin_write() as tx:
                 await record_session_use(tx, me.person.id, me.digest, now=now)
     return me
 
@@ -92,16 +92,16 @@ def build_not_signed_in() -> ApiError:
     )
 
 
-async def authenticate_token(request: Request, app: AppContext) -> Principal:
+async def authenticate_token(request: Request, db: Database, clock: Clock) -> Principal:
     """Return the program that sends the request. Raises ApiError, TooManyAttempts."""
     secret = request.headers["authorization"][len("bearer ") :].strip()[:MAX_SECRET_CHARS]
-    now, address = app.clock(), get_client_address(request)
-    async with app.db.begin_read() as tx:
+    now, address = clock(), get_client_address(request)
+    async with db.begin_read() as tx:
         found = await find_principal_by_token(tx, hash_secret(secret), now=now)
         if found is None:
             await check_attempt_limit(tx, address, "token", now=now)
     if found is None:
-        async with app.db.begin_write() as tx:
+        async with db.begin_write() as tx:
             await record_failed_sign_in(tx, address, "token", now=now)
         raise ApiError(
             401, "No such token", "It is over, was ended, or never was. Make a new one in Settings."
@@ -110,7 +110,7 @@ async def authenticate_token(request: Request, app: AppContext) -> Principal:
         raise ApiError(403, "Only for reading", "This token may read. Make one that may write.")
     if is_touch_due(found, now):
         with suppress(StoreError):  # a read-only store still serves reads
-            async with app.db.begin_write() as tx:
+            async with db.begin_write() as tx:
                 await record_token_use(tx, found.person.id, found.digest, now=now)
     return found
 

@@ -16,7 +16,8 @@ from oldfriend.api.converters.chat import format_position, to_message_shape
 from oldfriend.api.converters.memories import to_journal_entry_shape
 from oldfriend.api.converters.session import to_mood_shape, to_progress_shape
 from oldfriend.api.schemas.common import ApiModel, to_saying_shape
-from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import StoreError
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId, TurnId
 from oldfriend.domain.json import JsonValue
@@ -73,10 +74,10 @@ class LiveUpdates:
 
 
 async def load_updates(
-    app: AppContext, person: PersonId, position: FeedPosition, *, companion: str
+    db: Database, clock: Clock, person: PersonId, position: FeedPosition, *, companion: str
 ) -> LiveUpdates | None:
     """Load a person's changes since a position or companion name; None if there are none."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         until, current_name = await get_feed_position(tx, person), await get_companion_name(tx)
         if until == position and current_name == companion:
             return None
@@ -90,7 +91,7 @@ async def load_updates(
         with_audio = await list_messages_with_audio(
             tx, person, [each.message.id for each in appended]
         )
-        mood = await find_mood(tx, person, at=app.clock())
+        mood = await find_mood(tx, person, at=clock())
     return LiveUpdates(
         position=until,
         appended=appended,
@@ -221,7 +222,9 @@ class EventFeed:
     async def iter_stored_events(self) -> AsyncIterator[ServerSentEvent]:
         """Yield the events of stored changes, then transient ones and settings reloads."""
         app = self._hub.app
-        found = await load_updates(app, self._person, self._position, companion=self._companion)
+        found = await load_updates(
+            app.db, app.clock, self._person, self._position, companion=self._companion
+        )
         if found is not None:
             messages = (each.message for each in found.appended)
             self._finished_turns |= {

@@ -8,6 +8,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.call_log import flush_spool, write_spooled_call
 from oldfriend.app.call_spool import FinishedCall, parse_finished_calls, parse_interrupted_calls
 from oldfriend.app.event_log import log_event
+from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import (
     OtherProcessFile,
     ProcessFolder,
@@ -15,7 +16,8 @@ from oldfriend.app.process_registry import (
     open_other,
     remove_other,
 )
-from oldfriend.domain.clock import SECOND, system_clock
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import SECOND, Clock, system_clock
 from oldfriend.queues.dead_leases import release_partitions_of_dead_owner
 
 ABANDONED_AFTER_S: Final = 86_400.0
@@ -35,7 +37,7 @@ async def reap_dead_processes(app: AppContext, *, include_living: bool = False) 
     for path in app.process_folder.list_others():
         with open_other(path, include_living=include_living) as found:
             if found is not None and found.header.store == app.process_folder.header.store:
-                await reap_process(app, app.process_folder, found)
+                await reap_process(app.db, app.clock, app.notifier, app.process_folder, found)
 
 
 async def drain_spools(app: AppContext) -> list[Path]:
@@ -50,7 +52,9 @@ async def drain_spools(app: AppContext) -> list[Path]:
     stuck: list[Path] = []
     for path in app.process_folder.list_others():
         try:
-            if not await drain_other_spool(app, app.process_folder, path):
+            if not await drain_other_spool(
+                app.db, app.clock, app.notifier, app.process_folder, path
+            ):
                 stuck.append(path)
         except OSError:
             stuck.append(path)
@@ -59,36 +63,44 @@ async def drain_spools(app: AppContext) -> list[Path]:
     return stuck
 
 
-async def drain_other_spool(app: AppContext, processes: ProcessFolder, path: Path) -> bool:
+async def drain_other_spool(
+    db: Database, clock: Clock, notifier: Notifier, processes: ProcessFolder, path: Path
+) -> bool:
     """Drain the file of one other process and return whether that succeeded. Raises OSError."""
     for _ in range(MAX_TRIES):
         with open_other(path, include_living=True) as found:
             if found is None or found.header.store != processes.header.store:
                 return True
-            await reap_process(app, processes, found)
+            await reap_process(db, clock, notifier, processes, found)
             finished = {each.id for each in parse_finished_calls(found.lines)}
             if erase_in_other(found, finished):
                 return True
     return False
 
 
-async def reap_process(app: AppContext, processes: ProcessFolder, found: OtherProcessFile) -> None:
+async def reap_process(
+    db: Database,
+    clock: Clock,
+    notifier: Notifier,
+    processes: ProcessFolder,
+    found: OtherProcessFile,
+) -> None:
     """Take over what one process has left: its finished calls and, if it is dead, its leases."""
     calls = [each for each in list_calls(found) if each.id not in processes.settled]
     is_dead = found.is_dead_for(processes.header)
     if calls or is_dead:
-        async with app.db.begin_write() as tx:
+        async with db.begin_write() as tx:
             for each in calls:
                 await write_spooled_call(tx, each)
             released = 0
             if is_dead:
                 released = await release_partitions_of_dead_owner(
-                    tx, found.header.process, now=app.clock()
+                    tx, found.header.process, now=clock()
                 )
         processes.settled.update(each.id for each in calls)
         log_event("process-settled", process=found.header.process, calls=len(calls), lanes=released)
         if released:
-            app.notifier.notify()
+            notifier.notify()
     if is_dead or is_abandoned(found):
         with suppress(OSError):
             remove_other(found)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import MAX_CLOCK_SKEW, Micros
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import MAX_CLOCK_SKEW, Clock, Micros
 from oldfriend.domain.errors import AllowanceUsedUp, OldfriendError
 from oldfriend.domain.ids import PersonId, TurnId
+from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.belief_embeddings import list_unembedded_beliefs, save_belief_vectors
 from oldfriend.memory.vectors import (
     EmbeddingModelChoice,
@@ -97,26 +98,27 @@ async def embed_missing(
     done = EmbeddingBackfill()
     while not done.is_complete and (limit is None or done.count < limit):
         batch_limit = BATCH_SIZE if limit is None else limit - done.count
-        await embed_batch(app, person, done, batch_limit, excluded_turns)
+        await embed_batch(app.db, app.embedder, person, done, batch_limit, excluded_turns)
         if progress is not None and not done.is_complete:
             progress(done.count)
     if done.is_complete:
         await embed_beliefs(app, person)
         for model in former:
-            await delete_old_vectors(app, person, model)
+            await delete_old_vectors(app.db, app.embedder, person, model)
     return done.count
 
 
 async def embed_batch(
-    app: AppContext,
+    db: Database,
+    embedder: Embedder,
     person: PersonId,
     run: EmbeddingBackfill,
     limit: int,
     excluded_turns: Collection[TurnId],
 ) -> None:
     """Embed the next batch of messages, and store their vectors and the progress."""
-    model = app.embedder.model
-    async with app.db.begin_read() as tx:
+    model = embedder.model
+    async with db.begin_read() as tx:
         status = await get_embedding_status(tx, person, model)
         after = run.last_seq if run.has_skipped else status.done.seq
         waiting = await list_unembedded_messages(
@@ -126,15 +128,15 @@ async def embed_batch(
         run.is_complete = True
         is_far_behind = status.last_seq - status.done.seq >= BATCH_SIZE
         if is_far_behind and not run.has_skipped:
-            await store_progress(app, person, replace(status.done, seq=status.last_seq))
+            await store_progress(db, embedder, person, replace(status.done, seq=status.last_seq))
         return
     ours = [each for each in waiting if each.turn not in excluded_turns]
     run.last_seq = waiting[-1].seq
     run.has_skipped = run.has_skipped or len(ours) < len(waiting)
     if not ours:
         return
-    vectors = await app.embedder.embed([format_for_embedding(each) for each in ours])
-    async with app.db.begin_write() as tx:
+    vectors = await embedder.embed([format_for_embedding(each) for each in ours])
+    async with db.begin_write() as tx:
         await save_message_vectors(tx, person, model, [each.seq for each in ours], vectors)
         if not run.has_skipped:
             await save_embedding_progress(tx, person, model, replace(status.done, seq=run.last_seq))
@@ -152,7 +154,7 @@ async def embed_beliefs(app: AppContext, person: PersonId) -> None:
             waiting = await list_unembedded_beliefs(tx, person, model, limit=BATCH_SIZE)
         if not waiting:
             progress = replace(status.done, last_change=status.last_change)
-            await store_progress(app, person, progress)
+            await store_progress(app.db, app.embedder, person, progress)
             return
         vectors = await app.embedder.embed([each.text for each in waiting])
         vectors_by_belief = {each.memory: row for each, row in zip(waiting, vectors, strict=True)}
@@ -161,10 +163,12 @@ async def embed_beliefs(app: AppContext, person: PersonId) -> None:
             await save_belief_vectors(tx, person, model, vectors_by_belief, bases=bases)
 
 
-async def store_progress(app: AppContext, person: PersonId, progress: EmbeddingProgress) -> None:
+async def store_progress(
+    db: Database, embedder: Embedder, person: PersonId, progress: EmbeddingProgress
+) -> None:
     """Store how far embedding has come."""
-    async with app.db.begin_write() as tx:
-        await save_embedding_progress(tx, person, app.embedder.model, progress)
+    async with db.begin_write() as tx:
+        await save_embedding_progress(tx, person, embedder.model, progress)
 
 
 def format_for_embedding(message: UnembeddedMessage) -> str:
@@ -180,29 +184,29 @@ async def claim_model_choice(app: AppContext) -> bool:
     ours = EmbeddingModelChoice(model=app.embedder.model, chosen_at=app.opened_at)
     async with app.db.begin_read() as tx:
         newest = await find_newest_model_choice(tx)
-    if newest is None or (newest.model != ours.model and is_older_choice(newest, ours, app)):
+    if newest is None or (newest.model != ours.model and is_older_choice(newest, ours, app.clock)):
         async with app.db.begin_write() as tx:
             newest = await find_newest_model_choice(tx)  # another process may have been faster
-            if newest is None or is_older_choice(newest, ours, app):
+            if newest is None or is_older_choice(newest, ours, app.clock):
                 await record_model_choice(tx, ours)
                 newest = ours
     return newest.model == ours.model
 
 
-def is_older_choice(
-    other: EmbeddingModelChoice, ours: EmbeddingModelChoice, app: AppContext
-) -> bool:
+def is_older_choice(other: EmbeddingModelChoice, ours: EmbeddingModelChoice, clock: Clock) -> bool:
     """Return whether another choice is older than ours; one from the future had a wrong clock."""
-    return other.chosen_at <= ours.chosen_at or other.chosen_at > app.clock() + MAX_CLOCK_SKEW
+    return other.chosen_at <= ours.chosen_at or other.chosen_at > clock() + MAX_CLOCK_SKEW
 
 
-async def delete_old_vectors(app: AppContext, person: PersonId, model: str) -> None:
+async def delete_old_vectors(
+    db: Database, embedder: Embedder, person: PersonId, model: str
+) -> None:
     """Delete the vectors of a former model that are no longer needed, in batches."""
     after: int | None = 0
     while after is not None:
-        async with app.db.begin_write() as tx:
+        async with db.begin_write() as tx:
             after = await delete_legacy_vectors(
-                tx, person, app.embedder.model, model, after=after, limit=DELETE_BATCH_SIZE
+                tx, person, embedder.model, model, after=after, limit=DELETE_BATCH_SIZE
             )
 
 

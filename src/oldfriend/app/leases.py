@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.concurrency import guard_lease, run_with_watcher
 from oldfriend.app.isolation import MAX_EXCLUSIVE_S, ExclusiveAccess
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import SECOND, uptime_s
 from oldfriend.domain.errors import LeaseLost, StoreError, TurnStopped
 from oldfriend.domain.ids import TurnId
@@ -146,7 +146,7 @@ class HeldLease:
                 try:
                     await self._heartbeat()
                     if turn is not None:
-                        await raise_if_stopped(self._app, self.lease, turn)
+                        await raise_if_stopped(self._app.db, self.lease, turn)
                 except StoreError:
                     self.raise_if_lost()
 
@@ -168,9 +168,9 @@ class HeldLease:
         return uptime_s() - self._renewed_at
 
 
-async def raise_if_stopped(app: AppContext, lease: Lease, turn: TurnId) -> None:
+async def raise_if_stopped(db: Database, lease: Lease, turn: TurnId) -> None:
     """Raise TurnStopped if the person has stopped the turn."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         notices = await list_turn_notices(tx, lease.partition, turn)
     if any(parse_inbox_payload(notice).kind == "stop" for notice in notices):
         raise TurnStopped("The person said stop.")

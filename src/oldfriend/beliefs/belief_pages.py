@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import MIN_COSINE, BeliefDetails, filter_evidence_until
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory, ObjectKind
 from oldfriend.domain.people import Person
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.lang.detection import detect_language
+from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.belief_embeddings import load_belief_vectors
 from oldfriend.memory.change_stats import ChangedBelief, ChangeEffect, list_changed_beliefs
 from oldfriend.memory.confidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_evidence_stats
@@ -97,13 +97,13 @@ class BeliefMatches:
 
 
 async def search_belief_ids(
-    app: AppContext, person: Person, query: str, belief_filter: BeliefFilter
+    db: Database, embedder: Embedder, person: Person, query: str, belief_filter: BeliefFilter
 ) -> BeliefMatches:
     """Search the filtered beliefs by word prefixes and meaning."""
-    vector = await embed_text(app.embedder, query)
-    async with app.db.begin_read() as tx:
+    vector = await embed_text(embedder, query)
+    async with db.begin_read() as tx:
         texts = await list_belief_texts(tx, person.id, replace(belief_filter, kinds=frozenset()))
-        vectors = await load_belief_vectors(tx, person.id, app.embedder.model)
+        vectors = await load_belief_vectors(tx, person.id, embedder.model)
     patterns = build_prefix_patterns(
         query, detect_language(query, fallback=person.language or "en")
     )

@@ -12,9 +12,9 @@ from typing import Literal
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.recorded_models import build_background_model
 from oldfriend.beliefs.queries import ISO_DATE_LENGTH, get_belief
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
-from oldfriend.domain.clock import Micros, get_start_of_day, parse_timestamp
+from oldfriend.domain.clock import Clock, Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
@@ -39,7 +39,8 @@ PERSON_AUTHOR = correcting.BY_PERSON.author
 
 
 async def apply_belief_action(
-    app: AppContext,
+    db: Database,
+    clock: Clock,
     person: PersonId,
     action: BeliefAction,
     partial_id: str,
@@ -51,8 +52,8 @@ async def apply_belief_action(
     ``base`` is its newest change that the person has seen (None: any). Raises NotFound,
     InvalidInput, StaleDecision.
     """
-    now = app.clock()
-    async with app.db.begin_write() as tx:
+    now = clock()
+    async with db.begin_write() as tx:
         each = await resolve_object_id(tx, person, partial_id)
         await require_unchanged(tx, person, each, base)
         match action:
@@ -86,7 +87,8 @@ class Correction:
 
 
 async def correct_belief(
-    app: AppContext,
+    db: Database,
+    clock: Clock,
     person: PersonId,
     partial_id: str,
     correction: Correction,
@@ -98,8 +100,8 @@ async def correct_belief(
     ``base`` is its newest change that the person has seen (None: any). Raises NotFound,
     InvalidInput, StaleDecision.
     """
-    now = app.clock()
-    async with app.db.begin_write() as tx:
+    now = clock()
+    async with db.begin_write() as tx:
         each = await resolve_object_id(tx, person, partial_id)
         await require_unchanged(tx, person, each, base)
         changed: list[JournalObject] = []
@@ -161,7 +163,8 @@ def rewrite_due_date(memory: Memory, *, due_at: Micros | None, zone: str) -> str
 
 
 async def edit_belief_text(
-    app: AppContext,
+    db: Database,
+    clock: Clock,
     person: PersonId,
     partial_id: str,
     text: str,
@@ -174,7 +177,7 @@ async def edit_belief_text(
     Raises NotFound, InvalidInput.
     """
     correction = Correction(text=text, value=value, since=since)
-    return await correct_belief(app, person, partial_id, correction)
+    return await correct_belief(db, clock, person, partial_id, correction)
 
 
 def parse_due_date(day: str | None, zone: str) -> DueDate | None:
@@ -215,7 +218,7 @@ async def merge_beliefs(
             return await correcting.merge_entities(
                 tx, person, EntityId(one.id), EntityId(other.id), now=app.clock()
             )
-        return await merge_memories(tx, app, person, (MemoryId(one.id), MemoryId(other.id)))
+        return await merge_memories(tx, app.clock, person, (MemoryId(one.id), MemoryId(other.id)))
 
 
 async def merge_duplicates(app: AppContext, person: PersonId, *, dry_run: bool) -> MergeResult:
@@ -237,7 +240,7 @@ async def merge_duplicates(app: AppContext, person: PersonId, *, dry_run: bool) 
 
 
 async def merge_memories(
-    tx: Transaction, app: AppContext, person: PersonId, ids: Sequence[MemoryId]
+    tx: Transaction, clock: Clock, person: PersonId, ids: Sequence[MemoryId]
 ) -> list[JournalObject]:
     """Merge the second of two memories into the first, with the evidence of both.
 
@@ -253,7 +256,7 @@ async def merge_memories(
     if stronger.memory.ended_at is not None or weaker.memory.ended_at is not None:
         raise InvalidInput(localizable("merge_present", "Only what is believed now can be merged."))
     merge = DuplicateMerge(stronger=stronger, weaker=weaker, author=PERSON_AUTHOR)
-    await write_merges(tx, person, [merge], now=app.clock())
+    await write_merges(tx, person, [merge], now=clock())
     return [(await get_memory_state(tx, person, each)).memory for each in ids]
 
 

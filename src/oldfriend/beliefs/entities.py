@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import BeliefDetails, attach_evidence, get_belief
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -15,6 +14,7 @@ from oldfriend.domain.memories import Entity, MemoryState, RelationType
 from oldfriend.domain.profile_attributes import sort_by_importance
 from oldfriend.domain.relations import Node
 from oldfriend.memory.evidence import list_entity_mention_times, list_object_evidence
+from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search import BeliefIndex
 from oldfriend.search.entity_graph import Neighbor
 
@@ -51,10 +51,10 @@ class EntityDetails:
 
 
 async def list_entity_overviews(
-    tx: Transaction, app: AppContext, person: PersonId
+    tx: Transaction, index_cache: IndexCache, person: PersonId
 ) -> list[EntityOverview]:
     """Return all entities, the most recently mentioned first."""
-    beliefs = await app.index_cache.get_belief_index(tx, person)
+    beliefs = await index_cache.get_belief_index(tx, person)
     mention_times = await list_entity_mention_times(tx, person)
     about: defaultdict[EntityId, list[MemoryState]] = defaultdict(list)
     for each in beliefs.live:
@@ -81,10 +81,10 @@ def build_recency_key(overview: EntityOverview) -> tuple[Micros, EntityId]:
 
 
 async def list_relation_edges(
-    tx: Transaction, app: AppContext, person: PersonId
+    tx: Transaction, index_cache: IndexCache, person: PersonId
 ) -> list[RelationEdge]:
     """Return every current relation once."""
-    beliefs = await app.index_cache.get_belief_index(tx, person)
+    beliefs = await index_cache.get_belief_index(tx, person)
     nodes: list[Node] = [None, *(each.id for each in beliefs.entities)]
     return [
         RelationEdge(
@@ -100,13 +100,13 @@ async def list_relation_edges(
 
 
 async def get_entity_details(
-    tx: Transaction, app: AppContext, person: PersonId, partial_id: str
+    tx: Transaction, index_cache: IndexCache, person: PersonId, partial_id: str
 ) -> EntityDetails:
     """Return the details of the entity with a partial id. Raises NotFound, InvalidInput."""
     belief = await get_belief(tx, person, partial_id)
     if not isinstance(belief.content, Entity):
         raise NotFound(localizable("nobody_named", "That is nobody and nothing with a name."))
-    beliefs = await app.index_cache.get_belief_index(tx, person)
+    beliefs = await index_cache.get_belief_index(tx, person)
     neighbors = beliefs.graph.list_neighbors(belief.content.id)
     relation_ids = {each.known.memory.id for each in neighbors}
     others = sort_by_importance(

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from oldfriend.app.app_context import AppContext
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.belief_kinds import KEYED_KINDS
 from oldfriend.domain.clock import DAY, Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -25,6 +24,7 @@ from oldfriend.domain.people import Person
 from oldfriend.domain.relations import EntityResolver
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.similarity import get_canonical_stems
+from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.belief_embeddings import load_belief_vectors
 from oldfriend.memory.beliefs import (
     get_memory_state,
@@ -232,15 +232,15 @@ async def list_entity_ids(tx: Transaction, person: PersonId, name: str) -> set[E
 
 
 async def search_beliefs(
-    app: AppContext, person: Person, query: str, *, live: bool = True
+    db: Database, embedder: Embedder, person: Person, query: str, *, live: bool = True
 ) -> list[BeliefDetails]:
     """Return the memories that contain words of a query or are close in meaning, best first."""
     language = detect_language(query, fallback=person.language or "en")
     wanted = get_canonical_stems(query, language)
-    vector = await embed_text(app.embedder, query)
-    async with app.db.begin_read() as tx:
+    vector = await embed_text(embedder, query)
+    async with db.begin_read() as tx:
         beliefs = await list_beliefs(tx, person.id, live=live)
-        vectors = await load_belief_vectors(tx, person.id, app.embedder.model)
+        vectors = await load_belief_vectors(tx, person.id, embedder.model)
     scored: list[tuple[float, BeliefDetails]] = []
     for each in beliefs:
         stems = get_canonical_stems(

@@ -6,8 +6,9 @@ Decisions are never inverted.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oldfriend.app.app_context import AppContext
-from oldfriend.db.database import Transaction
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import JournalEntry, JournalObject
@@ -38,14 +39,14 @@ class ConsolidationUndoResult:
 
 
 async def undo_segment(
-    app: AppContext, person: PersonId, partial_id: str | None
+    db: Database, clock: Clock, person: PersonId, partial_id: str | None
 ) -> ConsolidationUndoResult:
     """Retract the reading of a segment (None: the last one read).
 
     It is not read again by itself. Raises NotFound, InvalidInput.
     """
-    now = app.clock()
-    async with app.db.begin_write() as tx:
+    now = clock()
+    async with db.begin_write() as tx:
         await lock_person(tx, person)
         segment = await resolve_segment(tx, person, partial_id)
         touched = await undo_consolidation(tx, person, segment.id, now=now)
@@ -84,14 +85,16 @@ async def resolve_segment(tx: Transaction, person: PersonId, partial_id: str | N
     return segment
 
 
-async def undo_import(app: AppContext, person: Person, number: int) -> ImportUndoResult:
+async def undo_import(
+    db: Database, clock: Clock, settings: Settings, person: Person, number: int
+) -> ImportUndoResult:
     """Remove an import and everything learned from it; importing again brings it back.
 
     The rest of the affected conversations is read again. Raises NotFound.
     """
-    now = app.clock()
-    undone = await undo_import_batch(app.db, person, number, now=now)
-    if app.settings.memory.forms:
-        async with app.db.begin_write() as tx:
+    now = clock()
+    undone = await undo_import_batch(db, person, number, now=now)
+    if settings.memory.forms:
+        async with db.begin_write() as tx:
             await enqueue_learning(tx, person.id, now=now, due_at=now)
     return undone

@@ -36,7 +36,7 @@ async def run(options: argparse.Namespace) -> int:
         open_again = partial(open_store, options, stack)
         try:
             store = ConversationStore(*await open_again())
-            if (warning := await find_growth_warning(store.app)) is not None:
+            if (warning := await find_growth_warning(store.app.db, store.app.settings)) is not None:
                 print_notice(warning)
         except (StoreFull, StoreUnusable) as error:
             settings = load_settings_from_options(options)
@@ -45,7 +45,11 @@ async def run(options: argparse.Namespace) -> int:
             )
             app = await stack.enter_async_context(open_app(settings, in_memory=True))
             chat_context = await open_local_chat(
-                app, person=get_person_option(options), channel=options.channel
+                app.db,
+                app.clock,
+                app.settings,
+                person=get_person_option(options),
+                channel=options.channel,
             )
             store = ConversationStore(app, chat_context, open_store=open_again)
         code = await run_chat(store)
@@ -61,8 +65,10 @@ async def open_store(
     """Open the store until the stack closes, and the person's chat. Raises StoreError."""
     async with AsyncExitStack() as attempt:
         app = await attempt.enter_async_context(open_from_options(options, create=True))
-        person = await resolve_chat_person(app, options)
-        chat_context = await open_local_chat(app, person=person, channel=options.channel)
+        person = await resolve_chat_person(app.db, options)
+        chat_context = await open_local_chat(
+            app.db, app.clock, app.settings, person=person, channel=options.channel
+        )
         await stack.enter_async_context(attempt.pop_all())
     return app, chat_context
 

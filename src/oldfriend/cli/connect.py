@@ -285,7 +285,9 @@ async def connect_telegram(options: argparse.Namespace, settings: Settings) -> i
         else store_key(CHANNEL, token, data=settings.data, address=settings.telegram.base_url)
     )
     async with open_app(settings) as app:
-        person, code = await create_code(app, await resolve_chat_person(app, options))
+        person, code = await create_code(
+            app.db, app.clock, app.settings, await resolve_chat_person(app.db, options)
+        )
     bot_address = f"https://t.me/{bot}" if bot else "your bot"
     print(f"The bot{f' @{bot}' if bot else ''} is connected; its token is in {token_source}.")
     print(f"Code for {person.name}: {code[:3]} {code[3:]}  (for ten minutes, once)")
@@ -302,7 +304,7 @@ async def disconnect(options: argparse.Namespace, settings: Settings) -> int:
         async with open_app(settings, create=False) as app:
             async with app.db.begin_read() as tx:
                 person = await get_selected_person(tx, options)
-            count = await unlink_channel(app, person, CHANNEL)
+            count = await unlink_channel(app.db, person, CHANNEL)
         print(
             f"{person.name} is known on Telegram no more. What was said stays."
             if count

@@ -19,6 +19,8 @@ from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.cli.progress import StatusLine, format_learning_progress
 from oldfriend.cli.tables import format_count, format_money
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
@@ -58,11 +60,11 @@ async def run(options: argparse.Namespace) -> int:
             selected = await get_selected_person(tx, options)
         person, began_at = selected.id, app.clock()
         if options.pause:
-            pending = await pause_learning(app, person)
+            pending = await pause_learning(app.db, app.clock, person)
             print(f"Paused: {format_count(pending, *SEGMENT_NOUN)} to be read. Go on with --resume")
             return 0
         if options.every is not None:
-            print(await set_learning_threshold(app, selected, options.every))
+            print(await set_learning_threshold(app.db, app.settings, selected, options.every))
             return 0
         if options.with_model and not await confirm_rereading(app, person, options):
             print("Nothing was read again.")
@@ -76,18 +78,20 @@ async def run(options: argparse.Namespace) -> int:
     )
 
 
-async def set_learning_threshold(app: AppContext, person: Person, value: str) -> str:
+async def set_learning_threshold(
+    db: Database, settings: Settings, person: Person, value: str
+) -> str:
     """Set after how many turns a person's messages are read; return the value in effect as text.
 
     An empty value changes nothing. Raises InvalidInput.
     """
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         if value:
             await save_learning_threshold(
                 tx, person.id, None if value == DEFAULT_WORD else parse_turns(value)
             )
         own = await find_learning_threshold(tx, person.id)
-    turns = own or app.settings.memory.read_every_turns
+    turns = own or settings.memory.read_every_turns
     source = "as oldfriend.toml has it" if own is None else "as was chosen for them"
     return (
         f"What {person.name} says is read after {format_count(turns, 'turn')} at the latest, "
@@ -107,7 +111,7 @@ async def learn_all(
     app: AppContext, person: PersonId, options: argparse.Namespace
 ) -> LearningResult:
     """Resume, and extract everything that is planned; with --now all that was said since, too."""
-    await resume_learning(app, person)
+    await resume_learning(app.db, app.clock, person)
     line = StatusLine()
 
     def show(progress: LearnNowProgress) -> None:
@@ -131,25 +135,25 @@ async def confirm_rereading(app: AppContext, person: PersonId, options: argparse
     model = app.models.get("small")
     if model is None:
         raise InvalidInput(NO_MODEL)
-    plan = await plan_reextraction(app, person)
+    plan = await plan_reextraction(app.db, app.settings, person)
     if not plan.segments:
         print("There is nothing that only rules have read.")
         return True
-    print(format_rereading_offer(app, plan, model.name))
+    print(format_rereading_offer(app.settings, plan, model.name))
     async with app.db.begin_read() as tx:
         background, _ = await load_allowances(tx, app.settings, now=app.clock())
     print(f"{format_allowance(background)} What is over it waits for the next day.")
     if not confirm(options, "Have the model read it?"):
         return False
-    await schedule_reextraction(app, plan)
+    await schedule_reextraction(app.db, app.clock, app.notifier, plan)
     return True
 
 
-def format_rereading_offer(app: AppContext, rereading: ReextractionPlan, model: str) -> str:
+def format_rereading_offer(settings: Settings, rereading: ReextractionPlan, model: str) -> str:
     """Format what a model would re-extract, and its estimated cost."""
     tokens = rereading.tokens_in + rereading.tokens_out
     cost = estimate_cost(
-        app.settings, model, tokens_in=rereading.tokens_in, tokens_out=rereading.tokens_out
+        settings, model, tokens_in=rereading.tokens_in, tokens_out=rereading.tokens_out
     )
     price = (
         "at an unknown price" if cost is None else f"for about {format_money(cost)}" * bool(cost)
@@ -164,10 +168,10 @@ def format_rereading_offer(app: AppContext, rereading: ReextractionPlan, model: 
 async def print_rereading_offer(app: AppContext, person: PersonId) -> None:
     """Print the offer to re-extract with a model, if one is connected and there is something."""
     model = app.models.get("small")
-    plan = await plan_reextraction(app, person)
+    plan = await plan_reextraction(app.db, app.settings, person)
     if model is not None and plan.segments:
         print(
-            format_rereading_offer(app, plan, model.name),
+            format_rereading_offer(app.settings, plan, model.name),
             "Say so: oldfriend consolidate --with-model",
         )
 

@@ -129,7 +129,7 @@ class Conversation:
         for message in recent:
             self.show_message(message)
         if recent:
-            self._language = await load_system_language(self.app, recent[-1])
+            self._language = await load_system_language(self.app.db, recent[-1])
         self._last_seen_seq = max(self._shown_seqs, default=0)
 
     async def handle_line(self, text: str) -> bool:
@@ -201,7 +201,7 @@ class Conversation:
         assert accepted is not None  # without an idempotency key it is never a repeat
         # Offline, the chat holds too few messages to tell its language again.
         if self._language is None or not self._store.is_offline:
-            self._language = await load_system_language(self.app, accepted.message)
+            self._language = await load_system_language(self.app.db, accepted.message)
         return accepted
 
     async def stop_reply(self) -> None:

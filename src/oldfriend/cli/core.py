@@ -18,6 +18,7 @@ from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import resolve_chat_person
 from oldfriend.cli.tables import format_count, format_table
+from oldfriend.db.database import Database
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.json import JsonValue
@@ -65,7 +66,11 @@ async def run(options: argparse.Namespace) -> int:
     """Open the app as the person who chats, and run the chosen action."""
     async with open_from_options(options, create=True) as app:
         chat_context = await open_local_chat(
-            app, person=await resolve_chat_person(app, options), channel="terminal"
+            app.db,
+            app.clock,
+            app.settings,
+            person=await resolve_chat_person(app.db, options),
+            channel="terminal",
         )
         return await ACTIONS[options.action](app, chat_context.person, options)
 
@@ -116,9 +121,9 @@ async def show_or_write(app: AppContext, person: Person, options: argparse.Names
     if action is not None:
         new_text = sys.stdin.read() if text == "-" else text
         if name == "style":
-            await update_style(app, person.id, action, new_text)
+            await update_style(app.db, app.clock, person.id, action, new_text)
         else:
-            await write_core_block(app, person.id, name, new_text)
+            await write_core_block(app.db, app.clock, person.id, name, new_text)
     async with app.db.begin_read() as tx:
         blocks = [each for each in await list_blocks(tx, person.id) if each.name == name]
     print_versions(blocks, options, person)
@@ -145,7 +150,7 @@ def parse_block_edit(options: argparse.Namespace) -> tuple[StyleAction | None, s
 async def show_or_set_name(app: AppContext, _: Person, options: argparse.Namespace) -> int:
     """Show the companion's name, after setting it if one was given."""
     if options.name is not None:
-        await set_companion_name(app, options.name)
+        await set_companion_name(app.db, app.clock, app.notifier, options.name)
     async with app.db.begin_read() as tx:
         name = (await get_companion(tx)).name
     print(dumps({"name": name}) if options.json else name)
@@ -154,21 +159,21 @@ async def show_or_set_name(app: AppContext, _: Person, options: argparse.Namespa
 
 async def show_history(app: AppContext, person: Person, options: argparse.Namespace) -> int:
     """Show every version of a block, or of the global persona."""
-    print_versions(await load_versions(app, person, options), options, person)
+    print_versions(await load_versions(app.db, person, options), options, person)
     return 0
 
 
 async def show_diff(app: AppContext, person: Person, options: argparse.Namespace) -> int:
     """Show what changed between two versions. Raises NotFound."""
-    print_diff(await load_versions(app, person, options), options)
+    print_diff(await load_versions(app.db, person, options), options)
     return 0
 
 
 async def load_versions(
-    app: AppContext, person: Person, options: argparse.Namespace
+    db: Database, person: Person, options: argparse.Namespace
 ) -> Sequence[Version]:
     """Load every version of a block, or of the global persona, oldest first."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         if options.block == "soul":
             return await list_persona_versions(tx, (await get_companion(tx)).id)
         return await list_block_versions(tx, person.id, options.block)
@@ -224,7 +229,7 @@ async def start_from_preset(app: AppContext, person: Person, options: argparse.N
         if not confirm(options, f"Replace them by “{preset.name}”?"):
             print("Nothing was changed.")
             return 1
-    written = await apply_starting_point(app, person.id, preset)
+    written = await apply_starting_point(app.db, app.clock, person.id, preset)
     print_versions(written, options, person)
     if not options.json:
         print_token_share(app, written)

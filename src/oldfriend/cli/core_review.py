@@ -14,7 +14,9 @@ from oldfriend.cli.open_context import is_interactive
 from oldfriend.cli.output import ask, dumps
 from oldfriend.cli.progress import StatusLine
 from oldfriend.cli.tables import format_count, format_money
-from oldfriend.domain.clock import from_micros
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock, from_micros
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.people import Person
@@ -39,7 +41,9 @@ async def draft_blocks(app: AppContext, person: Person, options: argparse.Namesp
     paths = [Path(name) for name in options.files]
     chunks = await asyncio.to_thread(load_source_chunks, paths, me=options.me)
     model = None if options.rules else app.models.get("small")
-    if model is not None and not await confirm_drafting(app, model.name, chunks, options):
+    if model is not None and not await confirm_drafting(
+        app.db, app.clock, app.settings, model.name, chunks, options
+    ):
         print("Nothing was drafted.")
         return 1
     line = StatusLine()
@@ -55,16 +59,21 @@ async def draft_blocks(app: AppContext, person: Person, options: argparse.Namesp
         line.clear()
     print_draft(draft, options, person)
     if is_interactive() and not options.json:
-        await review_suggestions(app, person, draft.suggestions)
+        await review_suggestions(app.db, app.clock, person, draft.suggestions)
     return 0
 
 
 async def confirm_drafting(
-    app: AppContext, model: str, pieces: Sequence[SourceChunk], options: argparse.Namespace
+    db: Database,
+    clock: Clock,
+    settings: Settings,
+    model: str,
+    pieces: Sequence[SourceChunk],
+    options: argparse.Namespace,
 ) -> bool:
     """Show what a model would read and its cost; return whether the user agrees."""
     tokens_in, tokens_out = estimate_draft_tokens(pieces)
-    cost = estimate_cost(app.settings, model, tokens_in=tokens_in, tokens_out=tokens_out)
+    cost = estimate_cost(settings, model, tokens_in=tokens_in, tokens_out=tokens_out)
     price = "at an unknown price" if cost is None else f"for about {format_money(cost)}"
     print(
         f"{model} would read {format_count(len(pieces), 'piece')}, "
@@ -74,8 +83,8 @@ async def confirm_drafting(
     )
     if cost == 0:
         return True
-    async with app.db.begin_read() as tx:
-        background, _ = await load_allowances(tx, app.settings, now=app.clock())
+    async with db.begin_read() as tx:
+        background, _ = await load_allowances(tx, settings, now=clock())
     print(format_allowance(background), file=sys.stderr if options.json else sys.stdout)
     return confirm(options, "Have it read?")
 
@@ -118,16 +127,16 @@ def format_left_out(left_out: Mapping[str, int]) -> str:
 
 
 async def review_suggestions(
-    app: AppContext, person: Person, suggestions: Sequence[Suggestion]
+    db: Database, clock: Clock, person: Person, suggestions: Sequence[Suggestion]
 ) -> None:
     """Ask about each suggestion in turn."""
     for each in suggestions:
         verdict = ask_verdict(f"{shorten_id(each.id)}, {each.proposal.block}: {QUESTION}")
         if verdict in {"a", "accept"}:
-            _, block = await accept_suggestion(app, person.id, each.id)
+            _, block = await accept_suggestion(db, clock, person.id, each.id)
             print(f"{block.name} is written (version {block.version}).")
         elif verdict in {"d", "decline"}:
-            await decline_suggestion(app, person.id, each.id)
+            await decline_suggestion(db, clock, person.id, each.id)
 
 
 def ask_verdict(question: str) -> str:
@@ -154,7 +163,9 @@ async def show_suggestions(app: AppContext, person: Person, options: argparse.Na
 async def accept_and_print(app: AppContext, person: Person, options: argparse.Namespace) -> int:
     """Accept a suggestion, perhaps in other words."""
     edited_text = sys.stdin.read() if options.text == "-" else options.text
-    settled, block = await accept_suggestion(app, person.id, options.id, edited_text=edited_text)
+    settled, block = await accept_suggestion(
+        app.db, app.clock, person.id, options.id, edited_text=edited_text
+    )
     if options.json:
         print(dumps(to_suggestion_json(settled, person.zone)))
         return 0
@@ -164,7 +175,7 @@ async def accept_and_print(app: AppContext, person: Person, options: argparse.Na
 
 async def decline_and_print(app: AppContext, person: Person, options: argparse.Namespace) -> int:
     """Decline a suggestion."""
-    settled = await decline_suggestion(app, person.id, options.id)
+    settled = await decline_suggestion(app.db, app.clock, person.id, options.id)
     if options.json:
         print(dumps(to_suggestion_json(settled, person.zone)))
         return 0

@@ -6,10 +6,10 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.cli.open_context import get_person_option, open_from_options
 from oldfriend.cli.output import escape_json
 from oldfriend.cli.person_option import get_selected_person
+from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput, StoreUnusable
 from oldfriend.domain.ids import PersonId
 from oldfriend.transfer.export import export_lines
@@ -18,7 +18,7 @@ from oldfriend.transfer.export import export_lines
 async def run(options: argparse.Namespace) -> int:
     """Write the export to a new file that only its owner can read, or to standard output."""
     async with open_from_options(options, create=False) as app:
-        lines = export_lines(app.db, person=await get_selected_id(app, options), now=app.clock())
+        lines = export_lines(app.db, person=await get_selected_id(app.db, options), now=app.clock())
         if options.file == "-":
             async for line in lines:
                 sys.stdout.write(escape_json(line))
@@ -29,11 +29,11 @@ async def run(options: argparse.Namespace) -> int:
     return 0
 
 
-async def get_selected_id(app: AppContext, options: argparse.Namespace) -> PersonId | None:
+async def get_selected_id(db: Database, options: argparse.Namespace) -> PersonId | None:
     """Return the id of the named person; None for everybody."""
     if get_person_option(options) is None:
         return None
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return (await get_selected_person(tx, options)).id
 
 

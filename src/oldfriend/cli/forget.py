@@ -33,7 +33,7 @@ async def run(options: argparse.Namespace) -> int:
         async with app.db.begin_read() as tx:
             person = await get_selected_person(tx, options)
         request = build_request(options, person.zone)
-        preview = await preview_forget(app, person.id, request, orphan=options.orphan)
+        preview = await preview_forget(app.db, person.id, request, orphan=options.orphan)
         if options.dry_run or not (options.json and options.yes):
             print_result(options, preview_as_json(preview), preview_as_text(preview))
         if options.dry_run:

@@ -20,11 +20,14 @@ from oldfriend.cli.output import ask
 from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
 from oldfriend.cli.progress import StatusLine, format_learning_progress
 from oldfriend.cli.tables import format_count, format_duration
-from oldfriend.domain.clock import from_micros, get_zone
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock, from_micros, get_zone
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Person
 from oldfriend.inbound.accept import open_local_chat
+from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.import_batches import ImportBatch, list_batches, list_overlapping_batches
 from oldfriend.memory.messages import count_messages
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
@@ -93,12 +96,14 @@ async def import_file(options: argparse.Namespace, path: Path) -> None:
         print(NOTHING_WRITTEN)
     else:
         async with open_from_options(options, create=True) as app:
-            person = await resolve_chat_person(app, options)
-            chat_context = await open_local_chat(app, person=person, channel="terminal")
+            person = await resolve_chat_person(app.db, options)
+            chat_context = await open_local_chat(
+                app.db, app.clock, app.settings, person=person, channel="terminal"
+            )
             zone = options.zone or chat_context.person.zone
             preview = inspect_file(path, me=options.me, person=chat_context.person.name, zone=zone)
             print(format_preview(preview))
-            await write_messages(app, preview, chat_context.person)
+            await write_messages(app.db, app.clock, app.settings, preview, chat_context.person)
             await embed_messages(app, chat_context.person.id)
             await learn_from_import(app, chat_context.person.id)
 
@@ -162,15 +167,22 @@ def format_preview(preview: ImportPreview) -> str:
     return "\n".join([*lines, *(f"  note: {notice}" for notice in preview.notices)])
 
 
-async def write_messages(app: AppContext, preview: ImportPreview, person: Person) -> None:
+async def write_messages(
+    db: Database, clock: Clock, settings: Settings, preview: ImportPreview, person: Person
+) -> None:
     """Write the file's messages, and print the result."""
-    async with app.db.begin_read() as tx:
-        deletion_filter = await load_deletion_filter(app.settings, tx, person.id)
+    async with db.begin_read() as tx:
+        deletion_filter = await load_deletion_filter(settings, tx, person.id)
     if deletion_filter.has_other_key:
         print(f"note: {DIFFERENT_KEY}")
     line = StatusLine()
     result = await write_preview(
-        app, person.id, preview, lambda progress: line.show(format_progress(progress))
+        db,
+        clock,
+        settings,
+        person.id,
+        preview,
+        lambda progress: line.show(format_progress(progress)),
     )
     line.clear()
     print(format_result(result))
@@ -222,7 +234,7 @@ def format_reimport_note(earlier: ImportBatch) -> str:
 
 async def embed_messages(app: AppContext, person: PersonId) -> None:
     """Embed messages without a vector, with progress; full-text search already finds them."""
-    total = await count_unembedded(app, person)
+    total = await count_unembedded(app.db, app.embedder, person)
     if not total:
         return
     line, began = StatusLine(), time.monotonic()
@@ -234,35 +246,39 @@ async def embed_messages(app: AppContext, person: PersonId) -> None:
 
     trouble = await try_embed_missing(app, person, progress=show)
     line.clear()
-    left = 0 if trouble is None else await schedule_embedding(app, person)
+    left = (
+        0 if trouble is None else await schedule_embedding(app.db, app.clock, app.embedder, person)
+    )
     if total > left:
         print(f"{format_count(total - left, 'message')} can now be found by meaning, too.")
-        await print_unfindable(app, person)
+        await print_unfindable(app.db, app.embedder, person)
     if trouble is not None:
         print(f"{trouble}\n{format_count(left, 'message')} cannot be found by meaning yet.")
 
 
-async def print_unfindable(app: AppContext, person: PersonId) -> None:
+async def print_unfindable(db: Database, embedder: Embedder, person: PersonId) -> None:
     """Print why fewer messages can be found than are stored, if so."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         kept = await count_messages(tx, person)
-        findable, _ = await count_searchable_messages(tx, person, app.embedder.model)
+        findable, _ = await count_searchable_messages(tx, person, embedder.model)
     if kept > findable:
         print(f"Of {kept:,} stored messages, {findable:,} can be found: {NOT_SEARCHABLE}.")
 
 
-async def count_unembedded(app: AppContext, person: PersonId) -> int:
+async def count_unembedded(db: Database, embedder: Embedder, person: PersonId) -> int:
     """Count the messages that only full-text search finds."""
-    async with app.db.begin_read() as tx:
-        findable, embedded = await count_searchable_messages(tx, person, app.embedder.model)
+    async with db.begin_read() as tx:
+        findable, embedded = await count_searchable_messages(tx, person, embedder.model)
     return findable - embedded
 
 
-async def schedule_embedding(app: AppContext, person: PersonId) -> int:
+async def schedule_embedding(
+    db: Database, clock: Clock, embedder: Embedder, person: PersonId
+) -> int:
     """Leave the remaining embedding to the server; return how many messages that is."""
-    async with app.db.begin_write() as tx:
-        await plan_embedding(tx, now=app.clock())
-    return await count_unembedded(app, person)
+    async with db.begin_write() as tx:
+        await plan_embedding(tx, now=clock())
+    return await count_unembedded(db, embedder, person)
 
 
 async def learn_from_import(app: AppContext, person: PersonId) -> None:
@@ -304,7 +320,7 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
             person = await get_selected_person(tx, options)
             if number not in {batch.number for batch in await list_batches(tx, person.id)}:
                 raise NotFound(f"There is no import {number}. See: oldfriend import list")
-        undone = await undo_batch(app, person, number)
+        undone = await undo_batch(app.db, app.clock, app.settings, person, number)
         async with app.db.begin_read() as tx:
             overlapping = list_overlapping_batches(await list_batches(tx, person.id), number)
     print(

@@ -33,7 +33,9 @@ async def print_new_invitation(options: argparse.Namespace, name: str) -> int:
             "Start it with: oldfriend serve"
         )
     async with open_from_options(options, create=False) as app:
-        invitation = await create_invitation(app, name, port=server.port)
+        invitation = await create_invitation(
+            app.db, app.clock, app.settings, name, port=server.port
+        )
     print(f"A link for {invitation.person.name} (once, within a week): {invitation.link}")
     return 0
 
@@ -58,6 +60,6 @@ async def print_invitations(options: argparse.Namespace) -> int:
 async def revoke_invitation(options: argparse.Namespace, invitation_id: str) -> int:
     """Revoke an invitation."""
     async with open_from_options(options, create=False) as app:
-        await cancel_invitation(app, invitation_id)
+        await cancel_invitation(app.db, invitation_id)
     print("Its link opens nothing any more.")
     return 0

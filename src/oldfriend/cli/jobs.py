@@ -3,10 +3,10 @@
 import argparse
 import sys
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.cli.open_context import is_interactive, open_from_options
 from oldfriend.cli.output import ask, dumps
 from oldfriend.cli.tables import format_count, format_table
+from oldfriend.db.database import Database
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
@@ -76,7 +76,7 @@ async def print_jobs(options: argparse.Namespace) -> int:
 async def retry_job(options: argparse.Namespace, key: JobKey) -> int:
     """Retry a dead letter."""
     async with open_from_options(options, create=False) as app:
-        job = await get_job(app, key)
+        job = await get_job(app.db, key)
         if not job.is_dead_letter:
             print(f"{format_job_id(job)} has not failed; it is tried without being asked.")
             return 0
@@ -92,7 +92,7 @@ async def retry_job(options: argparse.Namespace, key: JobKey) -> int:
 async def confirm_and_drop_job(options: argparse.Namespace, key: JobKey) -> int:
     """Drop a job after asking."""
     async with open_from_options(options, create=False) as app:
-        job = await get_job(app, key)
+        job = await get_job(app.db, key)
         if not (options.yes or confirm_drop(job)):
             print("It stays.")
             return 1
@@ -127,9 +127,9 @@ def confirm_drop(job: Job) -> bool:
         return False
 
 
-async def get_job(app: AppContext, key: JobKey) -> Job:
+async def get_job(db: Database, key: JobKey) -> Job:
     """Return the job with a key. Raises NotFound."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         job = await find_job(tx, *key)
     if job is None:
         raise NotFound("There is no such job; it may be done by now. See: oldfriend jobs")

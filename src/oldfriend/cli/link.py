@@ -18,7 +18,9 @@ async def run(options: argparse.Namespace) -> int:
             "Start it with: oldfriend serve"
         )
     async with open_from_options(options, create=False) as app:
-        link = await create_sign_in_link(app, get_person_option(options), port=server.port)
+        link = await create_sign_in_link(
+            app.db, app.clock, app.settings, get_person_option(options), port=server.port
+        )
     print(format_link(link))
     return 0
 

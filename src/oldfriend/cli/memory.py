@@ -20,7 +20,8 @@ from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.cli.tables import format_count
-from oldfriend.domain.clock import Micros
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.memories import JournalObject
@@ -46,11 +47,13 @@ async def run(options: argparse.Namespace) -> int:
             person = await get_selected_person(tx, options)
         match options.action:
             case "list":
-                found = await load_beliefs(app, person, options)
+                found = await load_beliefs(app.db, person, options)
                 print_beliefs(options, person, found, now=app.clock())
             case "search":
                 query = " ".join(options.words)
-                found = await search_beliefs(app, person, query, live=not options.all)
+                found = await search_beliefs(
+                    app.db, app.embedder, person, query, live=not options.all
+                )
                 print_beliefs(
                     options, person, found[:MAX_FOUND], now=app.clock(), empty_hint=NO_MATCH_HINT
                 )
@@ -70,11 +73,11 @@ async def run(options: argparse.Namespace) -> int:
 
 
 async def load_beliefs(
-    app: AppContext, person: Person, options: argparse.Namespace
+    db: Database, person: Person, options: argparse.Namespace
 ) -> list[BeliefDetails]:
     """Load beliefs, of one kind or of all."""
     kinds = [options.kind] if options.kind else []
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return await list_beliefs(tx, person.id, kinds=kinds, live=not options.all)
 
 
@@ -84,7 +87,7 @@ async def apply_correction(
     """Apply the person's decision; return the objects that changed. Raises InvalidInput."""
     match options.action:
         case "edit":
-            return await edit_belief(app, person, options)
+            return await edit_belief(app.db, app.clock, person, options)
         case "merge":
             if options.other is None:
                 raise InvalidInput("Name two, or have them found: memory merge --duplicates")
@@ -92,11 +95,11 @@ async def apply_correction(
         case "separate":
             return await separate_beliefs(app, person.id, options.id, options.other)
         case verdict:
-            return await apply_belief_action(app, person.id, verdict, options.id)
+            return await apply_belief_action(app.db, app.clock, person.id, verdict, options.id)
 
 
 async def edit_belief(
-    app: AppContext, person: Person, options: argparse.Namespace
+    db: Database, clock: Clock, person: Person, options: argparse.Namespace
 ) -> list[JournalObject]:
     """Correct a belief's text, its due date, or both. Raises InvalidInput."""
     text = " ".join(options.text)
@@ -108,7 +111,7 @@ async def edit_belief(
         since=parse_since(options.since, person.zone),
         due=parse_due_date(options.due, person.zone),
     )
-    return await correct_belief(app, person.id, options.id, correction)
+    return await correct_belief(db, clock, person.id, options.id, correction)
 
 
 def print_beliefs(

@@ -44,7 +44,7 @@ async def open_from_options(
     async with open_app(load_settings_from_options(options), create=create) as app:
         print_store_warnings(app)
         print_permission_warnings(app.settings)
-        if create and (trouble := (await sync_soul_file(app)).problem):
+        if create and (trouble := (await sync_soul_file(app.db, app.clock, app.settings)).problem):
             print(f"oldfriend: {trouble}", file=sys.stderr)
         yield app
         if maintain_after:

@@ -8,10 +8,9 @@ import argparse
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.cli.open_context import get_person_option, is_interactive
 from oldfriend.cli.output import ask
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.people import Person
 from oldfriend.memory.people import find_person, get_person, list_people, validate_name
@@ -19,7 +18,7 @@ from oldfriend.memory.people import find_person, get_person, list_people, valida
 MIN_SIMILARITY = 0.6
 
 
-async def resolve_chat_person(app: AppContext, options: argparse.Namespace) -> str | None:
+async def resolve_chat_person(db: Database, options: argparse.Namespace) -> str | None:
     """Return the name of the person who chats; None for the owner. They may be new if confirmed.
 
     Raises NotFound for an unknown name, InvalidInput for one that is not allowed.
@@ -28,7 +27,7 @@ async def resolve_chat_person(app: AppContext, options: argparse.Namespace) -> s
     if name is None:
         return None
     name = validate_name(name)
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         is_known = await find_person(tx, name) is not None
         names = [person.name for person in await list_people(tx)]
     if is_known or options.new_person:

@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import get_selected_person
+from oldfriend.config.settings import Settings
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
@@ -47,7 +48,10 @@ async def run(options: argparse.Namespace) -> int:
     async with open_from_options(options, create=False, maintain_after=True) as app:
         async with app.db.begin_read() as tx:
             person = await get_selected_person(tx, options)
-        query = replace(build_query(app, person, options.query), kinds=kind_filter.belief_kinds)
+        query = replace(
+            build_query(app.clock, app.settings, person, options.query),
+            kinds=kind_filter.belief_kinds,
+        )
         deps = app.with_asker(CallContext(person=person.id)).search_deps
         recollection = await recall(deps, person, query, limit=options.k)
         hits = [
@@ -78,10 +82,10 @@ async def load_neighbors(deps: SearchDeps, item: RecalledItem) -> tuple[Message,
     return () if isinstance(item, RecalledBelief) else await list_neighbors(deps, item.message)
 
 
-def build_query(app: AppContext, person: Person, query: str) -> RecallQuery:
+def build_query(clock: Clock, settings: Settings, person: Person, query: str) -> RecallQuery:
     """Build the recall query of a person."""
-    language = detect_language(query, fallback=person.language or app.settings.language or "en")
-    return RecallQuery(text=query, language=language, at=app.clock())
+    language = detect_language(query, fallback=person.language or settings.language or "en")
+    return RecallQuery(text=query, language=language, at=clock())
 
 
 def to_hit_json(hit: RecallHit, zone: str) -> JsonValue:

@@ -45,7 +45,7 @@ async def print_soul_status(options: argparse.Namespace) -> None:
     """Print the state of SOUL.md, which may be all that changed."""
     try:
         async with open_app(load_settings_from_options(options), create=False) as app:
-            synced = await sync_soul_file(app)
+            synced = await sync_soul_file(app.db, app.clock, app.settings)
     except StoreError:  # only the server may open this store; it logs the result
         return
     if synced.problem is not None:

@@ -3,12 +3,12 @@
 import argparse
 import sys
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import CATCH_UP_LIMIT, try_embed_missing
 from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import resolve_chat_person
 from oldfriend.cli.stderr import print_notice
+from oldfriend.db.database import Database
 from oldfriend.domain.clock import parse_timestamp
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.presenters.receipt_presenter import receipt_as_json, resolve_receipt
@@ -22,8 +22,10 @@ async def run(options: argparse.Namespace) -> int:
     """Send a message and print the reply; then embed, extract and do other overdue work."""
     text = sys.stdin.read() if options.text == "-" else options.text
     async with open_from_options(options, create=True) as app:
-        person = await resolve_chat_person(app, options)
-        chat_context = await open_local_chat(app, person=person, channel=options.channel)
+        person = await resolve_chat_person(app.db, options)
+        chat_context = await open_local_chat(
+            app.db, app.clock, app.settings, person=person, channel=options.channel
+        )
         at, zone = (
             parse_timestamp(options.at, chat_context.person.zone) if options.at else (None, None)
         )
@@ -31,7 +33,8 @@ async def run(options: argparse.Namespace) -> int:
             app, chat_context, MessageSubmission(text=text, at=at, zone=zone), on_delay=print_delay
         )
         print(
-            await to_reply_json(app, response) if options.json else response.reply.text, flush=True
+            await to_reply_json(app.db, response) if options.json else response.reply.text,
+            flush=True,
         )
         trouble = await try_embed_missing(app, chat_context.person.id, limit=CATCH_UP_LIMIT)
         trouble = await try_process_due_segments(app, chat_context.person.id) or trouble
@@ -46,9 +49,9 @@ async def print_delay(delay: Delay) -> None:
     print_notice(format_delay(delay))
 
 
-async def to_reply_json(app: AppContext, response: StoredReply) -> str:
+async def to_reply_json(db: Database, response: StoredReply) -> str:
     """Convert the reply to JSON."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         receipt = receipt_as_json(await resolve_receipt(tx, response.receipt))
     return dumps(
         {"reply": response.reply.text, "turn": response.receipt.turn, "receipt": receipt},

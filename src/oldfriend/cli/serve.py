@@ -18,7 +18,6 @@ from typing import Final
 
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.web_app import create_app
-from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import configure_logging, log_event
 from oldfriend.app.pid_lock import PidLock, find_server, format_base_url, hold_pid_lock
 from oldfriend.channels.channel import PUSH_CHANNELS
@@ -30,7 +29,8 @@ from oldfriend.cli.open_context import (
 )
 from oldfriend.cli.work import WORK_TASKS
 from oldfriend.config.settings import Settings
-from oldfriend.domain.clock import system_clock
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock, system_clock
 from oldfriend.domain.errors import ServerProcessError
 from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.inbound.channel_listener import listen_on_channel
@@ -74,7 +74,12 @@ async def run(options: argparse.Namespace) -> int:
             )
             with handle_signals(supervisor):
                 announce_address(pid_lock, settings, port)
-                print(await build_greeting(app, port, open_browser=open_browser), flush=True)
+                print(
+                    await build_greeting(
+                        app.db, app.clock, app.settings, port, open_browser=open_browser
+                    ),
+                    flush=True,
+                )
                 web_app = create_app(hub, lambda: supervisor.problems, supervisor.reload_now)
                 admin_server = AdminServer(
                     supervisor=supervisor, listen_socket=listen_socket, web_app=web_app
@@ -105,27 +110,32 @@ async def open_served_page(options: argparse.Namespace, settings: Settings) -> b
     if server is None or server.port is None:
         return False
     async with open_from_options(options, create=False) as app:
-        print(await open_page(await create_sign_in_link(app, None, port=server.port)))
+        print(
+            await open_page(
+                await create_sign_in_link(app.db, app.clock, app.settings, None, port=server.port)
+            )
+        )
     return True
 
 
-async def build_greeting(app: AppContext, port: int, *, open_browser: bool) -> str:
+async def build_greeting(
+    db: Database, clock: Clock, settings: Settings, port: int, *, open_browser: bool
+) -> str:
     """Build the start message: that the page is open, or how to open it.
 
     The owner's link is shown only on a terminal, never in a log.
     """
     if open_browser:
-        return (
-            f"{await open_page(await create_sign_in_link(app, None, port=port))} (Ctrl-C ends it)"
-        )
-    status = f"How it does: {format_base_url(app.settings.serve.host, port)}/ready"
+        link = await create_sign_in_link(db, clock, settings, None, port=port)
+        return f"{await open_page(link)} (Ctrl-C ends it)"
+    status = f"How it does: {format_base_url(settings.serve.host, port)}/ready"
     page_hint = (
-        format_link(await create_sign_in_link(app, None, port=port))
+        format_link(await create_sign_in_link(db, clock, settings, None, port=port))
         if sys.stdout.isatty()
         else "Open its page in a browser: `oldfriend link` prints a link that is good once."
     )
     return (
-        f"Oldfriend serves {app.settings.data}. {status}\n"
+        f"Oldfriend serves {settings.data}. {status}\n"
         f"Stop it with Ctrl-C or `oldfriend stop`.\n{page_hint}"
     )
 

@@ -30,7 +30,9 @@ async def undo_segment_extraction(options: argparse.Namespace, segment_id: str) 
     async with open_from_options(options, create=False) as app:
         async with app.db.begin_read() as tx:
             person = await get_selected_person(tx, options)
-        result = await undo_segment(app, person.id, None if segment_id == "last" else segment_id)
+        result = await undo_segment(
+            app.db, app.clock, person.id, None if segment_id == "last" else segment_id
+        )
     print(f"Undone: {format_segment_line(result.segment, zone=person.zone)}")
     print_beliefs("Believed no more", result.ended, zone=person.zone)
     print_beliefs("Holds again", result.reopened, zone=person.zone)

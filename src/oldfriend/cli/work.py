@@ -28,7 +28,7 @@ async def process_queues(app: AppContext, stopping: asyncio.Event) -> None:
 async def warm_up(app: AppContext) -> None:
     """Sync SOUL.md and load ahead whatever would delay the first reply."""
     tune_gc()
-    synced = await sync_soul_file(app)
+    synced = await sync_soul_file(app.db, app.clock, app.settings)
     if synced.problem is not None:
         log_warning("soul-refused", why=synced.problem)
     elif synced.is_new:

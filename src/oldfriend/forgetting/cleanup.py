@@ -13,8 +13,9 @@ from oldfriend.app.dead_processes import drain_spools
 from oldfriend.app.event_log import log_event, log_warning
 from oldfriend.app.pid_lock import is_same_file, try_lock
 from oldfriend.config.deletion_key import find_deletion_key
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import MINUTE, Micros
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import MINUTE, Clock, Micros
 from oldfriend.domain.errors import OldfriendError, StoreUnusable
 from oldfriend.domain.text_cache import clear_text_caches
 from oldfriend.forgetting.residual_scan import (
@@ -96,7 +97,7 @@ async def run_cleanups_locked(app: AppContext) -> dict[str, CleanupResult]:
         if fingerprints is None:
             continue
         cleaned = done[each.id] = await run_cleanup(app, each, fingerprints)
-        await store_cleanup_result(app, each, cleaned)
+        await store_cleanup_result(app.db, app.clock, each, cleaned)
     return done
 
 
@@ -106,7 +107,7 @@ async def run_cleanup(app: AppContext, cleanup: Cleanup, traces: TextFingerprint
     SQLite overwrites deleted content, but not where a row stood before it was moved: so the
     database file is always rewritten, whatever can be found in it.
     """
-    stuck = await asyncio.to_thread(clean_files, app, cleanup, traces)
+    stuck = await asyncio.to_thread(clean_files, app.db, app.settings, cleanup, traces)
     stuck += await drain_spools(app)
     is_rewritten = cleanup.is_clean or await app.db.vacuum()
     is_log_empty = await app.db.truncate_wal()
@@ -128,30 +129,34 @@ async def run_cleanup(app: AppContext, cleanup: Cleanup, traces: TextFingerprint
     )
 
 
-def clean_files(app: AppContext, cleanup: Cleanup, traces: TextFingerprints) -> list[Path]:
+def clean_files(
+    db: Database, settings: Settings, cleanup: Cleanup, traces: TextFingerprints
+) -> list[Path]:
     """Remove forgotten words from files or delete them, and return the files that remain.
 
     If everything is forgotten, pending uploads are deleted as well.
     """
-    folder, person = app.settings.data, cleanup.person
+    folder, person = settings.data, cleanup.person
     fingerprints = None if cleanup.is_everything else traces
     stuck = [
         *purge_typed_history(folder, person, fingerprints),
         *purge_offline_files(folder, person, fingerprints),
     ]
-    if (audio_folder := find_audio_folder(app.settings)) is not None:
+    if (audio_folder := find_audio_folder(settings)) is not None:
         names = (name for file_name in cleanup.sounds for name in (file_name, f"{file_name}.part"))
         stuck += erase_files([audio_folder / person / name for name in names])
-    stuck += delete_backups(app.db)
+    stuck += delete_backups(db)
     if cleanup.is_everything:
         stuck += delete_uploads(folder / UPLOADS_FOLDER, person)
     return stuck
 
 
-async def store_cleanup_result(app: AppContext, cleanup: Cleanup, cleaned: CleanupResult) -> None:
+async def store_cleanup_result(
+    db: Database, clock: Clock, cleanup: Cleanup, cleaned: CleanupResult
+) -> None:
     """Record the result of a cleanup. Retention by age needs no verification."""
-    now = app.clock()
-    async with app.db.begin_write() as tx:
+    now = clock()
+    async with db.begin_write() as tx:
         if cleaned.is_verified or (cleaned.is_clean and cleanup.what == "retain"):
             proved_at = now if cleaned.is_verified else None
             await finish_cleanup(tx, cleanup, proved_at=proved_at)

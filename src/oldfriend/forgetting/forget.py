@@ -16,9 +16,10 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.dead_processes import drain_spools
 from oldfriend.app.event_log import log_warning
 from oldfriend.config.deletion_key import ensure_deletion_key
-from oldfriend.db.database import Transaction
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.attachments import Attachment
-from oldfriend.domain.clock import DAY, Micros, get_start_of_day, parse_timestamp
+from oldfriend.domain.clock import DAY, Clock, Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, OldfriendError, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
@@ -112,10 +113,10 @@ class ForgetReport:
 
 
 async def preview_forget(
-    app: AppContext, person: PersonId, request: DeletionRequest, *, orphan: bool = False
+    db: Database, person: PersonId, request: DeletionRequest, *, orphan: bool = False
 ) -> ForgetPreview:
     """Preview what a request would delete, without writing. Raises NotFound, InvalidInput."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         plan = await plan_deletion(
             tx, person, await select_for_deletion(tx, person, request), orphan=orphan
         )
@@ -128,7 +129,7 @@ async def preview_forget(
         counts=count_deletions(plan),
         receipts=plan.affected_replies,
         calls=calls,
-        backups=tuple(each.name for each in app.db.list_backups()),
+        backups=tuple(each.name for each in db.list_backups()),
     )
 
 
@@ -162,10 +163,10 @@ async def forget(
             for each in await list_external_ids(tx, person)
             if each.message in plan.deleted_ids or plan.has_deleted_text(each.external_id)
         ]
-        await remove_planned(tx, app, plan, now=app.clock())
+        await remove_planned(tx, app.settings, plan, now=app.clock())
         await delete_inbox_keys(tx, [(each.chat, each.external_id) for each in deliveries])
         if deed == "forget":
-            await write_tombstones(tx, app, plan, deliveries)
+            await write_tombstones(tx, app.clock, app.settings, plan, deliveries)
         report = build_report(plan, was_in_group=was_in_group)
         entry = await save_audit_entry(tx, person, build_audit_entry(report, deed, now=app.clock()))
         cleanup = Cleanup(
@@ -251,7 +252,7 @@ async def load_exposed_calls(tx: Transaction, plan: DeletionPlan) -> ExposedCall
 
 
 async def remove_planned(
-    tx: Transaction, app: AppContext, plan: DeletionPlan, *, now: Micros
+    tx: Transaction, settings: Settings, plan: DeletionPlan, *, now: Micros
 ) -> None:
     """Delete what is planned from every table, in the caller's transaction."""
     person = await get_person_by_id(tx, plan.person)
@@ -260,7 +261,7 @@ async def remove_planned(
         each.turn for each in (*plan.messages, *plan.redacted_replies) if each.turn is not None
     }
     await redact_calls(tx, plan.person, exposed, plan.deleted_ids, turns=turns)
-    await erase(tx, plan, build_redaction_marker(person, app), now=now)
+    await erase(tx, plan, build_redaction_marker(person, settings), now=now)
     redacted = frozenset(each.id for each in plan.redacted_replies)
     await purge_jobs(tx, plan.person, plan.deleted_ids | redacted, plan.has_deleted_text)
 
@@ -275,17 +276,21 @@ async def remove_audio_rows(tx: Transaction, plan: DeletionPlan) -> list[Attachm
     return attachments
 
 
-def build_redaction_marker(person: Person, app: AppContext) -> RedactionMarker:
+def build_redaction_marker(person: Person, settings: Settings) -> RedactionMarker:
     """Build the marker for a redacted reply, in the person's language."""
-    language = choose_language(person.language, app.settings.language)
+    language = choose_language(person.language, settings.language)
     return RedactionMarker(text=load_phrases(language).phrases["taken_back"], language=language)
 
 
 async def write_tombstones(
-    tx: Transaction, app: AppContext, plan: DeletionPlan, deliveries: Iterable[ExternalIdEntry]
+    tx: Transaction,
+    clock: Clock,
+    settings: Settings,
+    plan: DeletionPlan,
+    deliveries: Iterable[ExternalIdEntry],
 ) -> None:
     """Store fingerprints of what was forgotten, except for what is to be learned again."""
-    key = ensure_deletion_key(app.settings)
+    key = ensure_deletion_key(settings)
     fingerprints = {
         each
         for message in plan.messages
@@ -299,7 +304,7 @@ async def write_tombstones(
         fingerprint_external_id(key, each.channel, each.address, each.external_id)
         for each in deliveries
     )
-    await save_tombstones(tx, plan.person, fingerprints, now=app.clock())
+    await save_tombstones(tx, plan.person, fingerprints, now=clock())
     await save_key_tombstone(tx, plan.person, key)
 
 

@@ -15,8 +15,8 @@ from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
 from oldfriend.channels.channel import PUSH_CHANNELS, WEB_CHANNEL
 from oldfriend.config.settings import Settings
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId, new_id
@@ -103,27 +103,29 @@ class AcceptedMessage:
     lease: Lease | None
 
 
-async def open_local_chat(app: AppContext, *, person: str | None, channel: str) -> ChatContext:
+async def open_local_chat(
+    db: Database, clock: Clock, settings: Settings, *, person: str | None, channel: str
+) -> ChatContext:
     """Return the chat of a person (None: the owner) on a channel, creating both if new.
 
     Raises InvalidInput for a platform, which has addresses of its own.
     """
     if channel in PUSH_CHANNELS:
         raise InvalidInput(f"Talk on {channel} itself: oldfriend connect {channel}")
-    now, zone = app.clock(), app.settings.zone
-    async with app.db.begin_write() as tx:
+    now, zone = clock(), settings.zone
+    async with db.begin_write() as tx:
         speaker = await ensure_owner(tx, now=now, zone=zone)
         if person is not None:
             speaker = await ensure_person(tx, person, now=now, zone=zone)
         return await ensure_local_chat(tx, speaker, channel, now=now)
 
 
-async def open_web_chat(app: AppContext, person: PersonId) -> ChatContext:
+async def open_web_chat(db: Database, clock: Clock, person: PersonId) -> ChatContext:
     """Return the web chat of a person who is signed in, creating it if new. Raises NotFound."""
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         await lock_person(tx, person)  # so that nobody renames them in the meantime
         speaker = await get_person_by_id(tx, person)
-        return await ensure_local_chat(tx, speaker, WEB_CHANNEL, now=app.clock())
+        return await ensure_local_chat(tx, speaker, WEB_CHANNEL, now=clock())
 
 
 async def ensure_local_chat(
@@ -151,7 +153,7 @@ async def accept_message(
             localizable("empty_message", "There is nothing in that message. Write something.")
         )
     app.on_crash_point("accept")
-    await precompute_terms(app, chat_context, submission.text)
+    await precompute_terms(app.settings, chat_context, submission.text)
     async with app.db.begin_write() as tx:
         message = await store_and_enqueue(tx, app, chat_context, submission)
         lease = None
@@ -162,10 +164,10 @@ async def accept_message(
     return None if message is None else AcceptedMessage(message=message, lease=lease)
 
 
-async def precompute_terms(app: AppContext, chat_context: ChatContext, text: str) -> None:
+async def precompute_terms(settings: Settings, chat_context: ChatContext, text: str) -> None:
     """Tokenize a long text outside the event loop, so that the write finds the result cached."""
     if PRECOMPUTE_CHARS <= len(text) <= MAX_TEXT_CHARS:
-        fallback = chat_context.person.language or app.settings.language or "en"
+        fallback = chat_context.person.language or settings.language or "en"
         text = sanitize_text(text)
         language = detect_language(text, fallback=fallback)
         await asyncio.to_thread(encode_document_terms, text, language=language)
@@ -183,7 +185,7 @@ async def store_and_enqueue(
     person = await get_person_by_id(tx, chat_context.person.id)
     debounce_s = app.get_debounce_s(chat_context.chat.channel)
     turn = await find_pending_turn(tx, app, chat_context, submission) or TurnId(new_id(now))
-    is_searchable = await is_informative(tx, app, person, submission)
+    is_searchable = await is_informative(tx, app.clock, app.settings, person, submission)
     message = await store_message(
         tx, app, chat_context.chat, person, submission, turn=turn, findable=is_searchable
     )
@@ -230,12 +232,12 @@ async def find_pending_turn(
 
 
 async def is_informative(
-    tx: Transaction, app: AppContext, person: Person, submission: MessageSubmission
+    tx: Transaction, clock: Clock, settings: Settings, person: Person, submission: MessageSubmission
 ) -> bool:
     """Return whether a message says something worth finding later, and is not only a question."""
     if submission.trust == "outside":
         return True
-    addressee = build_addressee(await ensure_companion(tx, now=app.clock()), person, app.settings)
+    addressee = build_addressee(await ensure_companion(tx, now=clock()), person, settings)
     return not perceive(submission.text, addressee).is_only_question
 
 
@@ -244,7 +246,7 @@ async def store_overheard(
 ) -> Message | None:
     """Store a message said to others, to be found and learned from later; None if it is known."""
     now, person = app.clock(), await get_person_by_id(tx, chat_context.person.id)
-    is_searchable = await is_informative(tx, app, person, submission)
+    is_searchable = await is_informative(tx, app.clock, app.settings, person, submission)
     message = await store_message(
         tx, app, chat_context.chat, person, submission, turn=None, findable=is_searchable
     )
@@ -253,7 +255,7 @@ async def store_overheard(
     if submission.trust == "person":
         await lift_tombstone(tx, app.settings, person.id, message.text)
     await plan_embedding(tx, now=now)
-    await enqueue_learning_for_message(tx, app, person.id, message.session, now=now)
+    await enqueue_learning_for_message(tx, app.settings, person.id, message.session, now=now)
     return message
 
 
@@ -334,9 +336,11 @@ async def accept_edit(
 
     Raises NotFound, InvalidInput.
     """
-    await precompute_terms(app, chat_context, text)
+    await precompute_terms(app.settings, chat_context, text)
     async with app.db.begin_write() as tx:
-        edited = await update_message_text(tx, app, chat_context.person.id, message, text)
+        edited = await update_message_text(
+            tx, app.clock, app.settings, chat_context.person.id, message, text
+        )
         await enqueue_notice(tx, app, chat_context.chat, edited, kind="edited")
     app.notifier.notify()
     return edited
@@ -344,7 +348,8 @@ async def accept_edit(
 
 async def update_message_text(
     tx: Transaction,
-    app: AppContext,
+    clock: Clock,
+    settings: Settings,
     person_id: PersonId,
     message: MessageId,
     text: str,
@@ -356,12 +361,12 @@ async def update_message_text(
     Raises NotFound, InvalidInput.
     """
     person = await get_person_by_id(tx, person_id)
-    addressee = build_addressee(await get_companion(tx), person, app.settings)
+    addressee = build_addressee(await get_companion(tx), person, settings)
     is_searchable = not perceive(text, addressee).is_only_question
     reworded = await edit_message(
-        tx, person.id, message, text, now=app.clock(), is_searchable=is_searchable, details=details
+        tx, person.id, message, text, now=clock(), is_searchable=is_searchable, details=details
     )
-    await reopen_for_messages(tx, app, person.id, [message], now=app.clock())
+    await reopen_for_messages(tx, settings, person.id, [message], now=clock())
     return reworded
 
 

@@ -10,11 +10,11 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.app.pid_lock import format_base_url
 from oldfriend.channels.channel_events import ChatRef, Sender
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.confusable_names import is_group_like
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
@@ -70,24 +70,28 @@ class NewInvitation:
     link: str
 
 
-async def create_sign_in_link(app: AppContext, person: str | None, *, port: int) -> str:
+async def create_sign_in_link(
+    db: Database, clock: Clock, settings: Settings, person: str | None, *, port: int
+) -> str:
     """Create a single-use link, valid for ten minutes (person None: the owner). Raises NotFound."""
-    now, secret = app.clock(), generate_secret()
-    async with app.db.begin_write() as tx:
+    now, secret = clock(), generate_secret()
+    async with db.begin_write() as tx:
         if person is None:
-            await ensure_owner(tx, now=now, zone=app.settings.zone)
+            await ensure_owner(tx, now=now, zone=settings.zone)
         someone = await get_person(tx, person)
         await save_sign_in_link(tx, someone.id, secret, now=now)
-    return f"{build_page_url(app.settings.serve.host, port)}/#{secret}"
+    return f"{build_page_url(settings.serve.host, port)}/#{secret}"
 
 
-async def create_invitation(app: AppContext, name: str, *, port: int) -> NewInvitation:
+async def create_invitation(
+    db: Database, clock: Clock, settings: Settings, name: str, *, port: int
+) -> NewInvitation:
     """Create an invitation for another person, who is created if new: single-use, valid for a week.
 
     Raises InvalidInput for a person who is here already: their link would show what is theirs.
     """
-    now, secret, zone = app.clock(), generate_secret(), app.settings.zone
-    async with app.db.begin_write() as tx:
+    now, secret, zone = clock(), generate_secret(), settings.zone
+    async with db.begin_write() as tx:
         await ensure_owner(tx, now=now, zone=zone)
         person = await ensure_person(tx, name, now=now, zone=zone)
         if person.is_owner:
@@ -98,7 +102,7 @@ async def create_invitation(app: AppContext, name: str, *, port: int) -> NewInvi
             )
         await check_unknown_person(tx, person)
         invitation_id = await save_invitation(tx, person.id, secret, now=now)
-    link = f"{build_page_url(app.settings.serve.host, port)}/#{secret}"
+    link = f"{build_page_url(settings.serve.host, port)}/#{secret}"
     return NewInvitation(id=invitation_id, person=person, link=link)
 
 
@@ -117,9 +121,9 @@ async def check_unknown_person(tx: Transaction, person: Person) -> None:
         )
 
 
-async def cancel_invitation(app: AppContext, invitation: str) -> None:
+async def cancel_invitation(db: Database, invitation: str) -> None:
     """Cancel an invitation, and remove a person who was only created for it. Raises NotFound."""
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         person = await get_person_by_id(tx, await delete_invitation(tx, invitation))
         is_known = await has_any_content(tx, person.id) or await can_sign_in(tx, person.id)
         if not is_known and not person.is_owner:
@@ -135,13 +139,15 @@ LinkResult: TypeAlias = Literal["now_known", "not_joined", "code_wrong"]
 """The address is linked now; it stays with another person who has content; the code is invalid."""
 
 
-async def create_code(app: AppContext, name: str | None) -> tuple[Person, str]:
+async def create_code(
+    db: Database, clock: Clock, settings: Settings, name: str | None
+) -> tuple[Person, str]:
     """Create a link code for a person (None: the owner), who is created if new; return both.
 
     Raises InvalidInput for a group.
     """
-    now, zone = app.clock(), app.settings.zone
-    async with app.db.begin_write() as tx:
+    now, zone = clock(), settings.zone
+    async with db.begin_write() as tx:
         person = await ensure_owner(tx, now=now, zone=zone)
         if name is not None:
             person = await ensure_person(tx, name, now=now, zone=zone)
@@ -149,10 +155,10 @@ async def create_code(app: AppContext, name: str | None) -> tuple[Person, str]:
         return person, await write_new_code(tx, person.id, now=now)
 
 
-async def create_code_for(app: AppContext, person: Person) -> str:
+async def create_code_for(db: Database, clock: Clock, person: Person) -> str:
     """Create a link code for a person who is signed in, whatever their current name."""
-    async with app.db.begin_write() as tx:
-        return await write_new_code(tx, person.id, now=app.clock())
+    async with db.begin_write() as tx:
+        return await write_new_code(tx, person.id, now=clock())
 
 
 async def write_new_code(tx: Transaction, person: PersonId, *, now: Micros) -> str:
@@ -163,11 +169,11 @@ async def write_new_code(tx: Transaction, person: PersonId, *, now: Micros) -> s
 
 
 async def find_code(
-    app: AppContext, channel: str, address: str, digits: str
+    db: Database, clock: Clock, channel: str, address: str, digits: str
 ) -> tuple[LinkCode | None, bool]:
     """Return the code that these digits match, and whether any usable code exists."""
-    async with app.db.begin_read() as tx:
-        codes = await list_usable_codes(tx, channel, address, now=app.clock())
+    async with db.begin_read() as tx:
+        codes = await list_usable_codes(tx, channel, address, now=clock())
     for code in codes:
         if await asyncio.to_thread(code.matches, digits):
             return code, True
@@ -175,11 +181,16 @@ async def find_code(
 
 
 async def link_address(
-    app: AppContext, channel: str, sender: Sender, previous: Person | None, code: LinkCode
+    db: Database,
+    clock: Clock,
+    channel: str,
+    sender: Sender,
+    previous: Person | None,
+    code: LinkCode,
 ) -> LinkResult:
     """Link an address to the person who was shown the code, and use up the code."""
-    now = app.clock()
-    async with app.db.begin_write() as tx:
+    now = clock()
+    async with db.begin_write() as tx:
         for each in sorted({code.person, previous.id if previous else code.person}):
             await lock_person(tx, each)
         belongs_to_other = previous is not None and previous.id != code.person
@@ -194,17 +205,19 @@ async def link_address(
     return "now_known"
 
 
-async def unlink_channel(app: AppContext, person: Person, channel: str) -> int:
+async def unlink_channel(db: Database, person: Person, channel: str) -> int:
     """Unlink a person from a channel and return how many addresses they had there."""
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         left = await leave_group(tx, person.id, channel)
         return left + await unlink_identities(tx, person.id, channel)
 
 
-async def create_person(app: AppContext, channel: str, sender: Sender) -> Person:
+async def create_person(
+    db: Database, clock: Clock, settings: Settings, channel: str, sender: Sender
+) -> Person:
     """Create a person for an address that the owner allows, with the name given by the platform."""
-    now, zone = app.clock(), app.settings.zone
-    async with app.db.begin_write() as tx:
+    now, zone = clock(), settings.zone
+    async with db.begin_write() as tx:
         await ensure_owner(tx, now=now, zone=zone)
         name = await choose_name(tx, channel, strip_group_name(sender))
         await add_person(tx, name, is_owner=False, now=now, zone=zone)
@@ -214,11 +227,11 @@ async def create_person(app: AppContext, channel: str, sender: Sender) -> Person
         return await get_person_by_id(tx, person.id)
 
 
-async def ensure_group(app: AppContext, chat_ref: ChatRef) -> Person:
+async def ensure_group(db: Database, clock: Clock, settings: Settings, chat_ref: ChatRef) -> Person:
     """Return the memory of a group that the owner allows, creating it if new."""
-    now, zone = app.clock(), app.settings.zone
+    now, zone = clock(), settings.zone
     group_location = {"channel": chat_ref.channel, "address": chat_ref.group_address}
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         group = await find_group(tx, **group_location) or await find_former_group(
             tx, **group_location
         )

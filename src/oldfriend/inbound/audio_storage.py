@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.config.database_url import is_postgres_url, parse_database_path
 from oldfriend.config.settings import DATABASE_FILE, Settings
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.attachments import Attachment, AttachmentKind, build_file_name
 from oldfriend.domain.audio_formats import detect_audio_format
-from oldfriend.domain.clock import DAY, HOUR, SECOND, Micros
+from oldfriend.domain.clock import DAY, HOUR, SECOND, Clock, Micros
 from oldfriend.domain.errors import StoreFull, StoreUnusable
 from oldfriend.domain.ids import MessageId, PersonId, new_id
 from oldfriend.memory.attachments import (
@@ -71,16 +70,18 @@ def find_audio_folder(settings: Settings) -> Path | None:
     )
 
 
-async def save_audio(app: AppContext, person: PersonId, audio: bytes, *, mime: str) -> StoredAudio:
+async def save_audio(
+    clock: Clock, settings: Settings, person: PersonId, audio: bytes, *, mime: str
+) -> StoredAudio:
     """Store audio, durably if it goes to a file. Raises StoreError."""
     stored = StoredAudio(
-        id=new_id(app.clock()),
+        id=new_id(clock()),
         person=person,
         mime=detect_audio_format(audio, claimed_mime=mime).mime,
         size=len(audio),
-        content=audio if find_audio_folder(app.settings) is None else None,
+        content=audio if find_audio_folder(settings) is None else None,
     )
-    if (folder := find_audio_folder(app.settings)) is not None:
+    if (folder := find_audio_folder(settings)) is not None:
         path = folder / person / stored.file_name
         await asyncio.to_thread(write_file_atomic, path, audio)
     return stored
@@ -110,7 +111,8 @@ async def attach_audio(
 
 
 async def find_audio(
-    app: AppContext,
+    db: Database,
+    settings: Settings,
     person: PersonId,
     message: MessageId,
     kind: AttachmentKind,
@@ -121,12 +123,12 @@ async def find_audio(
 
     With ``voice=None`` the newest is returned, whichever voice speaks.
     """
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         found = await find_attachment(tx, person, message, kind, voice=voice)
     if found is None:
         return None
     attachment, content = found
-    folder = find_audio_folder(app.settings)
+    folder = find_audio_folder(settings)
     if content is None and folder is not None:
         content = await asyncio.to_thread(read_file, folder / person / attachment.file_name)
     return content
@@ -143,25 +145,25 @@ async def delete_audio(
     return await asyncio.to_thread(erase_files, files)
 
 
-async def sweep_audio(app: AppContext) -> None:
+async def sweep_audio(db: Database, clock: Clock, settings: Settings) -> None:
     """Delete old spoken replies, and files that no row names."""
-    now = app.clock()
-    async with app.db.begin_write() as tx:
+    now = clock()
+    async with db.begin_write() as tx:
         people = await list_people(tx)
         for person in people:
             await delete_spoken_replies(tx, person.id, before=now - SPEECH_RETENTION)
-    folder = find_audio_folder(app.settings)
+    folder = find_audio_folder(settings)
     for person in people if folder is not None else ():
         assert folder is not None
-        await sweep_audio_folder(app, folder / person.id, person.id, before=now - ORPHAN_AGE)
+        await sweep_audio_folder(db, folder / person.id, person.id, before=now - ORPHAN_AGE)
 
 
 async def sweep_audio_folder(
-    app: AppContext, folder: Path, person: PersonId, *, before: Micros
+    db: Database, folder: Path, person: PersonId, *, before: Micros
 ) -> None:
     """Delete old files of a person that no row names."""
     old_files = await asyncio.to_thread(list_files_before, folder, before)
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         referenced = {each.file_name for each in await list_attachments(tx, person)}
     await asyncio.to_thread(
         erase_files, [each for each in old_files if each.name not in referenced]

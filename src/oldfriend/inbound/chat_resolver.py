@@ -6,8 +6,9 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel_events import ChatRef, IncomingMessage
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import ChatId, MessageId, PersonId
 from oldfriend.domain.messages import ADDRESS_DETAIL, QUOTED_PART_DETAIL
 from oldfriend.domain.people import Person
@@ -32,9 +33,11 @@ ALBUM_WORDS_KEY: Final = "album_words"
 """In a message's details: whether its text is a caption, or only describes the media."""
 
 
-async def resolve_chat(app: AppContext, person: Person, chat_ref: ChatRef) -> ChatContext:
+async def resolve_chat(
+    db: Database, clock: Clock, person: Person, chat_ref: ChatRef
+) -> ChatContext:
     """Return the chat of a person or a group at a platform address, creating it if new."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         companion = await find_companion(tx)
         chat = None
         if companion is not None:
@@ -42,15 +45,15 @@ async def resolve_chat(app: AppContext, person: Person, chat_ref: ChatRef) -> Ch
             chat = await find_chat(tx, person.id, companion.id, **location)
     if chat is not None:
         return ChatContext(person=person, chat=chat)
-    async with app.db.begin_write() as tx:
-        return await ensure_platform_chat(tx, app, person, chat_ref)
+    async with db.begin_write() as tx:
+        return await ensure_platform_chat(tx, clock, person, chat_ref)
 
 
 async def ensure_platform_chat(
-    tx: Transaction, app: AppContext, person: Person, chat_ref: ChatRef
+    tx: Transaction, clock: Clock, person: Person, chat_ref: ChatRef
 ) -> ChatContext:
     """Return the chat at a platform address in a writing transaction, creating it if new."""
-    now = app.clock()
+    now = clock()
     companion = await ensure_companion(tx, now=now)
     chat = await ensure_chat(
         tx,

@@ -16,8 +16,10 @@ from oldfriend.channels.channel_events import (
     Reaction,
     Sender,
 )
-from oldfriend.db.database import Transaction
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.people import Person
 from oldfriend.inbound.accept import (
     ChatContext,
@@ -65,20 +67,28 @@ class GroupContext:
 
 async def handle_group_message(app: AppContext, incoming: IncomingMessage) -> SystemReply | None:
     """Handle a message in a group that the owner allows; of other groups keep nothing."""
-    speaker, group = await identify_speaker_and_group(app, incoming)
+    speaker, group = await identify_speaker_and_group(app.db, incoming)
     command = parse_command(incoming)
     if command in {"/allow", "/disallow"} and speaker is not None and speaker.is_owner:
         return await set_group_allowed(
-            app, incoming, speaker, group, is_allowed=command == "/allow"
+            app.db,
+            app.clock,
+            app.settings,
+            incoming,
+            speaker,
+            group,
+            is_allowed=command == "/allow",
         )
     if group is None and incoming.chat_ref.group_address in app.settings.get_allowed_addresses(
         incoming.chat_ref.channel
     ):
-        group = await ensure_group(app, incoming.chat_ref)
+        group = await ensure_group(app.db, app.clock, app.settings, incoming.chat_ref)
     if group is None:
         group_address = incoming.chat_ref.group_address
         return (
-            await decline_message(app, incoming, "in_private", limit_address=group_address)
+            await decline_message(
+                app.db, app.clock, incoming, "in_private", limit_address=group_address
+            )
             if incoming.is_addressed
             else None
         )
@@ -88,7 +98,9 @@ async def handle_group_message(app: AppContext, incoming: IncomingMessage) -> Sy
     if command == "/start":
         return build_system_reply(incoming, speaker, "greeting")
     if command == "/stop":
-        await stop_current_turn(app, await resolve_chat(app, group, incoming.chat_ref))
+        await stop_current_turn(
+            app, await resolve_chat(app.db, app.clock, group, incoming.chat_ref)
+        )
         return build_system_reply(incoming, speaker, "stopped")
     return await accept_group_message(app, group_ctx, incoming)
 
@@ -105,22 +117,24 @@ def parse_command(incoming: IncomingMessage) -> str | None:
 
 
 async def identify_speaker_and_group(
-    app: AppContext, incoming: IncomingMessage
+    db: Database, incoming: IncomingMessage
 ) -> tuple[Person | None, Person | None]:
     """Return the speaker and the group, and unblock sending to a group that is heard from again."""
     channel = incoming.chat_ref.channel
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         speaker = await find_identity(tx, channel, incoming.sender.address)
         group = await find_group(tx, channel, incoming.chat_ref.group_address)
         is_closed = await find_block_reason(tx, channel, incoming.chat_ref.address) is not None
     if is_closed:
-        async with app.db.begin_write() as tx:
+        async with db.begin_write() as tx:
             await clear_chat_blocked(tx, channel, incoming.chat_ref.group_address)
     return speaker, group
 
 
 async def set_group_allowed(
-    app: AppContext,
+    db: Database,
+    clock: Clock,
+    settings: Settings,
     incoming: IncomingMessage,
     owner: Person,
     group: Person | None,
@@ -129,12 +143,12 @@ async def set_group_allowed(
 ) -> SystemReply:
     """Join or leave a group, as the owner says."""
     if is_allowed:
-        await ensure_group(app, incoming.chat_ref)
+        await ensure_group(db, clock, settings, incoming.chat_ref)
         await resolve_chat(
-            app, owner, replace(incoming.chat_ref, address=incoming.chat_ref.group_address)
+            db, clock, owner, replace(incoming.chat_ref, address=incoming.chat_ref.group_address)
         )
     elif group is not None:
-        async with app.db.begin_write() as tx:
+        async with db.begin_write() as tx:
             await leave_group(tx, group.id, incoming.chat_ref.channel)
     return build_system_reply(incoming, None, "group_allowed" if is_allowed else "group_left")
 
@@ -154,7 +168,7 @@ async def accept_group_message(
 ) -> SystemReply | None:
     """Store a message for all members, and have it answered if it is addressed to us."""
     async with app.db.begin_write() as tx:
-        chat_contexts = await ensure_group_chats(tx, app, group_ctx, incoming.chat_ref)
+        chat_contexts = await ensure_group_chats(tx, app.clock, group_ctx, incoming.chat_ref)
         pieces = [await merge_album(tx, chat_context, incoming) for chat_context in chat_contexts]
         for chat_context, piece in zip(chat_contexts, pieces, strict=True):
             if piece.is_edit:
@@ -180,7 +194,7 @@ def is_readable(app: AppContext, incoming: IncomingMessage) -> bool:
 
 
 async def ensure_group_chats(
-    tx: Transaction, app: AppContext, group_ctx: GroupContext, chat_ref: ChatRef
+    tx: Transaction, clock: Clock, group_ctx: GroupContext, chat_ref: ChatRef
 ) -> list[ChatContext]:
     """Return the chats in the memories of the group and then of its members, all locked."""
     members = await list_members(tx, chat_ref.channel, chat_ref.group_address)
@@ -189,10 +203,10 @@ async def ensure_group_chats(
         await lock_person(tx, person)
     if group_ctx.speaker is not None:  # whoever speaks in a topic is in the whole group
         await ensure_platform_chat(
-            tx, app, group_ctx.speaker, replace(chat_ref, address=chat_ref.group_address)
+            tx, clock, group_ctx.speaker, replace(chat_ref, address=chat_ref.group_address)
         )
     owners = [group_ctx.group, *known.values()]
-    return [await ensure_platform_chat(tx, app, each, chat_ref) for each in owners]
+    return [await ensure_platform_chat(tx, clock, each, chat_ref) for each in owners]
 
 
 async def store_for_member(
@@ -221,7 +235,7 @@ async def store_for_member(
     else:
         stored = await store_overheard(tx, app, chat_context, submission)
         if stored is not None and chat_context.person.id == group_ctx.group.id:
-            await plan_transcription(tx, app, stored)
+            await plan_transcription(tx, app.clock, app.settings, stored)
 
 
 def build_group_message(
@@ -276,7 +290,9 @@ async def apply_group_edit(
             tx, app, chat_context, replace(submission, key=build_edit_key(incoming))
         )
         return
-    edited = await update_message_text(tx, app, chat_context.person.id, logged.id, incoming.text)
+    edited = await update_message_text(
+        tx, app.clock, app.settings, chat_context.person.id, logged.id, incoming.text
+    )
     if edited.turn is not None:
         await enqueue_notice(tx, app, chat_context.chat, edited, kind="edited")
 
@@ -288,7 +304,7 @@ async def store_group_reaction(app: AppContext, reaction: Reaction) -> None:
         speaker = await find_identity(tx, reaction.chat_ref.channel, reaction.sender.address)
     if group is None or not reaction.emoji:
         return
-    chat_context = await resolve_chat(app, group, reaction.chat_ref)
+    chat_context = await resolve_chat(app.db, app.clock, group, reaction.chat_ref)
     async with app.db.begin_write() as tx:
         target_id = await find_message_id(tx, group.id, chat_context.chat.id, reaction.message_key)
         author = await build_author(tx, reaction.chat_ref.channel, reaction.sender, speaker)
@@ -303,10 +319,10 @@ async def store_group_reaction(app: AppContext, reaction: Reaction) -> None:
         await store_without_reply_tx(tx, app, chat_context, submission)
 
 
-async def record_membership(app: AppContext, change: MembershipChange) -> None:
+async def record_membership(db: Database, clock: Clock, change: MembershipChange) -> None:
     """Record which known people are in a group that we are part of."""
     chat_ref = change.chat_ref
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         if await find_group(tx, chat_ref.channel, chat_ref.group_address) is None:
             return
         for sender in change.members:
@@ -315,7 +331,7 @@ async def record_membership(app: AppContext, change: MembershipChange) -> None:
                 continue
             if change.has_joined:
                 await ensure_platform_chat(
-                    tx, app, person, replace(chat_ref, address=chat_ref.group_address)
+                    tx, clock, person, replace(chat_ref, address=chat_ref.group_address)
                 )
             else:
                 await record_member_left(
@@ -323,5 +339,5 @@ async def record_membership(app: AppContext, change: MembershipChange) -> None:
                     person.id,
                     channel=chat_ref.channel,
                     address=chat_ref.group_address,
-                    now=app.clock(),
+                    now=clock(),
                 )

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
@@ -45,7 +46,7 @@ class RelyingParty:
 
 
 async def build_registration_options(
-    app: AppContext, person: Person, rp: RelyingParty
+    db: Database, clock: Clock, person: Person, rp: RelyingParty
 ) -> JsonValue:
     """Build the options for a device to create a passkey for a person."""
     from webauthn import generate_registration_options, options_to_json
@@ -57,7 +58,7 @@ async def build_registration_options(
         UserVerificationRequirement,
     )
 
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         known = await list_passkeys(tx, person.id)
     options = generate_registration_options(
         rp_id=rp.host,
@@ -72,19 +73,19 @@ async def build_registration_options(
             PublicKeyCredentialDescriptor(id=base64url_to_bytes(each.id)) for each in known
         ],
     )
-    await save_challenge(app, bytes_to_base64url(options.challenge), person.id)
+    await save_challenge(db, clock, bytes_to_base64url(options.challenge), person.id)
     encoded: JsonValue = json.loads(options_to_json(options))
     return encoded
 
 
 async def register_passkey(
-    app: AppContext, person: Person, rp: RelyingParty, answer: DeviceAnswer, *, name: str
+    db: Database, clock: Clock, person: Person, rp: RelyingParty, answer: DeviceAnswer, *, name: str
 ) -> Passkey:
     """Verify and store the passkey that a device has created. Raises InvalidInput."""
     from webauthn import verify_registration_response
     from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 
-    challenge = await consume_challenge(app, answer, person.id)
+    challenge = await consume_challenge(db, clock, answer, person.id)
     with raise_invalid_input():
         made = verify_registration_response(
             credential=json.dumps(answer),
@@ -99,13 +100,13 @@ async def register_passkey(
         name=name,
         public_key=made.credential_public_key,
         sign_count=made.sign_count,
-        made_at=app.clock(),
+        made_at=clock(),
     )
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         return await save_passkey(tx, passkey)
 
 
-async def build_login_options(app: AppContext, rp: RelyingParty) -> JsonValue:
+async def build_login_options(db: Database, clock: Clock, rp: RelyingParty) -> JsonValue:
     """Build the options for a device to sign in with any passkey that it has for this page."""
     from webauthn import generate_authentication_options, options_to_json
     from webauthn.helpers import bytes_to_base64url
@@ -114,18 +115,20 @@ async def build_login_options(app: AppContext, rp: RelyingParty) -> JsonValue:
     options = generate_authentication_options(
         rp_id=rp.host, user_verification=UserVerificationRequirement.REQUIRED
     )
-    await save_challenge(app, bytes_to_base64url(options.challenge), ANONYMOUS)
+    await save_challenge(db, clock, bytes_to_base64url(options.challenge), ANONYMOUS)
     encoded: JsonValue = json.loads(options_to_json(options))
     return encoded
 
 
-async def verify_login(app: AppContext, rp: RelyingParty, answer: DeviceAnswer) -> PersonId | None:
+async def verify_login(
+    db: Database, clock: Clock, rp: RelyingParty, answer: DeviceAnswer
+) -> PersonId | None:
     """Return whose passkey has signed, or None if it is unknown. Raises InvalidInput."""
     from webauthn import verify_authentication_response
     from webauthn.helpers import base64url_to_bytes
 
-    challenge = await consume_challenge(app, answer, ANONYMOUS)
-    async with app.db.begin_read() as tx:
+    challenge = await consume_challenge(db, clock, answer, ANONYMOUS)
+    async with db.begin_read() as tx:
         passkey = await find_passkey(tx, str(answer.get("id", "")).rstrip("="))
     if passkey is None:
         return None
@@ -139,20 +142,20 @@ async def verify_login(app: AppContext, rp: RelyingParty, answer: DeviceAnswer) 
             credential_current_sign_count=passkey.sign_count,
             require_user_verification=True,
         )
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         is_there = await record_passkey_use(
-            tx, passkey, sign_count=signed.new_sign_count, now=app.clock()
+            tx, passkey, sign_count=signed.new_sign_count, now=clock()
         )
     return passkey.person if is_there else None
 
 
-async def save_challenge(app: AppContext, challenge: str, person: str) -> None:
+async def save_challenge(db: Database, clock: Clock, challenge: str, person: str) -> None:
     """Store the challenge that a device is asked to sign. Raises TooManyAttempts."""
-    async with app.db.begin_write() as tx:
-        await insert_challenge(tx, challenge, person, now=app.clock())
+    async with db.begin_write() as tx:
+        await insert_challenge(tx, challenge, person, now=clock())
 
 
-async def consume_challenge(app: AppContext, answer: DeviceAnswer, person: str) -> str:
+async def consume_challenge(db: Database, clock: Clock, answer: DeviceAnswer, person: str) -> str:
     """Use up and return the challenge that a device has signed. Raises InvalidInput if unknown."""
     from webauthn.helpers import base64url_to_bytes, bytes_to_base64url, parse_client_data_json
 
@@ -161,8 +164,8 @@ async def consume_challenge(app: AppContext, answer: DeviceAnswer, person: str) 
     with raise_invalid_input():
         client = parse_client_data_json(base64url_to_bytes(str(client_data)))
         challenge = bytes_to_base64url(client.challenge)
-    async with app.db.begin_write() as tx:
-        if not await redeem_challenge(tx, challenge, person, now=app.clock()):
+    async with db.begin_write() as tx:
+        if not await redeem_challenge(tx, challenge, person, now=clock()):
             raise InvalidInput(
                 localizable(
                     "passkey_late",

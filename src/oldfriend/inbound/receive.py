@@ -20,8 +20,10 @@ from oldfriend.channels.channel_events import (
     Reaction,
     UnreadableUpdate,
 )
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database
 from oldfriend.domain import messages
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import Clock, from_micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.people import Person
 from oldfriend.domain.time_zones import resolve_zone, suggest_zones
@@ -80,9 +82,9 @@ async def handle_event(app: AppContext, event: ChannelEvent) -> SystemReply | No
         case Reaction():
             await store_group_reaction(app, event)
         case MembershipChange():
-            await record_membership(app, event)
+            await record_membership(app.db, app.clock, event)
         case ChatAvailability():
-            await record_availability(app, event)
+            await record_availability(app.db, app.clock, event)
         case ChatMoved():
             async with app.db.begin_write() as tx:
                 await move_chats(
@@ -99,19 +101,19 @@ async def handle_message(app: AppContext, incoming: IncomingMessage) -> SystemRe
     """Handle a message of a known sender, or of one who sends a link code."""
     if not incoming.chat_ref.is_private:
         return await handle_group_message(app, incoming)
-    known = await identify_sender(app, incoming)
+    known = await identify_sender(app.db, app.clock, app.settings, incoming)
     if code := CODE_PATTERN.fullmatch(incoming.text):
-        reply = await redeem_code(app, incoming, known, "".join(code.groups()))
+        reply = await redeem_code(app.db, app.clock, incoming, known, "".join(code.groups()))
         if reply is not None or known is None:
             return reply
     if known is None:
-        return await decline_message(app, incoming, "stranger")
+        return await decline_message(app.db, app.clock, incoming, "stranger")
     if (place := parse_zone_command(incoming)) is not None:
         return await apply_zone_command(app, incoming, known, place)
-    chat_context = await resolve_chat(app, known, incoming.chat_ref)
+    chat_context = await resolve_chat(app.db, app.clock, known, incoming.chat_ref)
     match incoming.text.strip().partition("@")[0].lower():
         case "/start":
-            return build_welcome(app, incoming, known, "greeting")
+            return build_welcome(app.clock, incoming, known, "greeting")
         case "/stop":
             await stop_current_turn(app, chat_context)
             return build_system_reply(incoming, chat_context.person, "stopped")
@@ -192,7 +194,7 @@ async def store_private_reaction(app: AppContext, reaction: Reaction) -> None:
         known = await find_identity(tx, reaction.chat_ref.channel, reaction.sender.address)
     if known is None or not reaction.emoji:
         return
-    chat_context = await resolve_chat(app, known, reaction.chat_ref)
+    chat_context = await resolve_chat(app.db, app.clock, known, reaction.chat_ref)
     async with app.db.begin_read() as tx:
         target_id = await find_message_id(tx, known.id, chat_context.chat.id, reaction.message_key)
     details = {} if target_id is None else {"reacts_to": target_id}
@@ -202,15 +204,15 @@ async def store_private_reaction(app: AppContext, reaction: Reaction) -> None:
     await store_without_reply(app, chat_context, submission)
 
 
-async def record_availability(app: AppContext, availability: ChatAvailability) -> None:
+async def record_availability(db: Database, clock: Clock, availability: ChatAvailability) -> None:
     """Record whether we can still send to a chat."""
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         if availability.is_available:
             await clear_chat_blocked(
                 tx, availability.chat_ref.channel, availability.chat_ref.address
             )
         else:
-            now = app.clock()
+            now = clock()
             await mark_chat_blocked(
                 tx,
                 availability.chat_ref.channel,
@@ -220,36 +222,42 @@ async def record_availability(app: AppContext, availability: ChatAvailability) -
             )
 
 
-async def identify_sender(app: AppContext, incoming: IncomingMessage) -> Person | None:
+async def identify_sender(
+    db: Database, clock: Clock, settings: Settings, incoming: IncomingMessage
+) -> Person | None:
     """Return the sender; creates a person if the owner has allowed their address."""
     channel, address = incoming.chat_ref.channel, incoming.sender.address
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         known = await find_identity(tx, channel, address)
         is_closed = await find_block_reason(tx, channel, incoming.chat_ref.address) is not None
     if is_closed:
-        async with app.db.begin_write() as tx:
+        async with db.begin_write() as tx:
             await clear_chat_blocked(tx, channel, incoming.chat_ref.address)
-    if known is None and address in app.settings.get_allowed_addresses(channel):
-        return await create_person(app, channel, incoming.sender)
+    if known is None and address in settings.get_allowed_addresses(channel):
+        return await create_person(db, clock, settings, channel, incoming.sender)
     return known
 
 
 async def redeem_code(
-    app: AppContext, incoming: IncomingMessage, person: Person | None, digits: str
+    db: Database, clock: Clock, incoming: IncomingMessage, person: Person | None, digits: str
 ) -> SystemReply | None:
     """Link the address to the person who was shown the code; None if it was just a number."""
-    code, are_any = await find_code(app, incoming.chat_ref.channel, incoming.sender.address, digits)
+    code, are_any = await find_code(
+        db, clock, incoming.chat_ref.channel, incoming.sender.address, digits
+    )
     if code is not None:
-        outcome = await link_address(app, incoming.chat_ref.channel, incoming.sender, person, code)
+        outcome = await link_address(
+            db, clock, incoming.chat_ref.channel, incoming.sender, person, code
+        )
         if outcome != "now_known":
             return build_system_reply(incoming, person, outcome)
-        async with app.db.begin_read() as tx:
-            return build_welcome(app, incoming, await get_person_by_id(tx, code.person), outcome)
+        async with db.begin_read() as tx:
+            return build_welcome(clock, incoming, await get_person_by_id(tx, code.person), outcome)
     if person is not None and not are_any:
         return None
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         attempts = await record_code_attempt(
-            tx, incoming.chat_ref.channel, incoming.sender.address, now=app.clock()
+            tx, incoming.chat_ref.channel, incoming.sender.address, now=clock()
         )
     is_told = person is None and attempts <= MAX_CODE_ATTEMPTS
     return build_system_reply(incoming, None, "code_wrong") if is_told else None
@@ -270,7 +278,7 @@ async def apply_zone_command(
 ) -> SystemReply:
     """Set the time zone of a place, and reply with the zone or with suggestions."""
     if not place:
-        return build_zone_reply(app, incoming, person, "zone_is")
+        return build_zone_reply(app.clock, incoming, person, "zone_is")
     try:
         zone = await asyncio.to_thread(resolve_zone, place)  # the list of zones is read from disk
     except InvalidInput:
@@ -279,22 +287,22 @@ async def apply_zone_command(
         phrase = "zone_near" if near else "zone_unknown"
         return build_system_reply(incoming, person, phrase, place=name, near=", ".join(near))
     return build_zone_reply(
-        app, incoming, await update_person(app, person.id, zone=zone), "zone_now"
+        app.clock, incoming, await update_person(app, person.id, zone=zone), "zone_now"
     )
 
 
 def build_welcome(
-    app: AppContext, incoming: IncomingMessage, person: Person, phrase: str
+    clock: Clock, incoming: IncomingMessage, person: Person, phrase: str
 ) -> SystemReply:
     """Build a greeting that also states the time zone assumed for the person."""
     greeting = build_system_reply(incoming, person, phrase)
-    clocks = build_zone_reply(app, incoming, person, "zone_is")
+    clocks = build_zone_reply(clock, incoming, person, "zone_is")
     return replace(greeting, text=f"{greeting.text}\n\n{clocks.text}")
 
 
 def build_zone_reply(
-    app: AppContext, incoming: IncomingMessage, person: Person, phrase: str
+    clock: Clock, incoming: IncomingMessage, person: Person, phrase: str
 ) -> SystemReply:
     """Build a reply with a person's time zone and the current time there."""
-    time = f"{from_micros(app.clock(), person.zone):%H:%M}"
+    time = f"{from_micros(clock(), person.zone):%H:%M}"
     return build_system_reply(incoming, person, phrase, zone=person.zone, time=time)

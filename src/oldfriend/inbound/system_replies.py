@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel_events import IncomingMessage, Sender
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.messages import Message, UnloggedMessage
 from oldfriend.domain.people import Chat, Person
 from oldfriend.memory.messages import WriteTarget, write_message
@@ -48,13 +47,18 @@ class SystemReply:
 
 
 async def decline_message(
-    app: AppContext, incoming: IncomingMessage, phrase: str, *, limit_address: str | None = None
+    db: Database,
+    clock: Clock,
+    incoming: IncomingMessage,
+    phrase: str,
+    *,
+    limit_address: str | None = None,
 ) -> SystemReply | None:
     """Count a message without storing it, and reply politely once a day per address."""
     address = incoming.chat_ref.address if limit_address is None else limit_address
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         is_first = await record_stranger_message(
-            tx, incoming.chat_ref.channel, address, now=app.clock()
+            tx, incoming.chat_ref.channel, address, now=clock()
         )
     return build_system_reply(incoming, None, phrase) if is_first else None
 

@@ -86,7 +86,9 @@ async def transcribe_audio(
         text=transcript.text,
         language=transcript.language,
         seconds=transcript.duration_s,
-        audio=await save_audio(app, person, audio, mime=mime) if keeps_audio else None,
+        audio=await save_audio(app.clock, app.settings, person, audio, mime=mime)
+        if keeps_audio
+        else None,
     )
 
 

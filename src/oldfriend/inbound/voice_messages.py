@@ -11,7 +11,9 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import plan_embedding
+from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import (
     AllowanceUsedUp,
     DeliveryFailed,
@@ -88,12 +90,14 @@ async def transcribe_turn(
     return replace(utterance, message=messages[-1], earlier=tuple(messages[:-1])), failure
 
 
-async def plan_transcription(tx: Transaction, app: AppContext, message: Message) -> None:
+async def plan_transcription(
+    tx: Transaction, clock: Clock, settings: Settings, message: Message
+) -> None:
     """Schedule the transcription of a recording that is not to be answered, if that is enabled."""
-    if app.settings.speech.overhears and is_untranscribed(message.details):
+    if settings.speech.overhears and is_untranscribed(message.details):
         job = JobSpec(name=TRANSCRIBE_JOB, arguments={"message": message.id})
         partition = f"{TRANSCRIBE_JOB}:{message.person}"
-        await schedule_job(tx, partition, job, person=message.person, now=app.clock())
+        await schedule_job(tx, partition, job, person=message.person, now=clock())
 
 
 async def transcribe_group_audio(app: AppContext, person: PersonId, spec: JobSpec) -> None:
@@ -181,10 +185,12 @@ async def write_transcript(
         async with app.db.begin_write() as tx:
             copies = await list_member_copies(tx, message)
             for each in copies:
-                await set_transcript_text(tx, app, each, transcription)
+                await set_transcript_text(tx, app.clock, app.settings, each, transcription)
             if copies or lease is None:
                 await plan_embedding(tx, now=app.clock())  # no turn of theirs does it
-            transcribed = await set_transcript_text(tx, app, message, transcription)
+            transcribed = await set_transcript_text(
+                tx, app.clock, app.settings, message, transcription
+            )
             if transcription.audio is not None:
                 await attach_audio(
                     tx, transcription.audio, message.id, kind="heard", now=app.clock()
@@ -219,7 +225,11 @@ async def list_member_copies(tx: Transaction, message: Message) -> list[Message]
 
 
 async def set_transcript_text(
-    tx: Transaction, app: AppContext, message: Message, transcription: TranscribedAudio
+    tx: Transaction,
+    clock: Clock,
+    settings: Settings,
+    message: Message,
+    transcription: TranscribedAudio,
 ) -> Message:
     """Set the text of a message to its caption and transcript. Raises NotFound."""
     words = (
@@ -229,7 +239,8 @@ async def set_transcript_text(
     )
     return await update_message_text(
         tx,
-        app,
+        clock,
+        settings,
         message.person,
         message.id,
         words[:MAX_TEXT_CHARS],
@@ -268,14 +279,14 @@ async def accept_voice_message(
     try:
         accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
     except OldfriendError:
-        await delete_orphan_audio(app, transcription)
+        await delete_orphan_audio(app.settings, transcription)
         raise
     if accepted is None:
-        await delete_orphan_audio(app, transcription)
+        await delete_orphan_audio(app.settings, transcription)
     return accepted
 
 
-async def delete_orphan_audio(app: AppContext, transcription: TranscribedAudio) -> None:
+async def delete_orphan_audio(settings: Settings, transcription: TranscribedAudio) -> None:
     """Delete a recording that belongs to no message."""
     if transcription.audio is not None:
-        await delete_audio(app.settings, [transcription.audio])
+        await delete_audio(settings, [transcription.audio])

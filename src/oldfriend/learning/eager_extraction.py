@@ -8,6 +8,7 @@ import asyncio
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Database
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.memory.messages import list_recent_messages
@@ -29,23 +30,28 @@ async def extract_before_reply(app: AppContext, utterance: Utterance) -> None:
     """
     if app.models or not perceive(utterance.own_words, utterance.addressee).is_asking_for_beliefs:
         return
-    if not await has_unread_statements(app, utterance):
+    if not await has_unread_statements(app.db, utterance):
         return
     try:
         async with asyncio.timeout(TIMEOUT_S):
             session = utterance.message.session
             for segment in await schedule_learning(
-                app, utterance.person.id, cut_reason="asked", session=session
+                app.db,
+                app.clock,
+                app.settings,
+                utterance.person.id,
+                cut_reason="asked",
+                session=session,
             ):
                 await consolidate_segment(app, utterance.person.id, segment.id)
     except (TimeoutError, OldfriendError):
         return
 
 
-async def has_unread_statements(app: AppContext, utterance: Utterance) -> bool:
+async def has_unread_statements(db: Database, utterance: Utterance) -> bool:
     """Return whether the person has stated something in this session that is not extracted yet."""
     person, message = utterance.person.id, utterance.message
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         uncut = await list_uncut_spans(tx, person, session=message.session)
         recent = await list_recent_messages(tx, person, message.chat, limit=MAX_SESSION_MESSAGES)
     first = min((each.first_seq for each in uncut), default=message.seq)

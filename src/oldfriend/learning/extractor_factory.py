@@ -11,6 +11,7 @@ from typing import Final, Literal
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import load_deletion_filter
 from oldfriend.app.recorded_models import build_background_model
+from oldfriend.config.settings import Settings
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.ids import TurnId
 from oldfriend.learning.consolidate import ConsolidationDeps
@@ -40,7 +41,7 @@ async def build_consolidation_deps(
         answered_versions=f"generation {segment.generation}",
         is_background=True,
     )
-    use_model = is_model_requested(app, segment, extractor)
+    use_model = is_model_requested(app.settings, segment, extractor)
     model = await build_background_model(app, call_context, "small") if use_model else None
     return await build_consolidation_deps_with_model(app, call_context, model)
 
@@ -67,10 +68,10 @@ async def build_consolidation_deps_with_model(
     )
 
 
-def is_model_requested(app: AppContext, segment: Segment, extractor: ExtractorChoice) -> bool:
+def is_model_requested(settings: Settings, segment: Segment, extractor: ExtractorChoice) -> bool:
     """Return whether a model should extract a segment, if there is one."""
     if extractor == "either":
-        return segment.cut_by != IMPORT_CUT or app.settings.memory.imports_by_model
+        return segment.cut_by != IMPORT_CUT or settings.memory.imports_by_model
     return extractor == "model"
 
 

@@ -9,8 +9,9 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.recorded_models import build_background_model
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY, MINUTE, SECOND, Micros
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import DAY, MINUTE, SECOND, Clock, Micros
 from oldfriend.domain.errors import BrokenOutput, InvalidInput, ModelError, NotFound
 from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId, TurnId
 from oldfriend.domain.people import SESSION_IDLE_GAP
@@ -92,7 +93,7 @@ def build_maintenance_partition(person: PersonId) -> str:
 
 async def enqueue_learning_for_message(
     tx: Transaction,
-    app: AppContext,
+    settings: Settings,
     person: PersonId,
     session: SessionId,
     *,
@@ -103,7 +104,7 @@ async def enqueue_learning_for_message(
 
     At once if some messages were dropped from a model's context (``dropped``, oldest first).
     """
-    if not app.settings.memory.forms:
+    if not settings.memory.forms:
         return
     planned = await list_due_times(tx, SCHEDULE_JOB, partition=build_learning_partition(person))
     if dropped and await is_unsegmented(tx, person, dropped[-1]):
@@ -113,7 +114,7 @@ async def enqueue_learning_for_message(
     elif planned[0] <= now:
         return  # a job is looking at it, or will be at once
     uncut = await count_uncut_turns(tx, person, session)
-    max_turns = uncut.threshold or app.settings.memory.read_every_turns
+    max_turns = uncut.threshold or settings.memory.read_every_turns
     if uncut.turns >= max_turns:
         await enqueue_learning(tx, person, now=now, due_at=now)
     elif planned and planned[0] <= now + EARLY_DELAY:
@@ -141,13 +142,13 @@ async def is_unsegmented(tx: Transaction, person: PersonId, message: MessageId) 
 
 
 async def enqueue_learning_for_import(
-    tx: Transaction, app: AppContext, person: PersonId, *, now: Micros
+    tx: Transaction, settings: Settings, person: PersonId, *, now: Micros
 ) -> None:
     """Schedule learning for imported messages once their segments are ready to be cut."""
     is_planned = bool(
         await list_due_times(tx, SCHEDULE_JOB, partition=build_learning_partition(person))
     )
-    if app.settings.memory.forms and not is_planned:
+    if settings.memory.forms and not is_planned:
         await enqueue_learning(tx, person, now=now, due_at=now + SESSION_IDLE_GAP)
 
 
@@ -171,7 +172,9 @@ async def enqueue_learning(
 
 
 async def schedule_learning(
-    app: AppContext,
+    db: Database,
+    clock: Clock,
+    settings: Settings,
     person: PersonId,
     *,
     cut_reason: CutReason | None = None,
@@ -183,11 +186,11 @@ async def schedule_learning(
     ``cut_reason`` cuts everything; ``imported``: the import is complete. With ``session`` only that
     session is looked at, which costs the same in a long history. Nothing is cut if learning is off.
     """
-    if not app.settings.memory.forms:
+    if not settings.memory.forms:
         return []
-    now = app.clock()
-    async with app.db.begin_write() as tx:
-        most = await find_learning_threshold(tx, person) or app.settings.memory.read_every_turns
+    now = clock()
+    async with db.begin_write() as tx:
+        most = await find_learning_threshold(tx, person) or settings.memory.read_every_turns
         max_turns = await compute_turn_limit(tx, person, most=most)
         criteria = SegmentationCriteria(
             now=now, max_turns=max_turns, force_reason=cut_reason, import_finished=imported
@@ -276,7 +279,7 @@ def is_extracted_by_rules(segment: Segment) -> bool:
 
 async def reopen_for_messages(
     tx: Transaction,
-    app: AppContext,
+    settings: Settings,
     person: PersonId,
     messages: Sequence[MessageId],
     *,
@@ -286,16 +289,16 @@ async def reopen_for_messages(
 
     If learning is off, they are read once it is on again.
     """
-    if await reopen_segments(tx, person, messages) and app.settings.memory.forms:
+    if await reopen_segments(tx, person, messages) and settings.memory.forms:
         await enqueue_learning(tx, person, now=now, due_at=now)
 
 
-async def segment_at_shutdown(app: AppContext) -> None:
+async def segment_at_shutdown(db: Database, clock: Clock, settings: Settings) -> None:
     """Cut the sessions of everybody who has stopped writing; the next start reads them."""
-    if not app.settings.memory.forms:
+    if not settings.memory.forms:
         return
-    now = app.clock()
-    async with app.db.begin_read() as tx:
+    now = clock()
+    async with db.begin_read() as tx:
         people = await list_queued_people(tx, "agenda", build_learning_partition(PersonId("%")))
         silent = [
             person
@@ -305,7 +308,7 @@ async def segment_at_shutdown(app: AppContext) -> None:
             )
         ]
     for person in silent:
-        await schedule_learning(app, person, cut_reason="shutdown")
+        await schedule_learning(db, clock, settings, person, cut_reason="shutdown")
 
 
 async def mark_consolidation_failed(

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.notifications import Notifier
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import PersonId
 from oldfriend.learning.learning_scheduler import enqueue_consolidation, is_extracted_by_rules
 from oldfriend.memory.segments import Segment, list_segments
@@ -27,12 +30,12 @@ class ReextractionPlan:
     tokens_out: int
 
 
-async def plan_reextraction(app: AppContext, person: PersonId) -> ReextractionPlan:
+async def plan_reextraction(db: Database, settings: Settings, person: PersonId) -> ReextractionPlan:
     """Plan re-extraction of all segments read by rules, oldest first; small talk needs no model."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         done = await list_segments(tx, person, status=["done"])
     segments = tuple(filter(is_extracted_by_rules, done))
-    return build_reextraction_plan(segments, passes=app.settings.memory.passes)
+    return build_reextraction_plan(segments, passes=settings.memory.passes)
 
 
 def build_reextraction_plan(segments: Sequence[Segment], *, passes: int) -> ReextractionPlan:
@@ -58,10 +61,12 @@ def estimate_extraction_tokens(
     ), passes * OUTPUT_TOKENS * segment_count
 
 
-async def schedule_reextraction(app: AppContext, plan: ReextractionPlan) -> None:
+async def schedule_reextraction(
+    db: Database, clock: Clock, notifier: Notifier, plan: ReextractionPlan
+) -> None:
     """Schedule re-extraction by a model, in order; until then the rules' results stand."""
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         for segment in plan.segments:
-            await enqueue_consolidation(tx, segment, now=app.clock(), extractor="model")
+            await enqueue_consolidation(tx, segment, now=clock(), extractor="model")
         await tx.notify()
-    app.notifier.notify()
+    notifier.notify()

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
@@ -27,14 +28,20 @@ from oldfriend.prompts.starter_personas import StarterPersona
 
 
 async def write_core_block(
-    app: AppContext, person: PersonId, name: BlockName, text: str, *, base: int | None = None
+    db: Database,
+    clock: Clock,
+    person: PersonId,
+    name: BlockName,
+    text: str,
+    *,
+    base: int | None = None,
 ) -> CoreBlock:
     """Write a core block as a person has edited it.
 
     ``base`` is the version that they have read, 0 for none (None: any). Raises InvalidInput, and
     StaleDecision if a newer version exists.
     """
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         await lock_person(tx, person)
         versions = await list_block_versions(tx, person, name) if base is not None else []
         if base is not None and base != (versions[-1].version if versions else 0):
@@ -43,23 +50,23 @@ async def write_core_block(
                     "block_newer", "What stands there now is newer. Read it again, then write."
                 )
             )
-        return await write_block(tx, person, name, text, now=app.clock())
+        return await write_block(tx, person, name, text, now=clock())
 
 
 async def update_style(
-    app: AppContext, person: PersonId, action: StyleAction, text: str
+    db: Database, clock: Clock, person: PersonId, action: StyleAction, text: str
 ) -> CoreBlock:
     """Change how the companion talks to a person, by their decision. Raises InvalidInput."""
-    async with app.db.begin_write() as tx:
-        return await write_style(tx, person, action, text, now=app.clock())
+    async with db.begin_write() as tx:
+        return await write_style(tx, person, action, text, now=clock())
 
 
 async def apply_starting_point(
-    app: AppContext, person: PersonId, point: StarterPersona
+    db: Database, clock: Clock, person: PersonId, point: StarterPersona
 ) -> list[CoreBlock]:
     """Write the persona and style of a starter; the previous texts stay as versions."""
-    async with app.db.begin_write() as tx:
-        now = app.clock()
+    async with db.begin_write() as tx:
+        now = clock()
         return [
             await write_block(tx, person, "persona", point.persona, now=now),
             await write_block(tx, person, "style", point.style, now=now),
@@ -67,13 +74,13 @@ async def apply_starting_point(
 
 
 async def accept_suggestion(
-    app: AppContext, person: PersonId, partial_id: str, *, edited_text: str | None = None
+    db: Database, clock: Clock, person: PersonId, partial_id: str, *, edited_text: str | None = None
 ) -> tuple[Suggestion, CoreBlock]:
     """Write a suggestion to its block, in its own words or in the person's.
 
     Raises NotFound, and InvalidInput if it is decided already, does not fit or is too long.
     """
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         await lock_person(tx, person)
         suggestion = await get_pending_suggestion(tx, person, partial_id)
         if edited_text is not None and edited_text.strip():
@@ -83,22 +90,24 @@ async def accept_suggestion(
         text = apply_suggestion(
             await get_block_text(tx, person, suggestion.proposal.block), suggestion
         )
-        block = await write_block(tx, person, suggestion.proposal.block, text, now=app.clock())
+        block = await write_block(tx, person, suggestion.proposal.block, text, now=clock())
         accepted = await resolve_suggestion(
-            tx, suggestion, "accepted", now=app.clock(), version=block.version
+            tx, suggestion, "accepted", now=clock(), version=block.version
         )
     return accepted, block
 
 
-async def decline_suggestion(app: AppContext, person: PersonId, partial_id: str) -> Suggestion:
+async def decline_suggestion(
+    db: Database, clock: Clock, person: PersonId, partial_id: str
+) -> Suggestion:
     """Decline a suggestion for good; a draft is deleted and may be drafted again.
 
     Raises NotFound, InvalidInput.
     """
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         await lock_person(tx, person)
         suggestion = await get_pending_suggestion(tx, person, partial_id)
         if suggestion.proposal.is_draft:
             await delete_suggestion(tx, suggestion)
             return suggestion
-        return await resolve_suggestion(tx, suggestion, "declined", now=app.clock())
+        return await resolve_suggestion(tx, suggestion, "declined", now=clock())

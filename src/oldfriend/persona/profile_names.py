@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.clock import get_zone
+from oldfriend.app.notifications import Notifier
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock, get_zone
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
@@ -52,14 +54,16 @@ async def update_person(
     return updated
 
 
-async def set_companion_name(app: AppContext, name: str, *, base: str | None = None) -> Companion:
+async def set_companion_name(
+    db: Database, clock: Clock, notifier: Notifier, name: str, *, base: str | None = None
+) -> Companion:
     """Rename the companion for everybody here, and notify open pages.
 
     ``base`` is the name that the caller last saw (None: any). Raises InvalidInput, StaleDecision.
     """
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         await lock_companion(tx)
-        companion = await ensure_companion(tx, now=app.clock())
+        companion = await ensure_companion(tx, now=clock())
         if base is not None and companion.name != base:
             raise StaleDecision(
                 localizable(
@@ -69,5 +73,5 @@ async def set_companion_name(app: AppContext, name: str, *, base: str | None = N
             )
         renamed = await rename_companion(tx, companion, name)
         await tx.notify()
-    app.notifier.notify()
+    notifier.notify()
     return renamed

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.memory.global_persona import (
     MAX_PERSONA_LENGTH,
@@ -31,17 +33,17 @@ class SoulSyncResult:
     problem: str | None = None  # why the file was not accepted, and what stays in effect
 
 
-async def sync_soul_file(app: AppContext) -> SoulSyncResult:
+async def sync_soul_file(db: Database, clock: Clock, settings: Settings) -> SoulSyncResult:
     """Store the content of SOUL.md, if it is new and usable."""
-    path = app.settings.data / SOUL_FILE_NAME
-    current = await load_soul_version(app)
+    path = settings.data / SOUL_FILE_NAME
+    current = await load_soul_version(db)
     try:
         text = read_soul_text(path)
         if text is None:
             return SoulSyncResult(version=current)
-        async with app.db.begin_write() as tx:
-            companion = await ensure_companion(tx, now=app.clock())
-            soul, is_new = await save_global_persona(tx, companion.id, text, now=app.clock())
+        async with db.begin_write() as tx:
+            companion = await ensure_companion(tx, now=clock())
+            soul, is_new = await save_global_persona(tx, companion.id, text, now=clock())
     except InvalidInput as error:
         consequence = (
             f"Version {current} of it still holds." if current else "The companion is as before."
@@ -52,9 +54,9 @@ async def sync_soul_file(app: AppContext) -> SoulSyncResult:
     return SoulSyncResult(version=soul.version, is_new=is_new)
 
 
-async def load_soul_version(app: AppContext) -> int:
+async def load_soul_version(db: Database) -> int:
     """Return the version in effect; 0 if none was ever read."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         companion = await find_companion(tx)
         souls = [] if companion is None else await list_persona_versions(tx, companion.id)
     return souls[-1].version if souls else 0

@@ -6,8 +6,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from oldfriend.app.app_context import AppContext, RoleModel
+from oldfriend.app.app_context import RoleModel
+from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelRole
+from oldfriend.db.database import Database
 from oldfriend.domain.errors import (
     BrokenOutput,
     InvalidInput,
@@ -97,7 +99,7 @@ async def replay_consolidation(
         answered_versions=f"generation {segment.generation}",
         is_background=True,
     )
-    is_by_model = is_model_requested(app, segment, step.extractor)
+    is_by_model = is_model_requested(app.settings, segment, step.extractor)
     model = build_cached_model(context, cache, asker) if is_by_model else None
     deps = replace(
         await build_consolidation_deps_with_model(app, asker, model), clock=lambda: step.at
@@ -110,7 +112,7 @@ async def replay_consolidation(
         result.failed += 1
         async with app.db.begin_write() as tx:
             await mark_consolidation_failed(tx, person, segment.id, str(error), now=step.at)
-    await finish_step(app, person, letter)
+    await finish_step(app.db, person, letter)
 
 
 async def replay_maintenance(
@@ -132,7 +134,7 @@ async def replay_maintenance(
         )
     else:
         await roll_up(app.db, person, model=model, now=step.at)
-    await finish_step(app, person, letter)
+    await finish_step(app.db, person, letter)
 
 
 async def replay_reflection(
@@ -153,7 +155,7 @@ async def replay_reflection(
         deps = await thinking_with(app, person, model)
         with suppress(BrokenOutput, ModelRefusal):
             await REFLECTION_RUNNERS[step.reflection](replace(deps, clock=lambda: step.at), person)
-    await finish_step(app, person, letter)
+    await finish_step(app.db, person, letter)
 
 
 def has_reflection_model(context: ReplayContext) -> bool:
@@ -161,9 +163,9 @@ def has_reflection_model(context: ReplayContext) -> bool:
     return "reflect" in context.app.models and context.request.mode != "rules"
 
 
-async def finish_step(app: AppContext, person: PersonId, letter: Job) -> None:
+async def finish_step(db: Database, person: PersonId, letter: Job) -> None:
     """Mark a step done whose work was committed in other transactions."""
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         await lock_person(tx, person)
         await ack_step(tx, person, letter)
 
@@ -190,7 +192,7 @@ async def replay_decision(
             context.result.lost.append(f"{change.op} {change.object_id}: {error}")
         else:
             return
-    await finish_step(context.app, person, letter)
+    await finish_step(context.app.db, person, letter)
 
 
 def build_cached_model(
@@ -202,7 +204,7 @@ def build_cached_model(
         return None
     return CachedModel(
         name=role_model.name,
-        models=list_model_names(context.app, role_model, role),
+        models=list_model_names(context.app.settings, role_model, role),
         chain=role_model.build_chain,
         cache=cache,
         asker=asker,
@@ -210,6 +212,6 @@ def build_cached_model(
     )
 
 
-def list_model_names(app: AppContext, make: RoleModel, role: ModelRole) -> tuple[str, ...]:
+def list_model_names(settings: Settings, make: RoleModel, role: ModelRole) -> tuple[str, ...]:
     """Return the models whose answers count as the model's own: all in its fallback chain."""
-    return tuple(dict.fromkeys((make.name, *app.settings.models.for_role(role))))
+    return tuple(dict.fromkeys((make.name, *settings.models.for_role(role))))

@@ -161,7 +161,7 @@ async def replay_person(
     async with context.app.db.begin_read() as tx:
         total = await count_remaining_steps(tx, checkpoint.people)
     done = 0
-    while (next_step := await load_next_step(context.app, person)) is not None:
+    while (next_step := await load_next_step(context.app.db, person)) is not None:
         context.on_progress(done, total)
         await execute_step(
             context, person, next_step, cache=cache, source_history=history, snapshot=snapshot
@@ -172,7 +172,7 @@ async def replay_person(
     context.result.asked += cache.misses
 
 
-async def load_next_step(app: AppContext, person: PersonId) -> tuple[Job, ReplayStep] | None:
+async def load_next_step(db: Database, person: PersonId) -> tuple[Job, ReplayStep] | None:
     """Return a person's next step; None if all are done."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return await find_next_step(tx, person)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Database
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import StoreError
 from oldfriend.domain.messages import Message
@@ -50,9 +51,9 @@ def format_delay(delay: Delay) -> str:
     return template.format(seconds=delay.seconds)
 
 
-async def load_system_language(app: AppContext, message: Message) -> str:
+async def load_system_language(db: Database, message: Message) -> str:
     """Return the language of system messages about a message, such as delay notices."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         chat_language = await find_chat_language(tx, message.person, message.chat)
     return choose_language(chat_language, message.language)
 
@@ -68,7 +69,7 @@ async def report_delays(
         await asyncio.sleep(POLL_INTERVAL_S)
         try:
             delay = await find_delay(app, message)
-            language = language or await load_system_language(app, message)
+            language = language or await load_system_language(app.db, message)
         except StoreError:
             continue  # whoever waits for the reply reports it
         if delay is not None:

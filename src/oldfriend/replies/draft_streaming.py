@@ -125,7 +125,9 @@ class DraftStream:
     async def _is_stopped(self) -> bool:
         """Return whether the person has stopped the turn, as far as that can be known."""
         try:
-            await raise_if_stopped(self._app, self._lease, parse_inbox_payload(self._jobs[0]).turn)
+            await raise_if_stopped(
+                self._app.db, self._lease, parse_inbox_payload(self._jobs[0]).turn
+            )
         except TurnStopped:
             return True
         except StoreError:

@@ -163,7 +163,11 @@ async def start_offline_session(app: AppContext, chat_context: ChatContext) -> O
     except StoreError:
         person = None if chat_context.person.is_owner else chat_context.person.name
         chat_context = await open_local_chat(
-            offline_app, person=person, channel=chat_context.chat.channel
+            offline_app.db,
+            offline_app.clock,
+            offline_app.settings,
+            person=person,
+            channel=chat_context.chat.channel,
         )
     async with db.begin_read() as tx:
         messages = await list_messages_after_seq(
@@ -219,7 +223,7 @@ async def replay_session(
                 source=old, target=tx, person=person, chat_context=chat_context
             )
             written = await replay_spool(
-                transfer, app, messages, changes, rewritten=session.rewritten
+                transfer, app.clock, app.settings, messages, changes, rewritten=session.rewritten
             )
     app.notifier.notify()
     return written

@@ -9,8 +9,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.leases import HeldLease
 from oldfriend.channels.channel import Channel
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import DAY, Clock
 from oldfriend.domain.errors import (
     ChatAddressChanged,
     ChatBlocked,
@@ -62,9 +62,9 @@ async def deliver(app: AppContext, lease: Lease, stopping: asyncio.Event) -> Non
             await held.release()
             raise
         except Exception as error:
-            await schedule_send_retry(app, lease, job, error)
+            await schedule_send_retry(app.db, app.clock, lease, job, error)
             return
-        jobs = await acknowledge_first(app, lease, jobs, last)
+        jobs = await acknowledge_first(app.db, app.clock, lease, jobs, last)
         app.on_crash_point("delivered")
     if jobs or not lease.jobs:
         await held.release()
@@ -80,7 +80,7 @@ class SentPiece:
 
 
 async def acknowledge_first(
-    app: AppContext, lease: Lease, jobs: tuple[Job, ...], last: SentPiece | None
+    db: Database, clock: Clock, lease: Lease, jobs: tuple[Job, ...], last: SentPiece | None
 ) -> tuple[Job, ...]:
     """Delete the first job, record its last piece, and return the jobs left in the partition.
 
@@ -88,16 +88,16 @@ async def acknowledge_first(
     """
     first, *others = jobs
     try:
-        async with app.db.begin_write() as tx:
+        async with db.begin_write() as tx:
             if last is not None:
-                await record_sent_tx(tx, app, first, last)
+                await record_sent_tx(tx, clock, first, last)
             await lock_lease(tx, lease)
             if others:
-                await delete_finished(tx, [first], now=app.clock())
+                await delete_finished(tx, [first], now=clock())
                 return tuple(others)
-            return await ack_and_claim_new(tx, lease, [first], now=app.clock())
+            return await ack_and_claim_new(tx, lease, [first], now=clock())
     except LeaseLost:
-        await record_sent(app, first, last)
+        await record_sent(db, clock, first, last)
         raise
 
 
@@ -111,15 +111,15 @@ async def send_part(app: AppContext, lease: Lease, job: Job) -> SentPiece | None
     channel = app.channels.get(part.channel)
     if channel is None:
         raise DeliveryFailed(f"This process does not reach {part.channel}.")
-    sent = await check_and_count_sent(app, lease, job, part)
+    sent = await check_and_count_sent(app.db, lease, job, part)
     app.on_crash_point("sending")
     last: SentPiece | None = None
     pieces = () if part.is_audio else await asyncio.to_thread(channel.split, part.text)
     for number, text in enumerate(pieces):
         if number < sent:
             continue
-        await record_sent(app, job, last)
-        last = SentPiece(part, number, await send_piece(app, channel, part, number, text))
+        await record_sent(app.db, app.clock, job, last)
+        last = SentPiece(part, number, await send_piece(app.db, channel, part, number, text))
         app.on_crash_point("sent")
     if part.is_audio and not sent and job.person is not None:
         key = await send_audio_part(app, channel, job.person, part)
@@ -127,17 +127,17 @@ async def send_part(app: AppContext, lease: Lease, job: Job) -> SentPiece | None
     return last
 
 
-async def record_sent(app: AppContext, job: Job, sent: SentPiece | None) -> None:
+async def record_sent(db: Database, clock: Clock, job: Job, sent: SentPiece | None) -> None:
     """Record the platform's id of a piece, if there is one.
 
     Urgent: if the process dies before this, the piece may be sent twice.
     """
     if sent is not None:
-        async with app.db.begin_write(urgent=True) as tx:
-            await record_sent_tx(tx, app, job, sent)
+        async with db.begin_write(urgent=True) as tx:
+            await record_sent_tx(tx, clock, job, sent)
 
 
-async def record_sent_tx(tx: Transaction, app: AppContext, job: Job, sent: SentPiece) -> None:
+async def record_sent_tx(tx: Transaction, clock: Clock, job: Job, sent: SentPiece) -> None:
     """Record the platform's id of a piece in the caller's transaction."""
     if job.person is not None:
         await record_piece(
@@ -147,7 +147,7 @@ async def record_sent_tx(tx: Transaction, app: AppContext, job: Job, sent: SentP
             sent.number,
             chat=job.partition,
             external_id=sent.key,
-            now=app.clock(),
+            now=clock(),
         )
 
 
@@ -177,13 +177,13 @@ async def send_audio_part(
         return None
 
 
-async def check_and_count_sent(app: AppContext, lease: Lease, job: Job, part: ReplyPart) -> int:
+async def check_and_count_sent(db: Database, lease: Lease, job: Job, part: ReplyPart) -> int:
     """Return how many pieces of a part were sent before.
 
     Raises ChatBlocked if the chat does not accept messages, LeaseLost if another worker has taken
     over.
     """
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         await check_epoch(tx, lease)
         block_reason = await find_block_reason(tx, part.channel, part.address)
         sent = await count_delivered_pieces(tx, job.person, part) if job.person else 0
@@ -193,7 +193,7 @@ async def check_and_count_sent(app: AppContext, lease: Lease, job: Job, part: Re
 
 
 async def send_piece(
-    app: AppContext, channel: Channel, part: ReplyPart, number: int, text: str
+    db: Database, channel: Channel, part: ReplyPart, number: int, text: str
 ) -> str:
     """Send a piece to the current address of its chat, and return the platform's id of it."""
     key = f"{part.reply}/{part.ordinal}" + (f".{number}" if number else "")
@@ -204,19 +204,21 @@ async def send_piece(
                 return draft_key
             return await channel.send(part.address, text, key=key, preview_key=draft_send_key)
     except ChatAddressChanged as moved:
-        async with app.db.begin_write() as tx:
+        async with db.begin_write() as tx:
             await move_chats(tx, part.channel, old_address=part.address, new_address=moved.address)
         async with asyncio.timeout(SEND_TIMEOUT_S):
             return await channel.send(moved.address, text, key=key)
 
 
-async def schedule_send_retry(app: AppContext, lease: Lease, job: Job, error: Exception) -> None:
+async def schedule_send_retry(
+    db: Database, clock: Clock, lease: Lease, job: Job, error: Exception
+) -> None:
     """Retry a part later, or make it and the rest of its reply a dead letter if there is no hope.
 
     An unavailable platform is retried for at least a day, with growing pauses. Any other error is
     retried a few times.
     """
-    now = app.clock()
+    now = clock()
     is_unavailable = isinstance(error, DeliveryFailed | TimeoutError)
     unavailable_tries = count_unavailable_tries(job) + is_unavailable
     tries = unavailable_tries if is_unavailable else job.attempts
@@ -230,7 +232,7 @@ async def schedule_send_retry(app: AppContext, lease: Lease, job: Job, error: Ex
     if not isinstance(error, DeliveryFailed | Undeliverable):
         log_warning("send-failed", error, lane=job.partition)
     error_text = str(error) or "the platform did not answer"
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         if isinstance(error, ChatBlocked):
             part = parse_reply_part(job)
             await mark_chat_blocked(tx, part.channel, part.address, error_text, now=now)

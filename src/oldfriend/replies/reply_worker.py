@@ -14,6 +14,7 @@ from oldfriend.app.concurrency import run_with_watcher
 from oldfriend.app.dead_processes import reap_dead_processes
 from oldfriend.app.leases import HeldLease
 from oldfriend.app.recorded_models import build_asker, build_turn_dependencies
+from oldfriend.db.database import Database
 from oldfriend.domain.errors import (
     EmbeddingFailed,
     LeaseLost,
@@ -120,16 +121,16 @@ async def drive_chat(
     message = accepted.message
     if accepted.lease is not None:
         await process_until(app, accepted.lease, message, on_text)
-    if (stored := await find_stored_reply(app, message)) is not None:
+    if (stored := await find_stored_reply(app.db, message)) is not None:
         return stored
     with app.notifier.subscribe() as wake_event:
-        while (stored := await find_stored_reply(app, message)) is None:
+        while (stored := await find_stored_reply(app.db, message)) is None:
             async with app.db.begin_write() as tx:
                 lease = await claim_chat(tx, app, message.chat)
             if lease is not None:
                 await process_until(app, lease, message, on_text)
             else:
-                await raise_if_dead_letter(app, message)
+                await raise_if_dead_letter(app.db, message)
                 await reap_dead_processes(app)
                 await wake_event.wait(POLL_INTERVAL_S)
     return stored
@@ -149,19 +150,19 @@ async def process_until(
         ) from error
 
 
-async def raise_if_dead_letter(app: AppContext, message: Message) -> None:
+async def raise_if_dead_letter(db: Database, message: Message) -> None:
     """Raise TurnFailed if nobody will answer a message any more."""
     assert message.turn is not None  # accepted messages have a turn
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         waits = await is_turn_waiting(tx, "inbox", message.chat, message.turn)
         reply = await find_reply(tx, message)
     if not waits and reply is None:
         raise TurnFailed(f"It was set aside: oldfriend jobs --failed. {RETRY_NOTE}")
 
 
-async def find_stored_reply(app: AppContext, message: Message) -> StoredReply | None:
+async def find_stored_reply(db: Database, message: Message) -> StoredReply | None:
     """Return the stored reply to a message, or None; raises TurnFailed, TurnStopped."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         reply = await find_reply(tx, message)
         receipt = None if reply is None else await find_receipt(tx, message.person, message.turn)
     if reply is None:
@@ -229,7 +230,7 @@ async def process_turn(
     """
     if task.payloads[0].kind != "said":  # a notice for a turn that is over
         async with app.db.begin_write() as tx:
-            return await verify_and_acknowledge(tx, app, task)
+            return await verify_and_acknowledge(tx, app.clock, task)
     tee, stale = StreamTee(on_text), StaleDecision("Nothing was decided yet.")
     for _ in range(MAX_DECISIONS):
         utterance = await load_utterance(app, task)
@@ -246,10 +247,10 @@ async def process_turn(
             may_redo = stream is not None or not tee.text
             write = partial(commit_turn, app, task, utterance, outcome, vectors, may_redo=may_redo)
             return await commit_with_retry(
-                app, task, write, retry_for_s=retry_for_s, stopping=stopping
+                app.db, task, write, retry_for_s=retry_for_s, stopping=stopping
             )
         except TurnStopped:
-            return await commit_stop(app, task, utterance)
+            return await commit_stop(app.db, app.clock, task, utterance)
         except StaleDecision as error:
             stale = error
         async with app.db.begin_write() as tx:

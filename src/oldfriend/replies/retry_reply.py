@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import MessageId, PersonId, TurnId
@@ -73,7 +73,7 @@ async def retry_reply(
                 tx, "inbox", chat_context.chat.id, from_seq=first, due_at=now, now=now
             )
         else:
-            await requeue_turn(tx, app, chat_context, stored)
+            await requeue_turn(tx, app.clock, chat_context, stored)
         await tx.notify()
         lease = await claim_chat(tx, app, chat_context.chat.id)
     app.notifier.notify()
@@ -81,7 +81,7 @@ async def retry_reply(
 
 
 async def requeue_turn(
-    tx: Transaction, app: AppContext, chat_context: ChatContext, message: Message
+    tx: Transaction, clock: Clock, chat_context: ChatContext, message: Message
 ) -> None:
     """Enqueue a turn again that ended without an answer. Raises InvalidInput."""
     assert message.turn is not None  # imported messages are not answered
@@ -101,5 +101,5 @@ async def requeue_turn(
             chars=len(each.text),
         )
         await enqueue_inbox(
-            tx, chat_context.chat.id, message.person, payload, debounce_s=0.0, now=app.clock()
+            tx, chat_context.chat.id, message.person, payload, debounce_s=0.0, now=clock()
         )

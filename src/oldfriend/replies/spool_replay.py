@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import plan_embedding
+from oldfriend.config.settings import Settings
 from oldfriend.db.database import SqlValue, TableInfo, Transaction
 from oldfriend.db.message_numbers import pack_ids, unpack_ids
 from oldfriend.db.table_copy import iter_row_batches, write_rows
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId, TurnId
 from oldfriend.domain.memories import JournalEntry, Memory
@@ -53,7 +53,8 @@ class SpoolTransfer:
 
 async def replay_spool(
     transfer: SpoolTransfer,
-    app: AppContext,
+    clock: Clock,
+    settings: Settings,
     messages: Sequence[Message],
     changes: Sequence[JournalEntry],
     *,
@@ -64,14 +65,14 @@ async def replay_spool(
     What is there already is skipped, since an attempt that was reported as failed may have
     succeeded. ``rewritten`` is the count of deletions when the chat went offline.
     """
-    now = app.clock()
+    now = clock()
     await lock_person(transfer.target, transfer.chat_context.person.id)
     unknown = await drop_known_messages(transfer.target, transfer.chat_context, messages)
     calls = await load_turn_calls(transfer, list_turns(unknown))
     ours = {*(each.id for each in messages), *(each.object_id for each in changes)}
     tainted = await list_tainted_turns(transfer, unknown, calls, ours, rewritten=rewritten)
     written = await copy_messages(
-        transfer.target, app, transfer.chat_context, unknown, tainted, now=now
+        transfer.target, settings, transfer.chat_context, unknown, tainted, now=now
     )
     new_ids: dict[str, str] = {before: message.id for before, message in written.items()}
     new_ids |= await copy_notes(transfer.target, changes, written, now=now)
@@ -80,7 +81,7 @@ async def replay_spool(
         if receipt is not None and turn not in tainted:
             await copy_receipt(transfer.target, receipt, written, new_ids)
     await copy_calls(transfer, calls, new_ids, tainted)
-    await schedule_follow_up(transfer.source, transfer.target, app, written, now=now)
+    await schedule_follow_up(transfer.source, transfer.target, settings, written, now=now)
     return list(written.values())
 
 
@@ -150,7 +151,7 @@ async def is_unchanged(transfer: SpoolTransfer, seen: Collection[str]) -> bool:
 
 async def copy_messages(
     tx: Transaction,
-    app: AppContext,
+    settings: Settings,
     chat_context: ChatContext,
     messages: Sequence[Message],
     tainted: Collection[TurnId],
@@ -158,8 +159,8 @@ async def copy_messages(
     now: Micros,
 ) -> dict[MessageId, Message]:
     """Write messages as they were said, and return them by their offline ids."""
-    marker = build_redaction_marker(chat_context.person, app)
-    addressee = build_addressee(await get_companion(tx), chat_context.person, app.settings)
+    marker = build_redaction_marker(chat_context.person, settings)
+    addressee = build_addressee(await get_companion(tx), chat_context.person, settings)
     written: dict[MessageId, Message] = {}
     for each in messages:
         session = await ensure_open_session(tx, chat_context.chat, each.at)
@@ -306,7 +307,7 @@ def remap_asked(asked: SqlValue, new_ids: Mapping[str, str]) -> str | None:
 async def schedule_follow_up(
     source: Transaction,
     tx: Transaction,
-    app: AppContext,
+    settings: Settings,
     written: dict[MessageId, Message],
     *,
     now: Micros,
@@ -319,5 +320,5 @@ async def schedule_follow_up(
     if companion.introduced_at is None and (await get_companion(source)).introduced_at is not None:
         await mark_introduced(tx, companion.id, now=now)
     await plan_embedding(tx, now=now)
-    await enqueue_learning_for_message(tx, app, last.person, last.session, now=now)
+    await enqueue_learning_for_message(tx, settings, last.person, last.session, now=now)
     await tx.notify()

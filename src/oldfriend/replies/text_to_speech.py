@@ -10,7 +10,10 @@ from typing import Final
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.usage_accounting import UsageAccount
+from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import SpeechMode
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import AllowanceUsedUp, ModelError, NotFound
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.messages import Message
@@ -47,7 +50,9 @@ async def synthesize_reply(app: AppContext, person: PersonId, reply: MessageId) 
     if words is None or not is_speech_wanted(app.settings.speech.speaks, asked):
         return None
     voice = f"{speaker.model}/{speaker.voice}"
-    if (stored := await find_audio(app, person, reply, "spoken", voice=voice)) is not None:
+    if (
+        stored := await find_audio(app.db, app.settings, person, reply, "spoken", voice=voice)
+    ) is not None:
         return parse_speech(stored)
     return await synthesize(app, speaker, message, words, voice=voice)
 
@@ -88,7 +93,11 @@ async def synthesize(
     except (ModelError, AllowanceUsedUp) as error:
         log_warning("not-spoken", error, model=speaker.model)
         return None
-    return speech if await save_speech(app, message, speech, voice=voice) else None
+    return (
+        speech
+        if await save_speech(app.db, app.clock, app.settings, message, speech, voice=voice)
+        else None
+    )
 
 
 def build_speech_asker(message: Message) -> CallContext:
@@ -96,17 +105,19 @@ def build_speech_asker(message: Message) -> CallContext:
     return CallContext(person=message.person, turn=message.turn)
 
 
-async def save_speech(app: AppContext, message: Message, speech: Speech, *, voice: str) -> bool:
+async def save_speech(
+    db: Database, clock: Clock, settings: Settings, message: Message, speech: Speech, *, voice: str
+) -> bool:
     """Store the audio of a reply; False if the reply has changed or is gone."""
-    stored = await save_audio(app, message.person, speech.audio, mime=speech.mime)
-    async with app.db.begin_write() as tx:
+    stored = await save_audio(clock, settings, message.person, speech.audio, mime=speech.mime)
+    async with db.begin_write() as tx:
         await lock_person(tx, message.person)
         try:
             is_same = (await get_message(tx, message.person, message.id)).text == message.text
         except NotFound:
             is_same = False
         if is_same:
-            await attach_audio(tx, stored, message.id, kind="spoken", voice=voice, now=app.clock())
+            await attach_audio(tx, stored, message.id, kind="spoken", voice=voice, now=clock())
     if not is_same:
-        await delete_audio(app.settings, [stored])
+        await delete_audio(settings, [stored])
     return is_same

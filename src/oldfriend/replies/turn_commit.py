@@ -20,8 +20,8 @@ from oldfriend.app.dead_processes import reap_dead_processes
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.leases import HeldLease
 from oldfriend.app.recorded_models import build_asker
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import (
     LeaseLost,
     StaleDecision,
@@ -140,7 +140,7 @@ async def commit_turn(
             await set_language(tx, utterance.person.id, outcome.language)
         await enqueue_learning_for_message(
             tx,
-            app,
+            app.settings,
             utterance.person.id,
             utterance.message.session,
             now=now,
@@ -153,7 +153,7 @@ async def commit_turn(
         await lock_lease(tx, task.lease)  # no more jobs arrive from here on
         notices = await list_turn_notices(tx, task.lease.partition, task.payloads[0].turn)
         await raise_if_stopped_or_edited(tx, notices, utterance, may_redo=may_redo)
-        rest = await acknowledge(tx, app, task, notices)
+        rest = await acknowledge(tx, app.clock, task, notices)
         app.on_crash_point("committing")
         await tx.notify()
     app.on_crash_point("committed")
@@ -162,7 +162,7 @@ async def commit_turn(
 
 
 async def commit_with_retry(
-    app: AppContext,
+    db: Database,
     task: TurnTask,
     write: Callable[[], Awaitable[tuple[Job, ...]]],
     *,
@@ -178,7 +178,7 @@ async def commit_with_retry(
     is_unsure = False
     while True:
         try:
-            if is_unsure and not await is_turn_unanswered(app, task):
+            if is_unsure and not await is_turn_unanswered(db, task):
                 await task.held.release()
                 raise LeaseLost("It was committed, or finished by another process.")
             return await write()
@@ -193,9 +193,9 @@ async def commit_with_retry(
         pause_s = min(2 * pause_s, MAX_BACKOFF_S)
 
 
-async def is_turn_unanswered(app: AppContext, task: TurnTask) -> bool:
+async def is_turn_unanswered(db: Database, task: TurnTask) -> bool:
     """Return whether a turn is still unanswered, which a broken connection leaves open."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return await is_turn_waiting(tx, "inbox", task.lease.partition, task.payloads[0].turn)
 
 
@@ -239,13 +239,13 @@ async def raise_if_forgotten(
 
 
 async def acknowledge(
-    tx: Transaction, app: AppContext, task: TurnTask, notices: Sequence[Job]
+    tx: Transaction, clock: Clock, task: TurnTask, notices: Sequence[Job]
 ) -> tuple[Job, ...]:
     """Delete the jobs and the notices about them, and return the jobs left in the partition.
 
     If there are none, the lease is released. It was checked in this transaction.
     """
-    now = app.clock()
+    now = clock()
     done = {job.seq: job for job in (*task.jobs, *notices)}
     rest = tuple(each for each in task.later_jobs if each.seq not in done)
     if rest:
@@ -257,23 +257,23 @@ async def acknowledge(
     return rest
 
 
-async def verify_and_acknowledge(
-    tx: Transaction, app: AppContext, task: TurnTask
-) -> tuple[Job, ...]:
+async def verify_and_acknowledge(tx: Transaction, clock: Clock, task: TurnTask) -> tuple[Job, ...]:
     """Check the lease, then acknowledge the jobs and their notices. Raises LeaseLost."""
     await lock_lease(tx, task.lease)
     notices = await list_turn_notices(tx, task.lease.partition, task.payloads[0].turn)
-    return await acknowledge(tx, app, task, notices)
+    return await acknowledge(tx, clock, task, notices)
 
 
-async def commit_stop(app: AppContext, task: TurnTask, utterance: Utterance) -> tuple[Job, ...]:
+async def commit_stop(
+    db: Database, clock: Clock, task: TurnTask, utterance: Utterance
+) -> tuple[Job, ...]:
     """Record that nothing was answered because the person said stop."""
-    now = app.clock()
-    async with app.db.begin_write() as tx:
+    now = clock()
+    async with db.begin_write() as tx:
         chat = await get_chat(tx, utterance.person.id, utterance.message.chat)
         await write_marker(tx, chat, utterance.message, STOPPED_MARKER, now=now)
         await plan_embedding(tx, now=now)  # otherwise the turn would have done it
-        return await verify_and_acknowledge(tx, app, task)
+        return await verify_and_acknowledge(tx, clock, task)
 
 
 async def schedule_turn_retry(app: AppContext, task: TurnTask, error: Exception) -> None:

@@ -12,8 +12,8 @@ from oldfriend.config.database_url import is_postgres_url, parse_database_path, 
 from oldfriend.config.provider_resolution import resolve_model
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import LOCAL, MODEL_ROLES
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import MINUTE, Micros, from_micros
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import MINUTE, Clock, Micros, from_micros
 from oldfriend.domain.errors import (
     AllowanceUsedUp,
     EmbeddingFailed,
@@ -29,6 +29,7 @@ from oldfriend.learning.reflection_scheduler import (
     format_reflection_status,
     load_reflection_status,
 )
+from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.deletion.pending_cleanups import CleanupResult, list_cleanups, list_unverified
 from oldfriend.memory.journal import list_view_mismatches
 from oldfriend.memory.messages import count_messages
@@ -62,12 +63,12 @@ ANSWERED_OUTCOMES = frozenset({"done", "refused", "cut off"})
 async def run_checks(app: AppContext) -> list[CheckResult]:
     """Run all checks; a failed one says what to do."""
     results = [
-        *await check_database(app),
-        *await check_store_limit(app),
-        *await check_unused_space(app),
-        *check_free_disk(app),
+        *await check_database(app.db, app.settings),
+        *await check_store_limit(app.db, app.settings),
+        *await check_unused_space(app.db),
+        *check_free_disk(app.settings),
         *check_permissions(app.settings),
-        await check_embedder(app),
+        await check_embedder(app.embedder),
         *await check_deletions(app),
     ]
     bot_status = await fetch_bot_status(app.settings)
@@ -75,7 +76,7 @@ async def run_checks(app: AppContext) -> list[CheckResult]:
         results += await check_telegram(tx, app.settings, bot_status, now=app.clock())
         results += await check_language_models(tx, app.settings, now=app.clock())
         results += await check_speech(tx, app.settings, now=app.clock())
-        results += await check_delayed_embedding(tx, app)
+        results += await check_delayed_embedding(tx, app.clock, app.settings)
         results += check_learning_enabled(app.settings)
         if (why := find_reflection_blocker(app)) is not None and app.settings.memory.forms:
             results.append(CheckResult(is_ok=True, text=why))
@@ -86,15 +87,15 @@ async def run_checks(app: AppContext) -> list[CheckResult]:
     return results
 
 
-async def check_database(app: AppContext) -> list[CheckResult]:
+async def check_database(db: Database, settings: Settings) -> list[CheckResult]:
     """Check that the database is intact and has all tables of this version."""
-    if faults := await list_schema_faults(app.db):
+    if faults := await list_schema_faults(db):
         return [CheckResult(is_ok=False, text=fault) for fault in faults]
-    wrong = await app.db.check_integrity()
-    if not wrong and app.db.is_read_only:
+    wrong = await db.check_integrity()
+    if not wrong and db.is_read_only:
         return [CheckResult(is_ok=False, text=READ_ONLY_STORE)]
     if not wrong:
-        url = app.settings.database
+        url = settings.database
         where = redact_url(url) if is_postgres_url(url) else parse_database_path(url)
         return [report_ok("database_sound", f"The database {where} is sound.", where=str(where))]
     return [
@@ -105,25 +106,25 @@ async def check_database(app: AppContext) -> list[CheckResult]:
     ]
 
 
-async def check_store_limit(app: AppContext) -> list[CheckResult]:
+async def check_store_limit(db: Database, settings: Settings) -> list[CheckResult]:
     """Check that a store of limited size has room left."""
-    if app.db.max_bytes is None:
+    if db.max_bytes is None:
         return []
-    text = await find_growth_warning(app)
+    text = await find_growth_warning(db, settings)
     if text is not None:
         return [CheckResult(is_ok=False, text=text)]
-    used, most = round(await app.db.size_bytes() / MEGABYTE, 1), app.db.max_bytes >> 20
+    used, most = round(await db.size_bytes() / MEGABYTE, 1), db.max_bytes >> 20
     return [
         report_ok("file_has", f"The file has {used} MB of at most {most}.", used=used, most=most)
     ]
 
 
-async def find_growth_warning(app: AppContext) -> str | None:
+async def find_growth_warning(db: Database, settings: Settings) -> str | None:
     """Return what to do about a store that is at least half full; None if there is room."""
-    size, most = await app.db.size_bytes(), app.db.max_bytes
+    size, most = await db.size_bytes(), db.max_bytes
     if most is None or size < most // 2:
         return None
-    url = app.settings.database
+    url = settings.database
     moved = f"sqlite:///{parse_database_path(url).with_suffix('.db')}"
     return localizable(
         "file_grows",
@@ -136,9 +137,9 @@ async def find_growth_warning(app: AppContext) -> str | None:
     )
 
 
-async def check_unused_space(app: AppContext) -> list[CheckResult]:
+async def check_unused_space(db: Database) -> list[CheckResult]:
     """Check whether much of the file is unused, as after a migration that could not shrink it."""
-    unused, size = await app.db.free_bytes(), await app.db.size_bytes()
+    unused, size = await db.free_bytes(), await db.size_bytes()
     if unused < MIN_REPORTED_BYTES or 2 * unused < size:
         return []
     mb, of = unused >> 20, size >> 20
@@ -149,11 +150,11 @@ async def check_unused_space(app: AppContext) -> list[CheckResult]:
     return [report_ok("file_is_half_empty", text, mb=mb, of=of)]
 
 
-def check_free_disk(app: AppContext) -> list[CheckResult]:
+def check_free_disk(settings: Settings) -> list[CheckResult]:
     """Check that there is disk space for the file to grow; skipped for a database server."""
-    if is_postgres_url(app.settings.database):
+    if is_postgres_url(settings.database):
         return []
-    folder = parse_database_path(app.settings.database).parent
+    folder = parse_database_path(settings.database).parent
     free = shutil.disk_usage(folder).free
     gb = round(free / 1024**3, 1)
     room = f"{gb} GB free in {folder}"
@@ -163,10 +164,10 @@ def check_free_disk(app: AppContext) -> list[CheckResult]:
     return [report_ok("disk_free", f"{room}.", gb=gb, folder=str(folder))]
 
 
-async def check_embedder(app: AppContext) -> CheckResult:
+async def check_embedder(embedder: Embedder) -> CheckResult:
     """Check that texts can be embedded."""
     try:
-        await app.embedder.embed(["hello"])
+        await embedder.embed(["hello"])
     except AllowanceUsedUp as error:
         return report_ok(
             "words_for_now", f"Search goes by words alone for now: {error}", why=error.user_text
@@ -177,17 +178,19 @@ async def check_embedder(app: AppContext) -> CheckResult:
         )
     return report_ok(
         "embedder_works",
-        f"The embedding model works ({app.embedder.model}).",
-        model=app.embedder.model,
+        f"The embedding model works ({embedder.model}).",
+        model=embedder.model,
     )
 
 
-async def check_delayed_embedding(tx: Transaction, app: AppContext) -> list[CheckResult]:
+async def check_delayed_embedding(
+    tx: Transaction, clock: Clock, settings: Settings
+) -> list[CheckResult]:
     """Check whether messages wait for a new allowance to be embedded."""
-    until = await find_embedding_resume_at(tx, now=app.clock())
+    until = await find_embedding_resume_at(tx, now=clock())
     if until is None:
         return []
-    when = from_micros(until, app.settings.zone).strftime("%Y-%m-%d %H:%M")
+    when = from_micros(until, settings.zone).strftime("%Y-%m-%d %H:%M")
     return [
         report_ok(
             "embedding_waits",
@@ -337,15 +340,16 @@ async def check_deletions(app: AppContext) -> list[CheckResult]:
     async with app.db.begin_read() as tx:
         unverified = [(each.id, each.begun_at) for each in await list_cleanups(tx)]
     return [
-        build_unproved_result(app, begun_at, cleaned.get(name)) for name, begun_at in unverified
+        build_unproved_result(app.settings, begun_at, cleaned.get(name))
+        for name, begun_at in unverified
     ]
 
 
 def build_unproved_result(
-    app: AppContext, begun_at: Micros, cleaned: CleanupResult | None
+    settings: Settings, begun_at: Micros, cleaned: CleanupResult | None
 ) -> CheckResult:
     """Build the result for a deletion that is not verified."""
-    when = from_micros(begun_at, app.settings.zone).strftime("%Y-%m-%d %H:%M")
+    when = from_micros(begun_at, settings.zone).strftime("%Y-%m-%d %H:%M")
     why = DIFFERENT_KEY if cleaned is None else explain_unproved(cleaned)
     return report_problem(
         "forgetting_unproved",

@@ -8,10 +8,10 @@ folded from the journal and would no longer match it.
 from collections.abc import Mapping
 from dataclasses import replace
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import plan_embedding
-from oldfriend.db.database import ExternalEdits, Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, ExternalEdits, Transaction
+from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import StoreCorrupt
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Memory
@@ -22,27 +22,27 @@ from oldfriend.memory.materialized_views import load_views
 from oldfriend.memory.people import list_people
 
 
-async def apply_external_edits(app: AppContext) -> None:
+async def apply_external_edits(db: Database, clock: Clock, settings: Settings) -> None:
     """Take over what was edited by hand, if anything was and the store is writable.
 
     Raises StoreCorrupt for an edit that cannot be taken over; nothing is changed then.
     """
-    if app.db.external_edits is None or app.db.is_read_only:
+    if db.external_edits is None or db.is_read_only:
         return
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         for person in await list_people(tx):
-            await apply_message_edits(tx, app, person.id, app.db.external_edits)
-            await apply_belief_edits(tx, person.id, now=app.clock())
+            await apply_message_edits(tx, clock, settings, person.id, db.external_edits)
+            await apply_belief_edits(tx, person.id, now=clock())
 
 
 async def apply_message_edits(
-    tx: Transaction, app: AppContext, person: PersonId, edits: ExternalEdits
+    tx: Transaction, clock: Clock, settings: Settings, person: PersonId, edits: ExternalEdits
 ) -> None:
     """Have edited messages read and embedded again."""
     edited = [MessageId(message) for whose, message in edits.message_ids if whose == person]
     if edited:
-        await reopen_for_messages(tx, app, person, edited, now=app.clock())
-        await plan_embedding(tx, now=app.clock())
+        await reopen_for_messages(tx, settings, person, edited, now=clock())
+        await plan_embedding(tx, now=clock())
 
 
 async def apply_belief_edits(tx: Transaction, person: PersonId, *, now: Micros) -> None:

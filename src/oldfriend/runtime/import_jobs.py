@@ -20,7 +20,9 @@ from oldfriend.app.disk_quota import RESERVED_DISK_BYTES, check_free_space
 from oldfriend.app.embed_messages import plan_embedding, try_embed_missing
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.notifications import WakeEvent, set_on_stop
-from oldfriend.domain.clock import DAY, Micros
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import DAY, Clock, Micros
 from oldfriend.domain.errors import (
     ImportRefused,
     InvalidInput,
@@ -278,14 +280,14 @@ async def process_upload(
     """Do the next step for an upload; errors are recorded on it and affect no other."""
     try:
         refuse_crashing_upload(upload)
-        person = await get_upload_owner(app, upload)
+        person = await get_upload_owner(app.db, upload)
         if upload.stage == "checking":
             upload.contents = await preview_upload(upload, person, preview_queue)
             upload.set_stage("ready")
         else:
             async with import_queue.turn(person):
                 preview = await preview_upload(upload, person, preview_queue)
-                await import_upload(app, upload, preview)
+                await import_upload(app.db, app.clock, app.settings, upload, preview)
             await finish_import(app, upload)
             upload.set_stage("done")
     except OldfriendError as error:
@@ -347,7 +349,9 @@ def mark_failed(upload: Upload, why: str) -> None:
         upload.save_state()
 
 
-async def import_upload(app: AppContext, upload: Upload, preview: ImportPreview) -> None:
+async def import_upload(
+    db: Database, clock: Clock, settings: Settings, upload: Upload, preview: ImportPreview
+) -> None:
     """Write the contents of an upload into the log."""
     upload.set_stage("writing", total=preview.messages)
 
@@ -357,11 +361,11 @@ async def import_upload(app: AppContext, upload: Upload, preview: ImportPreview)
 
     upload.contents, upload.result = (
         preview,
-        await write_preview(app, upload.person, preview, written),
+        await write_preview(db, clock, settings, upload.person, preview, written),
     )
-    await schedule_learning(app, upload.person, imported=True)
-    async with app.db.begin_write() as tx:
-        await plan_embedding(tx, now=app.clock())
+    await schedule_learning(db, clock, settings, upload.person, imported=True)
+    async with db.begin_write() as tx:
+        await plan_embedding(tx, now=clock())
     upload.set_stage("understanding")  # from here on background jobs can finish it
 
 
@@ -376,22 +380,24 @@ async def finish_import(app: AppContext, upload: Upload) -> None:
 
 
 async def write_preview(
-    app: AppContext,
+    db: Database,
+    clock: Clock,
+    settings: Settings,
     person: PersonId,
     preview: ImportPreview,
     progress: Callable[[ImportProgress], None],
 ) -> ImportResult:
     """Write a previewed file into the log, except what was forgotten."""
-    async with app.db.begin_write() as tx:
-        companion = await ensure_companion(tx, now=app.clock())
+    async with db.begin_write() as tx:
+        companion = await ensure_companion(tx, now=clock())
         owner = await get_person_by_id(tx, person)
-        forgotten = await load_deletion_filter(app.settings, tx, person)
+        forgotten = await load_deletion_filter(settings, tx, person)
     return await import_messages(
-        app.db,
+        db,
         preview,
         person=owner,
         companion=companion,
-        clock=app.clock,
+        clock=clock,
         forgotten=forgotten,
         progress=progress,
     )
@@ -416,9 +422,9 @@ def update_progress(upload: Upload, progress: Reading) -> None:
     upload.done, upload.total = progress.done, progress.total
 
 
-async def get_upload_owner(app: AppContext, upload: Upload) -> Person:
+async def get_upload_owner(db: Database, upload: Upload) -> Person:
     """Return the owner of an upload. Raises NotFound."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return await get_person_by_id(tx, upload.person)
 
 

@@ -10,8 +10,9 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import EMBED_JOB, embed_missing, plan_embedding
 from oldfriend.app.event_log import log_event
 from oldfriend.app.leases import HeldLease
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY, MINUTE, Micros, from_micros, get_start_of_day
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import DAY, MINUTE, Clock, Micros, from_micros, get_start_of_day
 from oldfriend.domain.errors import (
     AllowanceUsedUp,
     BrokenOutput,
@@ -74,7 +75,11 @@ async def embed_everyone(app: AppContext, _: Job) -> None:
 async def schedule_learning_of_person(app: AppContext, job: Job) -> None:
     """Schedule the reading of a person's new messages."""
     await schedule_learning(
-        app, get_person_id(job), cut_reason=parse_cut_reason(parse_job_spec(job))
+        app.db,
+        app.clock,
+        app.settings,
+        get_person_id(job),
+        cut_reason=parse_cut_reason(parse_job_spec(job)),
     )
 
 
@@ -96,7 +101,7 @@ async def expire_messages(app: AppContext, _: Job) -> None:
 
 async def sweep_stored_audio(app: AppContext, _: Job) -> None:
     """Delete audio files that no row refers to, and schedule the next run for tomorrow."""
-    await sweep_audio(app)
+    await sweep_audio(app.db, app.clock, app.settings)
     now = app.clock()
     if can_have_audio(app.settings):
         async with app.db.begin_write() as tx:
@@ -128,15 +133,15 @@ async def run_reflection_job(app: AppContext, job: Job) -> None:
     try:
         await run_reflection(app, person, parse_job_spec(job).name)
     except Exception:
-        await plan_expiry(app, person)
+        await plan_expiry(app.db, app.clock, person)
         raise
-    await plan_expiry(app, person)
+    await plan_expiry(app.db, app.clock, person)
 
 
-async def plan_expiry(app: AppContext, person: PersonId) -> None:
+async def plan_expiry(db: Database, clock: Clock, person: PersonId) -> None:
     """Schedule the maintenance that expires thoughts."""
-    async with app.db.begin_write() as tx:
-        await enqueue_next_maintenance(tx, person, now=app.clock())
+    async with db.begin_write() as tx:
+        await enqueue_next_maintenance(tx, person, now=clock())
 
 
 async def transcribe_group_messages(app: AppContext, job: Job) -> None:
@@ -166,33 +171,37 @@ MAX_MODEL_ATTEMPTS = 3
 """Attempts at a reading or a reflection before it becomes a dead letter."""
 
 
-async def plan_jobs(app: AppContext) -> None:
+async def plan_jobs(db: Database, clock: Clock, settings: Settings) -> None:
     """Enqueue the jobs that may be due at a start."""
-    async with app.db.begin_write() as tx:
-        await plan_embedding(tx, now=app.clock())
-        await plan_retention(tx, app, due_at=app.clock())
-        await plan_audio_sweep(tx, app, due_at=app.clock())
+    async with db.begin_write() as tx:
+        await plan_embedding(tx, now=clock())
+        await plan_retention(tx, clock, settings, due_at=clock())
+        await plan_audio_sweep(tx, clock, settings, due_at=clock())
 
 
-async def plan_retention(tx: Transaction, app: AppContext, *, due_at: Micros) -> None:
+async def plan_retention(
+    tx: Transaction, clock: Clock, settings: Settings, *, due_at: Micros
+) -> None:
     """Schedule the daily deletion of old messages, if a retention period is set."""
-    is_chosen = app.settings.retention.messages_days is not None
+    is_chosen = settings.retention.messages_days is not None
     if is_chosen and await find_first_due(tx, "agenda", RETENTION_JOB) is None:
         await schedule_job(
             tx,
             RETENTION_JOB,
             JobSpec(name=RETENTION_JOB),
             person=None,
-            now=app.clock(),
+            now=clock(),
             due_at=due_at,
         )
 
 
-async def plan_audio_sweep(tx: Transaction, app: AppContext, *, due_at: Micros) -> None:
+async def plan_audio_sweep(
+    tx: Transaction, clock: Clock, settings: Settings, *, due_at: Micros
+) -> None:
     """Schedule the daily sweep of audio files, if there may be any."""
-    if can_have_audio(app.settings) and await find_first_due(tx, "agenda", SWEEP_JOB) is None:
+    if can_have_audio(settings) and await find_first_due(tx, "agenda", SWEEP_JOB) is None:
         await schedule_job(
-            tx, SWEEP_JOB, JobSpec(name=SWEEP_JOB), person=None, now=app.clock(), due_at=due_at
+            tx, SWEEP_JOB, JobSpec(name=SWEEP_JOB), person=None, now=clock(), due_at=due_at
         )
 
 
@@ -203,7 +212,7 @@ async def run_jobs(app: AppContext, lease: Lease, stopping: asyncio.Event) -> No
         if stopping.is_set():
             break
         if parse_job_spec(job).name == CONSOLIDATE_JOB and not app.settings.memory.forms:
-            await postpone_until_learning_on(app, lease, job)
+            await postpone_until_learning_on(app.db, app.clock, lease, job)
             return
         try:
             async with held_lease.isolated(job):
@@ -214,10 +223,10 @@ async def run_jobs(app: AppContext, lease: Lease, stopping: asyncio.Event) -> No
             await held_lease.release(job)
             raise
         except AllowanceUsedUp as error:
-            await postpone_to_tomorrow(app, lease, job, error)
+            await postpone_to_tomorrow(app.db, app.clock, app.settings, lease, job, error)
             return
         except Exception as error:
-            await schedule_job_retry(app, lease, job, error)
+            await schedule_job_retry(app.db, app.clock, lease, job, error)
             raise
         async with app.db.begin_write() as tx:
             await ack(tx, lease, [job], now=app.clock())
@@ -240,12 +249,12 @@ def get_person_id(job: Job) -> PersonId:
 
 
 async def postpone_to_tomorrow(
-    app: AppContext, lease: Lease, job: Job, error: AllowanceUsedUp
+    db: Database, clock: Clock, settings: Settings, lease: Lease, job: Job, error: AllowanceUsedUp
 ) -> None:
     """Postpone a job until the next daily allowance, without counting the attempt."""
-    now, zone = app.clock(), app.settings.zone
+    now, zone = clock(), settings.zone
     tomorrow = get_start_of_day(now, zone, days_back=-1)
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         await fail_job(
             tx,
             lease,
@@ -261,10 +270,10 @@ async def postpone_to_tomorrow(
     )
 
 
-async def postpone_until_learning_on(app: AppContext, lease: Lease, job: Job) -> None:
+async def postpone_until_learning_on(db: Database, clock: Clock, lease: Lease, job: Job) -> None:
     """Postpone a reading until learning may be on again, without counting the attempt."""
-    now = app.clock()
-    async with app.db.begin_write() as tx:
+    now = clock()
+    async with db.begin_write() as tx:
         await fail_job(
             tx,
             lease,
@@ -277,13 +286,15 @@ async def postpone_until_learning_on(app: AppContext, lease: Lease, job: Job) ->
         await release_lease(tx, lease, now=now)
 
 
-async def schedule_job_retry(app: AppContext, lease: Lease, job: Job, error: Exception) -> None:
+async def schedule_job_retry(
+    db: Database, clock: Clock, lease: Lease, job: Job, error: Exception
+) -> None:
     """Schedule a failed job again, or make it a dead letter after too many attempts.
 
     A job this version does not know waits for a process that does, and a rollup for the next
     reading; neither ever becomes a dead letter.
     """
-    now, is_known = app.clock(), not isinstance(error, UnknownJob)
+    now, is_known = clock(), not isinstance(error, UnknownJob)
     is_patient = not is_known or parse_job_spec(job).name == ROLLUP_JOB
     attempts = UNKNOWN_JOB_ATTEMPTS if is_patient else job.attempts
     retry_at = compute_retry_at(now, attempts, jitter=random.random())
@@ -291,7 +302,7 @@ async def schedule_job_retry(app: AppContext, lease: Lease, job: Job, error: Exc
     is_in_vain = parse_job_spec(job).name in REFLECTION_JOBS and isinstance(error, BrokenOutput)
     max_attempts = MAX_MODEL_ATTEMPTS if is_reading or is_in_vain else MAX_ATTEMPTS
     is_hopeless = not is_patient and job.attempts >= max_attempts
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         if is_hopeless and is_reading:
             segment, _ = parse_consolidate_job(parse_job_spec(job))
             await mark_consolidation_failed(

@@ -11,8 +11,8 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.concurrency import run_with_watcher
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import MAX_TIME
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import MAX_TIME, Clock
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
@@ -79,11 +79,13 @@ async def learn_now(
         if cut_reason == "asked":
             raise InvalidInput(LEARNING_DISABLED)
         return LearningResult()
-    finished_before = await load_finished_count(app, person)
-    await schedule_learning(app, person, cut_reason=cut_reason, imported=imported)
+    finished_before = await load_finished_count(app.db, person)
+    await schedule_learning(
+        app.db, app.clock, app.settings, person, cut_reason=cut_reason, imported=imported
+    )
     result = await process_due_segments(app, person, on_progress=on_progress, wait_s=wait_s)
     # A worker may have been quicker: what it has read meanwhile counts, too.
-    finished = await load_finished_count(app, person) - finished_before
+    finished = await load_finished_count(app.db, person) - finished_before
     return replace(result, read=max(result.read, finished))
 
 
@@ -92,7 +94,7 @@ async def process_due_segments(
 ) -> LearningResult:
     """Process everything that is planned and due, in order."""
     draining = drain_partitions(app, person, wait_s=wait_s)
-    read = await run_with_watcher(report_progress(app, person, on_progress), draining)
+    read = await run_with_watcher(report_progress(app.db, person, on_progress), draining)
     async with app.db.begin_read() as tx:
         pending, counts = await count_planned_segments(tx, person), await count_segments(tx, person)
     return LearningResult(read=read, waiting=pending, failed=counts.get("failed", 0))
@@ -131,7 +133,7 @@ async def drain_partitions(app: AppContext, person: PersonId, *, wait_s: float) 
                 if (lease := await claim_partition(app, partition)) is not None:
                     done = await run_leased_jobs(app, lease)
                     read += sum(parse_job_spec(each).name == CONSOLIDATE_JOB for each in done)
-                elif now() < deadline and await has_due_job(app, partition):
+                elif now() < deadline and await has_due_job(app.db, app.clock, partition):
                     await wake_event.wait(POLL_INTERVAL_S)  # another process holds the lease
                 else:
                     break
@@ -166,34 +168,32 @@ async def run_leased_jobs(
         ]
 
 
-async def has_due_job(app: AppContext, partition: str) -> bool:
+async def has_due_job(db: Database, clock: Clock, partition: str) -> bool:
     """Return whether a job of a partition is due now."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         due_at = await find_first_due(tx, "agenda", partition)
-    return due_at is not None and due_at <= app.clock()
+    return due_at is not None and due_at <= clock()
 
 
-async def report_progress(
-    app: AppContext, person: PersonId, on_progress: OnProgress | None
-) -> None:
+async def report_progress(db: Database, person: PersonId, on_progress: OnProgress | None) -> None:
     """Report the progress at intervals, until cancelled."""
     total = 0
     while on_progress is not None:
-        pending = await load_planned_count(app, person)
+        pending = await load_planned_count(db, person)
         total = max(total, pending)
         on_progress(LearnNowProgress(done=total - pending, total=total))
         await asyncio.sleep(POLL_INTERVAL_S)
 
 
-async def load_planned_count(app: AppContext, person: PersonId) -> int:
+async def load_planned_count(db: Database, person: PersonId) -> int:
     """Return how many readings are planned, reading from the database."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return await count_planned_segments(tx, person)
 
 
-async def load_finished_count(app: AppContext, person: PersonId) -> int:
+async def load_finished_count(db: Database, person: PersonId) -> int:
     """Return how many segments have been read, reading from the database."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         counts = await count_segments(tx, person)
     return sum(count for status, count in counts.items() if status not in UNREAD_STATUSES)
 
@@ -207,11 +207,11 @@ async def count_planned_segments(tx: Transaction, person: PersonId) -> int:
     )
 
 
-async def pause_learning(app: AppContext, person: PersonId) -> int:
+async def pause_learning(db: Database, clock: Clock, person: PersonId) -> int:
     """Pause the reading of old conversations; return how many readings are then waiting."""
     partition = build_backlog_partition(person)
-    async with app.db.begin_write() as tx:
-        await reschedule_jobs(tx, "agenda", partition, from_seq=0, due_at=MAX_TIME, now=app.clock())
+    async with db.begin_write() as tx:
+        await reschedule_jobs(tx, "agenda", partition, from_seq=0, due_at=MAX_TIME, now=clock())
         return await count_planned_segments(tx, person)
 
 
@@ -224,9 +224,9 @@ class LearningBacklog:
     is_paused: bool
 
 
-async def load_backlog(app: AppContext, person: PersonId) -> LearningBacklog:
+async def load_backlog(db: Database, person: PersonId) -> LearningBacklog:
     """Return what is still to be read for a person."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         pending, counts = await count_planned_segments(tx, person), await count_segments(tx, person)
         due_at = await find_first_due(tx, "agenda", build_backlog_partition(person))
     return LearningBacklog(
@@ -234,13 +234,13 @@ async def load_backlog(app: AppContext, person: PersonId) -> LearningBacklog:
     )
 
 
-async def resume_learning(app: AppContext, person: PersonId) -> None:
+async def resume_learning(db: Database, clock: Clock, person: PersonId) -> None:
     """Resume the reading of old conversations, and retry dead letters."""
     now, partitions = (
-        app.clock(),
+        clock(),
         {build_learning_partition(person), build_backlog_partition(person)},
     )
-    async with app.db.begin_write() as tx:
+    async with db.begin_write() as tx:
         for job in await list_jobs(tx, is_dead_letter=True):
             if job.partition in partitions:
                 await retry_dead_letter(tx, job.queue, job.partition, job.seq, now=now)

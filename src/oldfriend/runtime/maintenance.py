@@ -7,7 +7,9 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import CATCH_UP_LIMIT, EMBED_JOB, try_embed_missing
-from oldfriend.domain.clock import SECOND
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import SECOND, Clock
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.forgetting.forget import RETENTION_JOB
@@ -55,11 +57,11 @@ async def maintain(
     """
     now, done = asyncio.get_running_loop().time, 0
     deadline = now() + within_s
-    await plan_recurring_jobs(app)
+    await plan_recurring_jobs(app.db, app.clock, app.settings)
     overdue = await list_due_partitions(
         app, person, app.clock() - int(overdue_s * SECOND), asks_models=asks_models
     )
-    if overdue_s and (not overdue or await has_active_worker(app)):
+    if overdue_s and (not overdue or await has_active_worker(app.db)):
         return 0
     skipped: set[str] = set()
     while now() < deadline:
@@ -96,7 +98,7 @@ async def maintain_continuously(app: AppContext, person: PersonId) -> None:
         while True:
             await maintain(app, person, overdue_s=OVERDUE_S)
             await wake_event.wait(POLL_INTERVAL_S)
-            if await has_due_job(app, build_learning_partition(person)):
+            if await has_due_job(app.db, app.clock, build_learning_partition(person)):
                 await process_due_segments(app, person)
 
 
@@ -136,17 +138,17 @@ class MaintenanceTask:
             logger.warning("Maintenance is put off: %s", error)
 
 
-async def has_active_worker(app: AppContext) -> bool:
+async def has_active_worker(db: Database) -> bool:
     """Return whether any process is running background jobs of this store now."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return await is_queue_leased(tx, "agenda")
 
 
-async def plan_recurring_jobs(app: AppContext) -> None:
+async def plan_recurring_jobs(db: Database, clock: Clock, settings: Settings) -> None:
     """Schedule the daily jobs that the person has turned on."""
-    if app.settings.retention.messages_days is not None:
-        async with app.db.begin_write() as tx:
-            await plan_retention(tx, app, due_at=app.clock())
+    if settings.retention.messages_days is not None:
+        async with db.begin_write() as tx:
+            await plan_retention(tx, clock, settings, due_at=clock())
 
 
 async def list_due_partitions(

@@ -126,7 +126,7 @@ async def open_app(
         if db.external_edits is not None:
             from oldfriend.runtime.external_edits import apply_external_edits
 
-            await apply_external_edits(app)
+            await apply_external_edits(app.db, app.clock, app.settings)
         yield await with_finished_cleanups(app)
     finally:
         await close_spool(db, spool)

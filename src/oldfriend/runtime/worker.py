@@ -16,8 +16,9 @@ from oldfriend.app.event_log import log_warning
 from oldfriend.app.isolation import MAX_EXCLUSIVE_S
 from oldfriend.app.leases import HeldLease
 from oldfriend.app.notifications import WakeEvent
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import SECOND
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import SECOND, Clock
 from oldfriend.domain.errors import SchemaTooNew, StoreError
 from oldfriend.domain.job_types import Lease, QueueName
 from oldfriend.learning.learning_scheduler import segment_at_shutdown
@@ -53,7 +54,7 @@ async def run_worker(app: AppContext, *, stopping: asyncio.Event) -> None:
     Raises SchemaTooNew. Errors of a single turn or job are logged, and an unavailable database is
     waited for.
     """
-    await retry_until_stopped(partial(plan_jobs, app), stopping)
+    await retry_until_stopped(partial(plan_jobs, app.db, app.clock, app.settings), stopping)
     at_once = app.settings.serve.turns_at_once
     async with asyncio.TaskGroup() as queues:
         queues.create_task(process_queue(app, "inbox", answer_chat, at_once, stopping))
@@ -62,14 +63,14 @@ async def run_worker(app: AppContext, *, stopping: asyncio.Event) -> None:
         queues.create_task(process_queue(app, "agenda", run_jobs, MAX_CONCURRENT_JOBS, stopping))
         await stopping.wait()
         app.notifier.notify()
-    await cut_segments_at_shutdown(app)
+    await cut_segments_at_shutdown(app.db, app.clock, app.settings)
 
 
-async def cut_segments_at_shutdown(app: AppContext) -> None:
+async def cut_segments_at_shutdown(db: Database, clock: Clock, settings: Settings) -> None:
     """Cut the segments of finished conversations for the next start, within a time limit."""
     try:
         async with asyncio.timeout(SHUTDOWN_GRACE_S):
-            await segment_at_shutdown(app)
+            await segment_at_shutdown(db, clock, settings)
     except (TimeoutError, StoreError) as error:
         log_warning("not-cut-at-shutdown", error)  # they are cut after a pause anyway
 
@@ -139,7 +140,10 @@ async def wait_for_leases(
         leases = await retry_until_stopped(partial(claim_batch, app, queue, limit), stopping)
         if leases:
             return leases
-        await retry_until_stopped(partial(wait_until_due, app, queue, event, stopping), stopping)
+        await retry_until_stopped(
+            partial(wait_until_due, app.db, app.clock, app.settings, queue, event, stopping),
+            stopping,
+        )
     return None
 
 
@@ -228,7 +232,12 @@ async def answer_chat(app: AppContext, lease: Lease, stopping: asyncio.Event) ->
 
 
 async def wait_until_due(
-    app: AppContext, queue: QueueName, event: WakeEvent, stopping: asyncio.Event
+    db: Database,
+    clock: Clock,
+    settings: Settings,
+    queue: QueueName,
+    event: WakeEvent,
+    stopping: asyncio.Event,
 ) -> None:
     """Wait until something is due, or until it is time for the next sweep.
 
@@ -237,18 +246,18 @@ async def wait_until_due(
     """
     now, sweep_s = (
         asyncio.get_running_loop().time,
-        min(SWEEP_INTERVAL_S, app.settings.limits.lease_s),
+        min(SWEEP_INTERVAL_S, settings.limits.lease_s),
     )
     sweeps_at = now() + sweep_s
     while not stopping.is_set() and (left_s := sweeps_at - now()) > 0:
-        due_s = await compute_due_in_s(app, queue)
+        due_s = await compute_due_in_s(db, clock, queue)
         if due_s <= 0:
             return
         await event.wait(min(due_s, left_s))
 
 
-async def compute_due_in_s(app: AppContext, queue: QueueName) -> float:
+async def compute_due_in_s(db: Database, clock: Clock, queue: QueueName) -> float:
     """Return in how many seconds the next unclaimed job is due; infinity if there is none."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         due_at = await find_next_due(tx, queue)
-    return math.inf if due_at is None else (due_at - app.clock()) / SECOND
+    return math.inf if due_at is None else (due_at - clock()) / SECOND

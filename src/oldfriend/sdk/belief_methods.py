@@ -118,7 +118,8 @@ class BeliefMethods:
         """
         person = self._chat_context.person
         decided = await edit_belief_text(
-            self._app,
+            self._app.db,
+            self._app.clock,
             person.id,
             belief,
             text,
@@ -166,11 +167,17 @@ class BeliefMethods:
 
         The numbers are those of ``oldfriend import list``. Raises NotFound.
         """
-        return (await undo_import(self._app, self._chat_context.person, number)).messages
+        return (
+            await undo_import(
+                self._app.db, self._app.clock, self._app.settings, self._chat_context.person, number
+            )
+        ).messages
 
     async def _set_verdict(self, verdict: BeliefAction, belief: str) -> list[Belief]:
         return self._to_decided_beliefs(
-            await apply_belief_action(self._app, self._chat_context.person.id, verdict, belief)
+            await apply_belief_action(
+                self._app.db, self._app.clock, self._chat_context.person.id, verdict, belief
+            )
         )
 
     def _to_beliefs(self, found: Sequence[Known]) -> list[Belief]:

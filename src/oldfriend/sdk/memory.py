@@ -124,7 +124,7 @@ class Memory(BeliefMethods):
                 written = await write_imported_messages(
                     tx, target, parsed[start : start + BATCH_SIZE], now=now
                 )
-                await enqueue_learning_for_import(tx, self._app, person.id, now=now)
+                await enqueue_learning_for_import(tx, self._app.settings, person.id, now=now)
             added += written.added
         await self._embed_missing()
         self._maintenance.start()
@@ -307,7 +307,9 @@ class MemoryOpener:
         async with AsyncExitStack() as stack:
             settings = load_settings_for_url(self._url)
             app = await stack.enter_async_context(open_app(settings))
-            chat_context = await open_local_chat(app, person=self._person, channel=self._channel)
+            chat_context = await open_local_chat(
+                app.db, app.clock, app.settings, person=self._person, channel=self._channel
+            )
             app_with_asker = app.with_asker(CallContext(person=chat_context.person.id))
             memory = Memory(app_with_asker, chat_context, maintenance_s=self._maintenance_s)
             stack.push_async_callback(memory.close)

@@ -15,10 +15,12 @@ MONTH = 60 * 24 * 30
 
 async def told(app: AppContext, clock: FrozenClock, *texts: str) -> ChatContext:
     """Somebody who has said some things, a month apart, and was read each time."""
-    line = await open_local_chat(app, person=None, channel="terminal")
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     for text in texts:
         await answer_message(app, line, MessageSubmission(text=text))
-        for segment in await schedule_learning(app, line.person.id, cut_reason="asked"):
+        for segment in await schedule_learning(
+            app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
+        ):
             await consolidate_segment(app, line.person.id, segment.id)
         clock.tick(minutes=MONTH)
     return line

@@ -27,8 +27,7 @@ from oldfriend.api.schemas.chat import (
     Said,
     UnansweredShape,
 )
-from oldfriend.app.app_context import AppContext
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MAX_TIME, Micros, get_zone
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.i18n_messages import localizable
@@ -144,13 +143,13 @@ async def say(
     app = hub.app
     if said.zone is not None:
         get_zone(said.zone)
-    chat_context = await open_web_chat(app, me.person.id)
+    chat_context = await open_web_chat(app.db, app.clock, me.person.id)
     submission = Words(text=said.text, zone=said.zone, key=idempotency_key)
     claim_now = hub.has_capacity
     accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
     if accepted is None:
         response.status_code = 200
-        return to_message_shape(await get_message_by_key(app, chat_context, idempotency_key))
+        return to_message_shape(await get_message_by_key(app.db, chat_context, idempotency_key))
     if claim_now:
         await hub.start_reply(accepted)
     return to_message_shape(accepted.message)
@@ -261,9 +260,9 @@ async def get_own_message(
     return ChatContext(person=await get_person_by_id(tx, person), chat=chat), found
 
 
-async def get_message_by_key(app: AppContext, line: ChatContext, key: str) -> Message:
+async def get_message_by_key(db: Database, line: ChatContext, key: str) -> Message:
     """Return the message accepted under an idempotency key. Raises NotFound."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         message = await find_message_by_external_id(tx, line.person.id, line.chat.id, key)
     if message is None:
         raise NotFound(

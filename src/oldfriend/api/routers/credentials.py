@@ -57,7 +57,9 @@ async def show_passkeys(me: AdminScopeUser, hub: HubDep) -> Passkeys:
 @router.post("/passkeys/options", summary="Begin to add a passkey")
 async def ask_for_new(me: FreshUser, request: Request, hub: HubDep) -> Asked:
     """What the browser is to ask a device; good once, for five minutes."""
-    options = await build_registration_options(hub.app, me.person, get_relying_party(request))
+    options = await build_registration_options(
+        hub.app.db, hub.app.clock, me.person, get_relying_party(request)
+    )
     assert isinstance(options, dict)
     return Asked(options=options)
 
@@ -69,7 +71,7 @@ async def add_passkey(
     """Verify what the device has made, and keep its public half."""
     name = made.name.strip() or parse_user_agent(request.headers.get("user-agent", ""))
     passkey = await register_passkey(
-        hub.app, me.person, get_relying_party(request), made.credential, name=name
+        hub.app.db, hub.app.clock, me.person, get_relying_party(request), made.credential, name=name
     )
     return to_passkey_shape(passkey, zone=me.person.zone)
 
@@ -159,7 +161,9 @@ async def invite_somebody(
     """
 
     async def make() -> InvitationMade:
-        made = await create_invitation(hub.app, guest.name, port=hub.port)
+        made = await create_invitation(
+            hub.app.db, hub.app.clock, hub.app.settings, guest.name, port=hub.port
+        )
         return InvitationMade(id=made.id, name=made.person.name, link=made.link)
 
     now = hub.app.clock()
@@ -171,5 +175,5 @@ async def invite_somebody(
 @router.delete("/invitations/{invitation}", status_code=204, summary="End an invitation")
 async def end_one(invitation: str, _: OwnerUser, hub: HubDep) -> Response:
     """Its link opens nothing any more."""
-    await cancel_invitation(hub.app, invitation)
+    await cancel_invitation(hub.app.db, invitation)
     return Response(status_code=204)

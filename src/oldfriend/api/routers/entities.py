@@ -37,7 +37,7 @@ async def list_people(
 ) -> Acquaintances:
     """Those of whom it was told last first."""
     async with hub.app.db.begin_read() as tx:
-        overviews = await list_entity_overviews(tx, hub.app, me.person.id)
+        overviews = await list_entity_overviews(tx, hub.app.index_cache, me.person.id)
     matching = [each for each in overviews if is_match(each, kind, q)]
     after = None if cursor is None else decode_rank_cursor(cursor)
     remaining = [each for each in matching if after is None or build_recency_key(each) > after]
@@ -53,15 +53,17 @@ async def list_people(
 async def show_graph(me: CurrentUser, hub: HubDep) -> GraphShape:
     """Those with the most ties; what holds no longer is left out."""
     async with hub.app.db.begin_read() as tx:
-        overviews = await list_entity_overviews(tx, hub.app, me.person.id)
-        return to_graph_shape(overviews, await list_relation_edges(tx, hub.app, me.person.id))
+        overviews = await list_entity_overviews(tx, hub.app.index_cache, me.person.id)
+        return to_graph_shape(
+            overviews, await list_relation_edges(tx, hub.app.index_cache, me.person.id)
+        )
 
 
 @router.get("/{somebody}", summary="Somebody, or something with a name")
 async def show_one(somebody: str, me: CurrentUser, hub: HubDep) -> PortraitShape:
     """Their ties, and what else is believed about them, each with its words."""
     async with hub.app.db.begin_read() as tx:
-        portrait = await get_entity_details(tx, hub.app, me.person.id, somebody)
+        portrait = await get_entity_details(tx, hub.app.index_cache, me.person.id, somebody)
     return to_entity_details_shape(portrait, zone=me.person.zone)
 
 

@@ -9,8 +9,8 @@ from oldfriend.api.converters.forgetting import to_forgotten_shape, to_past_shap
 from oldfriend.api.idempotency import IdempotencyDep
 from oldfriend.api.problem_json import ApiError
 from oldfriend.api.schemas.forgetting import ForgetForeseen, ForgetWish, Forgotten, ForgottenList
-from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import get_belief
+from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
@@ -37,10 +37,10 @@ async def look(
     """Nothing is done. The ETag names what was seen."""
     app = hub.app
     preview = await preview_forget(
-        app, me.person.id, build_request(wish, me.person.zone), orphan=wish.orphan
+        app.db, me.person.id, build_request(wish, me.person.zone), orphan=wish.orphan
     )
     response.headers["ETag"] = f'"{preview.digest}"'
-    return to_preview_shape(preview, await load_kept_beliefs(app, me.person.id, preview))
+    return to_preview_shape(preview, await load_kept_beliefs(app.db, me.person.id, preview))
 
 
 @router.post("", summary="Forget it for good, as it was seen")
@@ -120,11 +120,11 @@ def build_request(wish: ForgetWish, zone: str) -> DeletionRequest:
 
 
 async def load_kept_beliefs(
-    app: AppContext, person: PersonId, planned: ForgetPreview
+    db: Database, person: PersonId, planned: ForgetPreview
 ) -> dict[str, JournalObject]:
     """Load the first MAX_KEPT_SHOWN beliefs that stay with less evidence."""
     kept: dict[str, JournalObject] = {}
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         for each in [*planned.plan.remaining_evidence][:MAX_KEPT_SHOWN]:
             try:
                 kept[each] = (await get_belief(tx, person, each)).content

@@ -23,6 +23,7 @@ from oldfriend.api.streaming_download import ExportResponse
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.beliefs.undo import undo_import
+from oldfriend.db.database import Database
 from oldfriend.domain.clock import from_micros, get_zone
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.learning.re_extraction import (
@@ -125,10 +126,10 @@ async def list_imports(me: CurrentUser, hub: HubDep) -> Imports:
 async def undo(number: int, me: CurrentUser, hub: HubDep) -> Undone:
     """What it added goes, what it changed reads as before, and what rested on it alone ends."""
     app = hub.app
-    get_import(await load_batches(app, me), number)
-    undone = await undo_import(app, me.person, number)
+    get_import(await load_batches(app.db, me), number)
+    undone = await undo_import(app.db, app.clock, app.settings, me.person, number)
     app.notifier.notify()
-    overlapping = list_overlapping_batches(await load_batches(app, me), number)
+    overlapping = list_overlapping_batches(await load_batches(app.db, me), number)
     return Undone(
         messages=undone.messages,
         beliefs=undone.beliefs,
@@ -140,8 +141,8 @@ async def undo(number: int, me: CurrentUser, hub: HubDep) -> Undone:
 async def show_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
     """What waits, and what only rules have read."""
     app = hub.app
-    backlog = await load_backlog(app, me.person.id)
-    plan = await plan_reextraction(app, me.person.id)
+    backlog = await load_backlog(app.db, me.person.id)
+    plan = await plan_reextraction(app.db, app.settings, me.person.id)
     tokens = plan.tokens_in, plan.tokens_out
     return OldTalk(
         waiting=backlog.pending,
@@ -161,21 +162,26 @@ async def read_with_model(me: CurrentUser, hub: HubDep) -> OldTalk:
             "No model is connected",
             localizable("no_model", "Connect one first: see Settings, Models."),
         )
-    await schedule_reextraction(hub.app, await plan_reextraction(hub.app, me.person.id))
+    await schedule_reextraction(
+        hub.app.db,
+        hub.app.clock,
+        hub.app.notifier,
+        await plan_reextraction(hub.app.db, hub.app.settings, me.person.id),
+    )
     return await show_reading(me, hub)
 
 
 @router.post("/bring/reading/pause", summary="Read no more of old talk for now")
 async def pause_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
     """Until it is resumed; what is said now is read all the same."""
-    await pause_learning(hub.app, me.person.id)
+    await pause_learning(hub.app.db, hub.app.clock, me.person.id)
     return await show_reading(me, hub)
 
 
 @router.post("/bring/reading/resume", summary="Go on reading old talk")
 async def resume_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
     """Also what was set aside is tried once more."""
-    await resume_learning(hub.app, me.person.id)
+    await resume_learning(hub.app.db, hub.app.clock, me.person.id)
     hub.app.notifier.notify()
     return await show_reading(me, hub)
 
@@ -231,9 +237,9 @@ async def estimate_import_cost(
     )
 
 
-async def load_batches(app: AppContext, me: Principal) -> list[ImportBatch]:
+async def load_batches(db: Database, me: Principal) -> list[ImportBatch]:
     """Load a person's imports."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return await list_batches(tx, me.person.id)
 
 

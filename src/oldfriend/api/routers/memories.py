@@ -138,7 +138,7 @@ async def list_matches(
 ) -> Beliefs:
     """List a page of search results, best first."""
     start = 0 if cursor is None else decode_offset(cursor)
-    found = await search_belief_ids(hub.app, me.person, words, belief_filter)
+    found = await search_belief_ids(hub.app.db, hub.app.embedder, me.person, words, belief_filter)
     page = found.ids[start : start + limit]
     async with hub.app.db.begin_read() as tx:
         beliefs = await list_beliefs_by_id(tx, me.person.id, page, at=belief_filter.as_of)
@@ -202,7 +202,9 @@ async def judge(
 ) -> BeliefShape:
     """Decide about it; how it is then. Decided once more, it is no other."""
     base, person = parse_if_match(if_match), me.person.id
-    decision = correcting.apply_belief_action(hub.app, person, judged.verdict, memory, base=base)
+    decision = correcting.apply_belief_action(
+        hub.app.db, hub.app.clock, person, judged.verdict, memory, base=base
+    )
     return await apply_decision(decision, hub, me, memory, response)
 
 
@@ -225,7 +227,7 @@ async def put_right(
     )
     with map_conflict_to_412():
         changed = await correcting.correct_belief(
-            hub.app, me.person.id, memory, correction, base=base
+            hub.app.db, hub.app.clock, me.person.id, memory, correction, base=base
         )
     hub.app.notifier.notify()
     return await load_belief(hub, me, changed[0].id if changed else memory, response)

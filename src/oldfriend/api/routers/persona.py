@@ -28,7 +28,7 @@ from oldfriend.api.schemas.persona import (
     SuggestionShape,
     Versions,
 )
-from oldfriend.app.app_context import AppContext
+from oldfriend.db.database import Database
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import (
     BLOCK_NAMES,
@@ -80,7 +80,7 @@ async def show(me: CurrentUser, hub: HubDep) -> Character:
 @router.get("/name", summary="What the companion is called")
 async def show_name(_: CurrentUser, hub: HubDep, response: Response) -> CompanionNamed:
     """By everybody here; its `ETag` is for `If-Match`."""
-    named = await load_companion_name(hub.app)
+    named = await load_companion_name(hub.app.db)
     response.headers["ETag"] = compute_etag(named)
     return named
 
@@ -90,11 +90,15 @@ async def give_name(
     wanted: CompanionNamed, _: OwnerUser, hub: HubDep, response: Response, if_match: IfMatch = None
 ) -> CompanionNamed:
     """For everybody here, so the owner does; what it has said stays signed as it was."""
-    before = await load_companion_name(hub.app)
+    before = await load_companion_name(hub.app.db)
     check_if_match(if_match, compute_etag(before))
     with map_conflict_to_412():
         companion = await set_companion_name(
-            hub.app, wanted.name, base=None if if_match is None else before.name
+            hub.app.db,
+            hub.app.clock,
+            hub.app.notifier,
+            wanted.name,
+            base=None if if_match is None else before.name,
         )
     named = CompanionNamed(name=companion.name)
     response.headers["ETag"] = compute_etag(named)
@@ -106,7 +110,7 @@ async def show_block(
     block: BlockName, me: CurrentUser, hub: HubDep, response: Response
 ) -> BlockShape:
     """As it reads now; its `ETag` is for `If-Match`."""
-    current = await load_block(hub.app, me.person, block)
+    current = await load_block(hub.app.db, me.person, block)
     response.headers["ETag"] = format_block_etag(current)
     return to_block_shape(block, current, zone=me.person.zone)
 
@@ -123,7 +127,9 @@ async def write_block(
     """In your words; what stood there stays as a version."""
     base = parse_if_match(if_match)
     with map_conflict_to_412():
-        saved = await write_core_block(hub.app, me.person.id, block, written.text, base=base)
+        saved = await write_core_block(
+            hub.app.db, hub.app.clock, me.person.id, block, written.text, base=base
+        )
     response.headers["ETag"] = format_block_etag(saved)
     return to_block_shape(block, saved, zone=me.person.zone)
 
@@ -151,21 +157,23 @@ async def decide(
     """Accept it, perhaps in other words, or decline it: then it does not come again."""
     app, person = hub.app, me.person.id
     if decision.verdict == "accept":
-        settled, _ = await accept_suggestion(app, person, suggestion, edited_text=decision.words)
+        settled, _ = await accept_suggestion(
+            app.db, app.clock, person, suggestion, edited_text=decision.words
+        )
     else:
-        settled = await decline_suggestion(app, person, suggestion)
+        settled = await decline_suggestion(app.db, app.clock, person, suggestion)
     return to_suggestion_shape(settled, zone=me.person.zone)
 
 
-async def load_companion_name(app: AppContext) -> CompanionNamed:
+async def load_companion_name(db: Database) -> CompanionNamed:
     """Load the companion's current name."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return CompanionNamed(name=await get_companion_name(tx))
 
 
-async def load_block(app: AppContext, person: Person, block: BlockName) -> CoreBlock | None:
+async def load_block(db: Database, person: Person, block: BlockName) -> CoreBlock | None:
     """Load the newest version of a block; None if it was never written."""
-    async with app.db.begin_read() as tx:
+    async with db.begin_read() as tx:
         return find_latest(await list_block_versions(tx, person.id, block))
 
 

@@ -36,9 +36,8 @@ from oldfriend.api.schemas.session import (
     TicketWanted,
 )
 from oldfriend.api.sign_in_tickets import TicketStoreDep
-from oldfriend.app.app_context import AppContext
-from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import DAY
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import DAY, Clock
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
@@ -152,7 +151,7 @@ def check_link_consent(
 @router.post("/session/passkey/options", summary="Begin to sign in with a passkey")
 async def ask_for_passkey(request: Request, hub: HubDep) -> Asked:
     """What the browser is to ask a device; good once, for five minutes."""
-    options = await build_login_options(hub.app, get_relying_party(request))
+    options = await build_login_options(hub.app.db, hub.app.clock, get_relying_party(request))
     assert isinstance(options, dict)
     return Asked(options=options)
 
@@ -164,12 +163,14 @@ async def sign_in_with_passkey(
     """Verify what the device has signed, and open a session as whose passkey it is."""
     app, address = hub.app, get_client_address(request)
     try:
-        person = await verify_login(app, get_relying_party(request), answered.credential)
+        person = await verify_login(
+            app.db, app.clock, get_relying_party(request), answered.credential
+        )
     except InvalidInput:
-        await record_failed_attempt(app, address)
+        await record_failed_attempt(app.db, app.clock, address)
         raise
     if person is None:
-        await record_failed_attempt(app, address)
+        await record_failed_attempt(app.db, app.clock, address)
         raise ApiError(
             401,
             "This passkey is not known here",
@@ -181,10 +182,10 @@ async def sign_in_with_passkey(
     return await open_session(request, response, hub, person, "passkey")
 
 
-async def record_failed_attempt(app: AppContext, address: str) -> None:
+async def record_failed_attempt(db: Database, clock: Clock, address: str) -> None:
     """Record a failed passkey sign-in. Raises TooManyAttempts."""
-    async with app.db.begin_write() as tx:
-        now = app.clock()
+    async with db.begin_write() as tx:
+        now = clock()
         await check_attempt_limit(tx, address, "passkey", now=now)
         await record_failed_sign_in(tx, address, "passkey", now=now)
 

@@ -13,7 +13,6 @@ from oldfriend.api.problem_json import ApiError
 from oldfriend.api.schemas.common import to_saying_shape
 from oldfriend.api.schemas.settings import Bot, BotToken, Code, Paired, TelegramShape
 from oldfriend.api.settings_reload import SettingsWriterDep
-from oldfriend.app.app_context import AppContext
 from oldfriend.config.keys import delete_key, store_key
 from oldfriend.config.provider_resolution import find_channel_token
 from oldfriend.config.settings import Settings
@@ -40,7 +39,7 @@ async def show(me: CurrentUser, hub: HubDep) -> TelegramShape:
     sees_all = me.person.is_owner and me.scope == "admin"
     return TelegramShape(
         is_connected=token is not None,
-        bot=await find_bot_name(app),
+        bot=await find_bot_name(app.settings),
         is_mine=any(person.id == me.person.id for person, _ in linked),
         token_in=to_saying_shape(token.source) if token and sees_all else None,
         people=[Paired(name=each.name, addresses=count) for each, count in linked]
@@ -84,8 +83,8 @@ async def disconnect(_: OwnerUser, hub: HubDep, writer: SettingsWriterDep) -> Re
 async def new_code(me: FreshUser, hub: HubDep) -> Code:
     """Good once, for ten minutes: who sends it to the bot is you there. An earlier one is not."""
     app = hub.app
-    bot = await find_bot_name(app)
-    code = await create_code_for(app, me.person)
+    bot = await find_bot_name(app.settings)
+    code = await create_code_for(app.db, app.clock, me.person)
     link = None if bot is None else f"https://t.me/{bot}?start={code}"
     qr, size = (None, 0) if link is None else build_qr_path(link)
     return Code(
@@ -100,7 +99,7 @@ async def new_code(me: FreshUser, hub: HubDep) -> Code:
 @router.delete("/mine", status_code=204, summary="Be known there no more")
 async def leave(me: AdminScopeUser, hub: HubDep) -> Response:
     """What was said stays."""
-    if not await unlink_channel(hub.app, me.person, CHANNEL):
+    if not await unlink_channel(hub.app.db, me.person, CHANNEL):
         raise NotFound(localizable("you_not_on_telegram", "You are not known on Telegram."))
     return Response(status_code=204)
 
@@ -110,7 +109,7 @@ async def remove(name: str, _: OwnerUser, hub: HubDep) -> Response:
     """What was said stays."""
     async with hub.app.db.begin_read() as tx:
         person = await get_person(tx, name)
-    if not await unlink_channel(hub.app, person, CHANNEL):
+    if not await unlink_channel(hub.app.db, person, CHANNEL):
         raise ApiError(
             404,
             "Not there",
@@ -123,14 +122,14 @@ async def remove(name: str, _: OwnerUser, hub: HubDep) -> Response:
     return Response(status_code=204)
 
 
-async def find_bot_name(app: AppContext) -> str | None:
+async def find_bot_name(settings: Settings) -> str | None:
     """Return the bot's name; None if none is connected or Telegram does not answer in time."""
-    token = await asyncio.to_thread(find_channel_token, app.settings, CHANNEL)
+    token = await asyncio.to_thread(find_channel_token, settings, CHANNEL)
     if token is None:
         return None
     with suppress(PlatformRejected, PlatformUnavailable, TimeoutError):
         async with asyncio.timeout(API_TIMEOUT_S):
-            return await register_bot(app.settings, token.value)
+            return await register_bot(settings, token.value)
     return None
 
 

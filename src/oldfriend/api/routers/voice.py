@@ -79,7 +79,7 @@ async def say_sound(
     app = hub.app
     if zone is not None:
         get_zone(zone)
-    chat_context = await open_web_chat(app, me.person.id)
+    chat_context = await open_web_chat(app.db, app.clock, me.person.id)
     async with app.db.begin_read() as tx:
         known = await find_message_by_external_id(
             tx, chat_context.person.id, chat_context.chat.id, idempotency_key
@@ -106,7 +106,7 @@ async def say_sound(
     if accepted is None:
         response.status_code = 200
         return await load_message(
-            hub, me, (await get_message_by_key(app, chat_context, idempotency_key)).id
+            hub, me, (await get_message_by_key(app.db, chat_context, idempotency_key)).id
         )
     if claim_now:
         await hub.start_reply(accepted)
@@ -129,8 +129,10 @@ async def listen_to(
 ) -> Response:
     """The recording of something that was said aloud, where it is kept; or a reply as spoken."""
     app, person, message_id = hub.app, me.person.id, MessageId(message)
-    audio = await find_audio(app, person, message_id, "heard")
-    audio = audio or await find_audio(app, person, message_id, "spoken", voice=None)
+    audio = await find_audio(app.db, app.settings, person, message_id, "heard")
+    audio = audio or await find_audio(
+        app.db, app.settings, person, message_id, "spoken", voice=None
+    )
     if audio is None:
         raise NotFound("No recording of it is kept here.")
     mime = detect_audio_format(audio).mime
