@@ -82,7 +82,7 @@ def blocks(path: Path, language: str) -> Iterator[str]:
 def test_a_file_fits_in_one_sitting() -> None:
     """520 lines as the formatter lays them out, but for a table."""
     long = [inside(path) for path in FILES if len(path.read_text("utf-8").splitlines()) > 520]
-    long.remove("memory/table_dump.py")  # each column of each table, a line each
+    long.remove("db/stored_tables.py")  # each column of each table
 
     assert long == []
 

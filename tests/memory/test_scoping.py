@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import oldfriend.memory
+from oldfriend.db import stored_tables
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
 from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import OldfriendError
@@ -56,7 +57,6 @@ from oldfriend.memory import (
     import_lookup,
     learning_stats,
     learning_threshold,
-    materialized_views,
     messages,
     mood,
     notes,
@@ -288,7 +288,7 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
                 tx, each, op="revised", base=first.seq, provenance=ground, now=now
             )
             await retraction.has_only_edited_causes(tx, first)
-        (memory, entity, summary) = (each.id for each in believed)
+        (memory, entity, _) = (each.id for each in believed)
         words = evidence.NewEvidence(source=said, quote=secret)
         await evidence.add_evidence(
             tx, person, memory, [words], extractor="rules/1", now=now, segment=cut.id
@@ -297,7 +297,6 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         await evidence.move_evidence(tx, person, source=memory, target=entity, messages=[said.id])
         await evidence.move_evidence(tx, person, source=memory, target=entity)
         await evidence.withdraw_evidence(tx, person, cut.id, now=now)
-        await materialized_views.delete_view(tx, person, summary)
     await changes.rebuild_views(tx, person)
     for reopened in await segments.reopen_segments(tx, person, [said.id]):
         segment = await segments.get_segment(tx, person, reopened)
@@ -475,7 +474,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
         await messages.find_message_by_external_id(tx, person, friend.chat.id, "no such key")
         is None
     )
-    for table in table_dump.DUMPED_TABLES:
+    for table in stored_tables.EXPORTED_TABLES:
         _ = [row async for row in table_dump.dump_rows(tx, table, person)]
     await shelf.get_message_index(tx, person)
 
@@ -836,11 +835,13 @@ async def test_every_statement_says_whose_rows_it_means(db: Database) -> None:
 
     assert nameless == WITHOUT_A_PERSON.keys() | OF_EVERYBODY.keys()
     assert {
-        table.name: table.person_column for table in table_dump.DUMPED_TABLES if table.person_column
+        table.name: table.person_column
+        for table in stored_tables.EXPORTED_TABLES
+        if table.person_column
     } == {
         name: "id" if name == "person" else "person"
         for name in tables
-        if name not in table_dump.EXCLUDED_TABLES
+        if not stored_tables.TABLES_BY_NAME[name].not_exported
     }
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.db.database import Transaction
+from oldfriend.db.stored_tables import EXPORTED_TABLES
 from oldfriend.domain.clock import MAX_CLOCK_SKEW, MINUTE, Micros
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.people import Person
 from oldfriend.memory.people import PERSON_P_COLUMNS, parse_person_row
-from oldfriend.memory.table_dump import DUMPED_TABLES
 
 CODE_DIGITS: Final = 6
 CODE_TTL: Final = 10 * MINUTE
@@ -106,7 +106,7 @@ async def unlink_identities(tx: Transaction, person: PersonId, channel: str) -> 
 
 async def has_any_content(tx: Transaction, person: PersonId) -> bool:
     """Whether anything but the registration is stored for a person."""
-    for table in DUMPED_TABLES:
+    for table in EXPORTED_TABLES:
         if table.person_column is not None and table.name not in REGISTRATION_TABLES:
             found = await tx.row(
                 f"SELECT 1 FROM {table.name} WHERE {table.person_column} = :person LIMIT 1",

@@ -62,14 +62,6 @@ async def clear_views(tx: Transaction, person: PersonId) -> None:
         await tx.run(f"DELETE FROM {table} WHERE person = :person", person=person)
 
 
-async def delete_view(tx: Transaction, person: PersonId, object_id: ObjectId) -> None:
-    """Delete the view row of one object of any kind."""
-    for table in TABLE_BY_CLASS.values():
-        await tx.run(
-            f"DELETE FROM {table} WHERE id = :id AND person = :person", id=object_id, person=person
-        )
-
-
 async def load_views(
     tx: Transaction, person: PersonId
 ) -> dict[ObjectId, tuple[JournalObject, int]]:

@@ -8,9 +8,10 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
 from oldfriend.db.database import Database
+from oldfriend.db.stored_tables import EXPORTED_TABLES
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.table_dump import DUMPED_TABLES, dump_rows
+from oldfriend.memory.table_dump import dump_rows
 
 EXPORT_VERSION: Final = 1
 """Raised when older programs can no longer read the lines."""
@@ -31,7 +32,7 @@ async def export_lines(
     )
     count = 0
     async with db.begin_read() as tx:
-        for table in DUMPED_TABLES:
+        for table in EXPORTED_TABLES:
             async for record in dump_rows(tx, table, person):
                 count += 1
                 yield format_line({TYPE_KEY: table.name, **record})

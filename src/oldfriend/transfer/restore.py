@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.db.database import Database, SqlValue, Transaction
+from oldfriend.db.stored_tables import EXPORTED_TABLES, StoredTable
 from oldfriend.domain.clock import is_representable
 from oldfriend.domain.errors import ImportRefused, StoreError
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import MAX_TEXT_CHARS, sanitize_text
 from oldfriend.memory.portable import Record
 from oldfriend.memory.table_dump import (
-    DUMPED_TABLES,
     LEGACY_TABLES,
     ROWS_PER_READ,
     DumpColumnType,
-    DumpTable,
     delete_dumped_tables,
     is_store_empty,
+    list_dump_columns,
     restore_rows,
 )
 from oldfriend.transfer.export import EXPORT_VERSION, MARKER_KEY, TYPE_KEY
@@ -38,7 +38,7 @@ MAX_LINE_CHARS: Final = 8 * MAX_TEXT_CHARS  # the longest text, all of it escape
 INT64_LIMIT: Final = 1 << 63
 TIME_SUFFIX: Final = "_at"
 """The suffix of every column that holds a time."""
-TABLES_BY_NAME: Final = {table.name: table for table in (*DUMPED_TABLES, *LEGACY_TABLES)}
+RESTORABLE_TABLES: Final = {table.name: table for table in (*EXPORTED_TABLES, *LEGACY_TABLES)}
 TYPES_BY_KIND: Final[dict[DumpColumnType, tuple[tuple[type, ...], str]]] = {
     "text": ((str,), "a text"),
     "text?": ((str, type(None)), "a text or null"),
@@ -69,7 +69,7 @@ class ExportRow:
     """One validated line of an export."""
 
     line: int
-    table: DumpTable
+    table: StoredTable
     record: Record
 
 
@@ -112,7 +112,7 @@ async def restore(db: Database, path: Path) -> RestoreResult:
     return RestoreResult(rows=count, people=tuple(people))
 
 
-async def write_rows(tx: Transaction, table: DumpTable, rows: list[ExportRow]) -> None:
+async def write_rows(tx: Transaction, table: StoredTable, rows: list[ExportRow]) -> None:
     """Write some rows of one table. Raises ImportRefused where they violate its constraints."""
     try:
         await restore_rows(tx, table, [row.record for row in rows])
@@ -132,7 +132,7 @@ async def write_rows(tx: Transaction, table: DumpTable, rows: list[ExportRow]) -
         ) from error
 
 
-def group_rows(rows: Iterator[ExportRow]) -> Iterator[tuple[DumpTable, list[ExportRow]]]:
+def group_rows(rows: Iterator[ExportRow]) -> Iterator[tuple[StoredTable, list[ExportRow]]]:
     """Group consecutive rows of one table into batches that are written at once."""
     batch: list[ExportRow] = []
     for row in rows:
@@ -206,29 +206,32 @@ def check_end(fields: Mapping[str, object], count: int, line: int) -> bool:
 def parse_row(fields: Mapping[str, object], line: int) -> ExportRow:
     """Parse a line as a row of its table. Raises ImportRefused."""
     name = fields.get(TYPE_KEY)
-    table = TABLES_BY_NAME.get(name) if isinstance(name, str) else None
+    table = RESTORABLE_TABLES.get(name) if isinstance(name, str) else None
     if table is None:
         raise ImportRefused(
-            f"{str(name)[:40]!r} is no known type.", line=line, expected=", ".join(TABLES_BY_NAME)
+            f"{str(name)[:40]!r} is no known type.",
+            line=line,
+            expected=", ".join(RESTORABLE_TABLES),
         )
     fields = upgrade_fields(fields, table)
-    unknown = sorted(fields.keys() - table.columns.keys() - {TYPE_KEY})
-    missing = sorted(table.columns.keys() - fields.keys())
+    columns = list_dump_columns(table)
+    unknown = sorted(fields.keys() - columns.keys() - {TYPE_KEY})
+    missing = sorted(columns.keys() - fields.keys())
     if unknown or missing:
         what = f"unknown: {unknown[0][:40]}" if unknown else f"missing: {missing[0]}"
         raise ImportRefused(
             f"the columns of {table.name} are others ({what}).",
             line=line,
-            expected=", ".join(table.columns),
+            expected=", ".join(columns),
         )
     record = {
         column: parse_value(fields[column], kind, f"{table.name}.{column}", line)
-        for column, kind in table.columns.items()
+        for column, kind in columns.items()
     }
     return ExportRow(line=line, table=table, record=record)
 
 
-def upgrade_fields(fields: Mapping[str, object], table: DumpTable) -> Mapping[str, object]:
+def upgrade_fields(fields: Mapping[str, object], table: StoredTable) -> Mapping[str, object]:
     """Upgrade a row of an older export: rename columns and fill in new ones."""
     new_names = {former: name for name, former in table.former_names.items()}
     return {**table.defaults, **{new_names.get(name, name): fields[name] for name in fields}}

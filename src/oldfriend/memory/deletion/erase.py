@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from oldfriend.db.database import SqlValue, Transaction
+from oldfriend.db.stored_tables import STORED_TABLES, ErasureRule, RowOwner, StoredTable
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
 from oldfriend.domain.messages import estimate_tokens
@@ -38,19 +39,19 @@ async def erase(
     await clear_working_memory(tx, plan.person)
     reopened = await reopen_affected_segments(tx, plan)
     await redact_receipts(tx, plan)
-    await erase_evidence(tx, plan)
+    versions = [(each.id, each.version) for each in plan.redacted_versions]
+    await delete_following(tx, plan.person, "version", versions)
+    await delete_following(tx, plan.person, "belief", [(each,) for each in sorted(plan.deleted)])
     await purge_journal(tx, plan, now=now)
-    await erase_messages(tx, plan)
-    await erase_core_block_versions(tx, plan)
-    await erase_persona_versions(tx, plan)
-    await erase_suggestions(tx, plan)
-    await erase_transcripts(tx, plan)
+    await delete_following(tx, plan.person, "message", [(each.seq,) for each in plan.messages])
+    await restore_earlier_versions(tx, plan)
     await redact_replies(tx, plan, marker)
-    await erase_delivery_records(tx, plan)
+    await delete_following(tx, plan.person, "reply", list_gone_replies(plan))
     await refresh_segments(tx, plan.person, reopened)
+    await apply_erasure_rules(tx, plan)
+    await erase_persona_versions(tx, plan)
     await refresh_batches(tx, plan)
     await delete_empty_sessions(tx, plan)
-    await redact_names(tx, plan)
     remaining = [ObjectId(each) for each in (*plan.remaining_evidence, *plan.orphans)]
     for batch in split_into_batches(remaining):
         await refresh_evidence_stats(tx, plan.person, batch)
@@ -69,29 +70,23 @@ async def reopen_affected_segments(tx: Transaction, plan: DeletionPlan) -> list[
     return list(reopened)
 
 
-async def erase_evidence(tx: Transaction, plan: DeletionPlan) -> None:
-    """Delete evidence quoted from deleted messages, and evidence of deleted beliefs."""
-    await tx.run_many(
-        """DELETE FROM evidence WHERE person = :person AND message = :message
-           AND version = :version""",
-        [
-            {"person": plan.person, "message": each.id, "version": each.version}
-            for each in plan.redacted_versions
-        ],
-    )
-    await tx.run_many(
-        "DELETE FROM evidence WHERE person = :person AND object = :object",
-        [{"person": plan.person, "object": each} for each in sorted(plan.deleted)],
-    )
+async def delete_following(
+    tx: Transaction, person: PersonId, owner: RowOwner, keys: Sequence[tuple[SqlValue, ...]]
+) -> None:
+    """Delete the rows of every table that go with some messages, versions, beliefs or replies."""
+    for table in reversed(STORED_TABLES):
+        columns = table.goes_with.get(owner)
+        if columns is None:
+            continue
+        conditions = " AND ".join(f"{column} = :{column}" for column in columns)
+        await tx.run_many(
+            f"DELETE FROM {table.name} WHERE person = :person AND {conditions}",
+            [{"person": person, **dict(zip(columns, key, strict=True))} for key in keys],
+        )
 
 
-async def erase_messages(tx: Transaction, plan: DeletionPlan) -> None:
-    """Delete messages with their vectors and make earlier versions current again."""
-    parameters = build_seq_params(plan.person, plan.messages)
-    await tx.run_many(
-        "DELETE FROM message_vector WHERE person = :person AND seq = :seq", parameters
-    )
-    await tx.run_many("DELETE FROM message WHERE person = :person AND seq = :seq", parameters)
+async def restore_earlier_versions(tx: Transaction, plan: DeletionPlan) -> None:
+    """Make the latest version that is left of a message its current one."""
     remaining_ids = {each.id for each in plan.messages} - plan.deleted_ids
     await tx.run_many(
         """UPDATE message SET replaced_at = NULL WHERE person = :person AND id = :id
@@ -101,28 +96,79 @@ async def erase_messages(tx: Transaction, plan: DeletionPlan) -> None:
     )
 
 
-async def erase_core_block_versions(tx: Transaction, plan: DeletionPlan) -> None:
-    """Delete earlier versions of core blocks that contain deleted words.
+async def apply_erasure_rules(tx: Transaction, plan: DeletionPlan) -> None:
+    """Delete or rewrite every row in which deleted words, names or ids stand, as its table says."""
+    for table in STORED_TABLES:
+        for rule in table.erasure_rules:
+            await apply_erasure_rule(tx, plan, table, rule)
 
-    The current version is the person's own, and is deleted only with everything.
-    """
-    rows = await tx.rows(
-        "SELECT name, version, text FROM core_block WHERE person = :person", person=plan.person
+
+async def apply_erasure_rule(
+    tx: Transaction, plan: DeletionPlan, table: StoredTable, rule: ErasureRule
+) -> None:
+    """Delete or rewrite the rows of a table to which a rule applies."""
+    cites = () if rule.cites is None else (rule.cites,)
+    names = tuple(dict.fromkeys((*table.key_columns, *rule.searched, *cites)))
+    is_filled = " OR ".join(f"{name} IS NOT NULL" for name in rule.searched)
+    found = await tx.rows(
+        f"SELECT {', '.join(names)} FROM {table.name} WHERE person = :person AND ({is_filled})",
+        person=plan.person,
     )
-    newest = {name: version for name, version, _ in sorted(rows)}
+    rows = [dict(zip(names, row, strict=True)) for row in found]
+    newest = find_newest_versions(rows, rule.newest_of)
+    changes = ", ".join(f"{name} = {value}" for name, value in rule.replace.items())
+    key = " AND ".join(f"{name} = :{name}" for name in table.key_columns)
     await tx.run_many(
-        "DELETE FROM core_block WHERE person = :person AND name = :name AND version = :version",
+        f"UPDATE {table.name} SET {changes} WHERE person = :person AND {key}"
+        if changes
+        else f"DELETE FROM {table.name} WHERE person = :person AND {key}",
         [
-            {"person": plan.person, "name": name, "version": version}
-            for name, version, text in rows
-            if plan.selection.is_everything
-            or (version < newest[name] and plan.has_deleted_text(text))
+            {"person": plan.person, **{name: row[name] for name in table.key_columns}}
+            for row in rows
+            if (rule.goes_with_everything and plan.selection.is_everything)
+            or (has_deleted_content(row, rule, plan) and not is_newest(row, rule.newest_of, newest))
         ],
     )
 
 
+def has_deleted_content(row: Mapping[str, SqlValue], rule: ErasureRule, plan: DeletionPlan) -> bool:
+    """Whether a row holds deleted words or names, or cites deleted content."""
+    texts = [str(row[name]) for name in rule.searched if row[name] is not None]
+    if any(map(plan.has_deleted_name if rule.names_only else plan.has_deleted_text, texts)):
+        return True
+    return rule.cites is not None and not plan.deleted_ids.isdisjoint(
+        json.loads(str(row[rule.cites]))
+    )
+
+
+def find_newest_versions(
+    rows: Iterable[Mapping[str, SqlValue]], columns: Sequence[str]
+) -> dict[tuple[SqlValue, ...], int]:
+    """Return the newest version of the rows that share some columns; empty without columns."""
+    newest: dict[tuple[SqlValue, ...], int] = {}
+    for row in rows if columns else ():
+        shared = tuple(row[name] for name in columns)
+        newest[shared] = max(newest.get(shared, 0), int(str(row["version"])))
+    return newest
+
+
+def is_newest(
+    row: Mapping[str, SqlValue],
+    columns: Sequence[str],
+    newest: Mapping[tuple[SqlValue, ...], int],
+) -> bool:
+    """Whether a row is the newest of those that share some columns with it."""
+    return bool(columns) and newest[tuple(row[name] for name in columns)] == row["version"]
+
+
+def list_gone_replies(plan: DeletionPlan) -> list[tuple[str]]:
+    """Return the replies that are deleted or redacted here, although they stay on the platforms."""
+    replies = sorted(plan.deleted_ids | {each.id for each in plan.redacted_replies})
+    return [(each,) for each in replies]
+
+
 async def erase_persona_versions(tx: Transaction, plan: DeletionPlan) -> None:
-    """Delete earlier versions of the global persona that contain deleted words."""
+    """Delete earlier versions of the global persona, which is nobody's, with deleted words."""
     rows = await tx.rows("SELECT companion, version, text FROM soul ORDER BY companion, version")
     newest = {companion: version for companion, version, _ in rows}
     await tx.run_many(
@@ -131,42 +177,6 @@ async def erase_persona_versions(tx: Transaction, plan: DeletionPlan) -> None:
             {"companion": companion, "version": version}
             for companion, version, text in rows
             if version < newest[companion] and plan.has_deleted_text(text)
-        ],
-    )
-
-
-async def erase_suggestions(tx: Transaction, plan: DeletionPlan) -> None:
-    """Delete suggestions that cite deleted content or contain its words."""
-    rows = await tx.rows(
-        "SELECT id, text, replaces, reason, cites FROM suggestion WHERE person = :person",
-        person=plan.person,
-    )
-    await tx.run_many(
-        "DELETE FROM suggestion WHERE person = :person AND id = :id",
-        [
-            {"person": plan.person, "id": name}
-            for name, *texts, cites in rows
-            if plan.selection.is_everything
-            or not plan.deleted_ids.isdisjoint(json.loads(cites))
-            or any(map(plan.has_deleted_text, texts))
-        ],
-    )
-
-
-async def erase_transcripts(tx: Transaction, plan: DeletionPlan) -> None:
-    """Delete transcripts of reflections that were shown deleted content or contain its words."""
-    rows = await tx.rows(
-        """SELECT id, shown, transcript FROM tick
-           WHERE person = :person AND transcript IS NOT NULL""",
-        person=plan.person,
-    )
-    await tx.run_many(
-        "UPDATE tick SET transcript = NULL, shown = '[]' WHERE person = :person AND id = :id",
-        [
-            {"person": plan.person, "id": each}
-            for each, shown, transcript in rows
-            if not plan.deleted_ids.isdisjoint(json.loads(shown))
-            or plan.has_deleted_text(transcript)
         ],
     )
 
@@ -190,15 +200,6 @@ async def redact_replies(tx: Transaction, plan: DeletionPlan, marker: RedactionM
             }
             for version in parameters
         ],
-    )
-
-
-async def erase_delivery_records(tx: Transaction, plan: DeletionPlan) -> None:
-    """Delete the delivery records of deleted and redacted replies, which stay on the platforms."""
-    replies = sorted(plan.deleted_ids | {each.id for each in plan.redacted_replies})
-    await tx.run_many(
-        "DELETE FROM delivered WHERE person = :person AND reply = :reply",
-        [{"person": plan.person, "reply": each} for each in replies],
     )
 
 
@@ -258,54 +259,6 @@ async def delete_empty_sessions(tx: Transaction, plan: DeletionPlan) -> None:
     )
     for chat in sorted({each.chat for each in plan.messages}):
         await remove_empty_chat(tx, plan.person, chat)
-
-
-async def redact_names(tx: Transaction, plan: DeletionPlan) -> None:
-    """Remove deleted names from the titles and addresses of chats and from import files, and
-    external ids that contain deleted words.
-    """
-    chats = await tx.rows(
-        "SELECT id, channel, title, address FROM chat WHERE person = :person", person=plan.person
-    )
-    await tx.run_many(
-        """UPDATE chat SET title = :title, address = :address
-           WHERE person = :person AND id = :id""",
-        [
-            {
-                "person": plan.person,
-                "id": chat,
-                "title": channel if plan.has_deleted_name(title) else title,
-                "address": chat if plan.has_deleted_name(address) else address,
-            }
-            for chat, channel, title, address in chats
-            if plan.has_deleted_name(title) or plan.has_deleted_name(address)
-        ],
-    )
-    for table in ("session", "message"):
-        ids = await tx.rows(
-            f"""SELECT id, external_id FROM {table}
-               WHERE person = :person AND external_id IS NOT NULL""",
-            person=plan.person,
-        )
-        await tx.run_many(
-            f"UPDATE {table} SET external_id = NULL WHERE person = :person AND id = :id",
-            [
-                {"person": plan.person, "id": each}
-                for each, text in ids
-                if plan.has_deleted_text(text)
-            ],
-        )
-    batches = await tx.rows(
-        "SELECT id, format, file FROM import_batch WHERE person = :person", person=plan.person
-    )
-    await tx.run_many(
-        "UPDATE import_batch SET file = :file WHERE person = :person AND id = :id",
-        [
-            {"person": plan.person, "id": batch, "file": import_format}
-            for batch, import_format, file in batches
-            if plan.has_deleted_name(file)
-        ],
-    )
 
 
 def count_deletions(plan: DeletionPlan) -> dict[str, int]:

@@ -6,12 +6,11 @@ remaining object stays, so that the fold stays sound.
 """
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import ObjectId, PersonId
 from oldfriend.domain.memories import (
     JOURNAL_VERSION,
     Entity,
@@ -23,7 +22,7 @@ from oldfriend.domain.memories import (
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import VersionKey
 from oldfriend.memory.journal import Provenance, fold_journal, list_journal, record_decision
-from oldfriend.memory.materialized_views import delete_view, upsert_view
+from oldfriend.memory.materialized_views import upsert_view
 from oldfriend.memory.retraction import reopen_belief
 from oldfriend.memory.serialization import to_json
 
@@ -34,8 +33,10 @@ DELETION_AUTHOR = "forget/1"
 
 
 async def purge_journal(tx: Transaction, plan: DeletionPlan, *, now: Micros) -> None:
-    """Remove deleted content, and every reference to it, from the journal and the views."""
-    await delete_objects(tx, plan.person, plan.deleted)
+    """Remove references to deleted beliefs, and decisions that hold deleted words.
+
+    The deleted beliefs themselves are gone from the journal and the views already.
+    """
     await tx.run_many(
         "DELETE FROM change WHERE person = :person AND seq = :seq",
         [{"person": plan.person, "seq": seq} for seq in sorted(plan.stale_entries)],
@@ -63,22 +64,6 @@ async def purge_journal(tx: Transaction, plan: DeletionPlan, *, now: Micros) -> 
         await record_reopening(
             tx, entry, replace(entry.after, is_active=True), author=DELETION_AUTHOR, now=now
         )
-
-
-async def delete_objects(tx: Transaction, person: PersonId, objects: Iterable[ObjectId]) -> None:
-    """Delete beliefs with their whole history."""
-    for each in sorted(objects):
-        await tx.run(
-            "DELETE FROM change WHERE person = :person AND object = :object",
-            person=person,
-            object=each,
-        )
-        await tx.run(
-            "DELETE FROM memory_vector WHERE person = :person AND memory = :object",
-            person=person,
-            object=each,
-        )
-        await delete_view(tx, person, each)
 
 
 def redact_journal_entry(

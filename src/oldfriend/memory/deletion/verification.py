@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from typing import Final
 
 from oldfriend.db.database import TableInfo, Transaction
+from oldfriend.db.stored_tables import TABLES_BY_NAME
 from oldfriend.db.table_copy import exclude_file_columns, iter_row_batches
 from oldfriend.domain.codec import (
     PackedItem,
@@ -21,10 +22,6 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.memory.deletion.pending_cleanups import ResidualFinding
 from oldfriend.memory.deletion.text_fingerprints import TextFingerprints, extract_ids
 
-IGNORED_COLUMNS: Final = frozenset({"zone", "language", "channel", "kind", "status"})
-"""Columns that hold no text of anybody, although a deleted name may occur there, such as Paris in a
-time zone.
-"""
 CLEANUP_TABLE: Final = "cleanup"
 """The table that holds the fingerprints themselves."""
 PACKED_DECODERS: Final[Mapping[tuple[str, str], Callable[[bytes], frozenset[Reference]]]] = {
@@ -49,7 +46,8 @@ async def list_residuals(
         async for name, text in iterate_texts(tx, table, person):
             if fingerprints.has_deleted_id(text):
                 found[f"{table.name}.{name}", "id"] += 1
-            if name not in IGNORED_COLUMNS and fingerprints.has_deleted_text(text):
+            is_code = TABLES_BY_NAME[table.name].columns[name].kind == "code"
+            if not is_code and fingerprints.has_deleted_text(text):
                 found[f"{table.name}.{name}", "words"] += 1
     return tuple(
         ResidualFinding(place=place, what=what, count=count)
@@ -77,8 +75,8 @@ async def iterate_texts(
     """Yield every text in a table that belongs to this person or to nobody, with the column
     name.
     """
-    owner = "id" if table.name == "person" else "person"
-    owner_condition = (owner, person) if owner in table.columns else None
+    owner = TABLES_BY_NAME[table.name].person_column
+    owner_condition = None if owner is None else (owner, person)
     table = exclude_file_columns(table)
     async for rows in iter_row_batches(tx, table, owner=owner_condition):
         for row in rows:
