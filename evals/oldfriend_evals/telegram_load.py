@@ -15,11 +15,12 @@ from statistics import quantiles
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel_events import ChatRef, IncomingMessage, Sender
-from oldfriend.config.settings_schema import TelegramSettings
+from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.domain.errors import OldfriendError, PlatformRejected
 from oldfriend.inbound.channel_listener import listen_on_channel
 from oldfriend.inbound.receive import handle_event
-from oldfriend.runtime.channel_registry import open_telegram
+from oldfriend.runtime.bot_connections import open_bot
 from oldfriend.runtime.worker import run_worker
 from oldfriend_evals.bot_api import FIRST
 from oldfriend_evals.load import AND_OTHERS, CHATS, MANY_CHATS, SLOW_S, house_with_model, remarks
@@ -153,9 +154,9 @@ async def told_by(process: Process) -> float:
 async def serving(app: AppContext, town: Town, chats: int) -> AsyncIterator[None]:
     """Listen to everybody on that Telegram meanwhile, and answer them without a pause."""
     app, stopping = allowing(app, chats), asyncio.Event()
-    chosen = replace(app.settings.telegram, base_url=town.url, quiet_s=0.0)
-    settings = replace(app.settings, telegram=chosen)
-    telegram = open_telegram(TOKEN, settings)
+    chosen = replace(app.settings.channels["telegram"], base_url=town.url, quiet_s=0.0)
+    settings = replace(app.settings, channels={"telegram": chosen})
+    telegram = open_bot(TELEGRAM, TOKEN, settings)
     app = replace(app, settings=settings, channels={NAME: telegram})
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -172,7 +173,10 @@ async def serving(app: AppContext, town: Town, chats: int) -> AsyncIterator[None
 def allowing(app: AppContext, chats: int) -> AppContext:
     """A house to whose companion so many people on Telegram may talk."""
     allowed = tuple(str(FIRST + chat) for chat in range(chats))
-    return replace(app, settings=replace(app.settings, telegram=TelegramSettings(allowed=allowed)))
+    return replace(
+        app,
+        settings=replace(app.settings, channels={"telegram": TelegramSettings(allowed=allowed)}),
+    )
 
 
 def message(person: int, number: int, text: str, *, at: int) -> IncomingMessage:

@@ -7,12 +7,13 @@ from typing import get_args
 import httpx
 import pytest
 
+from oldfriend.channels.telegram.spec import TELEGRAM, TelegramSettings
 from oldfriend.config.keys import get_keys_path, store_key, write_keys
 from oldfriend.config.provider_resolution import find_channel_token, get_provider_url, resolve_model
 from oldfriend.config.settings import Settings
-from oldfriend.config.settings_schema import ProviderSettings, TelegramSettings
+from oldfriend.config.settings_schema import ProviderSettings
 from oldfriend.domain.errors import ModelMisconfigured, PlatformRejected, PlatformUnavailable
-from oldfriend.runtime.channel_registry import register_bot
+from oldfriend.runtime.bot_connections import register_bot
 from oldfriend.runtime.provider_roles import ModelUse
 from oldfriend.runtime.wiring import open_app
 from tests.api.conftest import opened_site
@@ -225,16 +226,20 @@ async def test_the_token_of_a_bot_goes_to_its_own_address_alone(
         sent_on = redirect_to(elsewhere.url)
         async with recording_server(sent_on) as telegram:
             there = replace(
-                settings, environment={}, telegram=TelegramSettings(base_url=telegram.url)
+                settings,
+                environment={},
+                channels={"telegram": TelegramSettings(base_url=telegram.url)},
             )
             with pytest.raises((PlatformRejected, PlatformUnavailable)):
-                await register_bot(there, token)
+                await register_bot(TELEGRAM, token, there)
         store_key("telegram", token, data=settings.data, address=telegram.url)
-        moved = replace(there, telegram=TelegramSettings(base_url=elsewhere.url))
+        moved = replace(there, channels={"telegram": TelegramSettings(base_url=elsewhere.url)})
         found, gone = find_channel_token(there, "telegram"), find_channel_token(moved, "telegram")
-        forbidden = replace(there, telegram=TelegramSettings(base_url="http://169.254.169.254"))
+        forbidden = replace(
+            there, channels={"telegram": TelegramSettings(base_url="http://169.254.169.254")}
+        )
         with pytest.raises(PlatformRejected, match="not be asked"):
-            await register_bot(forbidden, token)
+            await register_bot(TELEGRAM, token, forbidden)
 
     assert token in telegram.received
     assert elsewhere.requests == []

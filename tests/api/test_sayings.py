@@ -85,5 +85,5 @@ def test_a_chinese_phrase_is_chinese() -> None:
 
     bare = {code for code, words in phrases.items() if not HAN.search(words)}
 
-    assert bare == {"of_person", "one_and_another", "telegram_trouble"}  # only other sayings
+    assert bare == {"of_person", "one_and_another", "channel_trouble"}  # only other sayings
     assert [words for words in phrases.values() if LATIN.search(words)] == []

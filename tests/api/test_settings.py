@@ -330,7 +330,9 @@ async def test_a_bot_is_connected_and_its_code_comes_as_a_picture(
     settings: Settings, world: World, settings_folder: object
 ) -> None:
     """Whose token it is, is asked first; the token is kept and not shown, and can be let go."""
-    there = replace(settings, telegram=replace(settings.telegram, base_url=world.url))
+    there = replace(
+        settings, channels={"telegram": replace(settings.channels["telegram"], base_url=world.url)}
+    )
     async with open_app(there) as app, opened_site(app) as site, site.browser() as owner:
         wrong = await owner.put("/telegram/token", json={"token": "123456789:wrong-token"})
         connected = await owner.put("/telegram/token", json={"token": world.token})

@@ -8,9 +8,10 @@ import pytest
 from fastapi import Response
 
 from oldfriend.api.connections import MAX_CONNECTIONS, MAX_CONNECTIONS_PER_TOKEN
-from oldfriend.api.routers import chat, telegram
+from oldfriend.api.routers import channels, chat
 from oldfriend.api.schemas.chat import Said as SaidShape
 from oldfriend.app.app_context import AppContext
+from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.cli.conversation import Conversation
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
@@ -391,7 +392,7 @@ async def test_who_is_renamed_while_they_speak_is_still_who_speaks(site: Site) -
     said = await chat.say(
         SaidShape(text="hello"), me, site.room, Response(), idempotency_key="a key of mine"
     )
-    await telegram.new_code(me, site.room)
+    await channels.new_code(TELEGRAM, me, site.room)
     async with site.app.db.begin_read() as tx:
         people = await list_people(tx)
         kept = await get_message(tx, omar.id, MessageId(said.id))

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.config.database_url import is_postgres_url, parse_database_path, redact_url
+from oldfriend.config.database_url import is_postgres_url, parse_database_path
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.setting_parsers import redact_url
 from tests.engines import both_engines
 
 engine = both_engines

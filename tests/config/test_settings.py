@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.config.parsers import Microdollars
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.settings import (
-    RELOADABLE_SETTINGS,
-    SECTIONS,
     Settings,
     apply_reload,
     find_locale_language,
     flatten_settings,
+    list_reloadable_settings,
+    list_sections,
     load_settings,
 )
+from oldfriend.config.settings_catalog import is_reloadable
 from oldfriend.config.settings_schema import (
     BudgetSettings,
     LimitSettings,
@@ -22,6 +23,7 @@ from oldfriend.config.settings_schema import (
     ProviderSettings,
 )
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.setting_parsers import Microdollars
 
 EVERYTHING = """
 database = "sqlite:///elsewhere.db"
@@ -307,7 +309,7 @@ def test_a_reload_takes_what_it_may_and_names_what_needs_a_new_start(tmp_path: P
 
     before, after, wished = (dict(flatten_settings(each)) for each in (running, taken, changed))
     for name in wished:
-        may_change = name in RELOADABLE_SETTINGS or name.partition(".")[0] in RELOADABLE_SETTINGS
+        may_change = is_reloadable(name)
         assert after[name] == (wished if may_change else before)[name], name
     assert set(waiting) == {name for name in wished if after[name] != wished[name]}
     assert waiting == (
@@ -322,26 +324,30 @@ def test_a_reload_takes_what_it_may_and_names_what_needs_a_new_start(tmp_path: P
         "serve.turns_at_once",
     )
     assert apply_reload(running, running) == (running, ())
-    known = {"providers", *SECTIONS, *dict(flatten_settings(running))}
-    assert set(RELOADABLE_SETTINGS) <= known
+    known = {"providers", *list_sections(), *dict(flatten_settings(running))}
+    assert set(list_reloadable_settings()) <= known
 
 
 def test_every_setting_is_explained(tmp_path: Path) -> None:
     """A setting that nobody can know of is none."""
     page = (Path(__file__).parents[2] / "docs/how-to/settings.md").read_text("utf-8")
-    names = [part.name for kind in (*SECTIONS.values(), ProviderSettings) for part in fields(kind)]
+    names = [
+        part.name for kind in (*list_sections().values(), ProviderSettings) for part in fields(kind)
+    ]
 
     assert [
-        name for name in (*SECTIONS, *names) if f"`{name}`" not in page and f"[{name}]" not in page
+        name
+        for name in (*list_sections(), *names)
+        if f"`{name}`" not in page and f"[{name}]" not in page
     ] == []
     assert [
-        name for name in RELOADABLE_SETTINGS if f"`{name.rpartition('.')[2]}`" not in page
+        name for name in list_reloadable_settings() if f"`{name.rpartition('.')[2]}`" not in page
     ] == []
 
 
 def test_every_section_is_part_of_the_settings() -> None:
     """Under its own name."""
-    assert set(SECTIONS) < set(Settings.__dataclass_fields__)
+    assert {*list_sections()} - {*CHANNELS} < {*Settings.__dataclass_fields__}
 
 
 def test_a_tilde_is_the_home_and_an_empty_variable_is_none(

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.channels.telegram.telegram_channel import TelegramChannel
-from oldfriend.config.settings_schema import TelegramSettings
 from oldfriend.domain.errors import PlatformRejected, StoreFull
 from oldfriend.inbound.channel_listener import listen_on_channel
 from tests.conftest import Sizes
@@ -35,7 +35,7 @@ def world() -> Iterator[World]:
 async def listening(app: AppContext, world: World, token: str = "") -> AsyncIterator[None]:
     """Have a house hear a Telegram, on which Ana is allowed."""
     telegram = TelegramChannel(token or world.token, base_url=world.url, debounce_s=0)
-    chosen = replace(app.settings, telegram=TelegramSettings(allowed=(str(ANA),)))
+    chosen = replace(app.settings, channels={"telegram": TelegramSettings(allowed=(str(ANA),))})
     app = replace(app, settings=chosen, channels={"telegram": telegram})
     stopping = asyncio.Event()
     try:

@@ -17,7 +17,7 @@ from oldfriend.channels.channel_events import (
     Reaction,
     Sender,
 )
-from oldfriend.config.settings_schema import TelegramSettings
+from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.messages import ADDRESS_DETAIL
 from oldfriend.domain.messages import Message as Kept
@@ -173,7 +173,7 @@ async def test_only_the_owner_lets_it_into_a_group(app: AppContext, clock: Froze
 async def test_a_group_may_be_named_in_the_settings(app: AppContext, clock: FrozenClock) -> None:
     """An empty list is no group at all."""
     allowed = TelegramSettings(allowed=("-100",))
-    town = Town(replace(app, settings=replace(app.settings, telegram=allowed)), clock)
+    town = Town(replace(app, settings=replace(app.settings, channels={"telegram": allowed})), clock)
     await town.says(BEN, "the cake is mine", FAMILY)
     await town.says(BEN, "the plan is mine", WORK)
 

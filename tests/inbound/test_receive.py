@@ -17,7 +17,7 @@ from oldfriend.channels.channel_events import (
 from oldfriend.channels.telegram.bot_api import BotIdentity
 from oldfriend.channels.telegram.event_mapping import to_channel_event
 from oldfriend.channels.telegram.polling import Update, join_albums, try_parse_update
-from oldfriend.config.settings_schema import TelegramSettings
+from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.domain.messages import Message as Kept
 from oldfriend.forgetting.forget import forget
 from oldfriend.inbound.account_linking import create_code
@@ -167,7 +167,7 @@ async def test_somebody_known_may_say_a_number(app: AppContext, talk: Talk) -> N
 async def test_who_has_talked_as_somebody_else_is_not_joined(app: AppContext, talk: Talk) -> None:
     """Who has not is, and is nobody else any more."""
     allowed = TelegramSettings(allowed=("7", "8"))
-    talk.app = app = replace(app, settings=replace(app.settings, telegram=allowed))
+    talk.app = app = replace(app, settings=replace(app.settings, channels={"telegram": allowed}))
     await talk.says(ANA, "/start")
     await talk.says(BEN, "I like tea.")
     _, code = await create_code(app.db, app.clock, app.settings, "Nora")
@@ -184,7 +184,7 @@ async def test_nobody_becomes_somebody_by_their_name(app: AppContext, talk: Talk
     _, code = await create_code(app.db, app.clock, app.settings, "Nora")
     await talk.says(ANA, code)
     allowed = TelegramSettings(allowed=("8",))
-    talk.app = replace(app, settings=replace(app.settings, telegram=allowed))
+    talk.app = replace(app, settings=replace(app.settings, channels={"telegram": allowed}))
     await talk.says(replace(BEN, name="Nora"), "who am I?")
     async with app.db.begin_read() as tx:
         people = [each.name for each in await list_people(tx)]

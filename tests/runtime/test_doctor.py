@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.settings_schema import ModelSettings, TelegramSettings
+from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.config.settings_schema import ModelSettings
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.scripted import ScriptedModel
@@ -59,7 +60,7 @@ def on_telegram(app: AppContext, world: World, *, token: str | None = None) -> A
     """A house that is connected to a Telegram of the test."""
     settings = replace(
         app.settings,
-        telegram=TelegramSettings(base_url=world.url),
+        channels={"telegram": TelegramSettings(base_url=world.url)},
         environment={"OLDFRIEND_TELEGRAM_TOKEN": token or world.token},
     )
     return replace(app, settings=settings)

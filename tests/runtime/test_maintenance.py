@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.parsers import Microdollars
 from oldfriend.config.settings_schema import BudgetSettings, RetentionSettings
 from oldfriend.domain.clock import SECOND
+from oldfriend.domain.setting_parsers import Microdollars
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import (
     CONSOLIDATE_JOB,

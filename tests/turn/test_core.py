@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldfriend.channels.channel import PUSH_CHANNELS
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.circuit_breaker import CircuitBreaker
@@ -135,7 +135,7 @@ async def test_no_prompt_tells_by_which_app_somebody_writes(talk: Talk) -> None:
     text = text_of(asked[0]).casefold()
     assert "thunder" in text
     assert "(read elsewhere)" in text
-    apps = {"terminal", "whatsapp", "telegram", "discord", "imessage", "wechat", *PUSH_CHANNELS}
+    apps = {"terminal", "whatsapp", "telegram", "discord", "imessage", "wechat", *CHANNELS}
     assert not {app for app in apps if re.search(rf"\b{app}\b", text)}
 
 

@@ -20,6 +20,7 @@ from oldfriend.api.idempotency import IdempotencyCache
 from oldfriend.api.problem_json import Problem, register_error_handlers
 from oldfriend.api.routers import (
     admin,
+    channels,
     chat,
     credentials,
     days,
@@ -34,13 +35,13 @@ from oldfriend.api.routers import (
     reflections,
     session,
     settings,
-    telegram,
     timeline,
     voice,
 )
 from oldfriend.api.security_middleware import SecurityMiddleware
 from oldfriend.api.settings_reload import ReloadSettings, SettingsWriter
 from oldfriend.api.sign_in_tickets import TicketStore
+from oldfriend.channels.registry import CHANNELS
 
 API_PREFIX: Final = "/api/v1"
 PAGE_PATHS: Final = ("memory", "people", "days", "bring", "settings", "forget", "welcome")
@@ -120,10 +121,13 @@ def build_routes() -> Sequence[BaseRoute]:
         persona_drafts.router,
         settings.router,
         models.router,
-        telegram.router,
         admin.router,
     ):
         api.include_router(router, prefix=API_PREFIX, responses=ERROR_RESPONSES)
+    for name in CHANNELS:
+        api.include_router(
+            channels.router, prefix=f"{API_PREFIX}/{name}", tags=[name], responses=ERROR_RESPONSES
+        )
     return api.routes
 
 

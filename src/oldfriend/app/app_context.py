@@ -10,7 +10,8 @@ from oldfriend.app.isolation import Isolation
 from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import ProcessFolder
 from oldfriend.app.usage_accounting import UsageAccount
-from oldfriend.channels.channel import PUSH_CHANNELS, Channel
+from oldfriend.channels.channel import Channel
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelRole
 from oldfriend.db.database import Database
@@ -88,7 +89,8 @@ class AppContext:
     models: Mapping[ModelRole, RoleModel] = field(default_factory=dict)  # empty: offline
     transcriber: Transcriber | None = None  # None: voice messages are not transcribed
     speaker: SpeechSynthesizer | None = None  # None: replies are not spoken
-    platforms: frozenset[str] = PUSH_CHANNELS  # channels whose replies must be sent
+    # channels whose replies must be sent
+    platforms: frozenset[str] = field(default_factory=lambda: frozenset(CHANNELS))
     # channels that this process can reach
     channels: Mapping[str, Channel] = field(default_factory=dict)
     warm_up: Callable[[], Awaitable[None]] = skip_warm_up

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from oldfriend.config.parsers import Microdollars
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, get_start_of_day
+from oldfriend.domain.setting_parsers import Microdollars
 from oldfriend.usage.costs import SpendCap, UsageTotals, sum_usage
 
 

@@ -8,11 +8,6 @@ from typing import Final, Protocol, TypeAlias
 
 from oldfriend.channels.channel_events import ChannelEvent
 
-PUSH_CHANNELS: Final[frozenset[str]] = frozenset({"telegram"})
-"""The names of the channels whose replies are sent, whichever process answers.
-
-On every other channel whoever waits reads the reply from the log: a terminal, a program, a diary.
-"""
 WEB_CHANNEL: Final = "web"
 """The channel of the web page, which may be open anywhere, unlike a terminal."""
 
@@ -46,7 +41,7 @@ class DraftPreview(Protocol):
 
 
 class Channel(Protocol):
-    """A platform, such as Telegram."""
+    """A platform on which people chat."""
 
     @property
     def debounce_s(self) -> float:

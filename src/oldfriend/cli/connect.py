@@ -1,4 +1,4 @@
-"""oldfriend connect: chooses, tests and saves models, or connects Telegram.
+"""oldfriend connect: chooses, tests and saves models, or connects a chat platform.
 
 Asks for whatever is not given as an option. Before a model is used, shows which data will leave
 this machine and asks for consent.
@@ -9,20 +9,22 @@ import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 
+from oldfriend.channels.channel_spec import ChannelSpec
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.cli.import_cmd import embed_messages
 from oldfriend.cli.open_context import ask_secret, get_person_option, load_settings_from_options
 from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
 from oldfriend.config.keys import delete_key, store_key
-from oldfriend.config.parsers import RawSetting
 from oldfriend.config.provider_resolution import find_channel_token, get_provider_url
 from oldfriend.config.settings import Settings
-from oldfriend.config.settings_schema import LOCAL, PARSE_URL
+from oldfriend.config.settings_schema import LOCAL
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
+from oldfriend.domain.setting_parsers import RawSetting, parse_url
 from oldfriend.inbound.account_linking import create_code, unlink_channel
 from oldfriend.llm.addresses import resolve_refusal
 from oldfriend.llm.providers import PROVIDERS
 from oldfriend.memory.people import list_people
-from oldfriend.runtime.channel_registry import register_bot
+from oldfriend.runtime.bot_connections import register_bot
 from oldfriend.runtime.provider_roles import (
     ModelCandidate,
     SavedChoice,
@@ -44,10 +46,6 @@ from oldfriend.runtime.provider_setup import (
 )
 from oldfriend.runtime.speech_setup import DEFAULT_SPEAKERS, DEFAULT_TRANSCRIBERS
 from oldfriend.runtime.wiring import open_app
-
-CHANNEL = "telegram"
-SETUP_HELP = """Make a bot: write /newbot to @BotFather on Telegram. It gives you a token.
-What is said to a bot passes through Telegram's servers, and they can read it."""
 
 MAIN_MODELS = {name: known.main for name, known in PROVIDERS.items() if known.main}
 DATA_SENT_TO_MODEL = "what you say, and whatever of your memories bears on it"
@@ -71,8 +69,8 @@ async def run(options: argparse.Namespace) -> int:
             return await connect_transcriber(options, settings)
         case "speaker":
             return await connect_speaker(options, settings)
-        case "telegram":
-            return await connect_telegram(options, settings)
+        case name if name in CHANNELS:
+            return await connect_channel(options, settings, CHANNELS[name])
         case "none":
             disconnect_models(settings)
             print("Offline again: answers come from the memory alone, and nothing is sent.")
@@ -168,7 +166,7 @@ async def ask_model_choice(
     if not base_url and not get_provider_url(settings, provider):
         base_url = ask_answer(f"At which address is {provider}, such as http://localhost:8080/v1")
     if base_url:  # check it before printing it: it may contain a password
-        base_url = PARSE_URL(RawSetting(value=base_url, source="--base-url", is_text=True))
+        base_url = parse_url(RawSetting(value=base_url, source="--base-url", is_text=True))
         if refusal := await resolve_refusal(base_url):
             raise InvalidInput(refusal)
     available = next((offer.models for offer in offers if offer.provider == provider), ())
@@ -266,29 +264,33 @@ async def reembed_all(options: argparse.Namespace) -> None:
         return  # there is nothing to embed yet
 
 
-async def connect_telegram(options: argparse.Namespace, settings: Settings) -> int:
+async def connect_channel(
+    options: argparse.Namespace, settings: Settings, spec: ChannelSpec
+) -> int:
     """Store a bot's token and print a linking code for a person; with --remove, disconnect."""
     if options.remove:
-        return await disconnect(options, settings)
-    stored = find_channel_token(settings, CHANNEL)
+        return await disconnect(options, settings, spec)
+    stored = find_channel_token(settings, spec.name)
     if stored is None:
-        print(SETUP_HELP)
+        print(spec.setup_help)
         token = await asyncio.to_thread(ask_secret, "Token of the bot")
         if not token:
             raise InvalidInput("No token was given. Nothing was changed.")
     else:
         token = stored.value
-    bot = "" if options.no_test else await register_bot(settings, token)
+    bot = "" if options.no_test else await register_bot(spec, token, settings)
     token_source = (
         stored.source
         if stored
-        else store_key(CHANNEL, token, data=settings.data, address=settings.telegram.base_url)
+        else store_key(
+            spec.name, token, data=settings.data, address=settings.channels[spec.name].base_url
+        )
     )
     async with open_app(settings) as app:
         person, code = await create_code(
             app.db, app.clock, app.settings, await resolve_chat_person(app.db, options)
         )
-    bot_address = f"https://t.me/{bot}" if bot else "your bot"
+    bot_address = spec.link_format.format(bot=bot) if bot else "your bot"
     print(f"The bot{f' @{bot}' if bot else ''} is connected; its token is in {token_source}.")
     print(f"Code for {person.name}: {code[:3]} {code[3:]}  (for ten minutes, once)")
     print(
@@ -298,21 +300,21 @@ async def connect_telegram(options: argparse.Namespace, settings: Settings) -> i
     return 0
 
 
-async def disconnect(options: argparse.Namespace, settings: Settings) -> int:
+async def disconnect(options: argparse.Namespace, settings: Settings, spec: ChannelSpec) -> int:
     """Delete the bot's token; with --person, unlink only that person."""
     if get_person_option(options) is not None:
         async with open_app(settings, create=False) as app:
             async with app.db.begin_read() as tx:
                 person = await get_selected_person(tx, options)
-            count = await unlink_channel(app.db, person, CHANNEL)
+            count = await unlink_channel(app.db, person, spec.name)
         print(
-            f"{person.name} is known on Telegram no more. What was said stays."
+            f"{person.name} is known on {spec.title} no more. What was said stays."
             if count
-            else f"{person.name} was not known on Telegram."
+            else f"{person.name} was not known on {spec.title}."
         )
         return 0 if count else 1
-    stored = find_channel_token(settings, CHANNEL)
-    if not delete_key(CHANNEL, data=settings.data):
+    stored = find_channel_token(settings, spec.name)
+    if not delete_key(spec.name, data=settings.data):
         print(
             f"The token is in {stored.source}: take it out there."
             if stored
@@ -321,7 +323,7 @@ async def disconnect(options: argparse.Namespace, settings: Settings) -> int:
         return 1
     print(
         "The token is gone from this machine; who was known there stays known.\n"
-        "A running `oldfriend serve` lets go of the bot with `oldfriend reload`. To end the bot "
-        "for good, write /deletebot to @BotFather."
+        "A running `oldfriend serve` lets go of the bot with `oldfriend reload`. "
+        f"{spec.farewell_help}"
     )
     return 0

@@ -5,9 +5,9 @@ import sys
 import time
 
 from oldfriend.cli.output import EscapeSequence
-from oldfriend.config.database_url import redact_url
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.setting_parsers import redact_url
 from oldfriend.runtime.wiring import open_database
 from oldfriend.transfer.copy_database import CopyProgress, copy_database
 

@@ -12,10 +12,11 @@ from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.cli.open_context import get_person_option
 from oldfriend.cli.output import dumps
 from oldfriend.cli.tables import format_table
-from oldfriend.config.database_url import redact_url, to_database_url
+from oldfriend.config.database_url import to_database_url
 from oldfriend.domain.errors import NotFound, OldfriendError
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.setting_parsers import redact_url
 from oldfriend.presenters.belief_presenter import belief_as_json, format_belief_line
 from oldfriend.presenters.receipt_presenter import evidence_as_text, to_one_line
 from oldfriend.replay.diff import (

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from oldfriend import __version__
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.cli.core_options import add_core_command
 from oldfriend.cli.memory_options import add_memory_commands
 from oldfriend.cli.options import (
@@ -364,9 +365,14 @@ def add_access_commands(commands: Subparsers) -> None:
 
 
 def add_connect_command(commands: Subparsers) -> None:
-    """Add the command for choosing models and connecting Telegram."""
+    """Add the command for choosing models and connecting chat platforms."""
+    titles = " or ".join(spec.title for spec in CHANNELS.values())
+    bots = "; ".join(
+        f"{spec.name}: a bot on {spec.title}, with a code for --person"
+        for spec in CHANNELS.values()
+    )
     connect = add_command(
-        commands, "connect", "connect", "set up language models, voice or Telegram"
+        commands, "connect", "connect", f"set up language models, voice or {titles}"
     )
     connect.add_argument(
         "what",
@@ -375,19 +381,18 @@ def add_connect_command(commands: Subparsers) -> None:
             "embedder",
             "transcriber",
             "speaker",
-            "telegram",
+            *CHANNELS,
             "none",
             "forget",
         ),
         help="model: a language model; embedder: an embedding model; transcriber: speech to "
-        "text; speaker: text to speech; telegram: a bot on Telegram, with a code for --person; "
-        "none: use no model; forget: delete a stored key",
+        f"text; speaker: text to speech; {bots}; none: use no model; forget: delete a stored key",
     )
     add_new_person_option(connect)
     connect.add_argument(
         "--remove",
         action="store_true",
-        help="with telegram: disconnect the bot, or --person from it",
+        help=f"with {' or '.join(CHANNELS)}: disconnect the bot, or --person from it",
     )
     connect.add_argument(
         "--provider", type=sanitize_text, metavar="NAME", help="the provider, such as ollama"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from oldfriend.app.pid_lock import ReloadResult, ServerInfo, find_server, send_signal
 from oldfriend.cli.open_context import get_data_folder, load_settings_from_options
-from oldfriend.config.settings import RELOADABLE_SETTINGS
+from oldfriend.config.settings import list_reloadable_settings
 from oldfriend.domain.errors import ServerProcessError, StoreError
 from oldfriend.persona.soul_file import SOUL_FILE_NAME, sync_soul_file
 from oldfriend.runtime.wiring import open_app
@@ -36,7 +36,7 @@ async def run(options: argparse.Namespace) -> int:
     if outcome.needs_start:
         print(
             f"Changed, but only taken up by a new start: {', '.join(outcome.needs_start)}.\n"
-            f"(Taken up at once: {', '.join(RELOADABLE_SETTINGS)}.)"
+            f"(Taken up at once: {', '.join(list_reloadable_settings())}.)"
         )
     return 0
 

@@ -15,12 +15,13 @@ from oldfriend.cli.open_context import get_person_option, load_settings_from_opt
 from oldfriend.cli.person_option import get_person_by_name
 from oldfriend.cli.progress import StatusLine
 from oldfriend.cli.tables import format_count, format_money
-from oldfriend.config.database_url import is_same_database, redact_url, to_database_url
+from oldfriend.config.database_url import is_same_database, to_database_url
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelSettings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, ModelError
+from oldfriend.domain.setting_parsers import redact_url
 from oldfriend.replay.estimate import ReplayEstimate, estimate_replay
 from oldfriend.replay.replay_run import run_replay
 from oldfriend.replay.replay_types import RULES_MODEL, ReplayRequest, ReplayResult

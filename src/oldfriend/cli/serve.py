@@ -20,7 +20,7 @@ from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.web_app import create_app
 from oldfriend.app.event_log import configure_logging, log_event
 from oldfriend.app.pid_lock import PidLock, find_server, format_base_url, hold_pid_lock
-from oldfriend.channels.channel import PUSH_CHANNELS
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.cli.link import format_link
 from oldfriend.cli.open_context import (
     load_settings_from_options,
@@ -45,7 +45,7 @@ TEXT_BROWSERS: Final = frozenset({"www-browser", "links", "elinks", "lynx", "w3m
 """Text browsers would take over the terminal, and run no scripts."""
 
 SERVE_TASKS: Final[Mapping[str, WorkerPart]] = MappingProxyType(
-    {**WORK_TASKS, **{name: partial(listen_on_channel, name) for name in sorted(PUSH_CHANNELS)}}
+    {**WORK_TASKS, **{name: partial(listen_on_channel, name) for name in sorted(CHANNELS)}}
 )
 """Tasks that the server keeps running."""
 

@@ -11,6 +11,7 @@ from typing import Final
 from oldfriend.app.embed_messages import find_embedding_resume_at
 from oldfriend.app.pid_lock import ServerInfo, find_server
 from oldfriend.app.spend_limits import Allowance, load_allowances
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.cli.cost import format_allowance, format_cost, to_allowance_json
 from oldfriend.cli.open_context import (
     get_data_folder,
@@ -58,7 +59,7 @@ class StatusReport:
     embedding_waits_until: Micros | None  # when tomorrow's allowance lets it resume
     unverified_deletions: int  # whose data may still be in files
     rollup_failures: list[str]  # why summaries could not be rolled up
-    telegram: PlatformMetrics
+    channels: dict[str, PlatformMetrics]  # by name
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -90,7 +91,7 @@ async def load_status(settings: Settings) -> StatusReport:
             unread_segments=await count_unread(tx),
             embedding_waits_until=await find_embedding_resume_at(tx, now=now),
             unverified_deletions=len(await list_unverified(tx)),
-            telegram=await collect_platform_metrics(tx, "telegram"),
+            channels={name: await collect_platform_metrics(tx, name) for name in CHANNELS},
             rollup_failures=[
                 why
                 for person in await list_people(tx)
@@ -144,7 +145,7 @@ def format_status(status: StatusReport) -> list[str]:
             * bool(status.unread_segments)
         ),
         f"Models: {format_models(status.settings)}.",
-        *format_telegram(status),
+        *(line for name in CHANNELS for line in format_channel(status, name)),
         f"Today: {format_count(spent.calls, 'call')}, {spent.tokens:,} tokens, "
         f"{format_cost(spent)}.",
         *map(format_allowance, status.today),
@@ -196,10 +197,10 @@ def format_models(settings: Settings) -> str:
     return "; ".join(f"{role} {', then '.join(models)}" for role, models in chosen)
 
 
-def format_telegram(status: StatusReport) -> list[str]:
-    """Format how many people use Telegram, if a bot is or was connected."""
-    metrics = status.telegram
-    if find_channel_token(status.settings, metrics.name) is None and not metrics.identities:
+def format_channel(status: StatusReport, name: str) -> list[str]:
+    """Format how many people use a channel, if a bot is or was connected."""
+    metrics = status.channels[name]
+    if find_channel_token(status.settings, name) is None and not metrics.identities:
         return []
     closed = (
         f"; {format_count(metrics.blocked_chats, 'chat')} closed" if metrics.blocked_chats else ""
@@ -209,12 +210,10 @@ def format_telegram(status: StatusReport) -> list[str]:
         if metrics.rejected_messages
         else ""
     )
-    missing = (
-        "" if find_channel_token(status.settings, metrics.name) else ", but no bot is connected"
-    )
-    off = "" if status.settings.telegram.enabled else ", but it is off"
+    missing = "" if find_channel_token(status.settings, name) else ", but no bot is connected"
+    off = "" if status.settings.channels[name].enabled else ", but it is off"
     known = format_count(metrics.identities, "address", "addresses")
-    return [f"Telegram: {known} known{missing or off}{closed}{rejected}."]
+    return [f"{CHANNELS[name].title}: {known} known{missing or off}{closed}{rejected}."]
 
 
 def to_server_json(server: ServerInfo | None, troubles: list[str]) -> JsonValue:
@@ -248,10 +247,13 @@ def to_status_json(status: StatusReport) -> dict[str, JsonValue]:
         "models": {role: [*models.for_role(role)] for role in MODEL_ROLES},
         "today": {each.purpose: to_allowance_json(each) for each in status.today},
         "not_folded": [*status.rollup_failures],
-        "telegram": {
-            "known": status.telegram.identities,
-            "closed": status.telegram.blocked_chats,
-            "turned_away": status.telegram.rejected_messages,
+        **{
+            name: {
+                "known": metrics.identities,
+                "closed": metrics.blocked_chats,
+                "turned_away": metrics.rejected_messages,
+            }
+            for name, metrics in status.channels.items()
         },
         "embedding_waits_until": None if until is None else from_micros(until).isoformat(),
     }

@@ -1,16 +1,13 @@
 """Database URLs: ``sqlite:///PATH``, ``json:///PATH`` or ``postgresql://…``."""
 
-import re
 from pathlib import Path
 from typing import Final
 
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.setting_parsers import redact_url
 
 JSON_PREFIX: Final = "json:///"
 POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
-SECRET_PARAMETER: Final = re.compile(r"((?:password|passwd|pwd|secret|token|key)=).*", re.I | re.S)
-CREDENTIALS: Final = re.compile(r"\A(\w[\w+.-]*://)?.*@", re.S)
-"""Up to the last "@": an "@" in a password is often not escaped."""
 
 
 def is_postgres_url(url: str) -> bool:
@@ -45,11 +42,3 @@ def is_same_database(one: str, other: str) -> bool:
     if is_postgres_url(one) or is_postgres_url(other):
         return one == other
     return parse_database_path(one).resolve() == parse_database_path(other).resolve()
-
-
-def redact_url(url: str) -> str:
-    """Return a URL without its password, in whatever form it is written."""
-    if url.startswith(("sqlite:///", JSON_PREFIX)):
-        return url
-    unnamed = SECRET_PARAMETER.sub(r"\1…", url)
-    return CREDENTIALS.sub(lambda found: f"{found[1] or ''}…@", unnamed)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from platformdirs import user_config_path
 
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.addresses import parse_origin
@@ -32,7 +33,7 @@ KEYRING_SERVICE: Final = "oldfriend"
 KEYRING_LABEL: Final = localizable("system_keyring", "the system keyring")
 KEYS_FILE_NAME: Final = "keys.toml"
 DELETION_KEY_NAME: Final = "forgetting"
-RESERVED_NAMES: Final = frozenset({"telegram", DELETION_KEY_NAME})
+RESERVED_NAMES: Final = frozenset({*CHANNELS, DELETION_KEY_NAME})
 """Names under which secrets other than provider keys are stored."""
 ORIGIN_SUFFIX: Final = "_address"
 """The suffix of the entry for a key's origin; no provider name has an underscore."""

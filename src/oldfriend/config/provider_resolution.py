@@ -4,7 +4,7 @@ It opens no connection.
 """
 
 from oldfriend.config.keys import RESERVED_NAMES, Credential, find_key, find_key_for_other_origin
-from oldfriend.config.settings import Settings
+from oldfriend.config.settings import Settings, get_token_variable
 from oldfriend.config.settings_schema import MODEL_ROLES, ProviderSettings
 from oldfriend.domain.errors import ModelMisconfigured
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
@@ -55,13 +55,12 @@ def resolve_model(settings: Settings, model: str) -> ModelConfig:
 
 def find_channel_token(settings: Settings, channel: str) -> Credential | None:
     """Return our token for a platform and its source. Raises InvalidInput."""
-    variable = f"OLDFRIEND_{channel.upper()}_TOKEN"
     return find_key(
         channel,
         settings.environment,
-        variable=variable,
+        variable=get_token_variable(channel),
         data=settings.data,
-        address=settings.telegram.base_url,
+        address=settings.channels[channel].base_url,
     )
 
 

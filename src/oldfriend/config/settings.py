@@ -15,8 +15,9 @@ from typing import Final, TypeVar, get_type_hints
 from platformdirs import user_data_path
 from tzlocal import get_localzone_name
 
-from oldfriend.config.database_url import is_same_database, redact_url
-from oldfriend.config.parsers import RawSetting, SettingParser, text_parser
+from oldfriend.channels.channel_spec import ChannelSettings
+from oldfriend.channels.registry import CHANNELS
+from oldfriend.config.database_url import is_same_database
 from oldfriend.config.settings_file import SETTINGS_FILE_NAME, read_settings_file
 from oldfriend.config.settings_schema import (
     PROVIDER_NAME_PATTERN,
@@ -30,33 +31,35 @@ from oldfriend.config.settings_schema import (
     RetentionSettings,
     SearchSettings,
     ServeSettings,
-    SettingsSection,
     SpeechSettings,
-    TelegramSettings,
 )
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.setting_parsers import (
+    RawSetting,
+    SettingParser,
+    SettingsSection,
+    redact_url,
+    text_parser,
+)
 
 SectionT = TypeVar("SectionT", bound=SettingsSection)
 
 DATABASE_FILE = "oldfriend.db"
 ENV_PREFIX: Final = "OLDFRIEND_"
-SECTIONS: Final[Mapping[str, type[SettingsSection]]] = {
-    "models": ModelSettings,
-    "embedder": EmbedderSettings,
-    "speech": SpeechSettings,
-    "limits": LimitSettings,
-    "budget": BudgetSettings,
-    "context": ContextSettings,
-    "search": SearchSettings,
-    "memory": MemorySettings,
-    "retention": RetentionSettings,
-    "serve": ServeSettings,
-    "telegram": TelegramSettings,
+SECTIONS: Final[Mapping[str, SettingsSection]] = {
+    "models": ModelSettings(),
+    "embedder": EmbedderSettings(),
+    "speech": SpeechSettings(),
+    "limits": LimitSettings(),
+    "budget": BudgetSettings(),
+    "context": ContextSettings(),
+    "search": SearchSettings(),
+    "memory": MemorySettings(),
+    "retention": RetentionSettings(),
+    "serve": ServeSettings(),
 }
 PROVIDERS_SECTION: Final = "providers"
-SECRET_VARIABLES: Final = frozenset({"OLDFRIEND_TELEGRAM_TOKEN"})
-"""Variables that hold secrets and are no settings; they are read by ``keys``."""
 RELOADABLE_SETTINGS: Final = (
     "models",
     "providers",
@@ -69,10 +72,31 @@ RELOADABLE_SETTINGS: Final = (
     "search.scorer",
     "memory",
     "retention",
-    "telegram.enabled",
-    "telegram.allowed",
 )
 """Settings that `oldfriend reload` applies to a running process; others need a restart."""
+RELOADABLE_CHANNEL_SETTINGS: Final = ("enabled", "allowed")
+
+
+def build_default_channels() -> Mapping[str, ChannelSettings]:
+    """Return the default settings of every channel, by its name."""
+    return {name: spec.default_settings for name, spec in CHANNELS.items()}
+
+
+def list_sections() -> Mapping[str, SettingsSection]:
+    """Return every section with its defaults, by its name; that of a channel is its name."""
+    return {**SECTIONS, **build_default_channels()}
+
+
+def get_token_variable(channel: str) -> str:
+    """Return the variable that may hold our token for a channel; it is a secret and no setting."""
+    return f"{ENV_PREFIX}{channel.upper()}_TOKEN"
+
+
+def list_reloadable_settings() -> tuple[str, ...]:
+    """Return the sections and settings that a reload applies."""
+    return RELOADABLE_SETTINGS + tuple(
+        f"{channel}.{name}" for channel in CHANNELS for name in RELOADABLE_CHANNEL_SETTINGS
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +118,7 @@ class Settings:
     memory: MemorySettings = field(default_factory=MemorySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     serve: ServeSettings = field(default_factory=ServeSettings)
-    telegram: TelegramSettings = field(default_factory=TelegramSettings)
+    channels: Mapping[str, ChannelSettings] = field(default_factory=build_default_channels)
     bench_data: Path | None = None  # conversations for the benchmark that must not be distributed
     bench_float_model: Path | None = None  # the float graph to compare the embedder with
     bench_postgres: str | None = None  # a database in which the benchmark may create tables
@@ -108,7 +132,13 @@ class Settings:
 
     def get_allowed_addresses(self, channel: str) -> tuple[str, ...]:
         """Return the addresses on a channel that may write without a pairing code."""
-        return {"telegram": self.telegram.allowed}.get(channel, ())
+        return self.channels[channel].allowed if channel in self.channels else ()
+
+    def get_section(self, name: str) -> SettingsSection:
+        """Return a section by its name in the settings file."""
+        section = self.channels[name] if name in self.channels else getattr(self, name)
+        assert isinstance(section, SettingsSection)
+        return section
 
 
 def load_settings(
@@ -149,7 +179,10 @@ def load_settings(
         memory=build_section(MemorySettings(), "memory", raw_values),
         retention=build_section(RetentionSettings(), "retention", raw_values),
         serve=build_section(ServeSettings(), "serve", raw_values),
-        telegram=build_section(TelegramSettings(), "telegram", raw_values),
+        channels={
+            name: build_section(defaults, name, raw_values)
+            for name, defaults in build_default_channels().items()
+        },
         bench_data=parse_optional_path(environment.get("OLDFRIEND_BENCH_DATA")),
         bench_float_model=parse_optional_path(environment.get("OLDFRIEND_BENCH_FLOAT_MODEL")),
         bench_postgres=environment.get("OLDFRIEND_BENCH_POSTGRES") or None,
@@ -200,9 +233,14 @@ def apply_reload(current: Settings, new: Settings) -> tuple[Settings, tuple[str,
         search=replace(current.search, scorer=new.search.scorer),
         memory=new.memory,
         retention=new.retention,
-        telegram=replace(
-            current.telegram, enabled=new.telegram.enabled, allowed=new.telegram.allowed
-        ),
+        channels={
+            name: replace(
+                section,
+                enabled=new.channels[name].enabled,
+                allowed=new.channels[name].allowed,
+            )
+            for name, section in current.channels.items()
+        },
         limits=replace(
             current.limits,
             messages_per_minute=new.limits.messages_per_minute,
@@ -218,20 +256,22 @@ def flatten_settings(settings: Settings) -> Iterator[tuple[str, object]]:
     """Yield every setting as its dotted name and value."""
     yield "database", settings.database
     yield PROVIDERS_SECTION, settings.providers
-    for name in SECTIONS:
-        section = getattr(settings, name)
+    for name in list_sections():
+        section = settings.get_section(name)
         for part in fields(section):
             yield f"{name}.{part.name}", getattr(section, part.name)
 
 
 def parse_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, RawSetting]]:
     """Yield the settings in environment variables; other variables are ignored."""
+    sections = list_sections()
+    secrets = {get_token_variable(channel) for channel in CHANNELS}
     for variable, value in environment.items():
         section, _, rest = variable.removeprefix(ENV_PREFIX).lower().partition("_")
-        if not variable.startswith(ENV_PREFIX) or not value or variable in SECRET_VARIABLES:
+        if not variable.startswith(ENV_PREFIX) or not value or variable in secrets:
             continue
         raw = RawSetting(value=value, source=variable, is_text=True)
-        if section in SECTIONS and rest:
+        if section in sections and rest:
             yield f"{section}.{rest}", raw
         elif section == PROVIDERS_SECTION and rest:
             yield parse_provider_setting(rest), raw
@@ -259,7 +299,9 @@ def parse_overrides(overrides: Sequence[str]) -> Iterator[tuple[str, RawSetting]
 
 def reject_unknown_settings(raw_values: Mapping[str, RawSetting]) -> None:
     """Raise InvalidInput for an unknown setting, with the closest known one."""
-    known = [f"{name}.{part.name}" for name, kind in SECTIONS.items() for part in fields(kind)]
+    known = [
+        f"{name}.{part.name}" for name, kind in list_sections().items() for part in fields(kind)
+    ]
     known.append("database")
     for name, value in raw_values.items():
         candidates = list(known)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, TypeAlias, get_type_hints
 
-from oldfriend.config.parsers import RawSetting, SettingParser
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.settings import (
-    RELOADABLE_SETTINGS,
-    SECTIONS,
     Settings,
+    list_reloadable_settings,
+    list_sections,
     parse_environment,
 )
 from oldfriend.config.settings_file import read_settings_file, read_settings_text
@@ -23,6 +23,7 @@ from oldfriend.config.settings_writer import (
 )
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.setting_parsers import RawSetting, SettingParser
 from oldfriend.usage.costs import MICRODOLLARS
 
 SettingValue: TypeAlias = bool | int | float | str | Sequence[str] | None
@@ -31,10 +32,6 @@ FILE_ONLY_SETTINGS: Final = frozenset(
     {
         "serve.host",
         "serve.port",
-        "telegram.base_url",
-        "telegram.webhook",
-        "telegram.webhook_host",
-        "telegram.webhook_port",
         "limits.lease_s",
         "limits.heartbeat_s",
     }
@@ -75,14 +72,13 @@ def list_settings(settings: Settings) -> list[SettingState]:
 
 def list_setting_values(settings: Settings) -> Iterator[tuple[str, object, object]]:
     """Yield each setting's name, value and default."""
-    for section, kind in SECTIONS.items():
-        defaults = kind()
-        for part in fields(kind):
+    for section, defaults in list_sections().items():
+        for part in fields(defaults):
             name = f"{section}.{part.name}"
-            if name not in FILE_ONLY_SETTINGS:
+            if not is_file_only(name):
                 yield (
                     name,
-                    getattr(getattr(settings, section), part.name),
+                    getattr(settings.get_section(section), part.name),
                     getattr(defaults, part.name),
                 )
 
@@ -111,7 +107,14 @@ def to_file_value(raw: RawSetting | None) -> SettingValue:
 
 def is_reloadable(name: str) -> bool:
     """Return whether a running process applies changes to a setting."""
-    return name in RELOADABLE_SETTINGS or name.partition(".")[0] in RELOADABLE_SETTINGS
+    return not {name, name.partition(".")[0]}.isdisjoint(list_reloadable_settings())
+
+
+def is_file_only(name: str) -> bool:
+    """Return whether a setting can only be changed in the file itself."""
+    section, _, part = name.partition(".")
+    of_channel = CHANNELS[section].file_only_settings if section in CHANNELS else frozenset()
+    return name in FILE_ONLY_SETTINGS or part in of_channel
 
 
 def write_settings(settings: Settings, changes: Mapping[str, SettingValue]) -> str:
@@ -143,12 +146,12 @@ def restore_settings_file(file: Path, text: str) -> None:
 def validate_setting(name: str, value: SettingValue) -> None:
     """Raise InvalidInput for a value or setting that cannot be written."""
     section, _, part = name.partition(".")
-    kind = SECTIONS.get(section)
-    if kind is None or part not in {each.name for each in fields(kind)}:
+    defaults = list_sections().get(section)
+    if defaults is None or part not in {each.name for each in fields(defaults)}:
         raise InvalidInput(
             localizable("setting_unknown", f"There is no setting {name[:80]!r}.", name=name[:80])
         )
-    if name in FILE_ONLY_SETTINGS:
+    if is_file_only(name):
         raise InvalidInput(
             localizable(
                 "setting_by_hand",
@@ -157,9 +160,8 @@ def validate_setting(name: str, value: SettingValue) -> None:
             )
         )
     if value is not None:
-        parse: SettingParser[object] = get_type_hints(kind, include_extras=True)[part].__metadata__[
-            0
-        ]
+        hints = get_type_hints(type(defaults), include_extras=True)
+        parse: SettingParser[object] = hints[part].__metadata__[0]
         parse(RawSetting(value=to_toml_value(value), source=name, is_text=False))
 
 

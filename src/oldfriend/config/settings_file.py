@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from oldfriend.config.parsers import RawSetting
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
+from oldfriend.domain.setting_parsers import RawSetting
 
 SETTINGS_FILE_NAME: Final = "oldfriend.toml"
 _TABLE: Final = re.compile(r"\A\s*+\[([^\[\]]+)\]")

@@ -5,11 +5,14 @@ is decided in ``settings``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from oldfriend.config.parsers import (
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.job_types import MAX_LEASE_S
+from oldfriend.domain.setting_parsers import (
     Microdollars,
+    SettingsSection,
     choice_parser,
     int_parser,
     list_parser,
@@ -17,10 +20,9 @@ from oldfriend.config.parsers import (
     optional_parser,
     parse_bool,
     parse_dollars,
+    parse_url,
     text_parser,
 )
-from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.job_types import MAX_LEASE_S
 from oldfriend.prompts.token_budget import BUDGETS, Preset
 
 ModelRole = Literal["small", "main", "reflect"]
@@ -43,19 +45,6 @@ PARSE_MODELS = list_parser(
         MODEL_NAME_PATTERN,
     )
 )
-URL_EXAMPLE = "an address such as http://localhost:11434/v1"
-PARSE_URL = text_parser(localizable("expected_address", URL_EXAMPLE), r"https?://[^\s@]+")
-PARSE_WEBHOOK_URL = text_parser(
-    localizable(
-        "expected_proxy",
-        "the address of a proxy that Telegram can reach, such as https://me.example/api/telegram",
-    ),
-    r"https?://[^\s@]+/api/telegram",
-)
-PARSE_HOST = text_parser(
-    localizable("expected_host", "an address of this machine, such as 127.0.0.1"),
-    r"[A-Za-z0-9.:-]+",
-)
 PARSE_VARIABLE = text_parser(
     localizable("expected_variable", "the name of a variable in capitals, such as MY_KEY"),
     r"[A-Z_][A-Z0-9_]*",
@@ -63,13 +52,6 @@ PARSE_VARIABLE = text_parser(
 PARSE_EMBEDDER = text_parser(
     localizable("expected_embedder", f'"{LOCAL}" or "provider:name"', local=LOCAL),
     rf"{LOCAL}|{MODEL_NAME_PATTERN}",
-)
-PARSE_TELEGRAM_ID = text_parser(
-    localizable("expected_user", "the number of a Telegram user or group, such as 123456789"),
-    r"-?[1-9]\d{0,18}",
-)
-PARSE_TELEGRAM_IDS = list_parser(
-    lambda given: PARSE_TELEGRAM_ID(replace(given, value=str(given.value)))
 )
 PARSE_TRANSCRIBER = text_parser(
     localizable("expected_transcriber", f'"provider:name" or "{LOCAL}:FOLDER"', local=LOCAL),
@@ -81,11 +63,6 @@ PARSE_LOOPBACK = text_parser(
     localizable("expected_loopback", "an address of this machine alone, such as 127.0.0.1"),
     r"localhost|::1|127(\.\d{1,3}){3}",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsSection:
-    """A section of the settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +93,7 @@ class ProviderSettings(SettingsSection):
     kind: Annotated[ProviderKind | None, optional_parser(choice_parser(PROVIDER_KINDS))] = (
         None  # which API it has
     )
-    base_url: Annotated[str | None, optional_parser(PARSE_URL)] = None
+    base_url: Annotated[str | None, optional_parser(parse_url)] = None
     key_from_env: Annotated[str | None, optional_parser(PARSE_VARIABLE)] = (
         None  # if its key is in an unusual variable
     )
@@ -222,25 +199,3 @@ class ServeSettings(SettingsSection):
     host: Annotated[str, PARSE_LOOPBACK] = "127.0.0.1"
     port: Annotated[int, int_parser(ge=0, le=65_535)] = 8344  # 0: any free port
     turns_at_once: Annotated[int, int_parser(ge=1)] = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TelegramSettings(SettingsSection):
-    """Who may write on Telegram besides those who have paired, and how it is reached.
-
-    The token is no setting: `oldfriend connect telegram` stores it.
-    """
-
-    enabled: Annotated[bool, parse_bool] = True  # if there is a token
-    allowed: Annotated[
-        tuple[str, ...], PARSE_TELEGRAM_IDS
-    ] = ()  # ids of users and groups; empty: nobody
-    base_url: Annotated[str, PARSE_URL] = "https://api.telegram.org"
-    quiet_s: Annotated[float, number_parser(ge=0, le=60)] = 2.0  # debounce time in seconds
-    webhook: Annotated[str | None, optional_parser(PARSE_WEBHOOK_URL)] = (
-        None  # the URL that Telegram calls; None: polling
-    )
-    webhook_host: Annotated[str, PARSE_HOST] = (
-        "127.0.0.1"  # the local address that receives these calls
-    )
-    webhook_port: Annotated[int, int_parser(ge=1, le=65_535)] = 8345

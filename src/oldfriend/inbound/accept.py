@@ -13,7 +13,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import is_forgotten_delivery, lift_tombstone
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
-from oldfriend.channels.channel import PUSH_CHANNELS, WEB_CHANNEL
+from oldfriend.channels.channel import WEB_CHANNEL
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
@@ -110,7 +111,7 @@ async def open_local_chat(
 
     Raises InvalidInput for a platform, which has addresses of its own.
     """
-    if channel in PUSH_CHANNELS:
+    if channel in CHANNELS:
         raise InvalidInput(f"Talk on {channel} itself: oldfriend connect {channel}")
     now, zone = clock(), settings.zone
     async with db.begin_write() as tx:

@@ -8,7 +8,7 @@ from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
 from oldfriend.app.doctor_results import READ_ONLY_STORE, CheckResult, report_ok, report_problem
 from oldfriend.app.embed_messages import find_embedding_resume_at
 from oldfriend.app.permissions import check_permissions
-from oldfriend.config.database_url import is_postgres_url, parse_database_path, redact_url
+from oldfriend.config.database_url import is_postgres_url, parse_database_path
 from oldfriend.config.provider_resolution import resolve_model
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import LOCAL, MODEL_ROLES
@@ -22,6 +22,7 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.domain.people import Person
+from oldfriend.domain.setting_parsers import redact_url
 from oldfriend.forgetting.cleanup import run_cleanups
 from oldfriend.learning.learning_scheduler import find_rollup_error
 from oldfriend.learning.reflection_scheduler import (
@@ -42,7 +43,7 @@ from oldfriend.memory.vectors import (
 )
 from oldfriend.presenters.deletion_presenter import explain_unproved
 from oldfriend.presenters.receipt_presenter import NOT_SEARCHABLE
-from oldfriend.runtime.doctor_telegram import check_telegram, fetch_bot_status
+from oldfriend.runtime.doctor_channels import check_channels, diagnose_bots
 from oldfriend.runtime.learn_now import LEARNING_DISABLED
 from oldfriend.runtime.provider_setup import list_key_offers
 from oldfriend.runtime.schema_check import list_schema_faults
@@ -71,9 +72,9 @@ async def run_checks(app: AppContext) -> list[CheckResult]:
         await check_embedder(app.embedder),
         *await check_deletions(app),
     ]
-    bot_status = await fetch_bot_status(app.settings)
+    diagnoses = await diagnose_bots(app.settings)
     async with app.db.begin_read() as tx:
-        results += await check_telegram(tx, app.settings, bot_status, now=app.clock())
+        results += await check_channels(tx, diagnoses, now=app.clock())
         results += await check_language_models(tx, app.settings, now=app.clock())
         results += await check_speech(tx, app.settings, now=app.clock())
         results += await check_delayed_embedding(tx, app.clock, app.settings)

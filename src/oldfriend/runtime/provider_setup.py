@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from oldfriend.app.usage_accounting import PendingCharges, UsageAccount
-from oldfriend.config.database_url import redact_url
 from oldfriend.config.keys import (
     RESERVED_NAMES,
     delete_key,
@@ -18,7 +17,6 @@ from oldfriend.config.keys import (
     list_key_variables,
     store_key,
 )
-from oldfriend.config.parsers import RawSetting
 from oldfriend.config.provider_resolution import (
     find_origin_conflict,
     format_origin_conflict,
@@ -30,7 +28,6 @@ from oldfriend.config.settings_schema import (
     LOCAL,
     MODEL_NAME_PATTERN,
     MODEL_ROLES,
-    PARSE_URL,
     PROVIDER_NAME_PATTERN,
     ModelRole,
     ModelSettings,
@@ -40,6 +37,7 @@ from oldfriend.config.settings_writer import TomlValue, update_settings_file
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
+from oldfriend.domain.setting_parsers import RawSetting, parse_url, redact_url
 from oldfriend.llm.addresses import find_refusal, parse_origin
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.providers import PROVIDERS, ApiKind, is_free_at
@@ -173,7 +171,7 @@ def validate_setup(settings: Settings, setup: ProviderSetup) -> None:
         raise InvalidInput(localizable("model_unnamed", "Name the model, as its provider does."))
     if setup.base_url:
         where = localizable("setting_address", "The address")
-        PARSE_URL(RawSetting(value=setup.base_url, source=where, is_text=True))
+        parse_url(RawSetting(value=setup.base_url, source=where, is_text=True))
     elif not get_provider_url(settings, setup.provider):
         raise InvalidInput(
             localizable(

@@ -46,7 +46,7 @@ from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
 from oldfriend.llm.unavailable import UnavailableModel
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.runtime.channel_registry import ChannelRegistry
+from oldfriend.runtime.bot_connections import BotConnections
 from oldfriend.search.document_terms import encode_document_terms
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ async def open_app(
     """
     reject_short_key(settings)
     db = open_in_memory() if in_memory else await open_database(settings.database, create=create)
-    notifier, platforms, name = Notifier(db), ChannelRegistry(), build_process_name()
+    notifier, bots, name = Notifier(db), BotConnections(), build_process_name()
     processes = None if in_memory else build_process_folder(settings.data, settings.database, name)
     spool = CallSpool(None if processes is None else processes.own)
     account = UsageAccount(db=db, settings=settings, clock=clock, spool=spool)
@@ -91,7 +91,7 @@ async def open_app(
             settings=new_settings,
             models=registries[-1].build_role_models(),
             warm_up=registries[-1].warm_up,
-            channels=platforms.connect_channels(new_settings) if with_channels else {},
+            channels=bots.connect_channels(new_settings) if with_channels else {},
             transcriber=speech_models[-1].build_transcriber(new_settings.speech.transcriber),
             speaker=speech_models[-1].build_synthesizer(
                 new_settings.speech.speaker, new_settings.speech.voice
@@ -119,7 +119,7 @@ async def open_app(
             speaker=speech_models[0].build_synthesizer(
                 settings.speech.speaker, settings.speech.voice
             ),
-            channels=platforms.connect_channels(settings) if with_channels else {},
+            channels=bots.connect_channels(settings) if with_channels else {},
             with_settings=build_with_settings,
             migration_backup=db.migration_backup,
         )
@@ -130,7 +130,7 @@ async def open_app(
         yield await with_finished_cleanups(app)
     finally:
         await close_spool(db, spool)
-        await close_all(notifier, *registries, *speech_models, platforms, embedders, db)
+        await close_all(notifier, *registries, *speech_models, bots, embedders, db)
 
 
 async def with_finished_cleanups(app: AppContext) -> AppContext:

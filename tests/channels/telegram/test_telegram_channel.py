@@ -50,7 +50,7 @@ async def test_a_part_is_sent_and_named(world: World, telegram: TelegramChannel)
     key = await telegram.send(str(ANA), "**hi**", key="x")
 
     assert key == f"message:{ANA}:{world.shown[0].id}"
-    assert await telegram.get_username() == "oldfriend_bot"
+    assert await telegram.register() == "oldfriend_bot"
 
 
 @pytest.mark.slow

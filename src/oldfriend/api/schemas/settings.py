@@ -1,4 +1,4 @@
-"""Schemas for settings, models, Telegram, spending, jobs and health."""
+"""Schemas for settings, models, channels, spending, jobs and health."""
 
 from typing import Literal
 
@@ -106,14 +106,14 @@ class Kept(ApiModel):
 
 
 class Paired(ApiModel):
-    """Somebody who talks on Telegram."""
+    """Somebody who talks on a channel."""
 
     name: str
     addresses: int
 
 
-class TelegramShape(ApiModel):
-    """How people talk on Telegram."""
+class ChannelShape(ApiModel):
+    """How people talk on a channel."""
 
     is_connected: bool
     is_mine: bool = Field(description="Whether you are known there.")

@@ -42,11 +42,11 @@ from oldfriend.channels.telegram.http_connection import HttpResponse
 from oldfriend.channels.telegram.rendering import render
 from oldfriend.channels.telegram.send_locks import SendLocks
 from oldfriend.channels.telegram.sent_log import SentLog
+from oldfriend.channels.telegram.settings import OFFICIAL_URL
 from oldfriend.domain.errors import DeliveryFailed, DeliveryUncertain, InvalidInput, NotFound
 from oldfriend.domain.json import JsonValue
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
-OFFICIAL_URL: Final = "https://api.telegram.org"
 SEND_LOCK_TIMEOUT_S: Final = CALL_TIMEOUT_S + 1.0
 """How long to wait for another process that is sending the same message: no call takes longer,
 unless its process is stopped.

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.channels.channel import HandleEvent
+from oldfriend.channels.channel_spec import BotDiagnosis
 from oldfriend.channels.telegram.api_errors import GroupMigrated
 from oldfriend.channels.telegram.bot_api import (
-    OFFICIAL_URL,
     BotApi,
-    BotIdentity,
     TelegramAddress,
-    WebhookStatus,
     parse_address,
 )
+from oldfriend.channels.telegram.diagnosis import diagnose_bot
 from oldfriend.channels.telegram.event_mapping import to_channel_event
 from oldfriend.channels.telegram.polling import Update, poll
+from oldfriend.channels.telegram.settings import OFFICIAL_URL
 from oldfriend.channels.telegram.splitting import split_reply
 from oldfriend.channels.telegram.update_dedup import UpdateDedup, build_message_key
 from oldfriend.channels.telegram.updates import CallbackUpdate
@@ -80,18 +80,24 @@ class TelegramChannel:
         """Close all connections."""
         await self._api.close()
 
-    async def get_username(self) -> str:
-        """Return the bot's username. Raises PlatformUnavailable, PlatformRejected."""
-        return (await self._api.get_me()).username
+    async def register(self) -> str:
+        """Register the webhook, if one is set, and return the bot's username.
 
-    async def get_state(self) -> tuple[BotIdentity, WebhookStatus]:
-        """Return the bot's identity and webhook. Raises PlatformUnavailable, PlatformRejected."""
-        return await self._api.get_me(), await self._api.get_webhook()
-
-    async def register_webhook(self) -> None:
-        """Register the webhook, if one is set. Raises PlatformUnavailable, PlatformRejected."""
+        Raises PlatformUnavailable, PlatformRejected.
+        """
         if self._webhook is not None:
             await self._api.set_webhook(self._webhook.url, secret=self._secret)
+        return (await self._api.get_me()).username
+
+    async def diagnose(self) -> BotDiagnosis:
+        """Ask Telegram about the bot and its webhook.
+
+        Raises PlatformUnavailable, PlatformRejected.
+        """
+        wanted_url = "" if self._webhook is None else self._webhook.url
+        return diagnose_bot(
+            await self._api.get_me(), await self._api.get_webhook(), wanted_url=wanted_url
+        )
 
     def split(self, text: str) -> Sequence[str]:
         """Split a reply at Telegram's limit; no parts for a text that shows nothing."""

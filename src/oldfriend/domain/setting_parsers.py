@@ -1,7 +1,8 @@
-"""Parsers of single setting values.
+"""Setting parsers: the values of single settings as they are typed.
 
 A parser takes a raw setting and returns its value, or raises InvalidInput that names the source and
-what is expected there. Which settings exist is defined in ``settings_schema``.
+what is expected there. Which settings exist is defined in ``config.settings_schema``, and for
+each channel in its folder.
 """
 
 import math
@@ -10,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NewType, TypeVar
 
-from oldfriend.config.database_url import redact_url
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 
@@ -23,6 +23,16 @@ Microdollars = NewType("Microdollars", int)
 EXPECTED_BOOL: Final = localizable("expected_yes_or_no", "true or false")
 NO_VALUE: Final = "none"
 """The word that removes the value of a setting with a default."""
+
+
+SECRET_PARAMETER: Final = re.compile(r"((?:password|passwd|pwd|secret|token|key)=).*", re.I | re.S)
+CREDENTIALS: Final = re.compile(r"\A(\w[\w+.-]*://)?.*@", re.S)
+"""Up to the last "@": an "@" in a password is often not escaped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsSection:
+    """A section of the settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +128,12 @@ def text_parser(expected: str, pattern: str) -> SettingParser[str]:
     return read
 
 
+parse_url: Final = text_parser(
+    localizable("expected_address", "an address such as http://localhost:11434/v1"),
+    r"https?://[^\s@]+",
+)
+
+
 def choice_parser(choices: Sequence[ChoiceT]) -> SettingParser[ChoiceT]:
     """Return a parser of one of a few words."""
     words = [f'"{choice}"' for choice in choices]
@@ -164,3 +180,11 @@ def format_bounds(ge: float, le: float) -> str:
     if math.isinf(le):
         return "" if math.isinf(ge) else localizable("at_least", f" of at least {ge:g}", least=ge)
     return localizable("from_to", f" from {ge:g} to {le:g}", least=ge, most=le)
+
+
+def redact_url(url: str) -> str:
+    """Return a URL without its password, in whatever form it is written."""
+    if url.startswith(("sqlite:///", "json:///")):
+        return url
+    unnamed = SECRET_PARAMETER.sub(r"\1…", url)
+    return CREDENTIALS.sub(lambda found: f"{found[1] or ''}…@", unnamed)

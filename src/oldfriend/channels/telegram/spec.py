@@ -1,0 +1,58 @@
+"""Telegram spec: how its bot is opened, and what people are told about it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from oldfriend.channels.channel_spec import ChannelSettings, ChannelSpec
+from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.domain.errors import PlatformRejected
+from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
+
+if TYPE_CHECKING:
+    from oldfriend.channels.telegram.telegram_channel import TelegramChannel
+
+
+def open_bot(token: str, settings: ChannelSettings, folder: Path) -> "TelegramChannel":
+    """Open a bot on Telegram. Raises PlatformRejected without the extra or for an unfit token."""
+    assert isinstance(settings, TelegramSettings)
+    try:
+        from telegram.error import InvalidToken
+
+        from oldfriend.channels.telegram.telegram_channel import TelegramChannel
+        from oldfriend.channels.telegram.webhook import WebhookAddress
+    except ImportError as error:
+        raise PlatformRejected(
+            build_missing_extra_text("Telegram", "oldfriend[telegram]")
+        ) from error
+    webhook = None
+    if settings.webhook is not None:
+        webhook = WebhookAddress(
+            url=settings.webhook, host=settings.webhook_host, port=settings.webhook_port
+        )
+    try:
+        return TelegramChannel(
+            token,
+            base_url=settings.base_url,
+            debounce_s=settings.quiet_s,
+            webhook=webhook,
+            folder=folder,
+        )
+    except InvalidToken as error:
+        raise PlatformRejected(
+            localizable("bot_token_unfit", "That cannot be a token of a Telegram bot.")
+        ) from error
+
+
+TELEGRAM: Final = ChannelSpec(
+    name="telegram",
+    title="Telegram",
+    default_settings=TelegramSettings(),
+    file_only_settings=frozenset({"base_url", "webhook", "webhook_host", "webhook_port"}),
+    open_bot=open_bot,
+    setup_help=(
+        "Make a bot: write /newbot to @BotFather on Telegram. It gives you a token.\n"
+        "What is said to a bot passes through Telegram's servers, and they can read it."
+    ),
+    farewell_help="To end the bot for good, write /deletebot to @BotFather.",
+    link_format="https://t.me/{bot}",
+)
