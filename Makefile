@@ -14,13 +14,17 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --maxprocesse
 # All but voice, which is large and for few: pip install "oldfriend[voice]" adds it.
 EXTRAS := $(foreach name,models postgres keyring telegram,--extra $(name))
 
-.PHONY: setup run test test-slow test-full check bench lock model lexicon architecture clean
+.PHONY: setup run test test-unit test-slow test-full check bench lock model lexicon architecture clean
 
 # Whoever develops has all that running needs; syncing it alone would take the rest away.
 run: $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.run)
 	@$(BIN)/oldfriend serve --open
 
 setup: .venv/.dev
+
+# Those of the quick tests that open no database and start no process: a minute of them.
+test-unit: .venv/.dev
+	$(PYTEST) --unit
 
 # The quick tests; test-slow adds what takes longer (CI runs both), and test-full is all of them
 # at full size, on both engines, which takes hours.

@@ -25,6 +25,7 @@ from tests.engines import ENGINES
 from tests.friends import meet, nora, omar
 from tests.postgres import Server, running_server
 from tests.processes import Program
+from tests.unit_lane import forbid_storage, is_unit
 
 __all__ = ["line", "meet", "nora", "omar", "say"]
 
@@ -38,6 +39,28 @@ MEMORY_DISK, ENOUGH_BYTES = Path("/dev/shm"), 4 << 30
 hypothesis_settings.register_profile("small", max_examples=25, deadline=None, derandomize=True)
 hypothesis_settings.register_profile("full", max_examples=500, deadline=None)
 hypothesis_settings.load_profile(SIZE)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer the unit lane."""
+    parser.addoption("--unit", action="store_true", help="only tests that open and start nothing")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out whatever is no unit test, where only those are asked for."""
+    if config.getoption("unit"):
+        units = [item for item in items if is_unit(item)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(units)])
+        items[:] = units
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_opened(request: pytest.FixtureRequest) -> Iterator[None]:
+    """In the unit lane whoever opens a database or starts a process fails."""
+    with pytest.MonkeyPatch.context() as patched:
+        if request.config.getoption("unit"):
+            forbid_storage(patched)
+        yield
 
 
 def pytest_configure() -> None:
