@@ -35,7 +35,7 @@ from oldfriend.memory.learning_threshold import (
     save_learning_threshold,
 )
 from oldfriend.memory.segments import list_segments_read_since
-from oldfriend.presenters.belief_presenter import format_segment_line
+from oldfriend.presenters.history import format_segment_line
 from oldfriend.runtime.learn_now import (
     LearningResult,
     LearnNowProgress,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from oldfriend.presenters.receipt_presenter import format_count
+from oldfriend.presenters.formatting import format_count
 from oldfriend.usage.costs import MICRODOLLARS
 
 __all__ = ["format_count", "format_duration", "format_money", "format_table"]

@@ -19,7 +19,8 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.people import Person
 from oldfriend.learning.reflection_scheduler import format_reflection_status, load_reflection_status
 from oldfriend.memory.reflection_log import ReflectionRecord
-from oldfriend.presenters.belief_presenter import belief_as_json, format_belief_line
+from oldfriend.presenters.belief_text import format_belief_line
+from oldfriend.presenters.beliefs import belief_as_json
 
 
 async def run(options: argparse.Namespace) -> int:

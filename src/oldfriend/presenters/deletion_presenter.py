@@ -1,7 +1,8 @@
 """Deletion presenter: deletion previews and results as text and as JSON, for CLI and web page."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import ObjectId
@@ -11,7 +12,7 @@ from oldfriend.forgetting.forget import ForgetPreview, ForgetReport
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
 from oldfriend.memory.deletion.pending_cleanups import CleanupResult
-from oldfriend.presenters.receipt_presenter import format_count, to_one_line
+from oldfriend.presenters.formatting import format_count, to_one_line
 
 MAX_SHOWN: Final = 8
 ID_SUFFIX_CHARS: Final = 8
@@ -45,6 +46,28 @@ NOT_CLEAN: Final = (
     "Not all files are clean of it yet. That is tried again by itself, whenever the memory is "
     "opened; oldfriend doctor says when it is done."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgot:
+    """The result of forgetting, without any of the deleted text."""
+
+    messages: int
+    beliefs: int
+    orphans: tuple[str, ...]  # ids of beliefs that stay although they rested on it
+    near: tuple[str, ...]  # ids of messages that stay and say nearly the same
+    is_proved: bool  # verified as gone from every reachable place
+
+    @classmethod
+    def from_domain(cls, report: ForgetReport) -> Self:
+        """Present a deletion report to a program."""
+        return cls(
+            messages=report.counts["messages"],
+            beliefs=report.counts["memories"],
+            orphans=report.orphans,
+            near=report.near,
+            is_proved=report.is_proved,
+        )
 
 
 def is_empty_plan(plan: DeletionPlan) -> bool:

@@ -41,7 +41,7 @@ from oldfriend.memory.vectors import (
     list_vector_models,
 )
 from oldfriend.presenters.deletion_presenter import explain_unproved
-from oldfriend.presenters.receipt_presenter import NOT_SEARCHABLE
+from oldfriend.presenters.receipts import NOT_SEARCHABLE
 from oldfriend.runtime.doctor_telegram import check_telegram, fetch_bot_status
 from oldfriend.runtime.learn_now import LEARNING_DISABLED
 from oldfriend.runtime.provider_setup import list_key_offers

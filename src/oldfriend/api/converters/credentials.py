@@ -3,13 +3,13 @@
 import re
 from typing import Final
 
-from oldfriend.api.converters.common import format_optional_time, format_time
 from oldfriend.api.schemas.credentials import InvitationShape, PasskeyShape, TokenMade, TokenShape
 from oldfriend.api.schemas.session import SessionShape
 from oldfriend.domain.clock import Micros
 from oldfriend.memory.api_tokens import ApiToken
 from oldfriend.memory.passkeys import Passkey
 from oldfriend.memory.web_sessions import Invitation, WebSession
+from oldfriend.presenters.formatting import format_time
 
 BROWSERS: Final = (
     ("Edg/", "Edge"),
@@ -62,7 +62,7 @@ def to_token_shape(token: ApiToken, *, now: Micros, zone: str) -> TokenShape:
         made_at=format_time(token.made_at, zone),
         expires_at=format_time(token.expires_at, zone),
         is_over=token.expires_at <= now,
-        used_at=format_optional_time(token.used_at, zone),
+        used_at=format_time(token.used_at, zone),
     )
 
 
@@ -77,7 +77,7 @@ def to_passkey_shape(passkey: Passkey, *, zone: str) -> PasskeyShape:
         id=passkey.id,
         name=passkey.name,
         made_at=format_time(passkey.made_at, zone),
-        used_at=format_optional_time(passkey.used_at, zone),
+        used_at=format_time(passkey.used_at, zone),
     )
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from oldfriend.api.converters.common import format_time
 from oldfriend.api.schemas.days import DayInShort, DueShape, HappenedShape, TalkShape, ToldShape
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.memory.calendar_days import SessionSpan
+from oldfriend.presenters.formatting import format_time
 
 MAX_EVENTS = 3
 

@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from oldfriend.api.converters.common import format_optional_time
-from oldfriend.api.converters.memories import to_belief_shape
 from oldfriend.api.schemas.entities import (
     AcquaintanceShape,
     BondShape,
@@ -14,6 +12,8 @@ from oldfriend.api.schemas.entities import (
     TieShape,
 )
 from oldfriend.beliefs.entities import EntityDetails, EntityOverview, RelationEdge
+from oldfriend.presenters.beliefs import BeliefShape
+from oldfriend.presenters.formatting import format_time
 
 MAX_NODES = 150
 
@@ -32,7 +32,7 @@ def to_entity_overview_shape(acquaintance: EntityOverview, *, zone: str) -> Acqu
         is_pinned=entity.is_pinned,
         to_you=[each.memory.text for each in acquaintance.relations_to_person],
         known=acquaintance.belief_count,
-        told_at=format_optional_time(acquaintance.last_mentioned_at, zone),
+        told_at=format_time(acquaintance.last_mentioned_at, zone),
     )
 
 
@@ -40,16 +40,16 @@ def to_entity_details_shape(portrait: EntityDetails, *, zone: str) -> PortraitSh
     """Convert an entity with everything believed about it."""
     return PortraitShape(
         about=to_entity_overview_shape(portrait.overview, zone=zone),
-        belief=to_belief_shape(portrait.belief, zone=zone),
+        belief=BeliefShape.from_domain(portrait.belief, zone=zone),
         ties=[
             TieShape(
                 other=other,
                 name=None if other is None else portrait.entity_names.get(other),
-                belief=to_belief_shape(tie, zone=zone),
+                belief=BeliefShape.from_domain(tie, zone=zone),
             )
             for tie, other in portrait.relations
         ],
-        others=[to_belief_shape(each, zone=zone) for each in portrait.other_beliefs],
+        others=[BeliefShape.from_domain(each, zone=zone) for each in portrait.other_beliefs],
     )
 
 

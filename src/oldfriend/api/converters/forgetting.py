@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Final
 
-from oldfriend.api.converters.common import format_time
-from oldfriend.api.converters.memories import format_belief
 from oldfriend.api.schemas.forgetting import (
     BelievedShape,
     CallsShape,
@@ -22,6 +20,7 @@ from oldfriend.forgetting.forget import ForgetPreview, ForgetReport
 from oldfriend.memory.deletion.audit_log import AuditEntry
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
 from oldfriend.memory.serialization import get_kind as sort_of
+from oldfriend.presenters.beliefs import name_belief
 from oldfriend.presenters.deletion_presenter import (
     get_change_text,
     keep_last_versions,
@@ -29,6 +28,7 @@ from oldfriend.presenters.deletion_presenter import (
     list_kept_sources,
     list_relearned,
 )
+from oldfriend.presenters.formatting import format_time
 
 MAX_SHOWN: Final = 200
 
@@ -48,7 +48,7 @@ def to_preview_shape(preview: ForgetPreview, kept: Mapping[str, JournalObject]) 
             BelievedShape(
                 id=each,
                 kind=sort_of(content),
-                text=format_belief(content),
+                text=name_belief(content),
                 is_learned_anew=False,
                 words_left=plan.remaining_evidence[ObjectId(each)],
             )

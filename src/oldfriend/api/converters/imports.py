@@ -1,7 +1,5 @@
 """Converters for uploads and imports."""
 
-from oldfriend.api.converters.common import format_time
-from oldfriend.api.schemas.common import to_saying_shape
 from oldfriend.api.schemas.imports import (
     BroughtShape,
     Contents,
@@ -11,6 +9,8 @@ from oldfriend.api.schemas.imports import (
     SpeakerShape,
 )
 from oldfriend.memory.import_batches import ImportBatch
+from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.localized import SayingShape
 from oldfriend.transfer.import_run import ImportResult
 from oldfriend.transfer.preview import ImportPreview
 from oldfriend.transfer.uploads import Upload
@@ -31,7 +31,7 @@ def to_upload_shape(upload: Upload, *, likely_cost: LikelyCost | None) -> Parcel
         done=upload.done,
         total=upload.total,
         left_s=upload.left_s,
-        why=to_saying_shape(upload.why) if upload.why else None,
+        why=SayingShape.from_domain(upload.why) if upload.why else None,
         me=upload.me,
         zone=upload.zone,
         contents=None if contents is None else to_contents_shape(contents, likely_cost),
@@ -55,7 +55,7 @@ def to_contents_shape(preview: ImportPreview, likely_cost: LikelyCost | None) ->
         others=len(preview.speakers) - len(shown),
         me=sorted(preview.speaker_roles.me),
         is_clear=preview.speaker_roles.is_clear,
-        notices=[to_saying_shape(each) for each in preview.notices],
+        notices=[SayingShape.from_domain(each) for each in preview.notices],
         takes_s=round(preview.messages / MESSAGES_PER_S, 1),
         likely_cost=likely_cost,
     )

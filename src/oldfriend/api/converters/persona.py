@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from oldfriend.api.converters.common import format_time
 from oldfriend.api.schemas.persona import (
     BlockShape,
     SoulShape,
@@ -13,6 +12,7 @@ from oldfriend.api.schemas.persona import (
 from oldfriend.memory.core_blocks import BlockName, CoreBlock, diff_lines
 from oldfriend.memory.global_persona import GlobalPersona
 from oldfriend.memory.suggestions import Suggestion
+from oldfriend.presenters.formatting import format_time
 from oldfriend.prompts.starter_personas import StarterPersona
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from oldfriend.api.converters.common import format_time
 from oldfriend.api.schemas.reflections import Thought, TickShape
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.reflection_log import ReflectionRecord
+from oldfriend.presenters.formatting import format_time
 
 
 def to_reflection_shape(tick: ReflectionRecord, *, zone: str) -> TickShape:

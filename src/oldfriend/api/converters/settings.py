@@ -7,15 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from oldfriend.api.converters.common import format_time
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.common import to_saying_shape
 from oldfriend.api.schemas.settings import Choice, Left, LetterShape, Sum
 from oldfriend.app.spend_limits import Allowance
 from oldfriend.config.settings_catalog import SettingState
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.job_types import Job, QueueName
 from oldfriend.domain.messages import sanitize_text
+from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.localized import SayingShape
 from oldfriend.queues.queue_stats import QUEUES
 from oldfriend.usage.costs import MICRODOLLARS, UsageTotals
 
@@ -93,7 +93,7 @@ def to_job_shape(job: Job, person_name: str | None, *, zone: str) -> LetterShape
         due_at=format_time(job.due_at, zone),
         attempts=job.attempts,
         is_parked=job.is_dead_letter,
-        error=None if job.error is None else to_saying_shape(classify_error(job.error)),
+        error=None if job.error is None else SayingShape.from_domain(classify_error(job.error)),
     )
 
 

@@ -13,11 +13,12 @@ from oldfriend.api.converters.settings import (
     to_usage_shape,
 )
 from oldfriend.api.cursors import build_cursor_error
-from oldfriend.api.schemas.common import to_saying_shape
-from oldfriend.api.schemas.settings import FindingShape, Health, Letters, Spending
+from oldfriend.api.schemas.settings import Letters, Spending
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.domain.clock import from_micros, get_start_of_day
 from oldfriend.memory.people import list_people
+from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.state import FindingShape, Health
 from oldfriend.queues.queue import FIRST_POSITION, drop_job, list_jobs, retry_dead_letter
 from oldfriend.runtime.doctor import run_checks
 from oldfriend.usage.costs import sum_usage, sum_usage_by, sum_usage_by_day
@@ -99,7 +100,8 @@ async def look(_: OwnerUser, hub: HubDep) -> Health:
     """Look at everything; what is not well says what to do. It may take a while."""
     findings = await run_checks(hub.app)
     return Health(
-        findings=[
-            FindingShape(is_well=each.is_ok, told=to_saying_shape(each.text)) for each in findings
-        ]
+        findings=tuple(
+            FindingShape(is_well=each.is_ok, told=SayingShape.from_domain(each.text))
+            for each in findings
+        )
     )

@@ -9,7 +9,6 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Response
 
 from oldfriend.api.auth import HubDep, OwnerUser
-from oldfriend.api.schemas.common import to_saying_shape
 from oldfriend.api.schemas.settings import (
     Kept,
     Models,
@@ -27,6 +26,7 @@ from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, ModelError, N
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.addresses import resolve_refusal
 from oldfriend.llm.providers import PROVIDERS, ProviderPreset, is_local_address
+from oldfriend.presenters.localized import SayingShape
 from oldfriend.runtime.provider_roles import ModelCandidate, ModelUse, save_candidate, try_candidate
 from oldfriend.runtime.provider_setup import (
     DEFAULT_EMBEDDING_MODELS,
@@ -85,7 +85,9 @@ async def try_one(use: UseParam, wanted: ModelWanted, _: OwnerUser, hub: HubDep)
     except (ModelError, EmbeddingFailed) as error:
         works, text = False, error.user_text
     return Tried(
-        works=works, told=to_saying_shape(text), took_ms=round((time.monotonic() - started) * 1000)
+        works=works,
+        told=SayingShape.from_domain(text),
+        took_ms=round((time.monotonic() - started) * 1000),
     )
 
 

@@ -18,12 +18,9 @@ from oldfriend.api.auth import (
     set_session_cookie,
 )
 from oldfriend.api.connections import ConnectionHub
-from oldfriend.api.converters.common import format_time
 from oldfriend.api.converters.credentials import parse_user_agent, to_session_shape
-from oldfriend.api.converters.session import to_mood_shape, to_progress_shape
 from oldfriend.api.etags import IfMatch, check_if_match, compute_etag, map_conflict_to_412
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.common import to_saying_shape
 from oldfriend.api.schemas.credentials import Answered, Asked
 from oldfriend.api.schemas.session import (
     Ended,
@@ -31,7 +28,6 @@ from oldfriend.api.schemas.session import (
     Sessions,
     Signed,
     SignIn,
-    State,
     TicketMade,
     TicketWanted,
 )
@@ -68,6 +64,10 @@ from oldfriend.memory.web_sessions import (
     redeem_sign_in_link,
 )
 from oldfriend.persona.profile_names import update_person
+from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.moods import MoodShape
+from oldfriend.presenters.state import ProgressShape, State
 
 router = APIRouter(tags=["session"])
 RECENT_MESSAGES: Final = 500
@@ -337,14 +337,16 @@ async def state(
     return State(
         companion=companion,
         is_new=is_new,
-        mood=to_mood_shape(mood),
-        troubles=[to_saying_shape(each) for each in troubles],
+        mood=None if mood is None else MoodShape.from_domain(mood),
+        troubles=tuple(SayingShape.from_domain(each) for each in troubles),
         version=__version__,
         forms=app.settings.memory.forms,
         has_unread=has_unread,
         model=None if model is None else model.name,
         hears=app.transcriber is not None,
-        progress=to_progress_shape(progress, zone=me.person.zone),
+        progress=None
+        if progress is None
+        else ProgressShape.from_domain(progress, zone=me.person.zone),
     )
 
 

@@ -8,9 +8,7 @@ import segno
 from fastapi import APIRouter, Response
 
 from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, OwnerUser
-from oldfriend.api.converters.common import format_time
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.common import to_saying_shape
 from oldfriend.api.schemas.settings import Bot, BotToken, Code, Paired, TelegramShape
 from oldfriend.api.settings_reload import SettingsWriterDep
 from oldfriend.config.keys import delete_key, store_key
@@ -21,6 +19,8 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.inbound.account_linking import create_code_for, unlink_channel
 from oldfriend.memory.identities import CODE_TTL, list_linked_people
 from oldfriend.memory.people import get_person
+from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.localized import SayingShape
 from oldfriend.runtime.channel_registry import register_bot
 
 CHANNEL: Final = "telegram"
@@ -41,7 +41,7 @@ async def show(me: CurrentUser, hub: HubDep) -> TelegramShape:
         is_connected=token is not None,
         bot=await find_bot_name(app.settings),
         is_mine=any(person.id == me.person.id for person, _ in linked),
-        token_in=to_saying_shape(token.source) if token and sees_all else None,
+        token_in=SayingShape.from_domain(token.source) if token and sees_all else None,
         people=[Paired(name=each.name, addresses=count) for each, count in linked]
         if sees_all
         else [],

@@ -2,7 +2,7 @@
 
 from pydantic import ConfigDict, Field, JsonValue
 
-from oldfriend.api.schemas.common import ApiModel
+from oldfriend.api.requests import RequestModel as ApiModel
 from oldfriend.memory.web_sessions import Scope
 
 

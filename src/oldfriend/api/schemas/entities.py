@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from oldfriend.api.schemas.common import ApiModel
-from oldfriend.api.schemas.memories import BeliefShape
+from oldfriend.api.requests import RequestModel as ApiModel
 from oldfriend.domain.memories import EntityKind, EntityStatus, RelationType
+from oldfriend.presenters.beliefs import BeliefShape
 
 
 class AcquaintanceShape(ApiModel):

@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from oldfriend.api.schemas.common import ApiModel, SayingShape
+from oldfriend.api.requests import RequestModel as ApiModel
 from oldfriend.domain.trust import Role
+from oldfriend.presenters.localized import SayingShape
 from oldfriend.transfer.uploads import Stage
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from oldfriend.api.schemas.common import ApiModel
+from oldfriend.api.requests import RequestModel as ApiModel
 from oldfriend.api.schemas.imports import LikelyCost
 from oldfriend.memory.core_blocks import MAX_BLOCK_LENGTH, BlockName
 from oldfriend.memory.people import MAX_COMPANION_NAME_LENGTH

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from oldfriend.api.schemas.common import ApiModel
+from oldfriend.api.requests import RequestModel as ApiModel
 from oldfriend.memory.reflection_log import ReflectionKind, ReflectionTrigger
 
 

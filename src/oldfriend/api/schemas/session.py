@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from oldfriend.api.schemas.common import ApiModel, SayingShape
-from oldfriend.domain.memories import MoodSignal
+from oldfriend.api.requests import RequestModel as ApiModel
 from oldfriend.memory.web_sessions import SignInMethod
 
 
@@ -85,40 +84,3 @@ class Ended(ApiModel):
     """How many were ended."""
 
     count: int
-
-
-class MoodShape(ApiModel):
-    """How the companion feels just now."""
-
-    phrase: str = Field(examples=["calm and glad to hear from you"])
-    energy: int = Field(ge=0, le=10)
-    signal: MoodSignal | None = Field(description="How the person seemed.")
-
-
-class ProgressShape(ApiModel):
-    """What goes on behind the talk."""
-
-    read: int = Field(description="Stretches of talk that were read, of those to be read.")
-    of: int
-    since: str | None = Field(description="When the first was said that is still to be read …")
-    until: str | None = Field(description="… and the last.")
-    cost_usd: float = Field(description="Of it so far, as far as it is known.")
-    waits_until: str | None = Field(description="It goes on then; None: it is at it.")
-    reflects: bool = Field(description="It thinks about what it has read.")
-
-
-class State(ApiModel):
-    """How things are now."""
-
-    companion: str = Field(examples=["Oldfriend"])
-    is_new: bool = Field(description="Nothing was said yet, and nobody has written who is who.")
-    mood: MoodShape | None = Field(description="None: neutral.")
-    forms: bool = Field(description="Whether memory forms of what is said.")
-    has_unread: bool = Field(description="Something was said that memory has not read yet.")
-    model: str | None = Field(description="Which model answers; None: it is offline.")
-    troubles: list[SayingShape] = Field(
-        description="Why not all of its work is done; empty: all is well."
-    )
-    version: str
-    hears: bool = Field(description="Whether somebody listens to what is said aloud.")
-    progress: ProgressShape | None = Field(description="What goes on behind the talk, if anything.")

@@ -4,9 +4,10 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from oldfriend.api.schemas.common import ApiModel, SayingShape
+from oldfriend.api.requests import RequestModel as ApiModel
 from oldfriend.domain.job_types import QueueName
 from oldfriend.llm.providers import ApiKind
+from oldfriend.presenters.localized import SayingShape
 
 Value = bool | int | float | str | list[str] | None
 
@@ -206,16 +207,3 @@ class Letters(ApiModel):
 
     items: list[LetterShape]
     next: str | None = Field(description="The cursor of the next page.")
-
-
-class FindingShape(ApiModel):
-    """One thing that was looked at."""
-
-    is_well: bool
-    told: SayingShape
-
-
-class Health(ApiModel):
-    """Whether everything is sound."""
-
-    findings: list[FindingShape]
