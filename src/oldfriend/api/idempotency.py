@@ -17,11 +17,12 @@ from oldfriend.api.problem_json import ApiError
 from oldfriend.api.requests import MAX_KEY_CHARS
 from oldfriend.domain.clock import HOUR, Micros
 from oldfriend.domain.ids import PersonId
+from oldfriend.presenters.schema import Schema
 
 KEEP_FOR: Final = HOUR
 MAX_KEPT: Final = 1_000
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Schema)
 OptionalIdempotencyKey = Annotated[
     str | None,
     Header(
@@ -38,7 +39,7 @@ class IdempotentResult:
     """A request that was carried out, and its response."""
 
     request: BaseModel
-    response: object
+    response: Schema
     done_at: Micros
 
 

@@ -1,9 +1,11 @@
-"""Formatting of times, counts and one-line texts."""
+"""Formatting of times, counts, money and one-line texts."""
 
 from typing import overload
 
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.usage.costs import MICRODOLLARS
 
+CENT = MICRODOLLARS // 100
 MAX_LINE_CHARS = 160
 
 
@@ -44,3 +46,10 @@ def to_one_line(text: str) -> str:
 def format_count(count: int, one: str, many: str = "") -> str:
     """Format a count with its noun."""
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def format_money(cost: int) -> str:
+    """Format an amount in dollars, with four decimals below ten cents."""
+    if cost and cost < 10 * CENT:
+        return f"${cost / MICRODOLLARS:.4f}"
+    return f"${cost / MICRODOLLARS:,.2f}"

@@ -9,7 +9,7 @@ companion uses; it needs no network and no key.
 """
 
 from oldfriend.presenters.beliefs import Belief, BeliefHit
-from oldfriend.presenters.deletion_presenter import Forgot
+from oldfriend.presenters.deletions import Forgot
 from oldfriend.presenters.evidence import Quoted
 from oldfriend.presenters.history import Decided
 from oldfriend.presenters.hits import Hit

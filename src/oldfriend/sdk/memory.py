@@ -24,7 +24,7 @@ from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.import_writer import ImportTarget, write_imported_messages
 from oldfriend.memory.messages import list_messages
 from oldfriend.presenters.beliefs import BeliefHit
-from oldfriend.presenters.deletion_presenter import Forgot
+from oldfriend.presenters.deletions import Forgot
 from oldfriend.presenters.hits import Hit
 from oldfriend.presenters.messages import Words
 from oldfriend.runtime.maintenance import SLICE_S, MaintenanceTask, maintain

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from oldfriend.domain.errors import MemoryMisused
 from oldfriend.presenters.beliefs import Belief, BeliefHit
-from oldfriend.presenters.deletion_presenter import Forgot
+from oldfriend.presenters.deletions import Forgot
 from oldfriend.presenters.history import Decided
 from oldfriend.presenters.hits import Hit
 from oldfriend.presenters.messages import Words

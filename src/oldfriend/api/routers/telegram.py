@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 
 from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, OwnerUser
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.settings import Bot, BotToken, Code, Paired, TelegramShape
+from oldfriend.api.requests import BotToken
 from oldfriend.api.settings_reload import SettingsWriterDep
 from oldfriend.config.keys import delete_key, store_key
 from oldfriend.config.provider_resolution import find_channel_token
@@ -21,6 +21,7 @@ from oldfriend.memory.identities import CODE_TTL, list_linked_people
 from oldfriend.memory.people import get_person
 from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.settings import Bot, Code, Paired, TelegramShape
 from oldfriend.runtime.channel_registry import register_bot
 
 CHANNEL: Final = "telegram"
@@ -42,9 +43,9 @@ async def show(me: CurrentUser, hub: HubDep) -> TelegramShape:
         bot=await find_bot_name(app.settings),
         is_mine=any(person.id == me.person.id for person, _ in linked),
         token_in=SayingShape.from_domain(token.source) if token and sees_all else None,
-        people=[Paired(name=each.name, addresses=count) for each, count in linked]
-        if sees_all
-        else [],
+        people=tuple(
+            [Paired(name=each.name, addresses=count) for each, count in linked] if sees_all else []
+        ),
     )
 
 
