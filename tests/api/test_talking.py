@@ -8,8 +8,8 @@ import pytest
 from fastapi import Response
 
 from oldfriend.api.connections import MAX_CONNECTIONS, MAX_CONNECTIONS_PER_TOKEN
+from oldfriend.api.requests import Said as SaidShape
 from oldfriend.api.routers import channels, chat
-from oldfriend.api.schemas.chat import Said as SaidShape
 from oldfriend.app.app_context import AppContext
 from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.cli.conversation import Conversation
@@ -22,7 +22,7 @@ from oldfriend.memory.messages import get_message
 from oldfriend.memory.people import get_person, list_people
 from oldfriend.memory.web_sessions import Principal
 from oldfriend.persona.profile_names import update_person
-from oldfriend.presenters.receipt_presenter import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipts import receipt_as_json, receipt_as_text, resolve_receipt
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.replies.reply_worker import answer_message
 from tests.api.conftest import (

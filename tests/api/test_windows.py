@@ -7,7 +7,6 @@ import httpx
 import pytest
 
 from oldfriend.api.connections import ConnectionHub
-from oldfriend.api.converters.memories import to_journal_entry_shape
 from oldfriend.api.event_stream import EventFeed
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import HOUR
@@ -22,6 +21,7 @@ from oldfriend.memory.mood import MOOD_TTL, set_mood
 from oldfriend.memory.people import get_person
 from oldfriend.memory.segments import cut_segment, list_uncut_spans, set_segment_status
 from oldfriend.memory.web_sessions import Principal
+from oldfriend.presenters.journal import Decided
 from oldfriend.replies.reply_worker import answer_message
 from tests.api.conftest import Browse, Site, events, opened_site, say, told, until_topic
 from tests.app.test_lanes_of_turns import with_model
@@ -217,7 +217,7 @@ async def test_what_it_thought_of_itself_says_from_what_it_came(app: AppContext)
         told_of, *_ = await list_journal_after(tx, line.person.id, after=0, limit=5)
 
     def source(author: str) -> str | None:
-        return to_journal_entry_shape(replace(told_of, author=author), (), zone="UTC").source
+        return Decided.from_domain(replace(told_of, author=author), (), zone="UTC").source
 
     assert source("reflect/1") == "reflection"
     assert source("tick/2") == "slow tick"

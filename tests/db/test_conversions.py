@@ -18,7 +18,7 @@ from oldfriend.forgetting.forget import forget
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.people import list_people
 from oldfriend.memory.receipts import list_receipts
-from oldfriend.presenters.receipt_presenter import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipts import receipt_as_json, receipt_as_text, resolve_receipt
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.stores import settings_in
 from tests.db.conftest import OpenWith

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
-from oldfriend.api.schemas.memories import BeliefShape
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import list_beliefs
 from oldfriend.cli.recall import build_query
@@ -23,6 +23,7 @@ from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.people import ensure_owner
+from oldfriend.presenters.beliefs import BeliefShape
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_database
 from oldfriend.transfer.export import export_lines
@@ -124,7 +125,7 @@ async def test_the_api_lists_it_by_its_kind(talking: AppContext) -> None:
     assert [(each["kind"], each["text"]) for each in listed["items"]] == [(KIND, RITUAL)]
     assert RITUAL not in [each["text"] for each in others["items"]]
     assert RITUAL in [each["belief"]["text"] for each in learned["items"]]
-    assert BeliefShape.model_validate(listed["items"][0]).kind == KIND
+    assert TypeAdapter(BeliefShape).validate_python(listed["items"][0]).kind == KIND
 
 
 async def test_the_prompt_shows_it_in_the_section_that_its_record_names(

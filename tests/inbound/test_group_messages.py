@@ -19,7 +19,7 @@ from oldfriend.channels.channel_events import (
 )
 from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.messages import ADDRESS_DETAIL
+from oldfriend.domain.messages import ADDRESS_DETAIL, RECORDING_KEY
 from oldfriend.domain.messages import Message as Kept
 from oldfriend.domain.people import Person
 from oldfriend.forgetting.forget import forget
@@ -28,13 +28,13 @@ from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
 from oldfriend.inbound.receive import handle_event
 from oldfriend.inbound.system_replies import SystemReply
 from oldfriend.inbound.transcription import TranscribedAudio
-from oldfriend.inbound.voice_messages import RECORDING_KEY, write_transcript
+from oldfriend.inbound.voice_messages import write_transcript
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.groups import find_group, list_members
 from oldfriend.memory.messages import list_messages
 from oldfriend.memory.people import find_person, list_people
-from oldfriend.presenters.deletion_presenter import KEPT_IN_GROUP, list_remarks
+from oldfriend.presenters.deletions import KEPT_IN_GROUP, list_remarks
 from oldfriend.queues.delivery_log import find_block_reason
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.replies.reply_worker import process_chat

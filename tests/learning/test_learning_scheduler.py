@@ -39,7 +39,7 @@ from oldfriend.memory.reflection_log import (
     save_reflection_record,
 )
 from oldfriend.memory.segments import list_segments
-from oldfriend.presenters.belief_presenter import format_belief_lines
+from oldfriend.presenters.belief_text import format_belief_lines
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.queues.scheduled_jobs import parse_job_spec
 from oldfriend.replies.reply_worker import answer_message

@@ -5,6 +5,7 @@ a session also needs the secret that the page sends as `X-CSRF-Token`. A program
 token with every request and is limited to that token's scope; a cookie beside a token is ignored.
 """
 
+import re
 import secrets
 from contextlib import suppress
 from typing import Annotated, Final
@@ -33,6 +34,25 @@ from oldfriend.memory.web_sessions import (
 
 CSRF_HEADER: Final = "x-csrf-token"
 MAX_SECRET_CHARS: Final = 200
+BROWSERS: Final = (
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+    ("curl/", "curl"),
+)
+"""User-agent tokens, most specific first: most browsers also claim to be others."""
+SYSTEMS: Final = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "Mac"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)
+MAX_BROWSER_CHARS: Final = 40
 FRESH_LOGIN_FOR: Final = 10 * MINUTE
 """How long after signing in a user may create new credentials."""
 
@@ -193,6 +213,14 @@ def is_touch_due(me: Principal, now: Micros) -> bool:
 def get_client_address(request: Request) -> str:
     """Return the client's IP address, or an empty string."""
     return "" if request.client is None else request.client.host
+
+
+def parse_user_agent(user_agent: str) -> str:
+    """Summarize a user agent in a few words, such as Firefox on Linux; the rest is not stored."""
+    browser = next((name for sign, name in BROWSERS if sign in user_agent), "")
+    system = next((name for sign, name in SYSTEMS if sign in user_agent), "")
+    own = re.sub(r"[^\w./ -]", "", user_agent.split("/")[0])[:MAX_BROWSER_CHARS]
+    return " on ".join(part for part in (browser, system) if part) or own
 
 
 def get_relying_party(request: Request) -> RelyingParty:

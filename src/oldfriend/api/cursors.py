@@ -1,4 +1,4 @@
-"""Cursors: opaque page positions that clients send back unchanged."""
+"""Cursors: positions in pages and in the feed that clients send back unchanged."""
 
 import base64
 import binascii
@@ -8,6 +8,8 @@ from typing import Final
 from oldfriend.api.problem_json import ApiError
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.messages import sanitize_text
+from oldfriend.domain.unicode_text import is_ascii_number
+from oldfriend.memory.change_feed import FeedPosition
 from oldfriend.memory.pagination import PageCursor
 
 MAX_NUMBER: Final = 1 << 62
@@ -58,3 +60,22 @@ def decode_values(cursor: str) -> object:
 def build_cursor_error() -> ApiError:
     """Build the 422 error for an invalid cursor."""
     return ApiError(422, "That cannot be read", "This cursor is none of ours. Begin at the start.")
+
+
+def format_position(position: FeedPosition) -> str:
+    """Format a feed position as an event id."""
+    return f"{position.last_seq}.{position.last_change}.{position.deletions}"
+
+
+def parse_position(text: str) -> FeedPosition:
+    """Parse an event id into a feed position. Raises ApiError."""
+    parts = text.split(".")
+    if len(parts) != 3 or not all(is_sequence_number(part) for part in parts):
+        raise ApiError(422, "That cannot be read", "Last-Event-ID is none of ours. Leave it out.")
+    said, decided, rewritten = map(int, parts)
+    return FeedPosition(last_seq=said, last_change=decided, deletions=rewritten)
+
+
+def is_sequence_number(text: str) -> bool:
+    """Tell whether a text is an ASCII number of fewer than 18 digits."""
+    return is_ascii_number(text) and len(text) < 18

@@ -10,11 +10,13 @@ from typing import Annotated, Final
 
 from fastapi import Header
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from oldfriend.api.problem_json import ApiError
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.unicode_text import is_ascii_number
+from oldfriend.presenters.schema import Schema
 
 IfMatch = Annotated[
     str | None,
@@ -45,9 +47,9 @@ def map_conflict_to_412() -> Iterator[None]:
         raise ApiError(412, CONFLICT_TITLE, CONFLICT_DETAIL) from error
 
 
-def compute_etag(model: BaseModel) -> str:
-    """Compute an ETag from the content of a model that has no version number."""
-    return f'"{hashlib.sha256(model.model_dump_json().encode()).hexdigest()[:32]}"'
+def compute_etag(content: Schema | BaseModel) -> str:
+    """Compute an ETag from content that has no version number."""
+    return f'"{hashlib.sha256(to_json(content)).hexdigest()[:32]}"'
 
 
 def check_if_match(if_match: str | None, etag: str) -> None:

@@ -8,14 +8,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
 from oldfriend.api.connections import Connection, ConnectionHub
-from oldfriend.api.converters.chat import format_position, to_message_shape
-from oldfriend.api.converters.memories import to_journal_entry_shape
-from oldfriend.api.converters.session import to_mood_shape, to_progress_shape
-from oldfriend.api.schemas.common import ApiModel, to_saying_shape
+from oldfriend.api.cursors import format_position
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import StoreError
@@ -39,6 +36,11 @@ from oldfriend.memory.mood import find_mood
 from oldfriend.memory.people import get_companion_name
 from oldfriend.memory.serialization import get_kind
 from oldfriend.memory.web_sessions import Principal, find_web_session
+from oldfriend.presenters.journal import Decided
+from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.messages import MessageShape
+from oldfriend.presenters.moods import MoodShape
+from oldfriend.presenters.state import ProgressShape
 
 MAX_EVENTS: Final = 200
 """A client that missed more events than this reloads the page."""
@@ -120,11 +122,11 @@ def build_events(
     for change in updates.changes:
         position = replace(position, last_change=change.seq)
         if get_kind(change.after) not in HIDDEN_KINDS:
-            shape = to_journal_entry_shape(
+            shape = Decided.from_domain(
                 change, updates.evidence.get(change.object_id, ()), zone=zone
             )
             yield ServerSentEvent(
-                topic=get_change_topic(change), data=to_json_values(shape), position=position
+                topic=get_change_topic(change), data=asdict(shape), position=position
             )
 
 
@@ -134,14 +136,14 @@ def build_message_events(
     with_audio: frozenset[MessageId] = frozenset(),
 ) -> Iterator[ServerSentEvent]:
     """Yield the event of a message, after a boundary event if it opens a session."""
-    shape = to_message_shape(appended.message, with_audio=with_audio)
+    shape = MessageShape.from_domain(appended.message, with_audio=with_audio)
     if appended.opens_session:
         yield ServerSentEvent(
             topic="chat.session.boundary",
             data={"session": shape.session, "channel": shape.channel, "at": shape.at},
         )
     yield ServerSentEvent(
-        topic=get_message_topic(appended.message), data=to_json_values(shape), position=position
+        topic=get_message_topic(appended.message), data=asdict(shape), position=position
     )
 
 
@@ -164,12 +166,6 @@ def get_change_topic(change: JournalEntry) -> str:
         is_described = change.op == "revised" and after.status == "confirmed"
         return "memory.entity.description_updated" if is_described else "memory.entity.changed"
     return f"memory.{get_kind(after)}.{'created' if change.op == 'learned' else 'changed'}"
-
-
-def to_json_values(model: ApiModel) -> dict[str, JsonValue]:
-    """Convert an API model to JSON values."""
-    values: dict[str, JsonValue] = model.model_dump(mode="json")
-    return values
 
 
 HEARTBEAT_S: Final = 30.0
@@ -304,7 +300,7 @@ class EventFeed:
             if each.kind == "failed":
                 data: dict[str, JsonValue] = {
                     "asked": each.message,
-                    "why": to_saying_shape(each.reason).model_dump(),
+                    "why": asdict(SayingShape.from_domain(each.reason)),
                 }
                 yield ServerSentEvent(topic="chat.message.failed", data=data)
             else:
@@ -359,11 +355,9 @@ async def iter_events(feed: EventFeed, connection: Connection) -> AsyncIterator[
 
 def to_mood_json(mood: Mood | None) -> JsonValue:
     """Convert a mood to JSON values."""
-    shape = to_mood_shape(mood)
-    return None if shape is None else to_json_values(shape)
+    return None if mood is None else asdict(MoodShape.from_domain(mood))
 
 
 def to_progress_json(progress: LearningProgress | None, zone: str) -> JsonValue:
     """Convert the learning progress to JSON values."""
-    shape = to_progress_shape(progress, zone=zone)
-    return None if shape is None else to_json_values(shape)
+    return None if progress is None else asdict(ProgressShape.from_domain(progress, zone=zone))

@@ -14,14 +14,15 @@ from fastapi import Depends, Header, Request
 from pydantic import BaseModel
 
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.chat import MAX_KEY_CHARS
+from oldfriend.api.requests import MAX_KEY_CHARS
 from oldfriend.domain.clock import HOUR, Micros
 from oldfriend.domain.ids import PersonId
+from oldfriend.presenters.schema import Schema
 
 KEEP_FOR: Final = HOUR
 MAX_KEPT: Final = 1_000
 
-T = TypeVar("T", bound=BaseModel)
+T = TypeVar("T", bound=Schema)
 OptionalIdempotencyKey = Annotated[
     str | None,
     Header(
@@ -38,7 +39,7 @@ class IdempotentResult:
     """A request that was carried out, and its response."""
 
     request: BaseModel
-    response: BaseModel
+    response: Schema
     done_at: Micros
 
 

@@ -9,7 +9,6 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from oldfriend.api.schemas.common import SayingShape, to_saying_shape
 from oldfriend.domain.errors import (
     InvalidInput,
     ModelError,
@@ -23,6 +22,7 @@ from oldfriend.domain.errors import (
     TooManyAttempts,
 )
 from oldfriend.domain.i18n_messages import MessageCode, localizable
+from oldfriend.presenters.localized import SayingShape
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 STATUS_BY_ERROR: Final[tuple[tuple[type[OldfriendError], int, str], ...]] = (
@@ -74,7 +74,7 @@ class ApiError(Exception):
 
 def build_problem(status: int, title: str, detail: str) -> Problem:
     """Build a problem; a localized detail keeps its code and values."""
-    shape = to_saying_shape(detail)
+    shape = SayingShape.from_domain(detail)
     return Problem(
         title=title, status=status, detail=shape.text, code=shape.code, values=shape.values
     )

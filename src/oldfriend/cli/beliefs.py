@@ -23,13 +23,9 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.domain.people import Person
-from oldfriend.presenters.belief_presenter import (
-    belief_as_json,
-    format_belief_line,
-    format_belief_lines,
-    format_history,
-    history_as_json,
-)
+from oldfriend.presenters.belief_text import format_belief_line, format_belief_lines
+from oldfriend.presenters.beliefs import belief_as_json
+from oldfriend.presenters.history import format_history, history_as_json
 
 EMPTY_HINT = "Nothing yet. To have everything read that was said: oldfriend consolidate --now"
 EMPTY_AS_OF_HINT = (

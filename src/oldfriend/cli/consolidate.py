@@ -14,7 +14,6 @@ from typing import Final
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.cli.confirm import confirm
-from oldfriend.cli.cost import format_allowance
 from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.cli.progress import StatusLine, format_learning_progress
@@ -35,7 +34,8 @@ from oldfriend.memory.learning_threshold import (
     save_learning_threshold,
 )
 from oldfriend.memory.segments import list_segments_read_since
-from oldfriend.presenters.belief_presenter import format_segment_line
+from oldfriend.presenters.history import format_segment_line
+from oldfriend.presenters.usage import format_allowance
 from oldfriend.runtime.learn_now import (
     LearningResult,
     LearnNowProgress,

@@ -19,16 +19,14 @@ from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import resolve_chat_person
 from oldfriend.cli.tables import format_count, format_table
 from oldfriend.db.database import Database
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.memory.core_blocks import (
     STYLE_ACTIONS,
     BlockName,
-    CoreBlock,
     StyleAction,
     diff_lines,
     list_block_versions,
@@ -44,6 +42,7 @@ from oldfriend.persona.core_block_updates import (
 )
 from oldfriend.persona.profile_names import set_companion_name
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
+from oldfriend.presenters.persona import Version, get_block_name, get_written_at, version_as_json
 from oldfriend.prompts.starter_personas import StarterPersona, load_starter_personas
 from oldfriend.prompts.token_budget import BUDGETS
 
@@ -58,8 +57,6 @@ OFFLINE_NOTE = (
     "No language model is connected. The companion without one quotes what was said; of all this "
     "it only says back what you wrote about yourself. To change that: oldfriend connect model"
 )
-
-Version = CoreBlock | GlobalPersona
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -184,7 +181,7 @@ def print_versions(
 ) -> None:
     """Print versions."""
     if options.json:
-        print(dumps([to_version_json(each, person.zone) for each in versions]))
+        print(dumps([version_as_json(each, person.zone) for each in versions]))
         return
     for each in versions:
         day = from_micros(get_written_at(each), person.zone).strftime("%Y-%m-%d")
@@ -244,26 +241,6 @@ def print_presets(presets: Iterable[StarterPersona], options: argparse.Namespace
         return
     print(format_table([(each.name, each.summary) for each in presets], align_right=False))
     print("Begin with one: oldfriend core start NAME. It answers in your language all the same.")
-
-
-def to_version_json(version: Version, zone: str) -> dict[str, JsonValue]:
-    """Convert a version to JSON values."""
-    return {
-        "name": get_block_name(version),
-        "version": version.version,
-        "text": version.text,
-        "written_at": from_micros(get_written_at(version), zone).isoformat(),
-    }
-
-
-def get_block_name(version: Version) -> str:
-    """Return the name of the block that this is a version of."""
-    return "soul" if isinstance(version, GlobalPersona) else version.name
-
-
-def get_written_at(version: Version) -> Micros:
-    """Return when the version was written, or read from SOUL.md."""
-    return version.read_at if isinstance(version, GlobalPersona) else version.written_at
 
 
 ActionHandler = Callable[[AppContext, Person, argparse.Namespace], Awaitable[int]]

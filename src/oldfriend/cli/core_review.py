@@ -9,22 +9,22 @@ from pathlib import Path
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.cli.confirm import confirm
-from oldfriend.cli.cost import format_allowance
 from oldfriend.cli.open_context import is_interactive
 from oldfriend.cli.output import ask, dumps
 from oldfriend.cli.progress import StatusLine
 from oldfriend.cli.tables import format_count, format_money
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
-from oldfriend.domain.clock import Clock, from_micros
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import shorten_id
-from oldfriend.domain.json import JsonValue
 from oldfriend.domain.people import Person
 from oldfriend.memory.suggestions import Suggestion, list_suggestions
 from oldfriend.persona.core_block_updates import accept_suggestion, decline_suggestion
 from oldfriend.persona.drafts import CoreBlockDraft, draft_core_blocks, estimate_draft_tokens
 from oldfriend.persona.rule_classifier import RULES_ORIGIN
 from oldfriend.persona.sources import SourceChunk, load_source_chunks
+from oldfriend.presenters.persona import format_suggestion, suggestion_as_json
+from oldfriend.presenters.usage import format_allowance
 from oldfriend.runtime.wiring import estimate_cost
 
 RULES_DRAFT_NOTE = (
@@ -98,7 +98,7 @@ def print_draft(drafted: CoreBlockDraft, options: argparse.Namespace, person: Pe
                     "by": drafted.author,
                     "left_out": dict(drafted.skipped),
                     "suggestions": [
-                        to_suggestion_json(each, person.zone) for each in drafted.suggestions
+                        suggestion_as_json(each, person.zone) for each in drafted.suggestions
                     ],
                 },
             )
@@ -152,7 +152,7 @@ async def show_suggestions(app: AppContext, person: Person, options: argparse.Na
     async with app.db.begin_read() as tx:
         found = await list_suggestions(tx, person.id, status=None if options.all else "pending")
     if options.json:
-        print(dumps([to_suggestion_json(each, person.zone) for each in found]))
+        print(dumps([suggestion_as_json(each, person.zone) for each in found]))
         return 0
     for each in found:
         print(format_suggestion(each, person.zone), end="\n\n")
@@ -167,7 +167,7 @@ async def accept_and_print(app: AppContext, person: Person, options: argparse.Na
         app.db, app.clock, person.id, options.id, edited_text=edited_text
     )
     if options.json:
-        print(dumps(to_suggestion_json(settled, person.zone)))
+        print(dumps(suggestion_as_json(settled, person.zone)))
         return 0
     print(f"{block.name} (version {block.version}):\n{block.text}")
     return 0
@@ -177,39 +177,8 @@ async def decline_and_print(app: AppContext, person: Person, options: argparse.N
     """Decline a suggestion."""
     settled = await decline_suggestion(app.db, app.clock, person.id, options.id)
     if options.json:
-        print(dumps(to_suggestion_json(settled, person.zone)))
+        print(dumps(suggestion_as_json(settled, person.zone)))
         return 0
     note = "It may be drafted anew." if settled.proposal.is_draft else "It does not come again."
     print(f"Declined. {note}")
     return 0
-
-
-def format_suggestion(suggestion: Suggestion, zone: str) -> str:
-    """Format a suggestion with its author and reason."""
-    proposal = suggestion.proposal
-    day = from_micros(suggestion.made_at, zone).strftime("%Y-%m-%d")
-    verdict = "" if suggestion.status == "pending" else f", {suggestion.status}"
-    lines = [f"{shorten_id(suggestion.id)}  {proposal.block}, by {proposal.author}, {day}{verdict}"]
-    lines += [f"  - {line}" for line in proposal.replaces.splitlines()]
-    lines += [f"  + {line}" for line in proposal.text.splitlines()]
-    lines += [f"    {line}" for line in proposal.reason.splitlines()]
-    if proposal.cites:
-        lines.append(f"    because of {', '.join(map(shorten_id, proposal.cites))}")
-    return "\n".join(lines)
-
-
-def to_suggestion_json(suggestion: Suggestion, zone: str) -> dict[str, JsonValue]:
-    """Convert a suggestion to JSON values."""
-    proposal = suggestion.proposal
-    return {
-        "id": suggestion.id,
-        "block": proposal.block,
-        "text": proposal.text,
-        "replaces": proposal.replaces,
-        "reason": proposal.reason,
-        "cites": [*proposal.cites],
-        "author": proposal.author,
-        "status": suggestion.status,
-        "made_at": from_micros(suggestion.made_at, zone).isoformat(),
-        "version": suggestion.version,
-    }

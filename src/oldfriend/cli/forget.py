@@ -9,7 +9,7 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
 from oldfriend.forgetting.forget import forget, parse_span, preview_forget
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.presenters.deletion_presenter import (
+from oldfriend.presenters.deletions import (
     is_empty_plan,
     preview_as_json,
     preview_as_text,

@@ -32,7 +32,7 @@ from oldfriend.memory.import_batches import ImportBatch, list_batches, list_over
 from oldfriend.memory.messages import count_messages
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import count_searchable_messages
-from oldfriend.presenters.receipt_presenter import NOT_SEARCHABLE
+from oldfriend.presenters.receipts import NOT_SEARCHABLE
 from oldfriend.runtime.import_jobs import write_preview
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain_briefly

@@ -14,6 +14,7 @@ from oldfriend.domain.job_types import Job, QueueName
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.unicode_text import is_ascii_number
 from oldfriend.memory.people import list_people
+from oldfriend.presenters.jobs import format_job_id, job_as_json
 from oldfriend.queues.jobs_table import find_job
 from oldfriend.queues.queue import drop_job, list_jobs, retry_dead_letter
 from oldfriend.queues.queue_stats import QUEUES
@@ -53,7 +54,7 @@ async def print_jobs(options: argparse.Namespace) -> int:
             jobs = await list_jobs(tx, is_dead_letter=options.parked, limit=MAX_LISTED)
             names: PersonNames = {person.id: person.name for person in await list_people(tx)}
     if options.json:
-        rows: list[JsonValue] = [to_job_json(each, names.get(each.person), zone) for each in jobs]
+        rows: list[JsonValue] = [job_as_json(each, names.get(each.person), zone) for each in jobs]
         print(dumps(rows))
         return 0
     if not jobs:
@@ -136,11 +137,6 @@ async def get_job(db: Database, key: JobKey) -> Job:
     return job
 
 
-def format_job_id(job: Job) -> str:
-    """Format a job's id for the command line."""
-    return f"{job.queue}/{job.partition}/{job.seq}"
-
-
 def parse_job_id(text: str) -> JobKey:
     """Parse a job's id into its key. Raises InvalidInput."""
     queue, _, rest = text.partition("/")
@@ -177,17 +173,3 @@ def format_job_row(job: Job, person_name: str, now: Micros, zone: str) -> tuple[
     error = " ".join((job.error or "").split())[:MAX_ERROR_CHARS]
     since, tried = format_time(job.enqueued_at, zone), format_count(job.attempts, "time")
     return (format_job_id(job), format_state(job, now, zone), since, tried, person_name, error)
-
-
-def to_job_json(job: Job, person_name: str | None, zone: str) -> dict[str, JsonValue]:
-    """Convert a job to JSON values."""
-    return {
-        "id": format_job_id(job),
-        "queue": job.queue,
-        "person": person_name,
-        "put_at": from_micros(job.enqueued_at, zone).isoformat(),
-        "due_at": from_micros(job.due_at, zone).isoformat(),
-        "attempts": job.attempts,
-        "is_parked": job.is_dead_letter,
-        "error": job.error,
-    }

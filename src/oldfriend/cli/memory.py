@@ -27,13 +27,8 @@ from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.memories import JournalObject
 from oldfriend.domain.people import Person
 from oldfriend.learning.merge_duplicates import MergeResult
-from oldfriend.presenters.belief_presenter import (
-    belief_as_json,
-    content_as_json,
-    format_belief,
-    format_belief_line,
-    format_belief_lines,
-)
+from oldfriend.presenters.belief_text import format_belief, format_belief_line, format_belief_lines
+from oldfriend.presenters.beliefs import belief_as_json, content_as_json
 
 MAX_FOUND = 20
 EMPTY_HINT = "Nothing yet. What was said and is not read: oldfriend stats"

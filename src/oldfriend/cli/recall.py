@@ -14,16 +14,10 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.lang.detection import detect_language
-from oldfriend.presenters.receipt_presenter import (
-    MAX_QUOTES,
-    belief_hit_as_json,
-    evidence_as_text,
-    format_message,
-    format_said_at,
-    format_speaker,
-    hit_as_json,
-    message_as_json,
-)
+from oldfriend.presenters.evidence import evidence_as_text
+from oldfriend.presenters.hits import Hit, belief_hit_as_json
+from oldfriend.presenters.messages import format_message, format_said_at, format_speaker
+from oldfriend.presenters.receipts import MAX_QUOTES
 from oldfriend.search import Reason
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.reason_texts import format_reasons
@@ -93,10 +87,7 @@ def to_hit_json(hit: RecallHit, zone: str) -> JsonValue:
     item = hit.item
     if isinstance(item, RecalledBelief):
         return belief_hit_as_json(item, zone)
-    values = {"kind": "message", **hit_as_json(item.message, item.hit.score, item.hit.reasons)}
-    if hit.neighbors:
-        values["around"] = [message_as_json(message) for message in hit.neighbors]
-    return values
+    return Hit.from_recalled(item, hit.neighbors).as_json()
 
 
 def print_hits(hits: Sequence[RecallHit], *, is_sure: bool) -> None:

@@ -10,7 +10,6 @@ from oldfriend.app.spend_limits import load_allowances
 from oldfriend.beliefs.queries import parse_as_of
 from oldfriend.cli.confirm import confirm
 from oldfriend.cli.consolidate import SEGMENT_NOUN
-from oldfriend.cli.cost import format_allowance
 from oldfriend.cli.open_context import get_person_option, load_settings_from_options
 from oldfriend.cli.person_option import get_person_by_name
 from oldfriend.cli.progress import StatusLine
@@ -22,6 +21,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, ModelError
 from oldfriend.domain.setting_parsers import redact_url
+from oldfriend.presenters.usage import format_allowance
 from oldfriend.replay.estimate import ReplayEstimate, estimate_replay
 from oldfriend.replay.replay_run import run_replay
 from oldfriend.replay.replay_types import RULES_MODEL, ReplayRequest, ReplayResult

@@ -11,7 +11,7 @@ from oldfriend.cli.stderr import print_notice
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import parse_timestamp
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
-from oldfriend.presenters.receipt_presenter import receipt_as_json, resolve_receipt
+from oldfriend.presenters.receipts import receipt_as_json, resolve_receipt
 from oldfriend.replies.delay_notices import Delay, format_delay
 from oldfriend.replies.reply_worker import StoredReply, answer_message
 from oldfriend.runtime.learn_now import try_process_due_segments

@@ -27,7 +27,7 @@ from oldfriend.memory.messages import count_messages, get_message
 from oldfriend.memory.receipts import Receipt, list_receipts
 from oldfriend.memory.segments import count_segments, list_segments, list_uncut_spans
 from oldfriend.memory.sessions import count_sessions
-from oldfriend.presenters.receipt_presenter import find_receipt_object
+from oldfriend.presenters.receipts import find_receipt_object
 from oldfriend.runtime.learn_now import count_planned_segments
 
 RECALL_SAMPLE_SIZE: Final = 100

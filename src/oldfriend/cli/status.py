@@ -12,7 +12,6 @@ from oldfriend.app.embed_messages import find_embedding_resume_at
 from oldfriend.app.pid_lock import ServerInfo, find_server
 from oldfriend.app.spend_limits import Allowance, load_allowances
 from oldfriend.channels.registry import CHANNELS
-from oldfriend.cli.cost import format_allowance, format_cost, to_allowance_json
 from oldfriend.cli.open_context import (
     get_data_folder,
     load_settings_from_options,
@@ -30,6 +29,7 @@ from oldfriend.learning.learning_scheduler import find_rollup_error
 from oldfriend.memory.deletion.pending_cleanups import list_unverified
 from oldfriend.memory.people import list_people
 from oldfriend.memory.segments import count_waiting_segments as count_unread
+from oldfriend.presenters.usage import allowance_as_json, format_allowance, format_cost
 from oldfriend.queues.queue_stats import QueueStats, load_queue_stats
 from oldfriend.runtime.metrics import PlatformMetrics, collect_platform_metrics
 from oldfriend.runtime.wiring import open_app
@@ -245,7 +245,7 @@ def to_status_json(status: StatusReport) -> dict[str, JsonValue]:
         "to_read": status.unread_segments,
         "not_proved_forgotten": status.unverified_deletions,
         "models": {role: [*models.for_role(role)] for role in MODEL_ROLES},
-        "today": {each.purpose: to_allowance_json(each) for each in status.today},
+        "today": {each.purpose: allowance_as_json(each) for each in status.today},
         "not_folded": [*status.rollup_failures],
         **{
             name: {

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 
-from oldfriend.presenters.receipt_presenter import format_count
-from oldfriend.usage.costs import MICRODOLLARS
+from oldfriend.presenters.formatting import format_count, format_money
 
 __all__ = ["format_count", "format_duration", "format_money", "format_table"]
-
-CENT = MICRODOLLARS // 100
 
 
 def format_table(rows: Sequence[Sequence[str]], *, align_right: bool = True) -> str:
@@ -21,13 +18,6 @@ def format_table(rows: Sequence[Sequence[str]], *, align_right: bool = True) -> 
         for row in rows
     ]
     return "\n".join(lines)
-
-
-def format_money(cost: int) -> str:
-    """Format an amount in dollars, with four decimals below ten cents."""
-    if cost and cost < 10 * CENT:
-        return f"${cost / MICRODOLLARS:.4f}"
-    return f"${cost / MICRODOLLARS:,.2f}"
 
 
 def format_duration(seconds: float) -> str:

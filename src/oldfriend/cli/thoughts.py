@@ -12,14 +12,14 @@ from oldfriend.beliefs.queries import (
 from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import get_selected_person
-from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.people import Person
 from oldfriend.learning.reflection_scheduler import format_reflection_status, load_reflection_status
 from oldfriend.memory.reflection_log import ReflectionRecord
-from oldfriend.presenters.belief_presenter import belief_as_json, format_belief_line
+from oldfriend.presenters.belief_text import format_belief_line
+from oldfriend.presenters.beliefs import belief_as_json
+from oldfriend.presenters.reflections import format_reflection, reflection_as_json
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -81,7 +81,7 @@ def print_transcripts(
 ) -> None:
     """Print every reflection, one per line, newest first."""
     if options.json:
-        print(dumps([to_reflection_json(each, person.zone) for each in transcripts]))
+        print(dumps([reflection_as_json(each, person.zone) for each in transcripts]))
         return
     lines = [format_reflection(each, person.zone) for each in transcripts]
     print("\n".join(lines or ["No transcripts. They are kept for 14 days.", status]))
@@ -90,7 +90,7 @@ def print_transcripts(
 def print_transcript(options: argparse.Namespace, person: Person, tick: ReflectionRecord) -> None:
     """Print the input and output of one reflection."""
     if options.json:
-        print(dumps(to_reflection_json(tick, person.zone)))
+        print(dumps(reflection_as_json(tick, person.zone)))
         return
     assert tick.transcript is not None
     lines = [format_reflection(tick, person.zone), "", "It was shown:"]
@@ -98,34 +98,3 @@ def print_transcript(options: argparse.Namespace, person: Person, tick: Reflecti
     for each in tick.transcript.answered:
         lines += ["", "It said:", each]
     print("\n".join(lines))
-
-
-def format_reflection(tick: ReflectionRecord, zone: str) -> str:
-    """Format a reflection as one line."""
-    when = from_micros(tick.ran_at, zone).strftime("%Y-%m-%d %H:%M")
-    results = ", ".join(
-        f"{kind}: {counts}"
-        for kind, each in tick.outcome.items()
-        if isinstance(each, dict)
-        and (counts := ", ".join(f"{count} {name}" for name, count in each.items()))
-    )
-    outcome = "in vain: it could not be read" if tick.error else results or "nothing to think"
-    tokens = f"{tick.tokens_in:,} + {tick.tokens_out:,} tokens"
-    return f"{shorten_id(tick.id)}  {when}  {tick.kind} ({tick.why}), {tokens}  {outcome}"
-
-
-def to_reflection_json(tick: ReflectionRecord, zone: str) -> dict[str, JsonValue]:
-    """Convert a reflection to JSON values."""
-    transcript = tick.transcript
-    return {
-        "id": tick.id,
-        "kind": tick.kind,
-        "why": tick.why,
-        "ran_at": from_micros(tick.ran_at, zone).isoformat(timespec="seconds"),
-        "tokens_in": tick.tokens_in,
-        "tokens_out": tick.tokens_out,
-        "outcome": dict(tick.outcome),
-        "error": tick.error,
-        "shown": [] if transcript is None else list(transcript.shown),
-        "answered": [] if transcript is None else list(transcript.answered),
-    }

@@ -9,7 +9,8 @@ from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import JournalObject
-from oldfriend.presenters.belief_presenter import format_belief_line, format_segment_line
+from oldfriend.presenters.belief_text import format_belief_line
+from oldfriend.presenters.history import format_segment_line
 
 USAGE_HELP = "`oldfriend undo consolidation ID` or `last`; `oldfriend undo import NUMBER`."
 

@@ -7,7 +7,7 @@ from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.errors import NotFound
 from oldfriend.memory.receipts import find_receipt, find_receipt_by_partial_id
-from oldfriend.presenters.receipt_presenter import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipts import receipt_as_json, receipt_as_text, resolve_receipt
 
 
 async def run(options: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId
@@ -12,6 +13,8 @@ ADDRESS_DETAIL = "called"
 """The key, in a message's details, of the words that only address the companion."""
 QUOTED_PART_DETAIL = "picked"
 """The key of the quoted part of the replied-to message: its version, start and end."""
+RECORDING_KEY: Final = "recording"
+"""The key of the id by which a platform hands out the recording of a voice message."""
 MAX_TEXT_CHARS = 1_000_000
 """Characters in one message; far above any channel's own limit."""
 MAX_SENTENCE_CHARS = 500
@@ -63,6 +66,11 @@ class Message:
     external_id: str | None
     batch: BatchId | None
     details: Mapping[str, str]
+
+
+def is_voice_message(details: Mapping[str, str]) -> bool:
+    """Return whether a message with these details is a recording."""
+    return RECORDING_KEY in details
 
 
 def select_quoted_part(message: Message, part: str | None) -> Message:

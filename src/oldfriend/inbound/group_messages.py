@@ -20,6 +20,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
+from oldfriend.domain.messages import is_voice_message
 from oldfriend.domain.people import Person
 from oldfriend.inbound.accept import (
     ChatContext,
@@ -47,7 +48,7 @@ from oldfriend.inbound.chat_resolver import (
     stop_current_turn,
 )
 from oldfriend.inbound.system_replies import SystemReply, build_system_reply, decline_message
-from oldfriend.inbound.voice_messages import is_transcribed, is_voice_message, plan_transcription
+from oldfriend.inbound.voice_messages import is_transcribed, plan_transcription
 from oldfriend.memory.groups import find_group, leave_group, list_members, record_member_left
 from oldfriend.memory.identities import find_identity
 from oldfriend.memory.people import lock_person

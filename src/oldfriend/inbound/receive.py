@@ -25,6 +25,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock, from_micros
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.messages import is_voice_message
 from oldfriend.domain.people import Person
 from oldfriend.domain.time_zones import resolve_zone, suggest_zones
 from oldfriend.inbound.accept import (
@@ -53,7 +54,7 @@ from oldfriend.inbound.group_messages import (
     store_group_reaction,
 )
 from oldfriend.inbound.system_replies import SystemReply, build_system_reply, decline_message
-from oldfriend.inbound.voice_messages import is_transcribed, is_voice_message
+from oldfriend.inbound.voice_messages import is_transcribed
 from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity, record_code_attempt
 from oldfriend.memory.people import get_person_by_id, move_chats
 from oldfriend.persona.profile_names import update_person

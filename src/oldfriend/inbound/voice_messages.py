@@ -23,7 +23,7 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.job_types import Lease
-from oldfriend.domain.messages import MAX_TEXT_CHARS, Message
+from oldfriend.domain.messages import MAX_TEXT_CHARS, RECORDING_KEY, Message, is_voice_message
 from oldfriend.inbound.accept import (
     AcceptedMessage,
     ChatContext,
@@ -41,8 +41,6 @@ from oldfriend.queues.queue import lock_lease
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
 from oldfriend.turn.turn_outcome import Utterance
 
-RECORDING_KEY: Final = "recording"
-"""In a message's details: the id by which its platform hands out the recording."""
 CAPTION_KEY: Final = "caption"
 """In a message's details: the message has a caption, which stays."""
 TRANSCRIBED_KEY: Final = "heard"
@@ -52,11 +50,6 @@ TRANSCRIBE_JOB: Final = "listen"
 RETRY_PAUSES_S: Final = (1.0, 3.0)
 """Pauses before each retry; after the last it is up to the person."""
 FETCH_TIMEOUT_S: Final = 60.0
-
-
-def is_voice_message(details: Mapping[str, str]) -> bool:
-    """Return whether a message is a recording."""
-    return RECORDING_KEY in details
 
 
 def is_transcribed(details: Mapping[str, str]) -> bool:

@@ -1,1 +1,1 @@
-"""Presenters: receipts, beliefs and deletions as text and as JSON."""
+"""Presenters: what is shown of each thing, for the API, programs, JSON and the terminal."""

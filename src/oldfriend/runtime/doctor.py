@@ -41,8 +41,8 @@ from oldfriend.memory.vectors import (
     count_searchable_messages,
     list_vector_models,
 )
-from oldfriend.presenters.deletion_presenter import explain_unproved
-from oldfriend.presenters.receipt_presenter import NOT_SEARCHABLE
+from oldfriend.presenters.deletions import explain_unproved
+from oldfriend.presenters.receipts import NOT_SEARCHABLE
 from oldfriend.runtime.doctor_channels import check_channels, diagnose_bots
 from oldfriend.runtime.learn_now import LEARNING_DISABLED
 from oldfriend.runtime.provider_setup import list_key_offers

@@ -8,9 +8,14 @@
 companion uses; it needs no network and no key.
 """
 
+from oldfriend.presenters.beliefs import Belief, BeliefHit
+from oldfriend.presenters.deletions import Forgot
+from oldfriend.presenters.evidence import Quoted
+from oldfriend.presenters.history import Decided
+from oldfriend.presenters.hits import Hit
+from oldfriend.presenters.messages import Words
 from oldfriend.sdk.memory import Memory, MemoryOpener
 from oldfriend.sdk.sync import MemorySync
-from oldfriend.sdk.types import Belief, BeliefHit, Decided, Forgot, Hit, Quoted, Words
 
 __all__ = [
     "Belief",

@@ -27,17 +27,11 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.errors import MemoryMisused
 from oldfriend.domain.memories import JournalObject
 from oldfriend.inbound.accept import ChatContext
+from oldfriend.presenters.beliefs import Belief
+from oldfriend.presenters.history import Decided
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
-from oldfriend.sdk.input_validation import parse_bound
-from oldfriend.sdk.types import (
-    Belief,
-    Decided,
-    TimeInput,
-    to_belief,
-    to_decided,
-    to_decided_belief,
-)
+from oldfriend.sdk.input_validation import TimeInput, parse_bound
 
 NOT_OPEN_MESSAGE: Final = (
     "This memory is not open. Use it inside its with block: `with Memory.open(...) as memory:`, "
@@ -106,7 +100,9 @@ class BeliefMethods:
         """
         async with self._app.db.begin_read() as tx:
             history = await get_history(tx, self._chat_context.person.id, belief)
-        return [to_decided(step, self._chat_context.person.zone) for step in history.entries]
+        return [
+            Decided.from_domain(step, self._chat_context.person.zone) for step in history.entries
+        ]
 
     async def correct(
         self, belief: str, text: str, *, value: str | None = None, since: str | None = None
@@ -181,10 +177,13 @@ class BeliefMethods:
         )
 
     def _to_beliefs(self, found: Sequence[Known]) -> list[Belief]:
-        return [to_belief(each, self._chat_context.person.zone) for each in found]
+        return [Belief.from_domain(each, self._chat_context.person.zone) for each in found]
 
     def _to_decided_beliefs(self, decided: Sequence[JournalObject]) -> list[Belief]:
-        return [to_decided_belief(each, self._chat_context.person.zone) for each in decided]
+        return [
+            Belief.from_domain(Known(content=each), self._chat_context.person.zone)
+            for each in decided
+        ]
 
     def _close(self) -> None:
         self._open_app = None

@@ -12,6 +12,8 @@ from oldfriend.domain.trust import TRUST_BY_ROLE, Role
 from oldfriend.memory.import_writer import ImportedMessage
 from oldfriend.transfer.speaker_mapping import is_same_name
 
+TimeInput = datetime | str
+"""A datetime, aware or in the person's time zone, or ISO 8601 text."""
 MessageInput = Mapping[str, Any] | object
 """A message to add: a mapping or an object with the fields of our JSONL (see ``Memory.add``)."""
 

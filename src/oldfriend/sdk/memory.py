@@ -23,21 +23,15 @@ from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.import_writer import ImportTarget, write_imported_messages
 from oldfriend.memory.messages import list_messages
+from oldfriend.presenters.beliefs import BeliefHit
+from oldfriend.presenters.deletions import Forgot
+from oldfriend.presenters.hits import Hit
+from oldfriend.presenters.messages import Words
 from oldfriend.runtime.maintenance import SLICE_S, MaintenanceTask, maintain
 from oldfriend.runtime.wiring import open_app
 from oldfriend.sdk.belief_methods import NOT_OPEN_MESSAGE, BeliefMethods
-from oldfriend.sdk.input_validation import MessageInput, parse_bound, parse_message_input
+from oldfriend.sdk.input_validation import MessageInput, TimeInput, parse_bound, parse_message_input
 from oldfriend.sdk.sync import MemorySync
-from oldfriend.sdk.types import (
-    BeliefHit,
-    Forgot,
-    Hit,
-    TimeInput,
-    Words,
-    build_words_fields,
-    to_belief_hit,
-    to_hit,
-)
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.retrieval import RecalledBelief, RecallQuery, list_neighbors, recall
@@ -148,10 +142,10 @@ class Memory(BeliefMethods):
         found = await recall(deps, person, recall_query, limit=limit)
         for recalled in kind_filter.select(found.ranking)[:limit]:
             if isinstance(recalled, RecalledBelief):
-                hits.append(to_belief_hit(recalled, person.zone))
+                hits.append(BeliefHit.from_recalled(recalled, person.zone))
             else:
                 neighbors = await list_neighbors(deps, recalled.message) if around else ()
-                hits.append(to_hit(recalled, neighbors))
+                hits.append(Hit.from_recalled(recalled, neighbors))
         self._maintenance.start()
         return hits
 
@@ -178,7 +172,7 @@ class Memory(BeliefMethods):
         )
         async with self._app.db.begin_read() as tx:
             found = await list_messages(tx, person.id, since=first, until=end, limit=limit)
-        return [Words(**build_words_fields(message)) for message in found]
+        return [Words.from_domain(message) for message in found]
 
     async def forget(
         self,
@@ -206,13 +200,7 @@ class Memory(BeliefMethods):
         if deletion == DeletionRequest():
             raise InvalidInput("Name what to forget: ids, about, since, until, or everything.")
         report = await forget(self._app, self._chat_context.person.id, deletion, orphan=orphan)
-        return Forgot(
-            messages=report.counts["messages"],
-            beliefs=report.counts["memories"],
-            orphans=report.orphans,
-            near=report.near,
-            is_proved=report.is_proved,
-        )
+        return Forgot.from_domain(report)
 
     async def _embed_missing(self) -> None:
         problem = await try_embed_missing(self._app, self._chat_context.person.id)

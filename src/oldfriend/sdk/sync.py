@@ -5,9 +5,13 @@ from collections.abc import Collection, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from oldfriend.domain.errors import MemoryMisused
+from oldfriend.presenters.beliefs import Belief, BeliefHit
+from oldfriend.presenters.deletions import Forgot
+from oldfriend.presenters.history import Decided
+from oldfriend.presenters.hits import Hit
+from oldfriend.presenters.messages import Words
 from oldfriend.sdk.belief_methods import NOT_OPEN_MESSAGE
-from oldfriend.sdk.input_validation import MessageInput
-from oldfriend.sdk.types import Belief, BeliefHit, Decided, Forgot, Hit, TimeInput, Words
+from oldfriend.sdk.input_validation import MessageInput, TimeInput
 
 if TYPE_CHECKING:
     from oldfriend.sdk.memory import Memory

@@ -5,19 +5,17 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from oldfriend.api.auth import HubDep, OwnerUser
-from oldfriend.api.converters.settings import (
-    decode_job_id,
-    find_job_key,
-    to_allowance_shape,
-    to_job_shape,
-    to_usage_shape,
-)
 from oldfriend.api.cursors import build_cursor_error
-from oldfriend.api.schemas.common import to_saying_shape
-from oldfriend.api.schemas.settings import FindingShape, Health, Letters, Spending
+from oldfriend.api.problem_json import ApiError
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.domain.clock import from_micros, get_start_of_day
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.job_types import QueueName
 from oldfriend.memory.people import list_people
+from oldfriend.presenters.jobs import Letters, LetterShape, find_job_key
+from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.state import FindingShape, Health
+from oldfriend.presenters.usage import Left, Spending, Sum
 from oldfriend.queues.queue import FIRST_POSITION, drop_job, list_jobs, retry_dead_letter
 from oldfriend.runtime.doctor import run_checks
 from oldfriend.usage.costs import sum_usage, sum_usage_by, sum_usage_by_day
@@ -43,14 +41,14 @@ async def show_spending(
         left = await load_allowances(tx, app.settings, now=now)
     return Spending(
         days=days,
-        total=to_usage_shape("all", total),
-        by_purpose=[to_usage_shape(*each) for each in purposes],
-        by_model=[to_usage_shape(*each) for each in models],
-        by_day=[
-            to_usage_shape(from_micros(day, zone).strftime("%Y-%m-%d"), spent)
+        total=Sum.from_domain("all", total),
+        by_purpose=tuple(Sum.from_domain(*each) for each in purposes),
+        by_model=tuple(Sum.from_domain(*each) for each in models),
+        by_day=tuple(
+            Sum.from_domain(from_micros(day, zone).strftime("%Y-%m-%d"), spent)
             for day, spent in by_day
-        ],
-        left=[to_allowance_shape(each) for each in left],
+        ),
+        left=tuple(Left.from_domain(each) for each in left),
     )
 
 
@@ -70,10 +68,12 @@ async def show_letters(
         found = await list_jobs(tx, is_dead_letter=parked, after=after, limit=limit + 1)
         names = {person.id: person.name for person in await list_people(tx)}
     items = [
-        to_job_shape(each, names.get(each.person) if each.person else None, zone=me.person.zone)
+        LetterShape.from_domain(
+            each, names.get(each.person) if each.person else None, zone=me.person.zone
+        )
         for each in found[:limit]
     ]
-    return Letters(items=items, next=items[-1].id if len(found) > limit else None)
+    return Letters(items=tuple(items), next=items[-1].id if len(found) > limit else None)
 
 
 @router.post("/letters/{letter}/retry", status_code=204, summary="Try a letter again")
@@ -99,7 +99,18 @@ async def look(_: OwnerUser, hub: HubDep) -> Health:
     """Look at everything; what is not well says what to do. It may take a while."""
     findings = await run_checks(hub.app)
     return Health(
-        findings=[
-            FindingShape(is_well=each.is_ok, told=to_saying_shape(each.text)) for each in findings
-        ]
+        findings=tuple(
+            FindingShape(is_well=each.is_ok, told=SayingShape.from_domain(each.text))
+            for each in findings
+        )
     )
+
+
+def decode_job_id(job_id: str) -> tuple[QueueName, str, int]:
+    """Decode a job's key. Raises ApiError."""
+    found = find_job_key(job_id)
+    if found is None:
+        raise ApiError(
+            404, "There is no such letter", localizable("letter_gone", "It may be done by now.")
+        )
+    return found

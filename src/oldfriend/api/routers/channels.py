@@ -8,10 +8,8 @@ import segno
 from fastapi import APIRouter, Depends, Request, Response
 
 from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, OwnerUser
-from oldfriend.api.converters.common import format_time
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.common import to_saying_shape
-from oldfriend.api.schemas.settings import Bot, BotToken, ChannelShape, Code, Paired
+from oldfriend.api.requests import BotToken
 from oldfriend.api.settings_reload import SettingsWriterDep
 from oldfriend.channels.channel_spec import ChannelSpec
 from oldfriend.channels.registry import CHANNELS
@@ -23,6 +21,9 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.inbound.account_linking import create_code_for, unlink_channel
 from oldfriend.memory.identities import CODE_TTL, list_linked_people
 from oldfriend.memory.people import get_person
+from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.settings import Bot, ChannelShape, Code, Paired
 from oldfriend.runtime.bot_connections import register_bot
 
 API_TIMEOUT_S: Final = 5.0
@@ -52,10 +53,10 @@ async def show(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> ChannelShape:
         is_connected=token is not None,
         bot=await find_bot_name(spec, app.settings),
         is_mine=any(person.id == me.person.id for person, _ in linked),
-        token_in=to_saying_shape(token.source) if token and sees_all else None,
-        people=[Paired(name=each.name, addresses=count) for each, count in linked]
-        if sees_all
-        else [],
+        token_in=SayingShape.from_domain(token.source) if token and sees_all else None,
+        people=tuple(
+            [Paired(name=each.name, addresses=count) for each, count in linked] if sees_all else []
+        ),
     )
 
 

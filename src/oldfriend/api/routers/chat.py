@@ -9,24 +9,10 @@ from fastapi.responses import StreamingResponse
 
 from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.connections import Connection
-from oldfriend.api.converters.chat import (
-    format_position,
-    parse_position,
-    to_message_shape,
-    to_receipt_shape,
-)
+from oldfriend.api.cursors import format_position, parse_position
 from oldfriend.api.event_stream import stream_events
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.chat import (
-    MAX_KEY_CHARS,
-    Edited,
-    FoundMessages,
-    Messages,
-    MessageShape,
-    ReceiptShape,
-    Said,
-    UnansweredShape,
-)
+from oldfriend.api.requests import MAX_KEY_CHARS, Edited, Said
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MAX_TIME, Micros, get_zone
 from oldfriend.domain.errors import NotFound
@@ -51,7 +37,9 @@ from oldfriend.memory.chat_history import (
 from oldfriend.memory.messages import find_message_by_external_id, get_message
 from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipt_presenter import resolve_receipt
+from oldfriend.presenters.chat import FoundMessages, Messages, UnansweredShape
+from oldfriend.presenters.messages import MessageShape
+from oldfriend.presenters.receipts import ReceiptShape, resolve_receipt
 from oldfriend.replies.retry_reply import list_unanswered_turns, retry_reply
 
 MAX_SEQ: Final = 1 << 62
@@ -114,7 +102,7 @@ async def search(
         page = found[:limit]
         with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in page])
     return FoundMessages(
-        items=[to_message_shape(each, with_audio=with_audio) for each in page],
+        items=tuple(MessageShape.from_domain(each, with_audio=with_audio) for each in page),
         next=page[-1].id if len(found) > limit else None,
     )
 
@@ -149,10 +137,12 @@ async def say(
     accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
     if accepted is None:
         response.status_code = 200
-        return to_message_shape(await get_message_by_key(app.db, chat_context, idempotency_key))
+        return MessageShape.from_domain(
+            await get_message_by_key(app.db, chat_context, idempotency_key)
+        )
     if claim_now:
         await hub.start_reply(accepted)
-    return to_message_shape(accepted.message)
+    return MessageShape.from_domain(accepted.message)
 
 
 @router.patch("/messages/{message}", summary="Say it in other words")
@@ -160,7 +150,7 @@ async def change(message: str, edited: Edited, me: CurrentUser, hub: HubDep) -> 
     """Add a version to one's own message; the earlier one is kept."""
     async with hub.app.db.begin_read() as tx:
         chat_context, _ = await get_own_message(tx, me.person.id, message)
-    return to_message_shape(
+    return MessageShape.from_domain(
         await accept_edit(hub.app, chat_context, MessageId(message), edited.text)
     )
 
@@ -182,7 +172,7 @@ async def retry(message: str, me: CurrentUser, hub: HubDep) -> MessageShape:
     accepted = await retry_reply(hub.app, chat_context, MessageId(message))
     if accepted.lease is not None:
         await hub.start_reply(accepted)
-    return to_message_shape(accepted.message)
+    return MessageShape.from_domain(accepted.message)
 
 
 @router.get("/messages/{message}/receipt", summary="Why was that said?")
@@ -197,7 +187,7 @@ async def why(message: str, me: CurrentUser, hub: HubDep) -> ReceiptShape:
                     "Nothing is kept of why this was said; it may have been forgotten.",
                 )
             )
-        return to_receipt_shape(await resolve_receipt(tx, receipt))
+        return ReceiptShape.from_domain(await resolve_receipt(tx, receipt))
 
 
 async def open_connection(me: CurrentUser, hub: HubDep) -> AsyncIterator[Connection]:
@@ -331,10 +321,10 @@ async def to_messages_shape(
     )
     unanswered = await list_unanswered_turns(tx, person, **span)
     return Messages(
-        items=[to_message_shape(each, with_audio=with_audio) for each in messages],
+        items=tuple(MessageShape.from_domain(each, with_audio=with_audio) for each in messages),
         earlier=messages[0].id if messages and window.has_earlier else None,
         later=messages[-1].id if messages and window.has_later else None,
-        unanswered=[UnansweredShape(turn=each.turn, ending=each.ending) for each in unanswered],
+        unanswered=tuple(UnansweredShape.from_domain(each) for each in unanswered),
         position=format_position(position),
     )
 

@@ -9,28 +9,10 @@ from oldfriend.api.auth import (
     HubDep,
     OwnerUser,
     get_relying_party,
-)
-from oldfriend.api.converters.credentials import (
     parse_user_agent,
-    to_invitation_shape,
-    to_passkey_shape,
-    to_token_made,
-    to_token_shape,
 )
 from oldfriend.api.idempotency import IdempotencyDep, OptionalIdempotencyKey
-from oldfriend.api.schemas.credentials import (
-    Asked,
-    Guest,
-    Household,
-    InvitationMade,
-    PasskeyMade,
-    Passkeys,
-    PasskeyShape,
-    PersonShape,
-    TokenMade,
-    Tokens,
-    TokenWanted,
-)
+from oldfriend.api.requests import Guest, PasskeyMade, TokenWanted
 from oldfriend.inbound.account_linking import cancel_invitation, create_invitation
 from oldfriend.inbound.passkey_sign_in import build_registration_options, register_passkey
 from oldfriend.memory.api_tokens import (
@@ -42,6 +24,16 @@ from oldfriend.memory.api_tokens import (
 from oldfriend.memory.passkeys import delete_passkey, list_passkeys
 from oldfriend.memory.people import list_people
 from oldfriend.memory.web_sessions import list_invitations
+from oldfriend.presenters.sign_in import (
+    Asked,
+    Household,
+    InvitationMade,
+    Passkeys,
+    PasskeyShape,
+    TokenMade,
+    Tokens,
+    TokenShape,
+)
 
 router = APIRouter(tags=["signing in"])
 
@@ -51,7 +43,9 @@ async def show_passkeys(me: AdminScopeUser, hub: HubDep) -> Passkeys:
     """The oldest first; what is kept of them opens nothing."""
     async with hub.app.db.begin_read() as tx:
         found = await list_passkeys(tx, me.person.id)
-    return Passkeys(items=[to_passkey_shape(each, zone=me.person.zone) for each in found])
+    return Passkeys(
+        items=tuple(PasskeyShape.from_domain(each, zone=me.person.zone) for each in found)
+    )
 
 
 @router.post("/passkeys/options", summary="Begin to add a passkey")
@@ -73,7 +67,7 @@ async def add_passkey(
     passkey = await register_passkey(
         hub.app.db, hub.app.clock, me.person, get_relying_party(request), made.credential, name=name
     )
-    return to_passkey_shape(passkey, zone=me.person.zone)
+    return PasskeyShape.from_domain(passkey, zone=me.person.zone)
 
 
 @router.delete("/passkeys/{passkey}", status_code=204, summary="Take a passkey away")
@@ -91,7 +85,7 @@ async def show_tokens(me: AdminScopeUser, hub: HubDep) -> Tokens:
     async with app.db.begin_read() as tx:
         found = await list_api_tokens(tx, me.person.id)
     now, zone = app.clock(), me.person.zone
-    return Tokens(items=[to_token_shape(each, now=now, zone=zone) for each in found])
+    return Tokens(items=tuple(TokenShape.from_domain(each, now=now, zone=zone) for each in found))
 
 
 @router.post("/tokens", status_code=201, summary="Make a token for a program")
@@ -118,7 +112,7 @@ async def make_token(
                 days=wanted.days,
                 now=now,
             )
-        return to_token_made(token, secret, now=now, zone=me.person.zone)
+        return TokenMade.from_secret(token, secret, now=now, zone=me.person.zone)
 
     return await idempotency.run_once(
         me.person.id, idempotency_key, wanted, make, TokenMade, now=now
@@ -141,10 +135,7 @@ async def show_household(me: OwnerUser, hub: HubDep) -> Household:
     async with app.db.begin_read() as tx:
         people = await list_people(tx)
         invited = await list_invitations(tx, now=app.clock())
-    return Household(
-        people=[PersonShape(name=each.name, is_owner=each.is_owner) for each in people],
-        invitations=[to_invitation_shape(each, zone=me.person.zone) for each in invited],
-    )
+    return Household.from_domain(people, invited, zone=me.person.zone)
 
 
 @router.post("/invitations", status_code=201, summary="Invite somebody")

@@ -8,15 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.converters.days import (
-    to_day_shapes,
-    to_due_shape,
-    to_happened_shape,
-    to_session_shape,
-    to_summary_shape,
-)
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.days import MonthShape, WholeDay
 from oldfriend.domain.clock import DAY, Micros, from_micros, parse_timestamp
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.memories import Memory
@@ -28,6 +20,15 @@ from oldfriend.memory.calendar_days import (
     list_events_between,
     list_session_spans,
     list_summaries_between,
+)
+from oldfriend.presenters.days import (
+    DueShape,
+    HappenedShape,
+    MonthShape,
+    TalkShape,
+    ToldShape,
+    WholeDay,
+    list_days,
 )
 
 SEARCH_DAYS = 400
@@ -55,7 +56,7 @@ async def show_month(month: MonthParam, me: CurrentUser, hub: HubDep) -> MonthSh
         today=from_micros(now, zone).date().isoformat(),
         first=None if earliest is None else format_month(earliest, zone),
         last=format_month(max(now, latest or now), zone),
-        days=to_day_shapes(
+        days=list_days(
             count_by_day(said, zone),
             group_by_day(events, "happened_at", zone),
             group_by_day(due, "due_at", zone),
@@ -86,10 +87,10 @@ async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> WholeDay:
     )
     return WholeDay(
         day=day,
-        talks=[to_session_shape(each, zone=zone) for each in talks],
-        happened=[to_happened_shape(each) for each in events],
-        due=[to_due_shape(each) for each in due],
-        told=[to_summary_shape(each, zone=zone) for each in summaries],
+        talks=tuple(TalkShape.from_domain(each, zone=zone) for each in talks),
+        happened=tuple(HappenedShape.from_domain(each) for each in events),
+        due=tuple(DueShape.from_domain(each) for each in due),
+        told=tuple(ToldShape.from_domain(each, zone=zone) for each in summaries),
         before=before[-1].isoformat() if before else None,
         after=after[0].isoformat() if after else None,
     )

@@ -5,13 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.converters.entities import (
-    to_entity_details_shape,
-    to_entity_overview_shape,
-    to_graph_shape,
-)
 from oldfriend.api.cursors import MAX_NUMBER, build_cursor_error, decode_values, encode_values
-from oldfriend.api.schemas.entities import Acquaintances, GraphShape, PortraitShape
 from oldfriend.beliefs.entities import (
     EntityOverview,
     build_recency_key,
@@ -22,6 +16,12 @@ from oldfriend.beliefs.entities import (
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import EntityKind
+from oldfriend.presenters.entities import (
+    Acquaintances,
+    AcquaintanceShape,
+    GraphShape,
+    PortraitShape,
+)
 
 router = APIRouter(prefix="/people", tags=["people"])
 
@@ -43,7 +43,7 @@ async def list_people(
     remaining = [each for each in matching if after is None or build_recency_key(each) > after]
     page = remaining[:limit]
     return Acquaintances(
-        items=[to_entity_overview_shape(each, zone=me.person.zone) for each in page],
+        items=tuple(AcquaintanceShape.from_domain(each, zone=me.person.zone) for each in page),
         total=len(matching),
         next=encode_values([*build_recency_key(page[-1])]) if len(remaining) > limit else None,
     )
@@ -54,7 +54,7 @@ async def show_graph(me: CurrentUser, hub: HubDep) -> GraphShape:
     """Those with the most ties; what holds no longer is left out."""
     async with hub.app.db.begin_read() as tx:
         overviews = await list_entity_overviews(tx, hub.app.index_cache, me.person.id)
-        return to_graph_shape(
+        return GraphShape.from_domain(
             overviews, await list_relation_edges(tx, hub.app.index_cache, me.person.id)
         )
 
@@ -64,7 +64,7 @@ async def show_one(somebody: str, me: CurrentUser, hub: HubDep) -> PortraitShape
     """Their ties, and what else is believed about them, each with its words."""
     async with hub.app.db.begin_read() as tx:
         portrait = await get_entity_details(tx, hub.app.index_cache, me.person.id, somebody)
-    return to_entity_details_shape(portrait, zone=me.person.zone)
+    return PortraitShape.from_domain(portrait, zone=me.person.zone)
 
 
 def decode_rank_cursor(cursor: str) -> tuple[Micros, EntityId]:

@@ -5,10 +5,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, Response
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.converters.forgetting import to_forgotten_shape, to_past_shape, to_preview_shape
 from oldfriend.api.idempotency import IdempotencyDep
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.forgetting import ForgetForeseen, ForgetWish, Forgotten, ForgottenList
+from oldfriend.api.requests import ForgetWish
 from oldfriend.beliefs.queries import get_belief
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
@@ -18,6 +17,7 @@ from oldfriend.domain.memories import JournalObject
 from oldfriend.forgetting.forget import ForgetPreview, forget, parse_span, preview_forget
 from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.presenters.deletions import ForgetForeseen, Forgotten, ForgottenBefore, ForgottenList
 from oldfriend.runtime.import_jobs import ImportWorker
 
 MAX_KEPT_SHOWN: Final = 50
@@ -40,7 +40,9 @@ async def look(
         app.db, me.person.id, build_request(wish, me.person.zone), orphan=wish.orphan
     )
     response.headers["ETag"] = f'"{preview.digest}"'
-    return to_preview_shape(preview, await load_kept_beliefs(app.db, me.person.id, preview))
+    return ForgetForeseen.from_domain(
+        preview, await load_kept_beliefs(app.db, me.person.id, preview)
+    )
 
 
 @router.post("", summary="Forget it for good, as it was seen")
@@ -80,7 +82,7 @@ async def do(
         await hub.import_worker.discard_all(me.person.id)
     await delete_finished_uploads(hub.import_worker, me.person.id)
     idempotency.forget_person(me.person.id)
-    return to_forgotten_shape(
+    return Forgotten.from_domain(
         report, done_at=app.clock(), zone=me.person.zone, has_files=bool(app.db.list_files())
     )
 
@@ -97,7 +99,11 @@ async def list_done(me: CurrentUser, hub: HubDep) -> ForgottenList:
     """That it was, when, and how much; without a word of it."""
     async with hub.app.db.begin_read() as tx:
         entries = await list_audit_entries(tx, me.person.id)
-    return ForgottenList(items=[to_past_shape(each, zone=me.person.zone) for each in entries[::-1]])
+    return ForgottenList(
+        items=tuple(
+            ForgottenBefore.from_domain(each, zone=me.person.zone) for each in entries[::-1]
+        )
+    )
 
 
 def build_request(wish: ForgetWish, zone: str) -> DeletionRequest:

@@ -7,17 +7,8 @@ from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import StreamingResponse
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.converters.imports import to_import_shape, to_upload_shape
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.imports import (
-    Imports,
-    LikelyCost,
-    OldTalk,
-    Parcels,
-    ParcelShape,
-    Undone,
-    Wanted,
-)
+from oldfriend.api.requests import Wanted
 from oldfriend.api.sign_in_tickets import ExportUser
 from oldfriend.api.streaming_download import ExportResponse
 from oldfriend.app.app_context import AppContext
@@ -38,6 +29,15 @@ from oldfriend.memory.import_batches import (
     list_overlapping_batches,
 )
 from oldfriend.memory.web_sessions import Principal
+from oldfriend.presenters.imports import (
+    Imports,
+    ImportShape,
+    LikelyCost,
+    OldTalk,
+    Parcels,
+    ParcelShape,
+    Undone,
+)
 from oldfriend.runtime.learn_now import load_backlog, pause_learning, resume_learning
 from oldfriend.runtime.wiring import estimate_cost
 from oldfriend.transfer.uploads import Upload
@@ -68,14 +68,14 @@ async def hand_over(
         zone=me.person.zone,
         now=hub.app.clock(),
     )
-    return to_upload_shape(upload, likely_cost=None)
+    return ParcelShape.from_domain(upload, likely_cost=None)
 
 
 @router.get("/bring/files", summary="What was handed over, and how far it is")
 async def list_files(me: CurrentUser, hub: HubDep) -> Parcels:
     """All that is not put away."""
     uploads = hub.import_worker.list_uploads(me.person.id)
-    return Parcels(items=[await build_upload(hub.app, each) for each in uploads])
+    return Parcels(items=tuple([await build_upload(hub.app, each) for each in uploads]))
 
 
 @router.get("/bring/files/{file}", summary="How far is it?")
@@ -119,7 +119,11 @@ async def list_imports(me: CurrentUser, hub: HubDep) -> Imports:
     """The latest first."""
     async with hub.app.db.begin_read() as tx:
         batches = await list_batches(tx, me.person.id)
-    return Imports(items=[to_import_shape(each, zone=me.person.zone) for each in reversed(batches)])
+    return Imports(
+        items=tuple(
+            ImportShape.from_domain(each, zone=me.person.zone) for each in reversed(batches)
+        )
+    )
 
 
 @router.post("/bring/imports/{number}/undo", summary="Take an import out again")
@@ -133,7 +137,7 @@ async def undo(number: int, me: CurrentUser, hub: HubDep) -> Undone:
     return Undone(
         messages=undone.messages,
         beliefs=undone.beliefs,
-        overlapping=[each.number for each in overlapping],
+        overlapping=tuple(each.number for each in overlapping),
     )
 
 
@@ -211,11 +215,11 @@ async def build_upload(app: AppContext, upload: Upload) -> ParcelShape:
     """Convert an upload, with the estimated cost of extracting it with a model."""
     preview = upload.contents
     if preview is None:
-        return to_upload_shape(upload, likely_cost=None)
+        return ParcelShape.from_domain(upload, likely_cost=None)
     tokens = estimate_extraction_tokens(
         preview.tokens, segment_count=preview.sessions, passes=app.settings.memory.passes
     )
-    return to_upload_shape(upload, likely_cost=await estimate_import_cost(app, *tokens))
+    return ParcelShape.from_domain(upload, likely_cost=await estimate_import_cost(app, *tokens))
 
 
 async def estimate_import_cost(

@@ -5,7 +5,7 @@ from typing import Final
 from fastapi import APIRouter
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.schemas.memories import ReadNow
+from oldfriend.presenters.journal import ReadNow
 from oldfriend.runtime.learn_now import learn_now
 
 router = APIRouter(tags=["memory"])

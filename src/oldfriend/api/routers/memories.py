@@ -8,24 +8,10 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.connections import ConnectionHub
-from oldfriend.api.converters.memories import (
-    format_etag,
-    to_belief_shape,
-    to_history_entry_shape,
-    to_journal_entry_shape,
-)
 from oldfriend.api.cursors import decode_cursor, decode_offset, encode_cursor, encode_values
 from oldfriend.api.etags import IfMatch, map_conflict_to_412, parse_if_match
+from oldfriend.api.requests import Corrected, Judged, Other
 from oldfriend.api.routers.chat import MAX_SEQ
-from oldfriend.api.schemas.memories import (
-    Beliefs,
-    BeliefShape,
-    Corrected,
-    HistoryShape,
-    Judged,
-    Learned,
-    Other,
-)
 from oldfriend.beliefs import correct as correcting
 from oldfriend.beliefs.belief_pages import list_belief_page, list_beliefs_by_id, search_belief_ids
 from oldfriend.beliefs.history import get_history
@@ -35,6 +21,9 @@ from oldfriend.domain.memories import ObjectKind, Status, Subject
 from oldfriend.memory.change_feed import list_latest_entries
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.pagination import BeliefFilter, SortOrder, count_by_kind
+from oldfriend.presenters.beliefs import Beliefs, BeliefShape, format_etag
+from oldfriend.presenters.history import HistoryShape
+from oldfriend.presenters.journal import Decided, Learned
 
 TIMELINE_KINDS: Final = list_kinds(lambda kind: not kind.is_relation)
 MOST_SHOWN: Final = 20
@@ -64,11 +53,11 @@ async def list_learned(
         evidence = await list_object_evidence(tx, me.person.id, [each.object_id for each in found])
     page = found[:limit]
     return Learned(
-        items=[
-            to_journal_entry_shape(each, evidence.get(each.object_id, ()), zone=me.person.zone)
+        items=tuple(
+            Decided.from_domain(each, evidence.get(each.object_id, ()), zone=me.person.zone)
             for each in page
             if each.after.ended_at is None
-        ],
+        ),
         earlier=str(page[-1].seq) if len(found) > limit else None,
     )
 
@@ -167,7 +156,7 @@ def build_page(
         if not belief_filter.kinds or kind in belief_filter.kinds
     )
     return Beliefs(
-        items=[to_belief_shape(each, zone=zone) for each in beliefs],
+        items=tuple(BeliefShape.from_domain(each, zone=zone) for each in beliefs),
         total=total,
         kinds=counts,
         next=next_cursor,
@@ -185,10 +174,7 @@ async def show_history(memory: str, me: CurrentUser, hub: HubDep) -> HistoryShap
     """Every decision about it, and about what it overtook or gave way to."""
     async with hub.app.db.begin_read() as tx:
         history = await get_history(tx, me.person.id, memory)
-    return HistoryShape(
-        id=history.object_id,
-        steps=[to_history_entry_shape(each, zone=me.person.zone) for each in history.entries],
-    )
+    return HistoryShape.from_domain(history, zone=me.person.zone)
 
 
 @router.post("/memories/{memory}/verdict", summary="Confirm, reject, pin or unpin it")
@@ -285,4 +271,4 @@ async def load_belief(
         found = await get_belief(tx, me.person.id, memory)
     if found.base is not None:
         response.headers["ETag"] = format_etag(found.base)
-    return to_belief_shape(found, zone=me.person.zone)
+    return BeliefShape.from_domain(found, zone=me.person.zone)

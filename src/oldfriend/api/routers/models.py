@@ -9,15 +9,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Response
 
 from oldfriend.api.auth import HubDep, OwnerUser
-from oldfriend.api.schemas.common import to_saying_shape
-from oldfriend.api.schemas.settings import (
-    Kept,
-    Models,
-    ModelWanted,
-    ProviderShape,
-    Tried,
-    Usual,
-)
+from oldfriend.api.requests import ModelWanted
 from oldfriend.api.settings_reload import SettingsWriterDep
 from oldfriend.config.provider_resolution import get_provider_url
 from oldfriend.config.settings import Settings
@@ -27,6 +19,8 @@ from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, ModelError, N
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.addresses import resolve_refusal
 from oldfriend.llm.providers import PROVIDERS, ProviderPreset, is_local_address
+from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.settings import Kept, Models, ProviderShape, Tried, Usual
 from oldfriend.runtime.provider_roles import ModelCandidate, ModelUse, save_candidate, try_candidate
 from oldfriend.runtime.provider_setup import (
     DEFAULT_EMBEDDING_MODELS,
@@ -64,14 +58,16 @@ async def show_models(_: OwnerUser, hub: HubDep) -> Models:
     keys = {each.provider: each.why for each in await asyncio.to_thread(list_key_offers, settings)}
     names = [*PROVIDERS, *(each for each in settings.providers if each not in PROVIDERS)]
     return Models(
-        main=[*settings.models.main],
-        small=[*settings.models.small],
-        reflect=[*settings.models.reflect],
+        main=tuple(settings.models.main),
+        small=tuple(settings.models.small),
+        reflect=tuple(settings.models.reflect),
         embedder=settings.embedder.model,
         transcriber=settings.speech.transcriber,
         speaker=settings.speech.speaker,
         voice=settings.speech.voice,
-        providers=[to_provider_shape(settings, name, offers.get(name), keys) for name in names],
+        providers=tuple(
+            to_provider_shape(settings, name, offers.get(name), keys) for name in names
+        ),
     )
 
 
@@ -85,7 +81,9 @@ async def try_one(use: UseParam, wanted: ModelWanted, _: OwnerUser, hub: HubDep)
     except (ModelError, EmbeddingFailed) as error:
         works, text = False, error.user_text
     return Tried(
-        works=works, told=to_saying_shape(text), took_ms=round((time.monotonic() - started) * 1000)
+        works=works,
+        told=SayingShape.from_domain(text),
+        took_ms=round((time.monotonic() - started) * 1000),
     )
 
 
@@ -154,7 +152,7 @@ def to_provider_shape(
         is_here=is_local_address(address),
         needs_key=bool(preset.key_variables),
         key_in=keys.get(name),
-        models=[*offer.models] if offer else [],
+        models=tuple([*offer.models] if offer else []),
         usual=Usual(
             main=preset.main,
             small=preset.small,

@@ -5,13 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from oldfriend.api.auth import CurrentUser, HubDep, OwnerUser
-from oldfriend.api.converters.persona import (
-    to_block_shape,
-    to_soul_shape,
-    to_starting_shape,
-    to_suggestion_shape,
-    to_version_shapes,
-)
 from oldfriend.api.etags import (
     IfMatch,
     check_if_match,
@@ -19,15 +12,7 @@ from oldfriend.api.etags import (
     map_conflict_to_412,
     parse_if_match,
 )
-from oldfriend.api.schemas.persona import (
-    BlockShape,
-    BlockWritten,
-    Character,
-    CompanionNamed,
-    Decision,
-    SuggestionShape,
-    Versions,
-)
+from oldfriend.api.requests import BlockWritten, CompanionNamed, Decision
 from oldfriend.db.database import Database
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import (
@@ -47,6 +32,15 @@ from oldfriend.persona.core_block_updates import (
 )
 from oldfriend.persona.profile_names import set_companion_name
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
+from oldfriend.presenters.persona import (
+    BlockShape,
+    Character,
+    SoulShape,
+    StartingShape,
+    SuggestionShape,
+    Versions,
+    list_version_shapes,
+)
 from oldfriend.prompts.starter_personas import load_starter_personas
 
 router = APIRouter(prefix="/character", tags=["character"])
@@ -66,14 +60,17 @@ async def show(me: CurrentUser, hub: HubDep) -> Character:
     return Character(
         name=name,
         longest_name=MAX_COMPANION_NAME_LENGTH,
-        blocks=[
-            to_block_shape(name, find_latest(versions[name]), zone=zone) for name in BLOCK_NAMES
-        ],
+        blocks=tuple(
+            BlockShape.from_domain(name, find_latest(versions[name]), zone=zone)
+            for name in BLOCK_NAMES
+        ),
         longest=MAX_BLOCK_LENGTH,
-        soul=to_soul_shape(souls[-1], zone=zone) if souls else None,
+        soul=SoulShape.from_domain(souls[-1], zone=zone) if souls else None,
         soul_file=soul_file,
-        starting=[to_starting_shape(each) for each in load_starter_personas().values()],
-        suggestions=[to_suggestion_shape(each, zone=zone) for each in pending],
+        starting=tuple(
+            StartingShape.from_domain(each) for each in load_starter_personas().values()
+        ),
+        suggestions=tuple(SuggestionShape.from_domain(each, zone=zone) for each in pending),
     )
 
 
@@ -112,7 +109,7 @@ async def show_block(
     """As it reads now; its `ETag` is for `If-Match`."""
     current = await load_block(hub.app.db, me.person, block)
     response.headers["ETag"] = format_block_etag(current)
-    return to_block_shape(block, current, zone=me.person.zone)
+    return BlockShape.from_domain(block, current, zone=me.person.zone)
 
 
 @router.put("/{block}", summary="Write a block")
@@ -131,7 +128,7 @@ async def write_block(
             hub.app.db, hub.app.clock, me.person.id, block, written.text, base=base
         )
     response.headers["ETag"] = format_block_etag(saved)
-    return to_block_shape(block, saved, zone=me.person.zone)
+    return BlockShape.from_domain(block, saved, zone=me.person.zone)
 
 
 @router.get("/{block}/versions", summary="How a block came to read as it does")
@@ -146,7 +143,7 @@ async def show_versions(
     async with hub.app.db.begin_read() as tx:
         versions = await list_block_versions(tx, me.person.id, block)
     older = [each for each in versions if cursor is None or each.version < cursor]
-    page = to_version_shapes(older, limit=limit, zone=me.person.zone)
+    page = list_version_shapes(older, limit=limit, zone=me.person.zone)
     return Versions(items=page, next=str(page[-1].version) if len(older) > limit else None)
 
 
@@ -162,7 +159,7 @@ async def decide(
         )
     else:
         settled = await decline_suggestion(app.db, app.clock, person, suggestion)
-    return to_suggestion_shape(settled, zone=me.person.zone)
+    return SuggestionShape.from_domain(settled, zone=me.person.zone)
 
 
 async def load_companion_name(db: Database) -> CompanionNamed:

@@ -3,15 +3,15 @@
 from fastapi import APIRouter
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.converters.persona import to_suggestion_shape
 from oldfriend.api.idempotency import IdempotencyDep, OptionalIdempotencyKey
 from oldfriend.api.problem_json import ApiError
+from oldfriend.api.requests import Material
 from oldfriend.api.routers.imports import estimate_import_cost
-from oldfriend.api.schemas.persona import Drafted, Foreseen, Material
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.persona.drafts import draft_core_blocks, estimate_draft_tokens
 from oldfriend.persona.rule_classifier import RULES_ORIGIN
 from oldfriend.persona.sources import split_text
+from oldfriend.presenters.persona import Drafted, Foreseen, SuggestionShape
 
 SOURCE_NAME = "what you gave"
 
@@ -46,9 +46,9 @@ async def make(
             with_model=material.with_model,
         )
         return Drafted(
-            suggestions=[
-                to_suggestion_shape(each, zone=me.person.zone) for each in draft.suggestions
-            ],
+            suggestions=tuple(
+                SuggestionShape.from_domain(each, zone=me.person.zone) for each in draft.suggestions
+            ),
             is_rough=draft.author == RULES_ORIGIN,
             left_out=dict(draft.skipped),
         )

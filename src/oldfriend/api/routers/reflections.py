@@ -5,10 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.converters.reflections import to_reflection_shape, to_transcript_shape
 from oldfriend.api.cursors import MAX_NUMBER, build_cursor_error, decode_values, encode_values
-from oldfriend.api.schemas.reflections import Thought, Ticks
 from oldfriend.beliefs.queries import get_transcript, list_transcripts
+from oldfriend.presenters.reflections import Thought, Ticks, TickShape
 
 router = APIRouter(prefix="/thinking", tags=["memory"])
 
@@ -27,7 +26,7 @@ async def show_all(
         found = [each for each in found if (each.ran_at, each.id) < decode_tick_cursor(cursor)]
     page = found[:limit]
     return Ticks(
-        items=[to_reflection_shape(each, zone=me.person.zone) for each in page],
+        items=tuple(TickShape.from_domain(each, zone=me.person.zone) for each in page),
         next=encode_values([page[-1].ran_at, page[-1].id]) if len(found) > limit else None,
     )
 
@@ -46,4 +45,4 @@ async def show_one(tick: str, me: CurrentUser, hub: HubDep) -> Thought:
     """What it was shown, in brief, and what it answered."""
     async with hub.app.db.begin_read() as tx:
         found = await list_transcripts(tx, me.person.id, now=hub.app.clock())
-    return to_transcript_shape(get_transcript(found, tick), zone=me.person.zone)
+    return Thought.from_domain(get_transcript(found, tick), zone=me.person.zone)

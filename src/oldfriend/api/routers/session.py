@@ -15,26 +15,13 @@ from oldfriend.api.auth import (
     get_client_address,
     get_cookie_name,
     get_relying_party,
+    parse_user_agent,
     set_session_cookie,
 )
 from oldfriend.api.connections import ConnectionHub
-from oldfriend.api.converters.common import format_time
-from oldfriend.api.converters.credentials import parse_user_agent, to_session_shape
-from oldfriend.api.converters.session import to_mood_shape, to_progress_shape
 from oldfriend.api.etags import IfMatch, check_if_match, compute_etag, map_conflict_to_412
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.schemas.common import to_saying_shape
-from oldfriend.api.schemas.credentials import Answered, Asked
-from oldfriend.api.schemas.session import (
-    Ended,
-    PersonEdited,
-    Sessions,
-    Signed,
-    SignIn,
-    State,
-    TicketMade,
-    TicketWanted,
-)
+from oldfriend.api.requests import Answered, PersonEdited, SignIn, TicketWanted
 from oldfriend.api.sign_in_tickets import TicketStoreDep
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import DAY, Clock
@@ -68,6 +55,11 @@ from oldfriend.memory.web_sessions import (
     redeem_sign_in_link,
 )
 from oldfriend.persona.profile_names import update_person
+from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.moods import MoodShape
+from oldfriend.presenters.sign_in import Asked, Ended, Sessions, SessionShape, Signed, TicketMade
+from oldfriend.presenters.state import ProgressShape, State
 
 router = APIRouter(tags=["session"])
 RECENT_MESSAGES: Final = 500
@@ -219,7 +211,7 @@ async def open_session(
         hub.note_sign_out(earlier.person.id)
     assert me is not None  # it was just opened
     set_session_cookie(request, response, hub, secret)
-    return to_signed_shape(me, page_secret)
+    return Signed.from_domain(me, page_secret)
 
 
 @router.get("/session", summary="Who is signed in")
@@ -230,14 +222,14 @@ async def who(request: Request, response: Response, me: CurrentUser, hub: HubDep
     """
     response.headers["ETag"] = compute_person_etag(me.person)
     if me.is_program:
-        return to_signed_shape(me)
+        return Signed.from_domain(me)
     app = hub.app
     secret = request.cookies[get_cookie_name(request, hub)]
     if me.expires_at - app.clock() < SESSION_TTL - DAY:
         async with app.db.begin_write() as tx:
             await extend_web_session(tx, me.person.id, me.digest, now=app.clock())
         set_session_cookie(request, response, hub, secret)
-    return to_signed_shape(me)
+    return Signed.from_domain(me)
 
 
 @router.post("/session/tickets", status_code=201, summary="Get a ticket for a download")
@@ -271,7 +263,9 @@ async def list_sessions(me: AdminScopeUser, hub: HubDep) -> Sessions:
     async with hub.app.db.begin_read() as tx:
         found = await list_web_sessions(tx, me.person.id, now=hub.app.clock())
     return Sessions(
-        items=[to_session_shape(each, current=me.digest, zone=me.person.zone) for each in found]
+        items=tuple(
+            SessionShape.from_domain(each, current=me.digest, zone=me.person.zone) for each in found
+        )
     )
 
 
@@ -311,7 +305,7 @@ async def change_me(
     updated = Principal(
         person=person, digest=me.digest, expires_at=me.expires_at, is_program=me.is_program
     )
-    return to_signed_shape(updated)
+    return Signed.from_domain(updated)
 
 
 def compute_person_etag(person: Person) -> str:
@@ -337,14 +331,16 @@ async def state(
     return State(
         companion=companion,
         is_new=is_new,
-        mood=to_mood_shape(mood),
-        troubles=[to_saying_shape(each) for each in troubles],
+        mood=None if mood is None else MoodShape.from_domain(mood),
+        troubles=tuple(SayingShape.from_domain(each) for each in troubles),
         version=__version__,
         forms=app.settings.memory.forms,
         has_unread=has_unread,
         model=None if model is None else model.name,
         hears=app.transcriber is not None,
-        progress=to_progress_shape(progress, zone=me.person.zone),
+        progress=None
+        if progress is None
+        else ProgressShape.from_domain(progress, zone=me.person.zone),
     )
 
 
@@ -356,17 +352,4 @@ async def has_unread_messages(tx: Transaction, person: PersonId) -> bool:
     return any(
         each.turns
         for each in await list_uncut_spans(tx, person, after=newest[0].seq - RECENT_MESSAGES)
-    )
-
-
-def to_signed_shape(me: Principal, token: str = "") -> Signed:
-    """Convert a principal; ``token`` is set only right after signing in."""
-    return Signed(
-        id=me.person.id,
-        name=me.person.name,
-        is_owner=me.person.is_owner,
-        language=me.person.language,
-        zone=me.person.zone,
-        token=token,
-        expires_at=format_time(me.expires_at, me.person.zone),
     )

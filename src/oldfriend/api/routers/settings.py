@@ -4,12 +4,12 @@ from fastapi import APIRouter, Response
 
 from oldfriend.api.auth import HubDep, OwnerUser
 from oldfriend.api.connections import ConnectionHub
-from oldfriend.api.converters.settings import to_choice_shape
 from oldfriend.api.etags import IfMatch, check_if_match, compute_etag
-from oldfriend.api.schemas.settings import Choices, Chosen
+from oldfriend.api.requests import Chosen
 from oldfriend.api.settings_reload import SettingsWriterDep
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_catalog import list_settings, write_settings
+from oldfriend.presenters.settings import Choices
 
 router = APIRouter(tags=["settings"])
 
@@ -51,6 +51,4 @@ def load_choices(hub: ConnectionHub, response: Response) -> Choices:
 
 def build_choices(settings: Settings) -> Choices:
     """Build the list of settings."""
-    return Choices(
-        items=[to_choice_shape(each) for each in list_settings(settings)], file=str(settings.file)
-    )
+    return Choices.from_domain(list_settings(settings), str(settings.file))

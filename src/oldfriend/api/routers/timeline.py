@@ -5,14 +5,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.converters.memories import (
-    to_belief_change_shape,
-    to_day_shape,
-    to_timed_mood_shape,
-)
 from oldfriend.api.cursors import decode_offset, encode_values
 from oldfriend.api.routers.memories import AsOfParam, CursorParam, LimitParam
-from oldfriend.api.schemas.memories import BetweenShape, DaysShape, Moods, TagsShape
 from oldfriend.beliefs.belief_pages import diff_beliefs
 from oldfriend.beliefs.queries import parse_as_of
 from oldfriend.domain.clock import from_micros
@@ -21,6 +15,9 @@ from oldfriend.memory.change_stats import count_changes_by_day
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.mood import list_moods
 from oldfriend.memory.pagination import KIND_GROUPS, count_tags
+from oldfriend.presenters.beliefs import TagsShape
+from oldfriend.presenters.journal import BetweenShape, DayShape, DaysShape, TurnedShape
+from oldfriend.presenters.moods import FeltShape, Moods
 
 MAX_TAGS: Final = 100
 MAX_MOODS: Final = 400
@@ -37,7 +34,7 @@ async def list_days(me: CurrentUser, hub: HubDep) -> DaysShape:
     async with hub.app.db.begin_read() as tx:
         changes = await count_changes_by_day(tx, me.person.id, zone=me.person.zone)
     return DaysShape(
-        items=[to_day_shape(each) for each in changes],
+        items=tuple(DayShape.from_domain(each) for each in changes),
         today=from_micros(hub.app.clock(), me.person.zone).date().isoformat(),
     )
 
@@ -57,7 +54,7 @@ async def list_felt(me: CurrentUser, hub: HubDep, as_of: AsOfParam = None) -> Mo
     until = now if as_of is None else parse_as_of(as_of, me.person.zone, now=now)
     async with hub.app.db.begin_read() as tx:
         moods = await list_moods(tx, me.person.id, until=until, limit=MAX_MOODS)
-    return Moods(items=[to_timed_mood_shape(each, zone=me.person.zone) for each in moods])
+    return Moods(items=tuple(FeltShape.from_domain(each, zone=me.person.zone) for each in moods))
 
 
 @router.get("/difference", summary="What has changed between two days")
@@ -87,12 +84,12 @@ async def compare_days(
             tx, me.person.id, [each.change.object_id for each in found.changes]
         )
     return BetweenShape(
-        items=[
-            to_belief_change_shape(
+        items=tuple(
+            TurnedShape.from_domain(
                 each, evidence.get(each.change.object_id, ()), zone=me.person.zone
             )
             for each in found.changes
-        ],
+        ),
         counts=found.counts,
         next=None if found.next_cursor is None else encode_values([found.next_cursor]),
     )

@@ -6,10 +6,9 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.converters.chat import to_message_shape
 from oldfriend.api.problem_json import ApiError
+from oldfriend.api.requests import MAX_KEY_CHARS
 from oldfriend.api.routers.chat import ALREADY_ACCEPTED, get_message_by_key
-from oldfriend.api.schemas.chat import MAX_KEY_CHARS, MessageShape
 from oldfriend.api.sign_in_tickets import AudioUser
 from oldfriend.domain.audio_formats import EXTENSIONS, UNKNOWN_MIME, detect_audio_format
 from oldfriend.domain.clock import get_zone
@@ -21,6 +20,7 @@ from oldfriend.inbound.transcription import NoTranscriptReason, TranscriptionFai
 from oldfriend.inbound.voice_messages import accept_voice_message
 from oldfriend.memory.chat_history import list_messages_with_audio
 from oldfriend.memory.messages import find_message_by_external_id, get_message
+from oldfriend.presenters.messages import MessageShape
 
 STATUS_BY_REASON: Final[dict[NoTranscriptReason, int]] = {
     "off": 409,
@@ -180,6 +180,6 @@ async def load_message(hub: HubDep, me: CurrentUser, message: MessageId) -> Mess
     """Load a message as it reads now."""
     async with hub.app.db.begin_read() as tx:
         found = await get_message(tx, me.person.id, message)
-        return to_message_shape(
+        return MessageShape.from_domain(
             found, with_audio=await list_messages_with_audio(tx, me.person.id, [message])
         )

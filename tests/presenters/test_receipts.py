@@ -5,13 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from oldfriend.api.converters.chat import to_receipt_shape
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.model import TokenUsage
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.presenters.receipt_presenter import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipts import (
+    ReceiptShape,
+    receipt_as_json,
+    receipt_as_text,
+    resolve_receipt,
+)
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.replies.reply_worker import StoredReply, answer_message
 from tests.app.test_lanes_of_turns import with_model
@@ -95,7 +99,7 @@ async def test_what_a_reply_lacked_is_told_alike_everywhere(
     expected = [say[f"missing_{part}"] for part in parts]
 
     assert receipt_as_json(lacking)["missing"] == expected
-    assert to_receipt_shape(lacking).missing == expected
+    assert ReceiptShape.from_domain(lacking).missing == tuple(expected)
     assert receipt_as_text(lacking).endswith("\n".join(expected))
     assert receipt_as_json(old)["missing"] == [say["missing_meaning"]]
     assert len(

@@ -7,7 +7,7 @@ import pytest
 from oldfriend.domain.clock import DAY, Micros, to_micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import Memory
-from oldfriend.presenters.belief_presenter import format_belief_line
+from oldfriend.presenters.belief_text import format_belief_line
 
 SAID = to_micros(datetime(2026, 3, 1, 12, tzinfo=UTC))
 FRIDAY_ENDS_IN_RENO = to_micros(datetime(2026, 3, 7, 7, 59, tzinfo=UTC))

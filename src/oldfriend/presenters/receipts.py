@@ -1,31 +1,36 @@
-"""Receipt presenter: search hits and receipts as text and as JSON values."""
+"""Receipts: why a reply was given, for the API, JSON and the terminal."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, Self, TypeAlias
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import HOUR, SECOND
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId, shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Message
+from oldfriend.domain.trust import Role
 from oldfriend.memory.beliefs import get_memory
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.messages import get_message
 from oldfriend.memory.receipts import Receipt, ReceiptItem
+from oldfriend.presenters.evidence import WordsShape, evidence_as_json, evidence_as_text
+from oldfriend.presenters.formatting import to_one_line
+from oldfriend.presenters.hits import Hit, ReasonShape
+from oldfriend.presenters.messages import MessageShape, Words, format_message, format_said_at
+from oldfriend.presenters.schema import Schema, describe
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
-from oldfriend.search import Reason
-from oldfriend.turn.reason_texts import format_reasons
-from oldfriend.turn.receipt_items import CITED_KEY
-from oldfriend.turn.retrieval import RecalledBelief
+from oldfriend.turn.reason_texts import format_reasons, sort_reasons
+from oldfriend.turn.receipt_items import CITED_KEY, CORE_BLOCK_KEY
 from oldfriend.usage.costs import MICRODOLLARS
 from oldfriend.usage.model_calls import list_shown_ids
 
 ReceiptObject: TypeAlias = Message | Memory | None
 
-MAX_LINE_CHARS = 160
+MAX_REPLY_TIME: Final = HOUR
+"""A reply that took longer was delayed, and its time says nothing about speed."""
 MAX_QUOTES = 3
 """How many quotes of a belief are shown with a reply; `memory show` lists the rest."""
 KIND_NAMES: Mapping[str, str] = {"note": "your note", "summary": "what we talked about"}
@@ -133,62 +138,159 @@ async def find_receipt_object(
         return None
 
 
-def format_said_at(message: Message) -> str:
-    """Format when a message was said, in its own time zone, as ISO 8601."""
-    return from_micros(message.at, message.zone).isoformat(timespec="seconds")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground(Schema):
+    """One thing that a reply stood on, or that was considered for it."""
+
+    kind: str
+    id: str
+    text: str | None = field(metadata=describe("None: it was taken out since."))
+    role: Role | None = field(metadata=describe("Of a message: who has said it."))
+    speaker: str | None
+    channel: str | None
+    at: str | None
+    score: float
+    why: tuple[ReasonShape, ...] = field(metadata=describe("The strongest first."))
+    words: tuple[WordsShape, ...]
+
+    @classmethod
+    def from_domain(
+        cls, item: ReceiptItem, thing: ReceiptObject, words: Sequence[Evidence]
+    ) -> Self:
+        """Present one item of a receipt, with its object and evidence."""
+        message = thing if isinstance(thing, Message) else None
+        return cls(
+            kind=thing.kind if isinstance(thing, Memory) else item.kind,
+            id=item.object,
+            text=None if thing is None else thing.text,
+            role=None if message is None else message.role,
+            speaker=None if message is None else message.speaker,
+            channel=None if message is None else message.channel,
+            at=None if message is None else format_said_at(message),
+            score=round(item.score, 4),
+            why=tuple(ReasonShape.from_domain(each) for each in sort_reasons(item.why)),
+            words=tuple(WordsShape.from_domain(each) for each in words),
+        )
 
 
-def hit_as_json(message: Message, score: float, why: tuple[Reason, ...]) -> dict[str, JsonValue]:
-    """Return a found message as JSON."""
-    return {
-        **message_as_json(message),
-        "score": round(score, 4),
-        "why": list[JsonValue](format_reasons(why)),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionShape(Schema):
+    """A part of what a model was told."""
+
+    name: str = field(metadata=describe(examples=["rules", "recent", "facts"]))
+    tokens: int
+    dropped: int = field(metadata=describe("How much did not fit in: messages and beliefs."))
 
 
-def belief_hit_as_json(remembered: RecalledBelief, zone: str) -> dict[str, JsonValue]:
-    """Return a found belief as JSON, with its evidence."""
-    memory, stats = remembered.state.memory, remembered.state.stats
-    quotes: list[JsonValue] = [evidence_as_json(each) for each in remembered.evidence]
-    return {
-        "kind": memory.kind,
-        "memory": memory.id,
-        "text": memory.text,
-        "key": memory.key,
-        "value": memory.value,
-        "status": memory.status,
-        "trust": memory.trust,
-        "confidence": stats.confidence,
-        "times_seen": stats.times_seen,
-        "at": format_in_zone(stats.last_seen, zone),
-        "happened_at": format_in_zone(memory.happened_at, zone),
-        "due_at": format_in_zone(memory.due_at, zone),
-        "until": format_in_zone(memory.holds_until or memory.ended_at, zone),
-        "score": round(remembered.score, 4),
-        "why": list[JsonValue](format_reasons(remembered.why)),
-        "evidence": quotes,
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptShape(Schema):
+    """Why a reply was given."""
+
+    id: str
+    asked: MessageShape
+    reply: MessageShape
+    intent: str = field(metadata=describe("What the message was taken for, in a sentence."))
+    stood_on: tuple[Ground, ...] = field(
+        metadata=describe("What the reply used, the surest first.")
+    )
+    is_written: bool = field(
+        metadata=describe("Whether it told what the person wrote about themselves.")
+    )
+    also_shown: tuple[Ground, ...] = field(metadata=describe("What a model had in view besides."))
+    left_out: tuple[Ground, ...]
+    only_shown: tuple[MessageShape, ...] = field(
+        metadata=describe("What a model saw of the talk besides.")
+    )
+    model: str | None
+    prompt: str | None
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+    seconds: float | None = field(
+        metadata=describe("How long it was in the making, from the question.")
+    )
+    sections: tuple[SectionShape, ...] = field(
+        metadata=describe("What a model was told; empty: none was.")
+    )
+    answerable: float | None = field(
+        metadata=describe("How likely it seemed that it answers, 0 to 1.")
+    )
+    missing: tuple[str, ...] = field(
+        metadata=describe("What of the memory it lacked, in its language.")
+    )
+    as_text: str = field(metadata=describe("All of it to read, as `oldfriend why` prints it."))
+
+    @classmethod
+    def from_domain(cls, resolved: ResolvedReceipt) -> Self:
+        """Present a receipt to the API."""
+        details, grounds = resolved.receipt.details, resolved.grounds
+        model = details.get("model")
+        model_call: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
+        cost, answerable = to_optional_int(model_call.get("cost")), details.get("answerable")
+        return cls(
+            id=resolved.receipt.id,
+            asked=MessageShape.from_domain(resolved.asked),
+            reply=MessageShape.from_domain(resolved.reply),
+            intent=format_intent(resolved.receipt),
+            stood_on=build_grounds(resolved, grounds.used),
+            is_written=bool(details.get(CORE_BLOCK_KEY)),
+            also_shown=build_grounds(resolved, grounds.also_in_mind),
+            left_out=build_grounds(resolved, grounds.left_out),
+            only_shown=tuple(MessageShape.from_domain(each) for each in resolved.shown_context),
+            model=to_optional_text(model_call.get("name")),
+            prompt=to_optional_text(details.get("prompt")),
+            tokens_in=to_optional_int(model_call.get("tokens_in")),
+            tokens_out=to_optional_int(model_call.get("tokens_out")),
+            cost_usd=None if cost is None else cost / MICRODOLLARS,
+            seconds=compute_reply_seconds(resolved),
+            sections=build_sections(details.get("context")),
+            answerable=answerable if isinstance(answerable, float) else None,
+            missing=tuple(list_missing_texts(resolved.receipt)),
+            as_text=receipt_as_text(resolved),
+        )
 
 
-def format_in_zone(at: Micros | None, zone: str) -> str | None:
-    """Format a moment in a time zone as ISO 8601; None if there is none."""
-    return None if at is None else from_micros(at, zone).isoformat(timespec="seconds")
+def to_optional_text(value: JsonValue) -> str | None:
+    """Return the value if it is a string, else None."""
+    return value if isinstance(value, str) else None
 
 
-def message_as_json(message: Message) -> dict[str, JsonValue]:
-    """Return a message as JSON."""
-    return {
-        "message": message.id,
-        "external_id": message.external_id,
-        "session": message.session_name,
-        "channel": message.channel,
-        "speaker": message.speaker,
-        "role": message.role,
-        "trust": message.trust,
-        "at": format_said_at(message),
-        "text": message.text,
-    }
+def to_optional_int(value: JsonValue) -> int | None:
+    """Return the value if it is an integer, else None."""
+    return value if isinstance(value, int) else None
+
+
+def build_grounds(
+    resolved: ResolvedReceipt, items: Sequence[tuple[ReceiptItem, ReceiptObject]]
+) -> tuple[Ground, ...]:
+    """Present items of a receipt with their objects."""
+    return tuple(
+        Ground.from_domain(item, thing, resolved.evidence.get(ObjectId(item.object), ()))
+        for item, thing in items
+    )
+
+
+def compute_reply_seconds(resolved: ResolvedReceipt) -> float | None:
+    """Compute the seconds from question to reply; None outside 0 to MAX_REPLY_TIME."""
+    elapsed = resolved.receipt.made_at - resolved.asked.at
+    return round(elapsed / SECOND, 1) if 0 <= elapsed < MAX_REPLY_TIME else None
+
+
+def build_sections(context: JsonValue) -> tuple[SectionShape, ...]:
+    """Present the prompt sections, with the tokens of each and how much was dropped."""
+    match context:
+        case {"tokens": dict(tokens), "dropped": dict(dropped)}:
+            return tuple(
+                SectionShape(name=name, tokens=took, dropped=count_items(dropped.get(name)))
+                for name, took in tokens.items()
+                if isinstance(took, int) and (took or name in dropped)
+            )
+    return ()
+
+
+def count_items(value: JsonValue) -> int:
+    """Count the items of a JSON list; 0 for any other value."""
+    return len(value) if isinstance(value, list) else 0
 
 
 def receipt_as_json(resolved: ResolvedReceipt) -> dict[str, JsonValue]:
@@ -204,7 +306,7 @@ def receipt_as_json(resolved: ResolvedReceipt) -> dict[str, JsonValue]:
         "evidence": items_as_json(resolved, grounds.used),
         "also_in_mind": items_as_json(resolved, grounds.also_in_mind),
         "considered": items_as_json(resolved, grounds.left_out),
-        "only_shown": [message_as_json(message) for message in resolved.shown_context],
+        "only_shown": [Words.from_domain(each).as_json() for each in resolved.shown_context],
     }
 
 
@@ -223,7 +325,7 @@ def item_as_json(
 ) -> JsonValue:
     """Return one item of a receipt as JSON; a belief with its evidence."""
     if isinstance(thing, Message):
-        return {"kind": "message", **hit_as_json(thing, item.score, item.why)}
+        return Hit.from_message(thing, item.score, item.why).as_json()
     if isinstance(thing, Memory):
         quotes: list[JsonValue] = [evidence_as_json(each) for each in evidence]
         return {
@@ -238,11 +340,7 @@ def item_as_json(
 
 def receipt_as_text(resolved: ResolvedReceipt) -> str:
     """Format a receipt as an explanation."""
-    receipt = resolved.receipt
-    intent_text = INTENT_TEXTS.get(
-        str(receipt.details.get("intent")), "It needed nothing from memory."
-    )
-    grounds = resolved.grounds
+    receipt, grounds = resolved.receipt, resolved.grounds
     lines = [
         f"You said ({format_said_at(resolved.asked)}, {resolved.asked.channel}):",
         f"    {to_one_line(resolved.asked.text)}",
@@ -250,7 +348,7 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
         *(f"    {line}" for line in resolved.reply.text.splitlines()),
         *format_model_note(receipt),
         "",
-        intent_text,
+        format_intent(receipt),
     ]
     if grounds.used:
         lines += ["", "My reply stands on:", *format_items(resolved, grounds.used)]
@@ -292,34 +390,9 @@ def format_item(item: ReceiptItem, thing: ReceiptObject, evidence: Sequence[Evid
     return [head, f"      because {reasons} (score {item.score:.2f})"] if reasons else [head]
 
 
-def evidence_as_text(evidence: Evidence) -> str:
-    """Format one piece of evidence."""
-    who = "you" if evidence.trust == "person" else evidence.speaker
-    said = "said" if evidence.stance == "supports" else "said against it"
-    at = from_micros(evidence.said_at, evidence.zone).isoformat(timespec="minutes")
-    return f"{who} {said}, {at}: “{to_one_line(evidence.quote)}”"
-
-
-def evidence_as_json(evidence: Evidence) -> dict[str, JsonValue]:
-    """Return one piece of evidence as JSON."""
-    return {
-        "message": evidence.message,
-        "version": evidence.version,
-        "quote": evidence.quote,
-        "speaker": evidence.speaker,
-        "trust": evidence.trust,
-        "signal": evidence.signal,
-        "stance": evidence.stance,
-        "confidence": evidence.confidence,
-        "found_by": evidence.extractor,
-        "at": from_micros(evidence.said_at, evidence.zone).isoformat(timespec="seconds"),
-    }
-
-
-def format_message(message: Message) -> str:
-    """Format a message with its speaker, time and channel."""
-    where = f"{format_speaker(message)}, {format_said_at(message)}, {message.channel}"
-    return f"  • {where}: {to_one_line(message.text)}"
+def format_intent(receipt: Receipt) -> str:
+    """Format what the message was taken for, in a sentence."""
+    return INTENT_TEXTS.get(str(receipt.details.get("intent")), "It needed nothing from memory.")
 
 
 def format_model_note(receipt: Receipt) -> list[str]:
@@ -349,13 +422,6 @@ def format_manner(receipt: Receipt) -> list[str]:
             return []
 
 
-def format_speaker(message: Message) -> str:
-    """Format the speaker of a message, seen from the person."""
-    if message.trust == "person":
-        return "you"
-    return message.speaker or message.channel
-
-
 def format_confidence(receipt: Receipt) -> list[str]:
     """Format how certain the search was; empty if nothing was searched."""
     answerable = receipt.details.get("answerable")
@@ -373,14 +439,3 @@ def list_missing_texts(receipt: Receipt) -> list[str]:
         missing = missing if details.get("degraded") else []
     locale = load_phrases(choose_language(str(details.get("language"))))
     return [locale.phrases[f"missing_{part}"] for part in missing]
-
-
-def to_one_line(text: str) -> str:
-    """Return a text on one line, truncated if it is long."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= MAX_LINE_CHARS else f"{flat[: MAX_LINE_CHARS - 1]}…"
-
-
-def format_count(count: int, one: str, many: str = "") -> str:
-    """Format a count with its noun."""
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"

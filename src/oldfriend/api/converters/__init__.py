@@ -1,1 +1,0 @@
-"""Converters: pure functions from domain objects to API schemas."""

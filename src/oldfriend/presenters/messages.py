@@ -1,0 +1,117 @@
+"""Messages: what was said, for the API, programs, JSON and the terminal."""
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import Message, is_voice_message
+from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.presenters.formatting import format_time, to_one_line
+from oldfriend.presenters.schema import Schema, describe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageShape(Schema):
+    """A message as it reads now."""
+
+    id: str
+    version: int = field(metadata=describe("From 1; more: it was edited."))
+    role: Role
+    speaker: str
+    trust: TrustClass
+    channel: str = field(metadata=describe("Where it was said.", examples=["web", "telegram"]))
+    session: str = field(metadata=describe("The stretch of talk that it belongs to."))
+    turn: str | None = field(metadata=describe("What was said and what was replied share it."))
+    text: str
+    at: str
+    is_aloud: bool = field(metadata=describe("Said aloud; the text is what was heard."))
+    has_sound: bool = field(metadata=describe("It can be listened to: GET …/sound."))
+
+    @classmethod
+    def from_domain(cls, message: Message, *, with_audio: Container[MessageId] = ()) -> Self:
+        """Present a message to the API; ``with_audio`` holds the ids of messages with audio."""
+        return cls(
+            id=message.id,
+            version=message.version,
+            role=message.role,
+            speaker=message.speaker,
+            trust=message.trust,
+            channel=message.channel,
+            session=message.session,
+            turn=message.turn,
+            text=message.text,
+            at=format_said_at(message),
+            is_aloud=is_voice_message(message.details),
+            has_sound=message.id in with_audio,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A message in the memory."""
+
+    id: str
+    external_id: str | None  # the id given to ``add``
+    session: str
+    channel: str
+    speaker: str
+    role: str
+    trust: str  # "outside": forwarded, fetched or pasted, so not the speaker's own words
+    at: datetime  # aware, in the zone where it was said
+    text: str
+
+    @classmethod
+    def from_domain(cls, message: Message) -> Self:
+        """Present a message to a program, or as JSON."""
+        return cls(**build_words_fields(message))
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return it as JSON."""
+        return {
+            "message": self.id,
+            "external_id": self.external_id,
+            "session": self.session,
+            "channel": self.channel,
+            "speaker": self.speaker,
+            "role": self.role,
+            "trust": self.trust,
+            "at": self.at.isoformat(timespec="seconds"),
+            "text": self.text,
+        }
+
+
+def build_words_fields(message: Message) -> dict[str, Any]:
+    """Return the fields of ``Words`` for a message."""
+    return {
+        "id": message.id,
+        "external_id": message.external_id,
+        "session": message.session_name,
+        "channel": message.channel,
+        "speaker": message.speaker,
+        "role": message.role,
+        "trust": message.trust,
+        "at": from_micros(message.at, message.zone),
+        "text": message.text,
+    }
+
+
+def format_message(message: Message) -> str:
+    """Format a message with its speaker, time and channel."""
+    where = f"{format_speaker(message)}, {format_said_at(message)}, {message.channel}"
+    return f"  • {where}: {to_one_line(message.text)}"
+
+
+def format_speaker(message: Message) -> str:
+    """Format the speaker of a message, seen from the person."""
+    if message.trust == "person":
+        return "you"
+    return message.speaker or message.channel
+
+
+def format_said_at(message: Message) -> str:
+    """Format when a message was said, in its own time zone, as ISO 8601."""
+    return format_time(message.at, message.zone)
