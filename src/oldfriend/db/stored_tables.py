@@ -28,7 +28,7 @@ RowOwner = Literal["message", "version", "belief", "reply"]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class StoredColumn:
     """A column: what it holds, and whether it may be NULL."""
 
     kind: ColumnKind
@@ -52,7 +52,7 @@ class StoredTable:
     """A table: its columns, whose its rows are, and how they are erased, exported and replayed."""
 
     name: str
-    columns: Mapping[str, Column]  # in the order of exports
+    columns: Mapping[str, StoredColumn]  # in the order of exports
     key_columns: tuple[str, ...] = ("id",)  # the order of exported rows
     person_column: str | None = "person"
     goes_with: Mapping[RowOwner, tuple[str, ...]] = field(
@@ -71,12 +71,12 @@ class StoredTable:
     merged: frozenset[str] = frozenset()  # columns that an export holds inside others
 
 
-def parse_columns(text: str) -> Mapping[str, Column]:
+def parse_columns(text: str) -> Mapping[str, StoredColumn]:
     """Parse "name kind, name kind?, …", where ? marks a column that may be NULL."""
     known: dict[str, ColumnKind] = {each: each for each in get_args(ColumnKind)}
     pairs = (part.split() for part in text.split(","))
     return MappingProxyType(
-        {name: Column(known[kind.rstrip("?")], kind.endswith("?")) for name, kind in pairs}
+        {name: StoredColumn(known[kind.rstrip("?")], kind.endswith("?")) for name, kind in pairs}
     )
 
 
