@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from oldfriend.search.lexicon import LANGUAGES, STEPS_PER_BIT
+from oldfriend.search.spelling import LANGUAGES, STEPS_PER_BIT
 from oldfriend.search.tokenizer import stem_word
 
 TARGET = Path(__file__).parents[1] / "src/oldfriend/search/lexicon.npz"

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel import PUSH_CHANNELS
 from oldfriend.channels.channel_events import ChatRef
+from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.settings import Settings, load_settings
 from oldfriend.config.settings_schema import ModelRole
 from oldfriend.domain.clock import DAY, Micros, from_micros, parse_timestamp, system_clock
@@ -403,7 +403,7 @@ class Living:
 
     async def open(self, channel: str) -> ChatContext:
         """The chat on a channel."""
-        if channel in PUSH_CHANNELS:
+        if channel in CHANNELS:
             name = self.person.name
             spot = ChatRef(channel=channel, address=name, title=name, is_private=True)
             return await resolve_chat(self.app.db, self.app.clock, self.person, spot)

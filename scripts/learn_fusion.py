@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from oldfriend.llm.adapters.minilm import MiniLM
-from oldfriend.search.fusion_weights import SearchWeights
+from oldfriend.search.fusion import SearchWeights
 from oldfriend.search.types import Floats
 from oldfriend_evals.finding import (
     Case,

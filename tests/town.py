@@ -28,9 +28,8 @@ from oldfriend.config.settings_schema import LimitSettings, ServeSettings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import TurnFailed
 from oldfriend.inbound.accept import AcceptedMessage, ChatContext, MessageSubmission, accept_message
-from oldfriend.llm.circuit_breaker import CircuitBreaker
 from oldfriend.llm.embedding import Vectors
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CallSink, CompletionRequest, PromptTurn, ToolCall
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.messages import find_message_by_external_id

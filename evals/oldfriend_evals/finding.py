@@ -21,9 +21,8 @@ from oldfriend.search import (
     encode_document_terms,
     encode_vectors,
 )
-from oldfriend.search.answerability import compute_answerability_features
 from oldfriend.search.features import RankingContext, compute_features
-from oldfriend.search.fusion_weights import FusionModel
+from oldfriend.search.fusion import FusionModel, compute_answerability_features
 from oldfriend.search.message_search import compute_chat_types, prepare_ranking
 from oldfriend.search.types import Floats, Ints
 from oldfriend_evals.descending import Doubles

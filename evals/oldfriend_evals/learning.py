@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from oldfriend.search.answerability import ANSWERABILITY_FEATURES
-from oldfriend.search.fusion_weights import (
+from oldfriend.search.fusion import (
+    ANSWERABILITY_FEATURES,
     FusionModel,
     FusionNet,
     SearchWeights,

@@ -13,8 +13,7 @@ from statistics import quantiles
 from oldfriend.app.app_context import AppContext, CrashPoint, RoleModel
 from oldfriend.config.settings_schema import ServeSettings
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
-from oldfriend.llm.circuit_breaker import CircuitBreaker
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CallSink
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.runtime.learn_now import learn_now

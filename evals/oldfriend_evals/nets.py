@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.search.fusion_weights import FusionNet
+from oldfriend.search.fusion import FusionNet
 from oldfriend.search.types import Floats
 from oldfriend_evals.descending import Doubles
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from oldfriend.app.app_context import AppContext, RoleModel
 from oldfriend.config.settings_schema import ModelRole
-from oldfriend.llm.circuit_breaker import CircuitBreaker
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CallSink, LanguageModel
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spool_file import write_offline_file
-from oldfriend.channels.telegram.send_locks import SendLocks
+from oldfriend.channels.telegram.sent_log import SendLocks
 from oldfriend.domain.ids import PersonId
 from oldfriend.forgetting.forget import forget
 from oldfriend.inbound.accept import ChatContext, open_local_chat
@@ -26,7 +26,7 @@ SECRET = "my sister Ana is terribly allergic to hazelnuts"
 WAITS = """
 import asyncio, sys, time
 from pathlib import Path
-from oldfriend.channels.telegram.send_locks import SendLocks
+from oldfriend.channels.telegram.sent_log import SendLocks
 
 began = time.monotonic()
 asyncio.run(SendLocks(Path(sys.argv[1]), timeout_s=0.5).acquire("reply/0"))

@@ -66,9 +66,9 @@ from oldfriend.learning.validation.relation_checks import load_relation_lists
 from oldfriend.learning.validation.tone import check_tone
 from oldfriend.memory.restatement_detection import find_restatement
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language, load_phrases
-from oldfriend.search.key_synonyms import list_key_synonyms
+from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.search.question_patterns import find_requested_attribute
-from oldfriend.search.role_synonyms import get_role_words
+from oldfriend.search.synonyms import get_role_words
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.turn.attribution.cues import list_cue_languages

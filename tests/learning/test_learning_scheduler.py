@@ -25,8 +25,7 @@ from oldfriend.learning.learning_scheduler import (
     maintain_memory,
     schedule_learning,
 )
-from oldfriend.llm.circuit_breaker import CircuitBreaker
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.beliefs import list_memories, list_summaries
 from oldfriend.memory.journal import Provenance, record_decision

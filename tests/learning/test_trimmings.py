@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.learning.validation.optional_fields import normalize_tags
+from oldfriend.learning.validation.normalization import normalize_tags
 
 
 def test_tags_are_few_short_names() -> None:

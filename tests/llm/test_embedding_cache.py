@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.embedding import Account, Embedder, UnavailableEmbedder, Vectors
-from oldfriend.llm.embedding_cache import CACHE_SIZE, CachingEmbedder
+from oldfriend.llm.embedding import (
+    CACHE_SIZE,
+    Account,
+    CachingEmbedder,
+    Embedder,
+    UnavailableEmbedder,
+    Vectors,
+)
 from oldfriend.llm.model import ModelCall
 
 

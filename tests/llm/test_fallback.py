@@ -15,8 +15,7 @@ from oldfriend.domain.errors import (
     RequestRejected,
 )
 from oldfriend.domain.i18n_messages import LocalizedText
-from oldfriend.llm.circuit_breaker import CircuitBreaker
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import PromptTurn, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply, build_broken_reply
 from oldfriend.llm.unavailable import UnavailableModel

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from oldfriend.llm.circuit_breaker import CircuitBreaker
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import Completion, CompletionRequest, ModelCall, TokenUsage
 from oldfriend.llm.recorded_calls import ReplayingModel, hash_request
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply, build_broken_reply

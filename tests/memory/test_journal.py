@@ -27,10 +27,10 @@ from oldfriend.memory.journal import (
     list_journal,
     list_journal_as_of,
     list_view_mismatches,
+    load_views,
     rebuild_views,
     record_decision,
 )
-from oldfriend.memory.materialized_views import load_views
 from tests.friends import Friend
 
 RELEASED = Path(__file__).parent / "released"

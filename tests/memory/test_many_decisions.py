@@ -26,10 +26,10 @@ from oldfriend.memory.journal import (
     Provenance,
     list_journal_as_of,
     list_view_mismatches,
+    load_views,
     rebuild_views,
     record_decision,
 )
-from oldfriend.memory.materialized_views import load_views
 from oldfriend.memory.segments import cut_segment, list_uncut_spans
 from tests.conftest import Sizes
 from tests.friends import Friend

@@ -9,7 +9,7 @@ from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState
 from oldfriend.search import SearchQuery
-from oldfriend.search.belief_ranking import (
+from oldfriend.search.belief_score import (
     MAX_EMOTION_BOOST,
     TIME_BOOST,
     BeliefRanker,

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from oldfriend.search.answerability import ANSWERABILITY_FEATURES
 from oldfriend.search.features import compute_features
-from oldfriend.search.fusion_weights import FusionModel, FusionNet, load_weights
+from oldfriend.search.fusion import ANSWERABILITY_FEATURES, FusionModel, FusionNet, load_weights
 from oldfriend.search.message_search import CHAT_TYPES, compute_chat_types, prepare_ranking
 from tests.search.conversation import asking, index_of
 

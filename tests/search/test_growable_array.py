@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldfriend.search.growable_array import GrowableArray
+from oldfriend.search.vector_array import GrowableArray
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=90), max_size=12))

@@ -14,7 +14,7 @@ from oldfriend.search import (
     encode_document_terms,
     search,
 )
-from oldfriend.search.recency_intent import RecencyCandidate, is_recency_query, rank_newest_first
+from oldfriend.search.time_query import RecencyCandidate, is_recency_query, rank_newest_first
 from tests.search.test_belief_search import NOW, known, memory
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.search import PersonIndex, search
-from oldfriend.search.lexicon import LANGUAGES, UNLISTED_SURPRISAL, find_lexicon
 from oldfriend.search.query_parser import parse_query
-from oldfriend.search.spelling import correct_spelling
+from oldfriend.search.spelling import LANGUAGES, UNLISTED_SURPRISAL, correct_spelling, find_lexicon
 from oldfriend.search.tokenizer import stem_word
 from tests.search.conversation import asking, rows
 

@@ -8,7 +8,7 @@ import pytest
 from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.search import PersonIndex, search
 from oldfriend.search.date_parser import parse_date_spans
-from oldfriend.search.time_only_query import is_time_only_query, list_non_events
+from oldfriend.search.time_query import is_time_only_query, list_non_events
 from oldfriend.search.types import MIN_ANSWER_PROBABILITY, SearchQuery
 from tests.learning.talking import believed
 from tests.search.conversation import rows

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from oldfriend.channels.registry import CHANNELS
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.domain.messages import estimate_tokens
-from oldfriend.llm.circuit_breaker import CircuitBreaker
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.core_blocks import BlockName, write_block

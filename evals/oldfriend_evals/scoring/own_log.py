@@ -22,7 +22,7 @@ from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.confidence import compute_evidence_stats
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.search import CALIBRATION_MODEL, BeliefIndex, QueryEmbedding, SearchQuery
-from oldfriend.search.key_synonyms import build_search_text
+from oldfriend.search.synonyms import build_search_text
 from oldfriend_evals.scoring.comparing import Case, Moment
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 from typing_extensions import override
 
-from oldfriend.transfer.export_archive import ExportFile
+from oldfriend.transfer.export import ExportFile
 
 SEND_TIMEOUT_S: Final = 60.0
 

@@ -18,8 +18,8 @@ from oldfriend.cli.open_context import (
     load_settings_from_options,
     open_from_options,
 )
+from oldfriend.cli.output import print_notice
 from oldfriend.cli.person_option import resolve_chat_person
-from oldfriend.cli.stderr import print_notice
 from oldfriend.domain.errors import StoreFull, StoreUnusable
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases

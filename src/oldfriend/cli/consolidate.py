@@ -15,9 +15,9 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.cli.confirm import confirm
 from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.output import format_count, format_money
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.cli.progress import StatusLine, format_learning_progress
-from oldfriend.cli.tables import format_count, format_money
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput

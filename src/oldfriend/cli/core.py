@@ -15,9 +15,8 @@ from oldfriend.cli.core_review import (
     show_suggestions,
 )
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import dumps
+from oldfriend.cli.output import dumps, format_count, format_table
 from oldfriend.cli.person_option import resolve_chat_person
-from oldfriend.cli.tables import format_count, format_table
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound

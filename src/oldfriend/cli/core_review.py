@@ -10,9 +10,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.cli.confirm import confirm
 from oldfriend.cli.open_context import is_interactive
-from oldfriend.cli.output import ask, dumps
+from oldfriend.cli.output import ask, dumps, format_count, format_money
 from oldfriend.cli.progress import StatusLine
-from oldfriend.cli.tables import format_count, format_money
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock

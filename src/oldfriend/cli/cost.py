@@ -4,8 +4,7 @@ import argparse
 
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import dumps
-from oldfriend.cli.tables import format_table
+from oldfriend.cli.output import dumps, format_table
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros, get_start_of_day
 from oldfriend.domain.json import JsonValue

@@ -16,10 +16,9 @@ from oldfriend.cli.open_context import (
     load_settings_from_options,
     open_from_options,
 )
-from oldfriend.cli.output import ask
+from oldfriend.cli.output import ask, format_count, format_duration
 from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
 from oldfriend.cli.progress import StatusLine, format_learning_progress
-from oldfriend.cli.tables import format_count, format_duration
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, from_micros, get_zone

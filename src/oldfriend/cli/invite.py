@@ -4,7 +4,7 @@ import argparse
 
 from oldfriend.app.pid_lock import find_server
 from oldfriend.cli.open_context import get_data_folder, open_from_options
-from oldfriend.cli.tables import format_table
+from oldfriend.cli.output import format_table
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import InvalidInput, ServerProcessError
 from oldfriend.inbound.account_linking import cancel_invitation, create_invitation

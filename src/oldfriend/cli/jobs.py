@@ -4,8 +4,7 @@ import argparse
 import sys
 
 from oldfriend.cli.open_context import is_interactive, open_from_options
-from oldfriend.cli.output import ask, dumps
-from oldfriend.cli.tables import format_count, format_table
+from oldfriend.cli.output import ask, dumps, format_count, format_table
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound

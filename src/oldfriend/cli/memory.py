@@ -17,9 +17,8 @@ from oldfriend.beliefs.correct import (
 )
 from oldfriend.beliefs.queries import BeliefDetails, get_belief, list_beliefs, search_beliefs
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import dumps
+from oldfriend.cli.output import dumps, format_count
 from oldfriend.cli.person_option import get_selected_person
-from oldfriend.cli.tables import format_count
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import InvalidInput

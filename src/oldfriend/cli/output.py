@@ -1,9 +1,40 @@
-"""Output: terminal streams on which untrusted text cannot control the terminal."""
+"""Output: tables and streams on which untrusted text cannot control the terminal."""
 
 import json
 import re
 import sys
+from collections.abc import Sequence
 from typing import Final, TextIO, cast
+
+from oldfriend.presenters.formatting import format_count, format_money
+
+__all__ = ["format_count", "format_duration", "format_money", "format_table"]
+
+
+def format_table(rows: Sequence[Sequence[str]], *, align_right: bool = True) -> str:
+    """Format rows as columns: the first aligned left, the others right if ``align_right``."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if align_right and place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def format_duration(seconds: float) -> str:
+    """Format a duration in its two largest units."""
+    minutes, rest = divmod(max(round(seconds), 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
 
 CONTROL_CHARS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206f]")
 """Control characters except newline and tab, and bidirectional overrides and isolates.
@@ -81,3 +112,19 @@ def dumps(value: object, *, indent: int | None = None) -> str:
 def escape_json(text: str) -> str:
     """Escape control characters in JSON, where they can only occur in strings."""
     return CONTROL_CHARS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+GREY: Final = EscapeSequence("\x1b[90m")
+RESET: Final = EscapeSequence("\x1b[0m")
+
+
+def print_notice(text: str) -> None:
+    """Print a line on standard error, in grey if it is a terminal."""
+    write_notice(sys.stderr, text, is_grey=sys.stderr.isatty())
+
+
+def write_notice(stream: TextIO, text: str, *, is_grey: bool) -> None:
+    """Write a line to a sanitized stream."""
+    for each in (GREY, text, RESET, "\n") if is_grey else (text, "\n"):
+        stream.write(each)
+    stream.flush()

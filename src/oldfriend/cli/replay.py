@@ -11,9 +11,9 @@ from oldfriend.beliefs.queries import parse_as_of
 from oldfriend.cli.confirm import confirm
 from oldfriend.cli.consolidate import SEGMENT_NOUN
 from oldfriend.cli.open_context import get_person_option, load_settings_from_options
+from oldfriend.cli.output import format_count, format_money
 from oldfriend.cli.person_option import get_person_by_name
 from oldfriend.cli.progress import StatusLine
-from oldfriend.cli.tables import format_count, format_money
 from oldfriend.config.database_url import is_same_database, to_database_url
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelSettings

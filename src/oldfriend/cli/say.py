@@ -5,9 +5,8 @@ import sys
 
 from oldfriend.app.embed_messages import CATCH_UP_LIMIT, try_embed_missing
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import dumps
+from oldfriend.cli.output import dumps, print_notice
 from oldfriend.cli.person_option import resolve_chat_person
-from oldfriend.cli.stderr import print_notice
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import parse_timestamp
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat

@@ -9,8 +9,8 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.output import format_count
 from oldfriend.cli.person_option import get_selected_person
-from oldfriend.cli.tables import format_count
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId

@@ -17,8 +17,7 @@ from oldfriend.cli.open_context import (
     load_settings_from_options,
     print_store_warnings,
 )
-from oldfriend.cli.output import dumps
-from oldfriend.cli.tables import format_count, format_duration
+from oldfriend.cli.output import dumps, format_count, format_duration
 from oldfriend.config.provider_resolution import find_channel_token
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import MODEL_ROLES

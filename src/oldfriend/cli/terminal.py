@@ -21,8 +21,13 @@ from prompt_toolkit.utils import get_cwidth
 
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.cli.conversation import Conversation
-from oldfriend.cli.output import EscapeSequence, SanitizedStream, sanitize, sanitize_output
-from oldfriend.cli.stderr import write_notice
+from oldfriend.cli.output import (
+    EscapeSequence,
+    SanitizedStream,
+    sanitize,
+    sanitize_output,
+    write_notice,
+)
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.people import get_companion

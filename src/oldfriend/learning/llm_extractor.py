@@ -3,19 +3,311 @@
 Its output is not believed yet; ``validate`` checks it. Uses no database.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeVar, get_args
 
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
 from oldfriend.domain.json import JsonValue
-from oldfriend.learning.extraction import Extraction, ExtractionInput
-from oldfriend.learning.extraction_parser import ParseContext, parse_extraction
-from oldfriend.learning.extraction_prompt import assign_aliases, render_scene, render_segment
-from oldfriend.learning.extraction_schema import ALL_PARTS, FIRST_PASS, SECOND_PASS, build_schema
+from oldfriend.domain.memories import (
+    EntityKind,
+    EvidenceSignal,
+    Memory,
+    MemoryKind,
+    Mood,
+    MoodSignal,
+    PatternKind,
+    RelationalTag,
+    Subject,
+)
+from oldfriend.domain.relations import RELATION_TYPES
+from oldfriend.learning.extraction import (
+    Claim,
+    ClaimEffect,
+    EntityMention,
+    Extraction,
+    ExtractionInput,
+    Quote,
+    RelationClaim,
+    SameAsClaim,
+)
+from oldfriend.learning.extraction_prompt import (
+    PromptAliases,
+    assign_aliases,
+    render_scene,
+    render_segment,
+)
+from oldfriend.learning.extraction_schema import (
+    ALL_PARTS,
+    CLAIM_LISTS,
+    FIRST_PASS,
+    SECOND_PASS,
+    build_schema,
+)
+from oldfriend.learning.field_parsers import (
+    Fields,
+    clean_text,
+    parse_choice,
+    parse_end,
+    parse_fraction,
+    parse_int,
+    parse_list,
+    parse_object,
+    parse_scalar,
+    parse_start,
+    parse_text,
+    parse_texts,
+)
 from oldfriend.learning.validation.segment_view import detect_person_language
 from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.structured_output import complete_structured
+
+T = TypeVar("T")
+
+
+BEARINGS: Final[tuple[ClaimEffect, ...]] = get_args(ClaimEffect)
+SUBJECTS: Final[tuple[Subject, ...]] = get_args(Subject)
+SIGNALS: Final[tuple[EvidenceSignal, ...]] = get_args(EvidenceSignal)
+PATTERN_KINDS: Final[tuple[PatternKind, ...]] = get_args(PatternKind)
+RELATIONAL_TAGS: Final[tuple[RelationalTag, ...]] = get_args(RelationalTag)
+ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
+PERSON_ALIASES: Final = frozenset({"", "person", "the person"})
+"""Words for the person as an end of a relation."""
+MAX_AROUSAL: Final = 10
+MOOD_SIGNALS: Final[tuple[MoodSignal, ...]] = get_args(MoodSignal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParseContext:
+    """Parse context: the prompt's aliases, and the time zone of its times."""
+
+    aliases: PromptAliases
+    zone: str
+
+
+@dataclass(slots=True)
+class ParseErrors:
+    """Parse errors: the messages about unreadable items."""
+
+    errors: list[str] = field(default_factory=list)
+
+    def parse_items(self, fields: Fields, part: str, parse: Callable[[Fields], T]) -> list[T]:
+        """Parse a list, skipping unreadable items. Raises ValueError if it is not a list."""
+        found = []
+        for item in parse_list(fields, part):
+            try:
+                found.append(parse(parse_object(item, "each")))
+            except ValueError as error:
+                self.errors.append(f"in {part}, {error}")
+        return found
+
+
+def parse_extraction(
+    answer: JsonValue, parse_context: ParseContext, *, author: str, parts: Sequence[str]
+) -> Extraction:
+    """Parse the requested parts of an answer. Raises ValueError, with a message for the model."""
+    fields = select_parts(answer, parts)
+    errors = ParseErrors()
+    claims = parse_claims(fields, parse_context, errors)
+    mentions = errors.parse_items(fields, "names", lambda item: parse_mention(item, parse_context))
+    relations = errors.parse_items(fields, "ties", lambda item: parse_relation(item, parse_context))
+    same_as = errors.parse_items(fields, "same", lambda item: parse_same_as(item, parse_context))
+    if errors.errors and not (claims or relations or mentions or same_as):
+        raise ValueError(f"nothing in it could be read. The first fault: {errors.errors[0]}")
+    return Extraction(
+        author=author,
+        claims=tuple(claims),
+        relations=tuple(relations),
+        mentions=tuple(mentions),
+        same_as_claims=tuple(same_as),
+        topics=parse_texts(fields, "topics"),
+        summary=parse_text(fields, "summary"),
+        mood=parse_mood(fields.get("mood")),
+        self_check=parse_self_check(fields),
+        malformed=len(errors.errors),
+    )
+
+
+def select_parts(answer: JsonValue, parts: Sequence[str]) -> Fields:
+    """Return the requested parts of an answer. Raises ValueError if it has none of them."""
+    fields = parse_object(answer, "the answer")
+    found = {part: fields[part] for part in parts if part in fields}
+    if not found:
+        raise ValueError(f"it has none of the keys {', '.join(parts)}.")
+    return found
+
+
+def parse_claims(fields: Fields, parse_context: ParseContext, errors: ParseErrors) -> list[Claim]:
+    """Parse the readable claims of all lists."""
+    claims: list[Claim] = []
+    for part, kind in CLAIM_LISTS.items():
+
+        def read(item: Fields, kind: MemoryKind = kind) -> Claim:
+            return parse_claim(item, kind, parse_context)
+
+        claims += errors.parse_items(fields, part, read)
+    return claims
+
+
+def parse_claim(item: Fields, kind: MemoryKind, parse_context: ParseContext) -> Claim:
+    """Parse one claim. Raises ValueError if a field is invalid.
+
+    A claim that repeats a known memory may leave fields out: they are filled in from that memory.
+    """
+    effect = parse_choice(item, "bearing", BEARINGS, "new")
+    alias = parse_text(item, "target")
+    target = parse_context.aliases.known.get(alias)
+    repeated = target if effect in {"reinforces", "contradicts", "fulfils"} else None
+    text = parse_text(item, "text") or (repeated.text if repeated else "")
+    if not text:
+        raise ValueError("a claim has no text.")
+    return Claim(
+        kind=kind,
+        text=text,
+        quotes=parse_quotes(item, parse_context),
+        effect=effect,
+        target=target.id if target else MemoryId(ObjectId(alias)) if alias else None,
+        confidence=parse_fraction(item, "confidence", 0.7),
+        signal=parse_choice(item, "signal", SIGNALS, "explicit"),
+        subject=parse_choice(item, "subject", SUBJECTS, repeated.subject if repeated else "person"),
+        key=parse_text(item, "key") or (repeated.key if repeated else ""),
+        value=parse_scalar(item, "value") or (repeated.value if repeated else ""),
+        pattern=parse_pattern(item, repeated),
+        impact=parse_int(item, "impact", 0),
+        tags=parse_texts(item, "tags"),
+        arousal=parse_arousal(item),
+        cues=parse_texts(item, "cues"),
+        relational=tuple(tag for tag in RELATIONAL_TAGS if tag in parse_texts(item, "relational")),
+        importance=parse_fraction(item, "importance", 0.5),
+        happened_at=parse_start(item, "happened_at", parse_context.zone),
+        happened_until=parse_end(item, "happened_until", parse_context.zone),
+        holds_from=parse_start(item, "holds_from", parse_context.zone),
+        holds_until=parse_end(item, "holds_until", parse_context.zone),
+        due_at=parse_end(item, "due_at", parse_context.zone),
+        names=tuple(resolve_name_alias(name, parse_context) for name in parse_texts(item, "names")),
+    )
+
+
+def parse_arousal(item: Fields) -> int | None:
+    """Parse how strongly something was felt, 0 to 10; None if unreadable."""
+    arousal = item.get("arousal")
+    return arousal if type(arousal) is int and 0 <= arousal <= MAX_AROUSAL else None
+
+
+def parse_pattern(item: Fields, target: Memory | None) -> PatternKind | None:
+    """Parse the kind of a pattern; None if missing."""
+    if not parse_text(item, "pattern"):
+        return target.pattern if target else None
+    return parse_choice(item, "pattern", PATTERN_KINDS, PATTERN_KINDS[0])
+
+
+def parse_relation(item: Fields, parse_context: ParseContext) -> RelationClaim:
+    """Parse a relation. Raises ValueError. Known entities are returned by id."""
+    first, second, text = (parse_text(item, name) for name in ("first", "second", "text"))
+    relation_type = next((each for each in RELATION_TYPES if each == parse_text(item, "tie")), None)
+    if relation_type is None:
+        raise ValueError(f'"tie" must be one of {", ".join(RELATION_TYPES)}.')
+    if not second or not text:
+        raise ValueError('a tie needs "first", "second" and "text".')
+    is_of_person = first.casefold() in PERSON_ALIASES
+    claim = Claim(
+        kind="triple",
+        text=text,
+        quotes=parse_quotes(item, parse_context),
+        key=relation_type,
+        subject="person" if is_of_person else "other",
+        confidence=parse_fraction(item, "confidence", 0.7),
+        signal=parse_choice(item, "signal", SIGNALS, "explicit"),
+        holds_from=parse_start(item, "holds_from", parse_context.zone),
+        holds_until=parse_end(item, "holds_until", parse_context.zone),
+    )
+    return RelationClaim(
+        kind=relation_type,
+        first="" if is_of_person else resolve_entity_alias(first, parse_context),
+        second=""
+        if second.casefold() in PERSON_ALIASES
+        else resolve_entity_alias(second, parse_context),
+        claim=claim,
+    )
+
+
+def resolve_entity_alias(text: str, parse_context: ParseContext) -> str:
+    """Return the id of a known entity, because names may be shared; else the text itself."""
+    known = parse_context.aliases.entities.get(text)
+    return known.id if known else text
+
+
+def parse_mention(item: Fields, parse_context: ParseContext) -> EntityMention:
+    """Parse a named person or thing. Raises ValueError."""
+    name = parse_text(item, "name")
+    if not name:
+        raise ValueError("somebody is named without a name.")
+    return EntityMention(
+        name=name,
+        kind=parse_choice(item, "kind", ENTITY_KINDS, "other"),
+        quotes=parse_quotes(item, parse_context),
+        aliases=parse_texts(item, "aliases"),
+    )
+
+
+def parse_same_as(item: Fields, parse_context: ParseContext) -> SameAsClaim:
+    """Parse whether two names mean one entity; known ones are given by id. Raises ValueError."""
+    one, other = (parse_text(item, side) for side in ("one", "other"))
+    is_same = item.get("same")
+    if not one or not other or not isinstance(is_same, bool):
+        raise ValueError('"one" and "other" must name the two, and "same" be true or false.')
+    known = parse_context.aliases.entities
+    return SameAsClaim(
+        one=known[one].id if one in known else one,
+        other=known[other].id if other in known else other,
+        is_same=is_same,
+        quotes=parse_quotes(item, parse_context),
+    )
+
+
+def resolve_name_alias(text: str, parse_context: ParseContext) -> str:
+    """Return the name of a known entity for its alias; else the text itself."""
+    entity = parse_context.aliases.entities.get(text)
+    return entity.name if entity else text
+
+
+def parse_quotes(item: Fields, parse_context: ParseContext) -> tuple[Quote, ...]:
+    """Parse the quotes of an item. Raises ValueError."""
+    return tuple(
+        parse_quote(parse_object(quote, "a quote"), parse_context)
+        for quote in parse_list(item, "quotes")
+    )
+
+
+def parse_quote(quote: Fields, parse_context: ParseContext) -> Quote:
+    """Parse one quote and the id of its message. Raises ValueError."""
+    alias = parse_text(quote, "message")
+    message = parse_context.aliases.messages.get(alias)
+    return Quote(
+        message=message.id if message else MessageId(alias), text=parse_text(quote, "text")
+    )
+
+
+def parse_mood(value: JsonValue) -> Mood | None:
+    """Parse the companion's mood after the segment; None if unreadable (nothing depends on it)."""
+    match value:
+        case {"phrase": str(phrase), "energy": int(energy), **others} if 0 <= energy <= 10:
+            signal = others.get("signal")
+            word = next((word for word in MOOD_SIGNALS if word == signal), None)
+            return Mood(phrase=clean_text(phrase), energy=int(energy), signal=word)
+        case _:
+            return None
+
+
+def parse_self_check(fields: Fields) -> Mapping[str, str]:
+    """Parse the model's notes from its self-check. Raises ValueError if they are missing."""
+    check = parse_object(fields.get("self_check"), '"self_check"')
+    notes = {name: parse_text(check, name) for name in ("missed_peak", "attribution")}
+    if not all(notes.values()):
+        raise ValueError('"self_check" must say something of missed_peak and of attribution.')
+    return notes
+
 
 PROMPT: Final = "extract/4"
 """Prompt of the extraction; named as the author of all that it extracts."""

@@ -20,12 +20,12 @@ from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.text_cache import text_lru_cache
-from oldfriend.learning.critical_token_data import load_critical_token_words
 from oldfriend.learning.critical_tokens import (
     CriticalTokens,
     convert_han_numbers,
     extract_critical_tokens,
     fold_case,
+    load_critical_token_words,
     parse_number_word,
 )
 from oldfriend.learning.extraction import Claim

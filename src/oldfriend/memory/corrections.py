@@ -27,16 +27,18 @@ from oldfriend.domain.supersession import get_valid_since as since_when
 from oldfriend.memory.beliefs import get_memory_state, list_entities, list_memories
 from oldfriend.memory.derived_cascade import cascade_retraction
 from oldfriend.memory.editable import (
+    extract_value,
     get_editable,
     get_editable_entity,
     get_editable_memory,
     get_live_editable,
     get_live_entity,
+    resolve_value,
+    validate_belief_text,
 )
 from oldfriend.memory.evidence import move_evidence
 from oldfriend.memory.journal import Provenance, list_object_journal, record_decision
 from oldfriend.memory.retraction import record_next_decision, reopen_belief
-from oldfriend.memory.value_from_text import extract_value, resolve_value, validate_belief_text
 from oldfriend.search import list_named_entities as named_among
 
 BY_PERSON: Final = Provenance(author="person")

@@ -17,8 +17,13 @@ from oldfriend.domain.ids import MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Memory
 from oldfriend.learning.learning_scheduler import reopen_for_messages
 from oldfriend.memory.corrections import edit
-from oldfriend.memory.journal import fold_journal, list_journal, list_view_mismatches, rebuild_views
-from oldfriend.memory.materialized_views import load_views
+from oldfriend.memory.journal import (
+    fold_journal,
+    list_journal,
+    list_view_mismatches,
+    load_views,
+    rebuild_views,
+)
 from oldfriend.memory.people import list_people
 
 

@@ -38,10 +38,8 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
 from oldfriend.domain.unicode_text import is_ascii_number
-from oldfriend.llm.circuit_breaker import CircuitBreaker
-from oldfriend.llm.embedding import Account, Embedder, UnavailableEmbedder
-from oldfriend.llm.embedding_cache import CachingEmbedder
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.embedding import Account, CachingEmbedder, Embedder, UnavailableEmbedder
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
 from oldfriend.llm.unavailable import UnavailableModel

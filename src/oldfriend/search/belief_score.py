@@ -1,4 +1,4 @@
-"""Belief score: the weight of a belief by its kind, status and age, independent of the question.
+"""Belief score: the weight of a belief by kind, status and age, and its rank for a question.
 
 Computed at query time and never stored, so that a change of scorer takes effect with the next
 query.
@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
-from oldfriend.domain.clock import Micros
-from oldfriend.domain.memories import MemoryState, PatternKind, Status
+from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.memories import Memory, MemoryState, PatternKind, Status
+from oldfriend.search.date_parser import parse_date_spans
 from oldfriend.search.scorers import Decay, Scorer, typed_decay
+from oldfriend.search.time_query import to_day_ranges
+from oldfriend.search.types import SearchQuery
 
 PATTERN_DECAY: Final[Mapping[PatternKind, Decay]] = {
     "behavior": Decay(90, 0.45),
@@ -77,3 +80,61 @@ def _score_event(known: MemoryState, retention: float, *, is_named: bool) -> flo
         + _NAMED * is_named
     )
     return min(1.0, total / _MIDDLING_EVENT)
+
+
+TIME_BOOST: Final = 1.2
+MAX_EMOTION_BOOST: Final = 1.1
+"""Upper limit of each boost."""
+_TAGGED_IMPACT: Final = 0.5  # a belief with emotion tags counts like one with an impact of 5
+_SECOND: Final = 1_000_000
+
+
+class BeliefRanker:
+    """Scoring of beliefs as answers to one question."""
+
+    __slots__ = ("_now", "_scorer", "_spans")
+
+    def __init__(self, query: SearchQuery, scorer: Scorer) -> None:
+        """Create a ranker from a retention scorer and the dates that the query names."""
+        self._now = query.asked_at or 0
+        self._scorer = scorer
+        spans = parse_date_spans(
+            query.text, asked_at=query.asked_at, zone_offset_s=query.zone_offset_s
+        )
+        offset = query.zone_offset_s * _SECOND
+        self._spans = [
+            (first * DAY - offset, end * DAY - offset)
+            for span in spans
+            for first, end in to_day_ranges(span)
+        ]
+
+    def score(self, known: MemoryState, similarity: float, *, is_named: bool) -> float:
+        """Return how well a belief with this similarity to the question answers it, 0 to 1."""
+        belief_score = score_belief(known, self._now, is_named=is_named, scorer=self._scorer)
+        time_boost = TIME_BOOST if self._is_in_query_time(known.memory) else 1.0
+        return min(
+            1.0, similarity * belief_score * time_boost * compute_emotion_boost(known.memory)
+        )
+
+    def _is_in_query_time(self, memory: Memory) -> bool:
+        time = find_time_range(memory) if self._spans else None
+        return time is not None and any(
+            time[0] < end and time[1] >= first for first, end in self._spans
+        )
+
+
+def find_time_range(memory: Memory) -> tuple[Micros, Micros] | None:
+    """Return when it happened, is due or held; what still holds counts at its beginning alone."""
+    if memory.happened_at is not None:
+        return memory.happened_at, memory.happened_until or memory.happened_at
+    if memory.due_at is not None:
+        return memory.due_at, memory.due_at
+    began = memory.holds_from
+    return None if began is None else (began, memory.holds_until or began)
+
+
+def compute_emotion_boost(memory: Memory) -> float:
+    """Return the factor by which a belief gains for its emotional weight, good or bad."""
+    arousal = (memory.arousal or 0) / 10
+    intensity = max(abs(memory.impact) / 10, arousal, _TAGGED_IMPACT if memory.tags else 0.0)
+    return 1 + (MAX_EMOTION_BOOST - 1) * min(intensity, 1.0)

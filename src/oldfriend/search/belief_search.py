@@ -22,11 +22,10 @@ from oldfriend.search.attribute_lookup import (
     AttributeValues,
     collect_attribute_values,
 )
-from oldfriend.search.belief_ranking import BeliefRanker
 from oldfriend.search.belief_results import BeliefSearchResult, ScoredBelief, drop_tentative
+from oldfriend.search.belief_score import BeliefRanker
 from oldfriend.search.document_terms import encode_document_terms
 from oldfriend.search.entity_graph import EntityGraph, ReachedRelation, RelationFilter, is_current
-from oldfriend.search.key_synonyms import build_search_text, rewrite_idioms
 from oldfriend.search.mention_index import MentionIndex
 from oldfriend.search.message_search import search
 from oldfriend.search.name_index import NameIndex, list_possible_duplicates
@@ -38,13 +37,13 @@ from oldfriend.search.preference_intent import (
     is_opposite_belief,
 )
 from oldfriend.search.question_patterns import find_requested_attribute
-from oldfriend.search.recency_intent import is_recency_query
 from oldfriend.search.result_order import deduplicate, demote_current_values, sort_by_date
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.subject_query import SubjectQuery, is_about_other
+from oldfriend.search.synonyms import build_search_text, rewrite_idioms
 from oldfriend.search.tense import TimeFrame
-from oldfriend.search.time_only_query import list_non_events
+from oldfriend.search.time_query import is_recency_query, list_non_events
 from oldfriend.search.types import Floats, IndexRow, Reason, SearchQuery, SearchResult
 from oldfriend.search.undated_facts import search_with_undated
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.search.candidates import Candidates
-from oldfriend.search.date_score import score_dates
 from oldfriend.search.full_scan import ScanScores
 from oldfriend.search.message_features import MessageFeature
 from oldfriend.search.query_parser import AnswerType, ParsedQuery
 from oldfriend.search.search_index import NO_NEIGHBOR, PersonIndex
-from oldfriend.search.speaker_query import SpeakerMatch
+from oldfriend.search.subject_query import SpeakerMatch
+from oldfriend.search.time_query import score_dates
 from oldfriend.search.types import Floats
 
 FeatureColumn: TypeAlias = tuple[str, NDArray[np.generic]]

@@ -7,18 +7,22 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.search.answerability import compute_answerability_features
 from oldfriend.search.candidates import MAX_CANDIDATES, build_candidates, select_candidates
 from oldfriend.search.explanations import explain_hits
 from oldfriend.search.features import RankingContext, build_ranking_context, compute_features
 from oldfriend.search.full_scan import ScanScores, scan
-from oldfriend.search.fusion_weights import load_weights
+from oldfriend.search.fusion import compute_answerability_features, load_weights
 from oldfriend.search.query_parser import ParsedQuery, QueryWord, parse_query
-from oldfriend.search.recency_intent import RecencyCandidate, is_recency_query, rank_newest_first
 from oldfriend.search.search_index import NO_NEIGHBOR, PersonIndex
-from oldfriend.search.speaker_query import SpeakerMatch, match_speakers, remove_speaker_names
 from oldfriend.search.spelling import correct_spelling
-from oldfriend.search.time_only_query import is_recap_query, is_time_only_query
+from oldfriend.search.subject_query import SpeakerMatch, match_speakers, remove_speaker_names
+from oldfriend.search.time_query import (
+    RecencyCandidate,
+    is_recap_query,
+    is_recency_query,
+    is_time_only_query,
+    rank_newest_first,
+)
 from oldfriend.search.tokenizer import is_unspaced, to_term
 from oldfriend.search.types import Floats, Ints, ScoredMessage, SearchQuery, SearchResult
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.lang.language_pack import get_traits, list_languages, load_language_pack
-from oldfriend.search.role_synonyms import get_role_words, list_role_keys
+from oldfriend.search.synonyms import get_role_words, list_role_keys
 
 KIN_SECTION: Final = "who"
 FAVOURITE_SECTION: Final = "favourite"

@@ -23,7 +23,7 @@ from oldfriend.search.question_pattern_loader import (
     list_all_grammars,
     list_grammars,
 )
-from oldfriend.search.role_synonyms import ROLE_KEYS, list_role_keys
+from oldfriend.search.synonyms import ROLE_KEYS, list_role_keys
 from oldfriend.search.tokenizer import is_unspaced
 
 _LIKE_KEYS: Final = ("interests",)

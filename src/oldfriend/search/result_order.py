@@ -9,7 +9,7 @@ from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.domain.supersession import has_same_key
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.search.belief_results import ScoredBelief
-from oldfriend.search.recency_intent import RecencyCandidate, rank_newest_first
+from oldfriend.search.time_query import RecencyCandidate, rank_newest_first
 from oldfriend.search.tokenizer import to_term, tokenize
 
 DedupKey: TypeAlias = tuple[object, ...]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.lang.language_pack import get_traits
-from oldfriend.search.growable_array import GrowableArray
 from oldfriend.search.legacy_vectors import LegacyVectors
 from oldfriend.search.postings import Postings, TermHits, build_postings, concat_hits
 from oldfriend.search.term_columns import (
@@ -23,7 +22,7 @@ from oldfriend.search.term_columns import (
     build_columns,
 )
 from oldfriend.search.types import Floats, Ints
-from oldfriend.search.vector_array import VectorArray
+from oldfriend.search.vector_array import GrowableArray, VectorArray
 
 _Number = TypeVar("_Number", bound=np.generic)
 

@@ -5,7 +5,7 @@ Decided by words alone, in each language that the companion speaks.
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -15,9 +15,62 @@ from oldfriend.domain.memories import Entity, Memory
 from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
 from oldfriend.search.mention_index import build_mention_text
 from oldfriend.search.name_index import list_named_entities
+from oldfriend.search.query_parser import ParsedQuery
 from oldfriend.search.question_patterns import has_any_word, list_kin_words
-from oldfriend.search.role_synonyms import get_role_words, list_role_keys
-from oldfriend.search.tokenizer import is_unspaced
+from oldfriend.search.search_index import PersonIndex
+from oldfriend.search.synonyms import get_role_words, list_role_keys
+from oldfriend.search.tokenizer import is_unspaced, to_term, tokenize
+
+_MIN_NICKNAME: Final = 3
+_MIN_SHORTENED: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeakerMatch:
+    """Speakers that a question means, as ids in the index."""
+
+    speakers: tuple[int, ...]
+    name_terms: tuple[int, ...]  # terms of their names in messages
+    surfaces: frozenset[str]  # words of the question that are speakers' names
+    is_self: bool  # the question says "I" and names nobody
+
+
+def match_speakers(index: PersonIndex, parsed: ParsedQuery) -> SpeakerMatch:
+    """Find the speakers that a question names."""
+    speaker_ids = index.tables.speakers.ids
+    languages = index.tables.languages.strings
+    named: list[int] = []
+    terms: set[int] = set()
+    surfaces: set[str] = set()
+    for name, number in speaker_ids.items():
+        words = [word for word in tokenize(name) if len(word) > 1]
+        matched = {
+            surface for word in words for surface in parsed.surfaces if _is_name(surface, word)
+        }
+        if matched:
+            named.append(number)
+            surfaces |= matched
+            terms.update(to_term(word, language) for word in words for language in languages)
+    return SpeakerMatch(
+        speakers=tuple(named),
+        name_terms=tuple(sorted(terms)),
+        surfaces=frozenset(surfaces),
+        is_self=parsed.is_first_person and not named,
+    )
+
+
+def remove_speaker_names(parsed: ParsedQuery, speaker_match: SpeakerMatch) -> ParsedQuery:
+    """Remove speakers' names from the query words, because speakers are scored separately."""
+    words = tuple(word for word in parsed.words if word.surface not in speaker_match.surfaces)
+    return replace(parsed, words=words) if words else parsed
+
+
+def _is_name(surface: str, word: str) -> bool:
+    """Tell whether a word is the name or a short form of it ("Mel" for Melanie)."""
+    return surface == word or (
+        len(word) >= _MIN_SHORTENED and len(surface) >= _MIN_NICKNAME and word.startswith(surface)
+    )
+
 
 _NAME: Final = re.compile(
     r"\b(?:names?|called|nombres?|llaman?|noms?|prénoms?|appell\w+|namen?s?|heißt|heißen)\b"

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.search.document_terms import HEADER_WORDS
-from oldfriend.search.growable_array import GrowableArray
 from oldfriend.search.types import Ints
+from oldfriend.search.vector_array import GrowableArray
 
 Row: TypeAlias = tuple[int, str, str, int, str, str, str, bytes]
 Longs: TypeAlias = NDArray[np.int64]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.search import PersonIndex
-from oldfriend.search.lexicon import UNLISTED_SURPRISAL, find_lexicon
+from oldfriend.search.spelling import UNLISTED_SURPRISAL, find_lexicon
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word, to_term, tokenize
 
 _CALENDAR = """

@@ -25,7 +25,6 @@ from oldfriend.memory.messages import get_message, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.search import list_named_entities
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
-from oldfriend.search.key_synonyms import list_key_synonyms
 from oldfriend.search.question_patterns import (
     RequestedAttribute,
     find_requested_attribute,
@@ -33,6 +32,7 @@ from oldfriend.search.question_patterns import (
 )
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
+from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
 from oldfriend.turn.retrieval import RecalledBelief, get_utc_offset_s, load_sources

@@ -11,10 +11,10 @@ from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.restatement_detection import find_restatement
 from oldfriend.search import list_named_entities
 from oldfriend.search.attribute_lookup import list_kin_names
-from oldfriend.search.key_synonyms import list_key_synonyms
 from oldfriend.search.preference_intent import is_opposite_text
 from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
 from oldfriend.search.subject_query import is_only_about_kin
+from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced
 from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage, RecallResult

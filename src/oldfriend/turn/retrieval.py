@@ -40,9 +40,9 @@ from oldfriend.search import (
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
 from oldfriend.search.question_patterns import RequestedAttribute
-from oldfriend.search.recency_intent import is_recency_query
 from oldfriend.search.result_order import CURRENT_VALUE_FACTOR
 from oldfriend.search.scorers import Scorer, typed_decay
+from oldfriend.search.time_query import is_recency_query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.channels.telegram.send_locks import POLL_INTERVAL_S, SendLocks
+from oldfriend.channels.telegram.sent_log import POLL_INTERVAL_S, SendLocks
 from oldfriend.channels.telegram.telegram_channel import TelegramChannel
 from tests.fakes.telegram import Fault, World, running_telegram
 from tests.processes import line_of, python
@@ -18,7 +18,7 @@ ANA = 7
 HOLDS = """
 import asyncio, sys
 from pathlib import Path
-from oldfriend.channels.telegram.send_locks import SendLocks
+from oldfriend.channels.telegram.sent_log import SendLocks
 
 async def main():
     locks = SendLocks(Path(sys.argv[1]), timeout_s=9)

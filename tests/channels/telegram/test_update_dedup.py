@@ -1,7 +1,7 @@
 """What comes twice is known for five minutes; two presses of a button are two."""
 
+from oldfriend.channels.telegram.event_mapping import MAX_KEYS, TTL_S, UpdateDedup
 from oldfriend.channels.telegram.polling import Update, try_parse_update
-from oldfriend.channels.telegram.update_dedup import MAX_KEYS, TTL_S, UpdateDedup
 
 CHAT = {"id": 7, "type": "private"}
 ANA = {"id": 7, "is_bot": False, "first_name": "Ana"}

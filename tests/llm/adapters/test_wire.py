@@ -9,8 +9,7 @@ import pytest
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable, RequestRejected
 from oldfriend.llm.adapters.model_factory import build_model
 from oldfriend.llm.adapters.pydantic_ai import PydanticAiModel
-from oldfriend.llm.circuit_breaker import CircuitBreaker
-from oldfriend.llm.fallback import FallbackChain
+from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import PromptTurn, ToolResult
 from oldfriend.llm.providers import ApiKind, Timeouts, build_model_config
 from oldfriend.turn.structured_output import complete_structured

@@ -40,8 +40,7 @@ from oldfriend.channels.telegram.edits import MessageEditor
 from oldfriend.channels.telegram.http_client import CALL_TIMEOUT_S, TelegramHttpClient
 from oldfriend.channels.telegram.http_connection import HttpResponse
 from oldfriend.channels.telegram.rendering import render
-from oldfriend.channels.telegram.send_locks import SendLocks
-from oldfriend.channels.telegram.sent_log import SentLog
+from oldfriend.channels.telegram.sent_log import SendLocks, SentLog
 from oldfriend.channels.telegram.settings import OFFICIAL_URL
 from oldfriend.domain.errors import DeliveryFailed, DeliveryUncertain, InvalidInput, NotFound
 from oldfriend.domain.json import JsonValue

@@ -21,11 +21,14 @@ from oldfriend.channels.telegram.bot_api import (
     parse_address,
 )
 from oldfriend.channels.telegram.diagnosis import diagnose_bot
-from oldfriend.channels.telegram.event_mapping import to_channel_event
+from oldfriend.channels.telegram.event_mapping import (
+    UpdateDedup,
+    build_message_key,
+    to_channel_event,
+)
 from oldfriend.channels.telegram.polling import Update, poll
 from oldfriend.channels.telegram.settings import OFFICIAL_URL
 from oldfriend.channels.telegram.splitting import split_reply
-from oldfriend.channels.telegram.update_dedup import UpdateDedup, build_message_key
 from oldfriend.channels.telegram.updates import CallbackUpdate
 from oldfriend.channels.telegram.webhook import WebhookAddress, derive_secret, serve_webhook
 from oldfriend.domain.errors import (

@@ -28,7 +28,7 @@ from oldfriend.learning.resolution.attribute_resolution import (
 )
 from oldfriend.learning.resolution.claim_matching import find_best_match
 from oldfriend.learning.resolution.resolution_state import ResolutionState
-from oldfriend.search.role_synonyms import get_role_words
+from oldfriend.search.synonyms import get_role_words
 
 CHINESE_COUNTER: Final = re.compile("^一[只条匹头个]")
 """A counter before a Chinese noun, which no space separates from it."""

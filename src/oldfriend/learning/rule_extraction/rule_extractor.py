@@ -19,8 +19,14 @@ from oldfriend.learning.extraction import (
     Quote,
     SameAsClaim,
 )
-from oldfriend.learning.rule_extraction.breakups import parted_at_once, partings_in, singles_in
+from oldfriend.learning.rule_extraction.breakups import (
+    over_along,
+    parted_at_once,
+    partings_in,
+    singles_in,
+)
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
+from oldfriend.learning.rule_extraction.corrections import as_meant, notes_put_right
 from oldfriend.learning.rule_extraction.ended_states import as_known, endings_in, turned_round
 from oldfriend.learning.rule_extraction.entity_mentions import (
     joined,
@@ -38,16 +44,13 @@ from oldfriend.learning.rule_extraction.fulfilled_promises import (
     kept_promises,
     without_kept,
 )
-from oldfriend.learning.rule_extraction.implied_endings import over_along
 from oldfriend.learning.rule_extraction.kinship_resolution import under_names
-from oldfriend.learning.rule_extraction.note_corrections import notes_put_right
 from oldfriend.learning.rule_extraction.relation_rules import names_in, tied_in, ties_in, ties_told
 from oldfriend.learning.rule_extraction.rescheduling import put_off
 from oldfriend.learning.rule_extraction.role_changes import replaced_in
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.rule_summary import summary_of, topics_of
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
-from oldfriend.learning.rule_extraction.word_corrections import as_meant
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.turn.injection_detection import detect_injection
 

@@ -20,7 +20,7 @@ from oldfriend.domain.memories import (
 from oldfriend.domain.relations import PET_ROLES
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.learning.chinese_variants import TO_SIMPLIFIED, build_traditional_variants
-from oldfriend.search.role_synonyms import get_role_words
+from oldfriend.search.synonyms import get_role_words
 
 When = Literal["", "past", "dated", "due", "open"]
 Rewording = tuple[tuple[LazyPattern, str], ...]

@@ -1,6 +1,7 @@
 """Normalization: repairs the form of a claim, so that a true claim is not lost to its format."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -8,11 +9,37 @@ from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
 from oldfriend.learning.validation.entity_names import filter_names_in_text
-from oldfriend.learning.validation.optional_fields import normalize_tags
 from oldfriend.learning.validation.rejection_reasons import NormalizationKind
+from oldfriend.learning.validation.safety import has_prompt_injection, has_secret
 from oldfriend.learning.validation.schema_checks import CATEGORIES, KEY_PATTERN
 from oldfriend.learning.validation.segment_view import SegmentView, ValidationCase
 from oldfriend.learning.validation.sentiment import correct_impact_sign
+from oldfriend.learning.validation.tone import check_tone
+
+MAX_TAGS: Final = 4
+MAX_TAG_LENGTH: Final = 30
+WORD: Final = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
+TAG: Final = re.compile(rf"{WORD}(?: (?:{WORD}|\d{{1,3}})){{0,2}}")
+"""Up to three words; passwords mix letters and digits, and links contain punctuation."""
+
+
+def normalize_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return the valid tags, in lower case and without duplicates."""
+    plain = dict.fromkeys(" ".join(tag.lower().split()) for tag in tags)
+    return tuple(tag for tag in plain if is_valid_tag(tag))[:MAX_TAGS]
+
+
+def is_valid_tag(text: str) -> bool:
+    """Return whether a text is a short category name, and harmless."""
+    if len(text) > MAX_TAG_LENGTH or not TAG.fullmatch(text):
+        return False
+    return not (has_secret(text) or has_prompt_injection(text) or is_out_of_tone(text))
+
+
+def is_out_of_tone(tag: str) -> bool:
+    """Return whether a tag is a clinical label or a technical term, in any language."""
+    return check_tone(tag, language="") in {"clinical", "metadata"}
+
 
 CATEGORY_LABELS: Final[Mapping[str, frozenset[str]]] = {
     "dislikes": frozenset({"dislike", "aversion", "hate", "avoid"}),

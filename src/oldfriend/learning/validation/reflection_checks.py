@@ -14,7 +14,7 @@ from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.learning.reflection_context import ReflectionContext
 from oldfriend.learning.reflection_output import Idea, IdeaKind
 from oldfriend.learning.similarity import compute_similarity, get_canonical_stems, get_thresholds
-from oldfriend.learning.validation.optional_fields import normalize_tags
+from oldfriend.learning.validation.normalization import normalize_tags
 from oldfriend.learning.validation.safety import has_prompt_injection, has_secret
 from oldfriend.learning.validation.text_quality import REPEATED_RUN
 from oldfriend.learning.validation.thought_grounding import list_ungrounded_words

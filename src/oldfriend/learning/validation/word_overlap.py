@@ -10,9 +10,8 @@ from typing import Final
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.lang.language_pack import get_traits
-from oldfriend.learning.critical_token_data import load_critical_token_words
-from oldfriend.learning.critical_tokens import parse_number_word
-from oldfriend.search.role_synonyms import get_role_words
+from oldfriend.learning.critical_tokens import load_critical_token_words, parse_number_word
+from oldfriend.search.synonyms import get_role_words
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word
 
 CACHE_SIZE: Final = 4_096

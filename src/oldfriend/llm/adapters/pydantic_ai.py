@@ -26,14 +26,15 @@ from pydantic_ai.settings import ModelSettings
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.adapters.clients import build_client, open_model_http
-from oldfriend.llm.adapters.error_mapping import build_refusal_error, map_model_error
-from oldfriend.llm.adapters.message_mapping import (
+from oldfriend.llm.adapters.pricing import compute_price
+from oldfriend.llm.adapters.pydantic_ai_mapping import (
     build_parameters,
+    build_refusal_error,
     build_settings,
+    map_model_error,
     parse_response,
     to_model_messages,
 )
-from oldfriend.llm.adapters.pricing import compute_price
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
 from oldfriend.llm.providers import ModelConfig
 

@@ -42,13 +42,14 @@ from oldfriend.memory.deletion.orphan_analysis import (
     select_sibling_beliefs,
     select_summaries,
 )
-from oldfriend.memory.deletion.selection import DeletionSelection, has_any_name
-from oldfriend.memory.deletion.shingles import hash_text_shingles
-from oldfriend.memory.deletion.tombstones import format_quote_keys
-from oldfriend.memory.deletion.undone_imports import (
+from oldfriend.memory.deletion.selection import (
+    DeletionSelection,
+    has_any_name,
     list_beliefs_without_evidence,
     select_matching_leftovers,
 )
+from oldfriend.memory.deletion.shingles import hash_text_shingles
+from oldfriend.memory.deletion.tombstones import format_quote_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,13 @@ from oldfriend.domain.memories import (
 )
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import VersionKey
-from oldfriend.memory.journal import Provenance, fold_journal, list_journal, record_decision
-from oldfriend.memory.materialized_views import upsert_view
+from oldfriend.memory.journal import (
+    Provenance,
+    fold_journal,
+    list_journal,
+    record_decision,
+    upsert_view,
+)
 from oldfriend.memory.retraction import reopen_belief
 from oldfriend.memory.serialization import to_json
 

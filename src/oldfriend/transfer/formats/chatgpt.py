@@ -10,7 +10,6 @@ from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.derived_ids import ContentIds
 from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
 from oldfriend.transfer.formats.json_values import (
     Fields,
@@ -19,7 +18,12 @@ from oldfriend.transfer.formats.json_values import (
     to_object,
     to_text,
 )
-from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
+from oldfriend.transfer.formats.parsed_message import (
+    AddNotice,
+    ChatFormat,
+    ContentIds,
+    ParsedMessage,
+)
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile
 from oldfriend.transfer.formats.timestamps import parse_epoch
 

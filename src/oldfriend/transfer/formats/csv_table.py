@@ -8,8 +8,12 @@ from typing import Final
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.messages import sanitize_text
-from oldfriend.transfer.formats.derived_ids import ContentIds
-from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
+from oldfriend.transfer.formats.parsed_message import (
+    AddNotice,
+    ChatFormat,
+    ContentIds,
+    ParsedMessage,
+)
 from oldfriend.transfer.formats.source import (
     FormatProbe,
     SourceFile,

@@ -18,10 +18,14 @@ from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.messages import MAX_TEXT_CHARS, sanitize_text
 from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.derived_ids import ContentIds
 from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
 from oldfriend.transfer.formats.json_values import Fields, describe_kind, parse_object
-from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
+from oldfriend.transfer.formats.parsed_message import (
+    AddNotice,
+    ChatFormat,
+    ContentIds,
+    ParsedMessage,
+)
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile, detect_encoding, read_lines
 from oldfriend.transfer.formats.timestamps import parse_iso
 
