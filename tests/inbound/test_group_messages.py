@@ -34,7 +34,7 @@ from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.groups import find_group, list_members
 from oldfriend.memory.messages import list_messages
 from oldfriend.memory.people import find_person, list_people
-from oldfriend.presenters.deletions import KEPT_IN_GROUP, list_remarks
+from oldfriend.presenters.deletion_text import KEPT_IN_GROUP, list_remarks
 from oldfriend.queues.delivery_log import find_block_reason
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.replies.reply_worker import process_chat

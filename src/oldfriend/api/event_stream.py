@@ -39,8 +39,7 @@ from oldfriend.memory.web_sessions import Principal, find_web_session
 from oldfriend.presenters.journal import Decided
 from oldfriend.presenters.localized import SayingShape
 from oldfriend.presenters.messages import MessageShape
-from oldfriend.presenters.moods import MoodShape
-from oldfriend.presenters.state import ProgressShape
+from oldfriend.presenters.state import MoodShape, ProgressShape
 
 MAX_EVENTS: Final = 200
 """A client that missed more events than this reloads the page."""

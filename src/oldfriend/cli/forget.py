@@ -9,13 +9,8 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
 from oldfriend.forgetting.forget import forget, parse_span, preview_forget
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.presenters.deletions import (
-    is_empty_plan,
-    preview_as_json,
-    preview_as_text,
-    report_as_json,
-    report_as_text,
-)
+from oldfriend.presenters.deletion_text import is_empty_plan, preview_as_text, report_as_text
+from oldfriend.presenters.deletions import preview_as_json, report_as_json
 
 NOT_DONE = 1
 NO_SELECTION = (

@@ -70,7 +70,7 @@ def print_store_warnings(app: AppContext) -> None:
         print(f"oldfriend: {READ_ONLY_STORE}", file=sys.stderr)
     if not app.finished_cleanups:
         return
-    from oldfriend.presenters.deletions import cleaned_as_text
+    from oldfriend.presenters.deletion_text import cleaned_as_text
 
     for each in app.finished_cleanups:
         print(f"oldfriend: {cleaned_as_text(each, zone=app.settings.zone)}", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""Deletions: what would be forgotten, and what was, for the API, programs, JSON and text."""
+"""Deletions: what would be forgotten, and what was, for the API, programs and JSON."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Self
@@ -8,52 +8,25 @@ from typing import Final, Self
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, Memory, Summary
+from oldfriend.domain.memories import JournalEntry, JournalObject
 from oldfriend.forgetting.forget import ForgetPreview, ForgetReport
 from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind
-from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
-from oldfriend.memory.deletion.pending_cleanups import CleanupResult
 from oldfriend.memory.serialization import get_kind
 from oldfriend.presenters.beliefs import name_belief
-from oldfriend.presenters.formatting import format_count, format_time, to_one_line
+from oldfriend.presenters.deletion_text import (
+    get_change_kind,
+    get_change_text,
+    keep_last_versions,
+    list_deletion_limits,
+    list_kept_sources,
+    list_relearned,
+)
+from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.schema import Schema, describe
 
-MAX_SHOWN: Final = 8
-"""How many lines of a kind are shown as text."""
 MAX_LISTED: Final = 200
 """How many of a kind the API lists."""
-ID_SUFFIX_CHARS: Final = 8
-"""How many characters at the end of an id identify it to the reader."""
-COUNT_NOUNS: Final = {
-    "messages": ("message", ""),
-    "memories": ("memory", "memories"),
-    "entities": ("name", ""),
-    "summaries": ("summary", "summaries"),
-    "replies": ("reply that loses its words", "replies that lose their words"),
-}
-BEYOND_REACH: Final = (
-    "What I cannot take back: what a model's provider or a chat platform keeps of it, exports and "
-    "backups that were made of it, what a disk keeps of deleted files, and a reply of mine that "
-    "says it in other words."
-)
-WORDS_STAY: Final = (
-    "The belief is gone; the words it was read from stay, and I may quote them. To forget these, "
-    "too: {command}"
-)
-KEPT_IN_GROUP: Final = (
-    "Some of it was said in a group. The group, and each member whom I know, keeps what was said "
-    "there in a memory of their own, which I have not touched. Whoever runs this Oldfriend can "
-    "have it forgotten there, too: oldfriend forget --person NAME"
-)
-KEPT_BY_SERVER: Final = (
-    "PostgreSQL's own files and archives may keep the bytes until they are used again."
-)
-LOG_STILL_READ: Final = "Another process still reads the log of writes."
-NOT_CLEAN: Final = (
-    "Not all files are clean of it yet. That is tried again by itself, whenever the memory is "
-    "opened; oldfriend doctor says when it is done."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,227 +290,6 @@ class Forgot:
             near=report.near,
             is_proved=report.is_proved,
         )
-
-
-def is_empty_plan(plan: DeletionPlan) -> bool:
-    """Return whether nothing of what was named exists."""
-    return not (plan.messages or plan.deleted or plan.orphans)
-
-
-def preview_as_text(preview: ForgetPreview) -> str:
-    """Format what would be deleted."""
-    plan = preview.plan
-    if is_empty_plan(plan):
-        return "Nothing of that is kept."
-    return "\n".join(
-        [
-            *format_section("These messages go:", format_messages(plan)),
-            *format_section("These beliefs go:", format_beliefs(plan)),
-            *format_section(
-                "These go, and are made anew from the words that stay:", format_relearned(plan)
-            ),
-            *format_section("These stay, for something else speaks for them:", format_kept(plan)),
-            *format_section(
-                "These are NOT forgotten, though nothing is left that they rest on:",
-                (format_change_line(change) for change in plan.orphans.values()),
-            ),
-            *format_section(
-                "My replies that repeat it lose their words:",
-                map(format_deleted_message, keep_last_versions(plan.redacted_replies)),
-            ),
-            *format_section(
-                "These chats and imports lose their names:", (f"  {each}" for each in plan.titles)
-            ),
-            *format_section(
-                "This part of the name is said elsewhere and stays; name it, too, to forget it:",
-                (f"  {each}" for each in plan.namesakes),
-            ),
-            *format_section(
-                "These say nearly the same and stay; name them, too, to forget them:",
-                (
-                    format_deleted_message(each)
-                    for each in plan.near_duplicates
-                    if each.id not in plan.source_messages
-                ),
-            ),
-            *format_section(
-                "These words stay, though what goes was read from them:",
-                map(format_deleted_message, list_kept_sources(plan)),
-            ),
-            *format_section(
-                "These beliefs stay, and were read from the same words:",
-                map(format_change_line, plan.sibling_beliefs.values()),
-            ),
-            *(
-                [f"To forget these, too: {format_followup_command(plan)}"]
-                if plan.source_messages
-                else []
-            ),
-            *format_exposure(preview),
-        ]
-    )
-
-
-def format_section(title: str, lines: Iterable[str]) -> list[str]:
-    """Format a titled section; empty if there are no lines."""
-    found = list(lines)
-    more = len(found) - MAX_SHOWN
-    rest = [f"  … and {more:,} more"] if more > 0 else []
-    return [title, *found[:MAX_SHOWN], *rest] if found else []
-
-
-def format_messages(plan: DeletionPlan) -> Iterator[str]:
-    """Format the deleted messages, each once."""
-    return map(format_deleted_message, keep_last_versions(plan.messages))
-
-
-def keep_last_versions(versions: Iterable[MessageVersion]) -> list[MessageVersion]:
-    """Return the last of several versions of each message."""
-    return list({each.id: each for each in versions}.values())
-
-
-def format_beliefs(plan: DeletionPlan) -> Iterator[str]:
-    """Format the beliefs that are deleted for good."""
-    relearned = list_relearned(plan)
-    return (
-        format_change_line(change) for each, change in plan.deleted.items() if each not in relearned
-    )
-
-
-def format_relearned(plan: DeletionPlan) -> Iterator[str]:
-    """Format the beliefs that are learned again."""
-    return (format_change_line(plan.deleted[each]) for each in sorted(list_relearned(plan)))
-
-
-def list_relearned(plan: DeletionPlan) -> frozenset[ObjectId]:
-    """Return what is deleted and learned again from what stays: beliefs and summaries."""
-    if plan.selection.is_everything:
-        return plan.relearned
-    summaries = {each for each, change in plan.deleted.items() if isinstance(change.after, Summary)}
-    return plan.relearned | (summaries - plan.selection.objects)
-
-
-def format_kept(plan: DeletionPlan) -> Iterator[str]:
-    """Format the beliefs that stay with less evidence, or by the person's own decision."""
-    for each, left in plan.remaining_evidence.items():
-        by = format_count(left, "other quote") if left else "you have decided so yourself"
-        yield f"{format_change_line(plan.surviving[each])} ({by})"
-
-
-def list_kept_sources(plan: DeletionPlan) -> list[MessageVersion]:
-    """Return the messages that stay although beliefs read from them are deleted."""
-    return [each for each in plan.near_duplicates if each.id in plan.source_messages]
-
-
-def format_followup_command(plan: DeletionPlan) -> str:
-    """Format the command that also forgets the messages and what else was read from them."""
-    return format_forget_command(
-        (*(each.id for each in list_kept_sources(plan)), *plan.sibling_beliefs)
-    )
-
-
-def format_forget_command(ids: Iterable[str]) -> str:
-    """Format the command that forgets some ids."""
-    return f"oldfriend forget {' '.join(each[-ID_SUFFIX_CHARS:] for each in ids)}"
-
-
-def format_deleted_message(message: MessageVersion) -> str:
-    """Format a message."""
-    at = from_micros(message.said_at, message.zone).strftime("%Y-%m-%d %H:%M")
-    return (
-        f"  …{message.id[-ID_SUFFIX_CHARS:]}  {at}  {message.speaker or message.role}: "
-        f"{to_one_line(message.text)}"
-    )
-
-
-def format_change_line(change: JournalEntry) -> str:
-    """Format a belief."""
-    return (
-        f"  …{change.object_id[-ID_SUFFIX_CHARS:]}  {get_change_kind(change)}: "
-        f"{to_one_line(get_change_text(change))}"
-    )
-
-
-def get_change_kind(change: JournalEntry) -> str:
-    """Return the kind of object that a decision is about."""
-    after = change.after
-    if isinstance(after, Memory):
-        return after.kind
-    return after.kind if isinstance(after, Entity) else "summary"
-
-
-def get_change_text(change: JournalEntry) -> str:
-    """Return the text of a decision."""
-    return change.after.name if isinstance(change.after, Entity) else change.after.text
-
-
-def format_exposure(preview: ForgetPreview) -> Iterator[str]:
-    """Format which replies and models have seen it."""
-    if preview.plan.affected_replies or preview.calls:
-        yield (
-            "It was before me for "
-            f"{format_count(preview.plan.affected_replies, 'reply', 'replies')}, and "
-            f"{format_count(sum(preview.calls.values()), 'call')} of a model had "
-            f"it{format_models(preview)}; my "
-            "records of these lose it."
-        )
-    if preview.backups:
-        yield f"These copies of the database are deleted: {', '.join(preview.backups)}"
-
-
-def format_models(preview: ForgetPreview) -> str:
-    """Format the models that have seen it."""
-    return f" ({', '.join(preview.calls)})" if preview.calls else ""
-
-
-def report_as_text(report: ForgetReport, *, has_files: bool) -> str:
-    """Format what was deleted; ``has_files``: the database consists of files of ours."""
-    counts = [format_count(report.counts[name], *COUNT_NOUNS[name]) for name in COUNT_NOUNS]
-    lines = [f"Forgotten: {', '.join(each for each in counts if not each.startswith('0 '))}."]
-    if report.orphans:
-        kept = format_count(len(report.orphans), "belief")
-        lines.append(f"Not forgotten: {kept} that rested on it. See: oldfriend memory list")
-    if report.is_proved:
-        scanned = f" and {format_count(report.files, 'file')}" if report.files else ""
-        what = "what I believed of it" if report.read_from else "it"
-        lines.append(f"I looked for {what} in all tables{scanned}: it is gone.")
-    lines += [f"It still stands in {each.place} ({each.count})." for each in report.left]
-    lines += [f"The file {each} could not be cleaned; delete it yourself." for each in report.stuck]
-    if not report.is_clean:
-        lines.append(NOT_CLEAN)
-    lines += list_remarks(report, has_files=has_files)
-    return "\n".join([*lines, f"Report {report.digest[:16]}"])
-
-
-def cleaned_as_text(cleaned: CleanupResult, *, zone: str) -> str:
-    """Format the result of finishing an interrupted deletion."""
-    when = from_micros(cleaned.begun_at, zone).strftime("%Y-%m-%d %H:%M")
-    if cleaned.is_verified:
-        return f"What was forgotten on {when} had not left all files. It has now: it is gone."
-    return f"What was forgotten on {when} is not gone from all files: {explain_unproved(cleaned)}"
-
-
-def explain_unproved(cleaned: CleanupResult) -> str:
-    """Explain why a deletion is not verified."""
-    left = [f"It still stands in {each.place}." for each in cleaned.residuals]
-    stuck = [f"The file {each} could not be cleaned." for each in cleaned.stuck_files]
-    return " ".join([*left, *stuck]) or "The database is in use, or there is no room to clean it."
-
-
-def list_remarks(report: ForgetReport, *, has_files: bool) -> list[str]:
-    """Return, in sentences, what stays unexpectedly and what cannot be taken back."""
-    sources_remark = WORDS_STAY.format(command=format_forget_command(report.read_from))
-    return [
-        *([sources_remark] if report.read_from else []),
-        *list_deletion_limits(report, has_files=has_files),
-    ]
-
-
-def list_deletion_limits(report: ForgetReport, *, has_files: bool) -> list[str]:
-    """Return, in sentences, what no deletion here takes back."""
-    log_remark = [LOG_STILL_READ if has_files else KEPT_BY_SERVER]
-    group_remark = [KEPT_IN_GROUP] if report.was_in_group else []
-    return [*([] if report.log_is_empty else log_remark), *group_remark, BEYOND_REACH]
 
 
 def preview_as_json(preview: ForgetPreview) -> JsonValue:

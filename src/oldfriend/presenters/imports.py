@@ -8,6 +8,7 @@ from oldfriend.memory.import_batches import ImportBatch
 from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.localized import SayingShape
 from oldfriend.presenters.schema import Schema, describe
+from oldfriend.presenters.usage import LikelyCost
 from oldfriend.transfer.import_run import ImportResult
 from oldfriend.transfer.preview import ImportPreview
 from oldfriend.transfer.uploads import Stage, Upload
@@ -24,20 +25,6 @@ class SpeakerShape(Schema):
     name: str = field(metadata=describe(examples=["Nora"]))
     role: Role
     messages: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LikelyCost(Schema):
-    """What it would take to have a model read it; rules read it for nothing."""
-
-    model: str = field(metadata=describe(examples=["anthropic:claude-haiku-4-5"]))
-    tokens: int = field(metadata=describe("About so many, in and out."))
-    cost_usd: float | None = field(
-        metadata=describe("About so much; None: the price is not known.")
-    )
-    left_today_usd: float | None = field(
-        metadata=describe("Of the background's cap; None: no cap.")
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from oldfriend.memory.core_blocks import BlockName, CoreBlock, diff_lines
 from oldfriend.memory.global_persona import GlobalPersona
 from oldfriend.memory.suggestions import Suggestion
 from oldfriend.presenters.formatting import format_date, format_exact_time, format_time
-from oldfriend.presenters.imports import LikelyCost
 from oldfriend.presenters.schema import Schema, describe
+from oldfriend.presenters.usage import LikelyCost
 from oldfriend.prompts.starter_personas import StarterPersona
 
 Version: TypeAlias = CoreBlock | GlobalPersona

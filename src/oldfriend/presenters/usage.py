@@ -78,6 +78,20 @@ class Spending(Schema):
     left: tuple[Left, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelyCost(Schema):
+    """What it would take to have a model read it; rules read it for nothing."""
+
+    model: str = field(metadata=describe(examples=["anthropic:claude-haiku-4-5"]))
+    tokens: int = field(metadata=describe("About so many, in and out."))
+    cost_usd: float | None = field(
+        metadata=describe("About so much; None: the price is not known.")
+    )
+    left_today_usd: float | None = field(
+        metadata=describe("Of the background's cap; None: no cap.")
+    )
+
+
 def to_known_dollars(spent: UsageTotals) -> float | None:
     """Return the cost in dollars; None, not zero, if none of it is known."""
     is_unknown = spent.unpriced_calls > 0 and not spent.cost

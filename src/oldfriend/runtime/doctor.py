@@ -41,7 +41,7 @@ from oldfriend.memory.vectors import (
     count_searchable_messages,
     list_vector_models,
 )
-from oldfriend.presenters.deletions import explain_unproved
+from oldfriend.presenters.deletion_text import explain_unproved
 from oldfriend.presenters.receipts import NOT_SEARCHABLE
 from oldfriend.runtime.doctor_channels import check_channels, diagnose_bots
 from oldfriend.runtime.learn_now import LEARNING_DISABLED

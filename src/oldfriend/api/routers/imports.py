@@ -29,19 +29,11 @@ from oldfriend.memory.import_batches import (
     list_overlapping_batches,
 )
 from oldfriend.memory.web_sessions import Principal
-from oldfriend.presenters.imports import (
-    Imports,
-    ImportShape,
-    LikelyCost,
-    OldTalk,
-    Parcels,
-    ParcelShape,
-    Undone,
-)
+from oldfriend.presenters.imports import Imports, ImportShape, OldTalk, Parcels, ParcelShape, Undone
+from oldfriend.presenters.usage import LikelyCost, to_dollars
 from oldfriend.runtime.learn_now import load_backlog, pause_learning, resume_learning
 from oldfriend.runtime.wiring import estimate_cost
 from oldfriend.transfer.uploads import Upload
-from oldfriend.usage.costs import MICRODOLLARS
 
 router = APIRouter(tags=["bring and take"])
 
@@ -232,12 +224,11 @@ async def estimate_import_cost(
     async with app.db.begin_read() as tx:
         background, _ = await load_allowances(tx, app.settings, now=app.clock())
     cost = estimate_cost(app.settings, model.name, tokens_in=tokens_in, tokens_out=tokens_out)
-    left = background.money_left
     return LikelyCost(
         model=model.name,
         tokens=tokens_in + tokens_out,
-        cost_usd=None if cost is None else cost / MICRODOLLARS,
-        left_today_usd=None if left is None else left / MICRODOLLARS,
+        cost_usd=to_dollars(cost),
+        left_today_usd=to_dollars(background.money_left),
     )
 
 

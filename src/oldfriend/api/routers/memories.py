@@ -23,10 +23,12 @@ from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.pagination import BeliefFilter, SortOrder, count_by_kind
 from oldfriend.presenters.beliefs import Beliefs, BeliefShape, format_etag
 from oldfriend.presenters.history import HistoryShape
-from oldfriend.presenters.journal import Decided, Learned
+from oldfriend.presenters.journal import Decided, Learned, ReadNow
+from oldfriend.runtime.learn_now import learn_now
 
 TIMELINE_KINDS: Final = list_kinds(lambda kind: not kind.is_relation)
-MOST_SHOWN: Final = 20
+LEARN_TIMEOUT_S: Final = 10.0
+"""Seconds to wait for another process that is extracting already."""
 
 router = APIRouter(tags=["memory"])
 LimitParam = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
@@ -60,6 +62,14 @@ async def list_learned(
         ),
         earlier=str(page[-1].seq) if len(found) > limit else None,
     )
+
+
+@router.post("/learned/now", summary="Read what was said now")
+async def read_now(me: CurrentUser, hub: HubDep) -> ReadNow:
+    """What is learned comes as events. Repeated, only what was said since is read."""
+    result = await learn_now(hub.app, me.person.id, cut_reason="asked", wait_s=LEARN_TIMEOUT_S)
+    hub.app.notifier.notify()
+    return ReadNow(read=result.read, waiting=result.waiting)
 
 
 async def parse_belief_filter(  # noqa: PLR0913 -- each is a query parameter

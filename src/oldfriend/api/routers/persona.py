@@ -1,6 +1,6 @@
-"""Persona routes: core blocks, companion name and suggestions."""
+"""Persona routes: core blocks, companion name, suggestions, and drafts from a text."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Response
 
@@ -12,8 +12,12 @@ from oldfriend.api.etags import (
     map_conflict_to_412,
     parse_if_match,
 )
-from oldfriend.api.requests import BlockWritten, CompanionNamed, Decision
+from oldfriend.api.idempotency import IdempotencyDep, OptionalIdempotencyKey
+from oldfriend.api.problem_json import ApiError
+from oldfriend.api.requests import BlockWritten, CompanionNamed, Decision, Material
+from oldfriend.api.routers.imports import estimate_import_cost
 from oldfriend.db.database import Database
+from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import (
     BLOCK_NAMES,
@@ -30,11 +34,16 @@ from oldfriend.persona.core_block_updates import (
     decline_suggestion,
     write_core_block,
 )
+from oldfriend.persona.drafts import draft_core_blocks, estimate_draft_tokens
 from oldfriend.persona.profile_names import set_companion_name
+from oldfriend.persona.rule_classifier import RULES_ORIGIN
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
+from oldfriend.persona.sources import split_text
 from oldfriend.presenters.persona import (
     BlockShape,
     Character,
+    Drafted,
+    Foreseen,
     SoulShape,
     StartingShape,
     SuggestionShape,
@@ -43,7 +52,10 @@ from oldfriend.presenters.persona import (
 )
 from oldfriend.prompts.starter_personas import load_starter_personas
 
+SOURCE_NAME: Final = "what you gave"
+
 router = APIRouter(prefix="/character", tags=["character"])
+drafts_router = APIRouter(prefix="/drafts", tags=["character"])
 
 
 @router.get("", summary="Who is who")
@@ -160,6 +172,53 @@ async def decide(
     else:
         settled = await decline_suggestion(app.db, app.clock, person, suggestion)
     return SuggestionShape.from_domain(settled, zone=me.person.zone)
+
+
+@drafts_router.post("/cost", summary="What would reading this cost?")
+async def foresee(material: Material, _: CurrentUser, hub: HubDep) -> Foreseen:
+    """With the small model; rules read it for nothing. Nothing is read yet."""
+    pieces = split_text(SOURCE_NAME, material.text)
+    return Foreseen(
+        pieces=len(pieces),
+        likely_cost=await estimate_import_cost(hub.app, *estimate_draft_tokens(pieces)),
+    )
+
+
+@drafts_router.post("", status_code=201, summary="Draft blocks from this")
+async def make(
+    material: Material,
+    me: CurrentUser,
+    hub: HubDep,
+    idempotency: IdempotencyDep,
+    idempotency_key: OptionalIdempotencyKey = None,
+) -> Drafted:
+    """What comes of it are suggestions: nothing stands in a block before each was accepted."""
+
+    async def read() -> Drafted:
+        draft = await draft_core_blocks(
+            hub.app,
+            me.person,
+            split_text(SOURCE_NAME, material.text),
+            with_model=material.with_model,
+        )
+        return Drafted(
+            suggestions=tuple(
+                SuggestionShape.from_domain(each, zone=me.person.zone) for each in draft.suggestions
+            ),
+            is_rough=draft.author == RULES_ORIGIN,
+            left_out=dict(draft.skipped),
+        )
+
+    if material.with_model and "small" not in hub.app.models:
+        raise ApiError(
+            409,
+            "No model is connected",
+            localizable("no_model", "Leave `with_model` out: rules read it, too."),
+        )
+    now = hub.app.clock()
+    return await idempotency.run_once(
+        me.person.id, idempotency_key, material, read, Drafted, now=now
+    )
 
 
 async def load_companion_name(db: Database) -> CompanionNamed:

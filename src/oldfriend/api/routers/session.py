@@ -57,9 +57,8 @@ from oldfriend.memory.web_sessions import (
 from oldfriend.persona.profile_names import update_person
 from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.localized import SayingShape
-from oldfriend.presenters.moods import MoodShape
 from oldfriend.presenters.sign_in import Asked, Ended, Sessions, SessionShape, Signed, TicketMade
-from oldfriend.presenters.state import ProgressShape, State
+from oldfriend.presenters.state import MoodShape, ProgressShape, State
 
 router = APIRouter(tags=["session"])
 RECENT_MESSAGES: Final = 500

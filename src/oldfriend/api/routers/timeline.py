@@ -17,7 +17,7 @@ from oldfriend.memory.mood import list_moods
 from oldfriend.memory.pagination import KIND_GROUPS, count_tags
 from oldfriend.presenters.beliefs import TagsShape
 from oldfriend.presenters.journal import BetweenShape, DayShape, DaysShape, TurnedShape
-from oldfriend.presenters.moods import FeltShape, Moods
+from oldfriend.presenters.state import FeltShape, Moods
 
 MAX_TAGS: Final = 100
 MAX_MOODS: Final = 400
