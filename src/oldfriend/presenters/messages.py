@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
+from oldfriend.channels.channel import WEB_CHANNEL
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
@@ -30,6 +31,7 @@ class MessageShape(Schema):
     at: str
     is_aloud: bool = field(metadata=describe("Said aloud; the text is what was heard."))
     has_sound: bool = field(metadata=describe("It can be listened to: GET …/sound."))
+    key: str | None = field(metadata=describe("The Idempotency-Key with which it was said."))
 
     @classmethod
     def from_domain(cls, message: Message, *, with_audio: Container[MessageId] = ()) -> Self:
@@ -47,6 +49,7 @@ class MessageShape(Schema):
             at=format_said_at(message),
             is_aloud=is_voice_message(message.details),
             has_sound=message.id in with_audio,
+            key=message.external_id if message.channel == WEB_CHANNEL else None,
         )
 
 

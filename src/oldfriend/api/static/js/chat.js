@@ -45,7 +45,9 @@ function Talk() {
   const list = useRef(null);
   const keeps = useRef({ isAtEnd: true, anchor: null });
   const said = store.messages.value;
-  const sending = unsent.pending.value.length;
+  const keys = new Set(said.map((message) => message.key));
+  const pending = unsent.pending.value.filter((each) => !keys.has(each.key)); // its answer may still be on its way
+  const sending = pending.length;
   if (sending > (keeps.current.sending ?? 0)) keeps.current.isAtEnd = true;
   keeps.current.sending = sending;
   const drafts = store.hasLater.value ? [] : Object.entries(store.drafts.value);
@@ -73,14 +75,14 @@ function Talk() {
   return html`<div class="talk-frame"><div class="talk" ref=${list} onScroll=${onScroll} role="log" aria-label=${t("conversation")} tabindex="0">
       <div class="lines">
         ${store.hasEarlier.value && html`<button class="quiet earlier" onClick=${() => readMore("earlier")}>${t("earlier")}</button>`}
-        ${said.length === 0 && !unsent.pending.value.length &&
+        ${said.length === 0 && !sending &&
         html`<div class="welcome"><p>${t("welcome", { name: store.state.value.companion })}</p>
           ${store.state.value.is_new && !store.isSettled() && html`<p><a class="button" href="/welcome" onClick=${follow}>${t("welcome_offer")}</a></p>`}</div>`}
         ${said.map((message, place) => html`<${Said} key=${message.id} message=${message} before=${said[place - 1]} />`)}
         ${drafts.map(([turn, draft]) => html`<${Draft} key=${turn} ...${draft} />`)}
         ${!drafts.length && store.waitingFor.value &&
         html`<p class="aside" role="status">${t("thinking", { name: store.state.value.companion })}</p>`}
-        ${unsent.pending.value.map((each) => html`<${Pending} key=${each.key} name=${each.key} ...${each} />`)}
+        ${pending.map((each) => html`<${Pending} key=${each.key} name=${each.key} ...${each} />`)}
       </div>
     </div>
     ${(store.hasLater.value || !isNear.value) && html`<button class="to-now" onClick=${toNow}><${Down} />
