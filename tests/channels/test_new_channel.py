@@ -35,6 +35,17 @@ WHERE_TELEGRAM_STANDS = {
     "transfer/formats/detection.py",  # the registration of exports that Telegram makes
     "transfer/formats/telegram.py",  # and their reader
 }
+PAGE = SOURCE / "api" / "static" / "js"
+WHERE_TELEGRAM_STANDS_ON_THE_PAGE = {
+    "channels.js",  # the registration
+    "places/bring.js",  # exports that can be brought
+    *(f"words/{language}.js" for language in ("en", "zh")),
+    *(
+        f"words/{language}/{book}.js"  # its own words, what the server says, what can be brought
+        for language in ("en", "zh")
+        for book in ("telegram", "said", "bring", "welcome")
+    ),
+}
 
 pytestmark = pytest.mark.usefixtures("settings_folder")
 
@@ -146,6 +157,13 @@ def test_a_platform_is_named_in_its_folder_and_its_registration_only() -> None:
         if re.search("telegram", path.read_text("utf-8"), re.IGNORECASE)
     }
 
+    on_page = {
+        str(path.relative_to(PAGE))
+        for path in PAGE.rglob("*.js")
+        if re.search("telegram", path.read_text("utf-8"), re.IGNORECASE)
+    }
+
     assert {each for each in named if not each.startswith("channels/telegram/")} == (
         WHERE_TELEGRAM_STANDS
     )
+    assert on_page == WHERE_TELEGRAM_STANDS_ON_THE_PAGE

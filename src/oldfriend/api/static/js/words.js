@@ -53,10 +53,11 @@ export function problem(status, { detail, code = null, values = {} }) {
 /** All time zones, with some before the others. @param {string[]} first */
 export const zonesAfter = (...first) => [...new Set([...first, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 
-const CHANNELS = { whatsapp: "WhatsApp", telegram: "Telegram", chatgpt: "ChatGPT", claude: "Claude" };
+const IMPORTED = { whatsapp: "WhatsApp", chatgpt: "ChatGPT", claude: "Claude" };
 
 /** Where something was said, as it is called. @param {string} channel */
-export const channelName = (channel) => CHANNELS[/** @type {keyof CHANNELS} */ (channel)] ?? channel;
+export const channelName = (channel) =>
+  Object.hasOwn(en, `${channel}_title`) ? t(`${channel}_title`) : (IMPORTED[/** @type {keyof IMPORTED} */ (channel)] ?? channel);
 
 /** @param {string} iso */
 export function timeOf(iso) {

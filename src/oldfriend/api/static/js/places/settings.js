@@ -1,7 +1,9 @@
 // Settings: one page; changes are saved as they are made, and can be undone.
 import { useEffect, useRef } from "../../vendor/hooks.js";
+import { CHANNELS } from "../channels.js";
 import { html } from "../html.js";
 import { follow, within } from "../places.js";
+import { ChannelSection } from "../settings/channel.js";
 import { CharacterSection } from "../settings/character.js";
 import { choices, readChoices } from "../settings/choices.js";
 import { MemorySection } from "../settings/memory.js";
@@ -10,14 +12,14 @@ import { Done, useAnswer, Waiting } from "../settings/parts.js";
 import { PeopleSection } from "../settings/people.js";
 import { SigningSection, YouSection } from "../settings/signing.js";
 import { SpendingSection } from "../settings/spending.js";
-import { TelegramSection } from "../settings/telegram.js";
 import { UpkeepSection } from "../settings/upkeep.js";
 import * as store from "../store.js";
 import { t } from "../words.js";
 
-const EVERYBODY = [["you", "settings_you"], ["character", "settings_character"], ["telegram", "settings_telegram"], ["signing", "settings_signing"]];
+const CHANNEL_LINKS = CHANNELS.map((channel) => [channel, `${channel}_title`]);
+const EVERYBODY = [["you", "settings_you"], ["character", "settings_character"], ...CHANNEL_LINKS, ["signing", "settings_signing"]];
 const OWNER = [
-  ["you", "settings_you"], ["character", "settings_character"], ["models", "settings_models"], ["voice", "settings_voice"], ["telegram", "settings_telegram"], ["thinking", "settings_memory"],
+  ["you", "settings_you"], ["character", "settings_character"], ["models", "settings_models"], ["voice", "settings_voice"], ...CHANNEL_LINKS, ["thinking", "settings_memory"],
   ["spending", "settings_spending"], ["household", "settings_people"], ["signing", "settings_signing"], ["upkeep", "settings_upkeep"],
 ];
 
@@ -31,7 +33,7 @@ export default function Settings() {
   return html`<div class="settings"><nav class="settings-nav" aria-label=${t("place_settings")}><h2>${t("place_settings")}</h2>
       ${(isOwner ? OWNER : EVERYBODY).map(([id, words]) => html`<a key=${id} href=${`/settings/${id}`} aria-current=${wanted === id ? "true" : null} onClick=${follow}>${t(words)}</a>`)}</nav>
     <div class="settings-all" ref=${all}>${isReady ? html`<${YouSection} /><${CharacterSection} />
-      ${isOwner && html`<${ModelsSection} />`}<${TelegramSection} />
+      ${isOwner && html`<${ModelsSection} />`}${CHANNELS.map((channel) => html`<${ChannelSection} key=${channel} channel=${channel} />`)}
       ${isOwner && html`<${MemorySection} /><${SpendingSection} /><${PeopleSection} />`}<${SigningSection} />
       ${isOwner && html`<${UpkeepSection} />`}` : html`<${Waiting} problem=${problem} again=${again} />`}</div>
     <${Done} /></div>`;

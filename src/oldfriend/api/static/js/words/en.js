@@ -8,6 +8,7 @@ import places from "./en/places.js";
 import said from "./en/said.js";
 import settings from "./en/settings.js";
 import talk from "./en/talk.js";
+import telegram from "./en/telegram.js";
 import welcome from "./en/welcome.js";
 
-export default { ...places, ...talk, ...memory, ...people, ...days, ...bring, ...forget, ...settings, ...welcome, ...said };
+export default { ...places, ...talk, ...memory, ...people, ...days, ...bring, ...forget, ...settings, ...telegram, ...welcome, ...said };

@@ -8,6 +8,7 @@ import places from "./zh/places.js";
 import said from "./zh/said.js";
 import settings from "./zh/settings.js";
 import talk from "./zh/talk.js";
+import telegram from "./zh/telegram.js";
 import welcome from "./zh/welcome.js";
 
-export default { ...places, ...talk, ...memory, ...people, ...days, ...bring, ...forget, ...settings, ...welcome, ...said };
+export default { ...places, ...talk, ...memory, ...people, ...days, ...bring, ...forget, ...settings, ...telegram, ...welcome, ...said };

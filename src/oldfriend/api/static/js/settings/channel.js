@@ -1,0 +1,66 @@
+// Talk on a platform: the owner connects a bot, and everybody shows it a code once.
+import { useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import * as store from "../store.js";
+import { inWords, t, timeOf } from "../words.js";
+import { Choice } from "./choices.js";
+import { house } from "./house.js";
+import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+
+/** @param {{channel: string}} props */
+export function ChannelSection({ channel }) {
+  const [told, problem, again] = useAnswer(() => house.channel(channel));
+  const isOwner = store.me.value.is_owner;
+  return html`<${Section} id=${channel} title=${t(`${channel}_title`)} lead=${t(`${channel}_lead`)}>
+    ${told ? html`<${Inside} channel=${channel} told=${told} isOwner=${isOwner} again=${again} />` : html`<${Waiting} problem=${problem} again=${again} />`}</${Section}>`;
+}
+
+function Inside({ channel, told, isOwner, again }) {
+  const [trouble, , run] = useDeed();
+  if (!told.is_connected) return isOwner ? html`<${Connect} channel=${channel} again=${again} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
+  const leave = () => run(async () => (await house.leaveChannel(channel), await again(), tell(t("settings_left_channel"))));
+  const remove = (name) => run(async () => (await house.removeFromChannel(channel, name), await again(), tell(t("settings_removed", { name }))));
+  const letGo = () => run(async () => (await house.letBotGo(channel), await again(), tell(t("settings_bot_gone"))));
+  return html`<p>${told.bot ? t("settings_bot", { bot: told.bot }) : t("settings_bot_silent", { title: t(`${channel}_title`) })} ${told.is_mine ? t("settings_is_mine") : t("settings_not_mine")}</p>
+    <${Pairing} channel=${channel} />
+    ${told.is_mine && html`<p class="choices"><${Sure} label=${t("settings_leave_channel")} ask=${t("settings_leave_channel_ask")} onSure=${leave} /></p>`}
+    ${isOwner && html`<h4>${t("settings_known_there")}</h4>
+      ${told.people.length ? html`<ul role="list" class="list">${told.people.map(({ name, addresses }) => html`<li key=${name}><span>${name}${addresses > 1 ? ` (${addresses})` : ""}</span>
+        <${Sure} label=${t("settings_remove")} name=${name} ask=${t("settings_remove_ask")} onSure=${() => remove(name)} /></li>`)}</ul>` : html`<p class="hint">${t("settings_nobody_there")}</p>`}
+      <${Choice} name=${`${channel}.allowed`} kind="list" label=${t("settings_allowed")} hint=${t(`${channel}_allowed_hint`)} />
+      <${Choice} name=${`${channel}.enabled`} kind="toggle" label=${t("settings_channel_on")} hint=${t("settings_channel_on_hint")} />
+      <p class="choices">${told.token_in && html`<span class="hint">${t("settings_token_in", { where: inWords(told.token_in) })}</span>`}
+        <${Sure} label=${t("settings_bot_let_go")} ask=${t("settings_bot_let_go_ask")} onSure=${letGo} /></p>`}
+    <${Trouble} text=${trouble} />`;
+}
+
+function Connect({ channel, again }) {
+  const [token, setToken] = useState("");
+  const [trouble, isBusy, run] = useDeed();
+  const connect = (event) => {
+    event.preventDefault();
+    run(async () => {
+      const { name } = await house.connectBot(channel, token);
+      setToken("");
+      await again();
+      tell(t("settings_bot", { bot: name }));
+    });
+  };
+  return html`<ol class="steps"><li>${t(`${channel}_bot_make`)}</li><li>${t("settings_bot_paste")}</li></ol>
+    <form class="asking" onSubmit=${connect}><label class="visually-hidden" for=${`${channel}-token`}>${t("settings_bot_token")}</label>
+      <input id=${`${channel}-token`} type="password" autocomplete="off" placeholder=${t("settings_bot_token")} value=${token} onInput=${({ target }) => setToken(target.value)} />
+      <button class="main" disabled=${isBusy || !token.trim()}>${t("settings_connect")}</button></form>
+    <p class="hint">${t(`${channel}_bot_reads`)}</p><${Trouble} text=${trouble} />`;
+}
+
+function Pairing({ channel }) {
+  const [shown, setShown] = useState(null);
+  const [trouble, isBusy, run] = useDeed();
+  const get = () => run(async () => setShown(await house.code(channel)));
+  return html`<p class="choices"><button disabled=${isBusy} onClick=${get}>${t("settings_get_code")}</button></p><${Trouble} text=${trouble} />
+    ${shown && html`<div class="pairing" role="status">
+      ${shown.qr && html`<svg class="qr" viewBox=${`0 0 ${shown.qr_size} ${shown.qr_size}`} role="img" aria-label=${t("settings_qr")}><rect width="100%" height="100%" /><path d=${shown.qr} /></svg>`}
+      <div><p class="code">${shown.code.slice(0, 3)} ${shown.code.slice(3)}</p>
+        <p>${t(shown.link ? "settings_code_how" : "settings_code_how_alone", { time: timeOf(shown.expires_at) })}</p>
+        ${shown.link && html`<p><a href=${shown.link} rel="noreferrer" target="_blank">${t("settings_open_bot")}</a></p>`}</div></div>`}`;
+}
