@@ -60,6 +60,7 @@ def measure(package: Path) -> Iterator[tuple[str, str]]:
         str(count_repeated(name.split(".")[-1] for name in files)),
     )
     yield "class names used more than once", str(count_repeated(list_classes(trees)))
+    yield "parameter names with more than three types", str(count_ambiguous_parameters(trees))
     questions = sum(
         "?" in (ast.get_docstring(tree) or "").split("\n")[0] for tree in trees.values()
     )
@@ -114,6 +115,17 @@ def find_longest_chain(graph: Graph) -> int:
         return 1 + max((length(target) for target in graph[name]), default=0)
 
     return max(map(length, graph))
+
+
+def count_ambiguous_parameters(trees: Mapping[str, ast.Module]) -> int:
+    """Return how many names of parameters have more than three types, ``None`` aside."""
+    types: dict[str, set[str]] = {}
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.arg) and node.annotation is not None:
+                text = ast.unparse(node.annotation).strip("'\"").replace(" | None", "")
+                types.setdefault(node.arg, set()).add(text)
+    return sum(len(each) > 3 for each in types.values())
 
 
 def list_classes(trees: Mapping[str, ast.Module]) -> Iterator[str]:
