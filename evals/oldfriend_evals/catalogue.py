@@ -11,6 +11,7 @@ from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend_evals.acquainted import measure_ties
 from oldfriend_evals.answers import measure_answers
 from oldfriend_evals.believing import measure_believing
+from oldfriend_evals.blind_lives import measure_blind_lives
 from oldfriend_evals.bulk import measure_import
 from oldfriend_evals.claiming import measure_claiming
 from oldfriend_evals.disk_space import measure_disk_space
@@ -43,6 +44,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "remembering": measure_remembering,
         "ties": measure_ties,
         "answers": measure_answers,
+        "blind lives": measure_blind_lives,
         "crowd": measure_crowd,
         "narrow": measure_narrow,
         "adding": measure_adding,

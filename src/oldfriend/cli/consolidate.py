@@ -15,7 +15,6 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.cli.confirm import confirm
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import format_count, format_money
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.cli.progress import StatusLine, format_learning_progress
 from oldfriend.config.settings import Settings
@@ -34,6 +33,7 @@ from oldfriend.memory.learning_threshold import (
     save_learning_threshold,
 )
 from oldfriend.memory.segments import list_segments_read_since
+from oldfriend.presenters.formatting import format_count, format_money
 from oldfriend.presenters.history import format_segment_line
 from oldfriend.presenters.usage import format_allowance
 from oldfriend.runtime.learn_now import (

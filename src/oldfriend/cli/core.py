@@ -15,7 +15,7 @@ from oldfriend.cli.core_review import (
     show_suggestions,
 )
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import dumps, format_count, format_table
+from oldfriend.cli.output import dumps, format_table
 from oldfriend.cli.person_option import resolve_chat_person
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import from_micros
@@ -41,6 +41,7 @@ from oldfriend.persona.core_block_updates import (
 )
 from oldfriend.persona.profile_names import set_companion_name
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
+from oldfriend.presenters.formatting import format_count
 from oldfriend.presenters.persona import Version, get_block_name, get_written_at, version_as_json
 from oldfriend.prompts.starter_personas import StarterPersona, load_starter_personas
 from oldfriend.prompts.token_budget import BUDGETS

@@ -10,7 +10,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.cli.confirm import confirm
 from oldfriend.cli.open_context import is_interactive
-from oldfriend.cli.output import ask, dumps, format_count, format_money
+from oldfriend.cli.output import ask, dumps
 from oldfriend.cli.progress import StatusLine
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
@@ -22,6 +22,7 @@ from oldfriend.persona.core_block_updates import accept_suggestion, decline_sugg
 from oldfriend.persona.drafts import CoreBlockDraft, draft_core_blocks, estimate_draft_tokens
 from oldfriend.persona.rule_classifier import RULES_ORIGIN
 from oldfriend.persona.sources import SourceChunk, load_source_chunks
+from oldfriend.presenters.formatting import format_count, format_money
 from oldfriend.presenters.persona import format_suggestion, suggestion_as_json
 from oldfriend.presenters.usage import format_allowance
 from oldfriend.runtime.wiring import estimate_cost

@@ -16,7 +16,7 @@ from oldfriend.cli.open_context import (
     load_settings_from_options,
     open_from_options,
 )
-from oldfriend.cli.output import ask, format_count, format_duration
+from oldfriend.cli.output import ask, format_duration
 from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
 from oldfriend.cli.progress import StatusLine, format_learning_progress
 from oldfriend.config.settings import Settings
@@ -31,6 +31,7 @@ from oldfriend.memory.import_batches import ImportBatch, list_batches, list_over
 from oldfriend.memory.messages import count_messages
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import count_searchable_messages
+from oldfriend.presenters.formatting import format_count
 from oldfriend.presenters.receipts import NOT_SEARCHABLE
 from oldfriend.runtime.import_jobs import write_preview
 from oldfriend.runtime.learn_now import learn_now

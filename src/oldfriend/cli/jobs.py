@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from oldfriend.cli.open_context import is_interactive, open_from_options
-from oldfriend.cli.output import ask, dumps, format_count, format_table
+from oldfriend.cli.output import ask, dumps, format_table
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -13,6 +13,7 @@ from oldfriend.domain.job_types import Job, QueueName
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.unicode_text import is_ascii_number
 from oldfriend.memory.people import list_people
+from oldfriend.presenters.formatting import format_count
 from oldfriend.presenters.jobs import format_job_id, job_as_json
 from oldfriend.queues.jobs_table import find_job
 from oldfriend.queues.queue import drop_job, list_jobs, retry_dead_letter

@@ -19,6 +19,7 @@ from oldfriend.channels.registry import CHANNELS
 from oldfriend.cli.core_options import add_core_command
 from oldfriend.cli.memory_options import add_memory_commands
 from oldfriend.cli.options import (
+    CommandParser,
     Subparsers,
     add_command,
     build_common_options,
@@ -88,7 +89,7 @@ def tolerate_bad_input() -> None:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="oldfriend",
         parents=[build_common_options(set_dest="typed_first")],
         description=DESCRIPTION,

@@ -17,7 +17,7 @@ from oldfriend.beliefs.correct import (
 )
 from oldfriend.beliefs.queries import BeliefDetails, get_belief, list_beliefs, search_beliefs
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import dumps, format_count
+from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, Micros
@@ -28,6 +28,7 @@ from oldfriend.domain.people import Person
 from oldfriend.learning.merge_duplicates import MergeResult
 from oldfriend.presenters.belief_text import format_belief, format_belief_line, format_belief_lines
 from oldfriend.presenters.beliefs import belief_as_json, content_as_json
+from oldfriend.presenters.formatting import format_count
 
 MAX_FOUND = 20
 EMPTY_HINT = "Nothing yet. What was said and is not read: oldfriend stats"

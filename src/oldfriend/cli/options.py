@@ -1,10 +1,49 @@
 """Shared command-line options and argument types."""
 
 import argparse
+import re
+import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Final, NoReturn, Protocol
+
+from typing_extensions import override
 
 from oldfriend.domain.messages import sanitize_text
+
+UNKNOWN_CHOICE: Final = re.compile(
+    r"argument (?:COMMAND|ACTION): invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)"
+)
+UNFIT_VALUE: Final = re.compile(r"argument (?P<name>\S+): invalid \w+ value: (?P<given>.*)")
+UNKNOWN_ARGUMENTS: Final = re.compile(r"unrecognized arguments: (?P<given>\S+).*", re.DOTALL)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose errors take one line and say what to do."""
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, what may have been meant, and where the help is; end with 2."""
+        print(f"{self.prog}: {self._explain(message)} See: {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
+
+    def _explain(self, message: str) -> str:
+        if found := UNKNOWN_CHOICE.fullmatch(message):
+            known = re.findall(r"'([^']+)'", found["known"])
+            return f"there is no {found['given']!r}.{suggest(found['given'], known)}"
+        if found := UNKNOWN_ARGUMENTS.fullmatch(message):
+            options = [*self._option_string_actions]
+            return f"there is no {found['given']!r}.{suggest(found['given'], options)}"
+        if found := UNFIT_VALUE.fullmatch(message):
+            return f"{found['name']} cannot be {found['given']}."
+        return f"{message}."
+
+
+def suggest(given: str, known: Sequence[str]) -> str:
+    """Return the question whether the nearest of what is known was meant; empty without one."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(given, known, n=1, cutoff=0.6)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def build_common_options(set_dest: str = "typed") -> argparse.ArgumentParser:

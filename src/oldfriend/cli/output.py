@@ -6,10 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import Final, TextIO, cast
 
-from oldfriend.presenters.formatting import format_count, format_money
-
-__all__ = ["format_count", "format_duration", "format_money", "format_table"]
-
 
 def format_table(rows: Sequence[Sequence[str]], *, align_right: bool = True) -> str:
     """Format rows as columns: the first aligned left, the others right if ``align_right``."""

@@ -3,12 +3,12 @@
 import argparse
 
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import format_count
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import ObjectId, PersonId
 from oldfriend.memory.evidence import list_stats_mismatches
 from oldfriend.memory.journal import list_view_mismatches, rebuild_views
+from oldfriend.presenters.formatting import format_count
 
 
 async def run(options: argparse.Namespace) -> int:

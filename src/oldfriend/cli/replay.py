@@ -11,7 +11,6 @@ from oldfriend.beliefs.queries import parse_as_of
 from oldfriend.cli.confirm import confirm
 from oldfriend.cli.consolidate import SEGMENT_NOUN
 from oldfriend.cli.open_context import get_person_option, load_settings_from_options
-from oldfriend.cli.output import format_count, format_money
 from oldfriend.cli.person_option import get_person_by_name
 from oldfriend.cli.progress import StatusLine
 from oldfriend.config.database_url import is_same_database, to_database_url
@@ -21,6 +20,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, ModelError
 from oldfriend.domain.setting_parsers import redact_url
+from oldfriend.presenters.formatting import format_count, format_money
 from oldfriend.presenters.usage import format_allowance
 from oldfriend.replay.estimate import ReplayEstimate, estimate_replay
 from oldfriend.replay.replay_run import run_replay

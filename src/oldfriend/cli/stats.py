@@ -9,7 +9,6 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.output import format_count
 from oldfriend.cli.person_option import get_selected_person
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
@@ -27,6 +26,7 @@ from oldfriend.memory.messages import count_messages, get_message
 from oldfriend.memory.receipts import Receipt, list_receipts
 from oldfriend.memory.segments import count_segments, list_segments, list_uncut_spans
 from oldfriend.memory.sessions import count_sessions
+from oldfriend.presenters.formatting import format_count
 from oldfriend.presenters.receipts import find_receipt_object
 from oldfriend.runtime.learn_now import count_planned_segments
 

@@ -17,7 +17,7 @@ from oldfriend.cli.open_context import (
     load_settings_from_options,
     print_store_warnings,
 )
-from oldfriend.cli.output import dumps, format_count, format_duration
+from oldfriend.cli.output import dumps, format_duration
 from oldfriend.config.provider_resolution import find_channel_token
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import MODEL_ROLES
@@ -28,6 +28,7 @@ from oldfriend.learning.learning_scheduler import find_rollup_error
 from oldfriend.memory.deletion.pending_cleanups import list_unverified
 from oldfriend.memory.people import list_people
 from oldfriend.memory.segments import count_waiting_segments as count_unread
+from oldfriend.presenters.formatting import format_count
 from oldfriend.presenters.usage import allowance_as_json, format_allowance, format_cost
 from oldfriend.queues.queue_stats import QueueStats, load_queue_stats
 from oldfriend.runtime.metrics import PlatformMetrics, collect_platform_metrics

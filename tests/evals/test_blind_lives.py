@@ -1,0 +1,108 @@
+"""What is counted of a blind life is what it says."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from oldfriend_evals.blind_lives import (
+    Stored,
+    holds,
+    judge_beliefs,
+    list_folders,
+    load_blind_life,
+    measure_life,
+    told_of,
+)
+
+LIFE = {"language": "en", "person": "Tess", "other": None, "zone": "Europe/London"}
+SAID = (
+    ("m1", "person", "My cat is called Miso."),
+    ("m2", "person", "I live in Leeds."),
+    ("m3", "companion", "Try the lentil soup from Harrow Street."),
+)
+FACTS = (
+    {"id": "f1", "values": ["Miso"], "evidence": ["m1"]},
+    {"id": "f2", "values": ["Leeds", "Bradford"], "evidence": ["m2"]},
+    {"id": "f3", "values": ["oboe"], "evidence": ["m2"]},
+)
+TRAPS = ({"id": "t1", "values": ["soup"], "messages": ["m3"]},)
+QUESTIONS = (
+    {"text": "What is my cat called?", "answers": [["miso"]], "evidence": [["m1"]]},
+    {"text": "What is the capital of Peru?", "answers": [], "evidence": []},
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A life of three messages."""
+    (tmp_path / "life.json").write_text(json.dumps(LIFE))
+    parts = {
+        "messages": [
+            {"id": name, "at": f"2026-08-0{day}T21:14:00+01:00", "from": role, "text": text}
+            for day, (name, role, text) in enumerate(SAID, start=1)
+        ],
+        "facts": FACTS,
+        "traps": TRAPS,
+        "questions": [{**each, "answerable": bool(each["answers"])} for each in QUESTIONS],
+    }
+    for name, records in parts.items():
+        lines = "".join(f"{json.dumps(record)}\n" for record in records)
+        (tmp_path / f"{name}.jsonl").write_text(lines)
+    return tmp_path
+
+
+async def test_a_life_is_lived_asked_and_counted(folder: Path) -> None:
+    """By the real product."""
+    counts = await measure_life(folder)
+
+    assert counts["facts"] == 3
+    assert (counts["stored"], counts["right"], counts["captured"]) == (2, 2, 2)
+    assert (counts["answerable"], counts["found"], counts["useful"]) == (1, 1, 1)
+    assert (counts["unanswerable"], counts["refused"], counts["presented_wrong"]) == (1, 1, 0)
+
+
+def test_a_belief_is_right_by_its_message_and_its_value(folder: Path) -> None:
+    """Either alone is not enough; what a trap says is wrong, and anything else junk."""
+    stored = [
+        Stored(text="Has a cat, Miso", messages=frozenset({"m1"})),
+        Stored(text="Has a cat, Miso", messages=frozenset({"m2"})),
+        Stored(text="Lives in Bradfordshire", messages=frozenset({"m2"})),
+        Stored(text="Likes soup", messages=frozenset({"m3"})),
+    ]
+
+    counts = judge_beliefs(load_blind_life(folder), stored)
+    assert (counts["right"], counts["wrong"], counts["junk"]) == (1, 1, 2)
+    assert counts["captured"] == 1
+
+
+def test_a_value_is_a_word_of_its_own_where_words_have_blanks() -> None:
+    """Not where they have none."""
+    assert holds("It was on May 3.", "3")
+    assert not holds("It was on May 30.", "3")
+    assert holds("我住在成都。", "成都")
+
+
+def test_nothing_stored_is_told_as_such() -> None:
+    """A share of nothing is no number."""
+    told = {each.name: each for each in told_of("en", Counter(facts=5, asked=2, presented_wrong=1))}
+
+    assert told["blind lives, en: stored beliefs that are right"].value is None
+    assert told["blind lives, en: wrong presented as right"].value == 50
+    assert told["blind lives, en: wrong presented as right"].reached is False
+
+
+@pytest.mark.parametrize("folder", list_folders(), ids=lambda folder: folder.name)
+def test_every_id_of_a_life_that_ships_exists(folder: Path) -> None:
+    """Times go on, and what facts, traps and questions name was said."""
+    life = load_blind_life(folder)
+    ids = {message["id"] for message in life.messages}
+    times = [message["at"] for message in life.messages]
+    named = {name for fact in life.facts for name in fact["evidence"]}
+    named |= {name for trap in life.traps for name in trap["messages"]}
+    named |= {name for each in life.questions for group in each["evidence"] for name in group}
+
+    assert named <= ids
+    assert len(ids) == len(life.messages)
+    assert times == sorted(times)
