@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.api.web_app import STATIC_DIR
+from oldfriend.channels.registry import CHANNELS
 
 VENDOR = STATIC_DIR / "vendor"
 OWN = sorted(
@@ -77,6 +78,8 @@ def test_every_phrase_is_used_and_every_one_used_is_there() -> None:
         if "words" not in path.relative_to(STATIC_DIR / "js").parts[:-1]
     )
     used = set(re.findall(r"\bt\(\s*\"(\w+)\"", scripts))
+    of_channel = set(re.findall(r"`\$\{channel\}_(\w+)`", scripts))
+    used |= {f"{channel}_{part}" for channel in CHANNELS for part in of_channel}
     named = {name for name in said if f'"{name}"' in scripts or name.startswith(CHOSEN)}
 
     assert used <= said
