@@ -230,17 +230,26 @@ def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "usage"),
-    [(("say", "hi", "--nonsense"), "say"), (("recall",), "recall"), (("chat", "loudly"), "chat")],
+    ("arguments", "said"),
+    [
+        (("sya", "hello"), "there is no 'sya'. Did you mean say? See: oldfriend --help"),
+        (("memory", "lst"), "there is no 'lst'. Did you mean list? See: oldfriend memory --help"),
+        (("say", "hi", "--chanel", "x"), "'--chanel'. Did you mean --channel? See: oldfriend say"),
+        (("say", "hi", "--nonsense"), "there is no '--nonsense'. See: oldfriend say --help"),
+        (("recall",), "required: QUERY. See: oldfriend recall --help"),
+        (("recall", "cat", "-k", "x"), "-k cannot be 'x'. See: oldfriend recall --help"),
+        (("chat", "loudly"), "there is no 'loudly'. See: oldfriend chat --help"),
+    ],
 )
-def test_wrong_usage_of_a_command_shows_the_usage_of_that_command(
-    call: Call, arguments: tuple[str, ...], usage: str
+def test_wrong_usage_takes_a_line_with_what_may_be_meant_and_where_the_help_is(
+    call: Call, arguments: tuple[str, ...], said: str
 ) -> None:
-    """Not that of all of them."""
+    """That of the command, where there is one."""
     ended = call(*arguments)
 
     assert ended.code == 2
-    assert f"usage: oldfriend {usage}" in ended.stderr
+    assert said in ended.stderr
+    assert ended.stderr.count("\n") == 1
 
 
 def test_a_folder_that_everybody_may_write_is_told_at_the_start(call: Call, data: Path) -> None:
