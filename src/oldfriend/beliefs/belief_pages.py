@@ -32,6 +32,7 @@ from oldfriend.memory.pagination import (
     load_entries_as_of,
 )
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word, tokenize
+from oldfriend.search.types import multiply
 from oldfriend.turn.retrieval import embed_text
 
 
@@ -110,7 +111,9 @@ async def search_belief_ids(
 
     def found() -> list[BeliefText]:
         close = (
-            {} if vector is None else {id_: float(vector @ each) for id_, each in vectors.items()}
+            {}
+            if vector is None
+            else {id_: float(multiply(vector, each)) for id_, each in vectors.items()}
         )
         return rank_texts(texts, patterns, close)
 

@@ -42,6 +42,7 @@ from oldfriend.memory.reflection_log import TRANSCRIPT_TTL, ReflectionRecord, li
 from oldfriend.memory.segments import find_segment, list_segment_messages
 from oldfriend.search import EntityGraph
 from oldfriend.search.attribute_lookup import parse_key_owner
+from oldfriend.search.types import multiply
 from oldfriend.turn.retrieval import embed_text
 
 MIN_COSINE = 0.35
@@ -248,7 +249,11 @@ async def search_beliefs(
         )
         share = len(wanted & stems) / max(len(wanted), 1)
         belief_vector = vectors.get(MemoryId(each.content.id))
-        cosine = 0.0 if vector is None or belief_vector is None else float(vector @ belief_vector)
+        cosine = (
+            0.0
+            if vector is None or belief_vector is None
+            else float(multiply(vector, belief_vector))
+        )
         if share or cosine >= MIN_COSINE:
             scored.append((share + cosine, each))
     return [each for _, each in sorted(scored, key=lambda pair: -pair[0])]

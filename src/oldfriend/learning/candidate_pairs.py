@@ -21,6 +21,7 @@ from oldfriend.learning.similarity import (
     get_model_family,
     get_ngram_metric,
 )
+from oldfriend.search.types import multiply
 
 ThresholdLevel = Literal["unclear", "merge"]
 
@@ -62,7 +63,7 @@ def iter_pairs_by_metric(
     for metric in rows.keys() & columns.keys():
         threshold: float = getattr(THRESHOLDS.get(metric, DEFAULT_THRESHOLDS), level)
         row_group, column_group = rows[metric], columns[metric]
-        similarities = row_group.build_matrix(ones) @ column_group.build_matrix(others).T
+        similarities = multiply(row_group.build_matrix(ones), column_group.build_matrix(others).T)
         for row, column in np.argwhere(similarities >= threshold).tolist():
             yield CandidatePair(
                 one=row_group.positions[row],

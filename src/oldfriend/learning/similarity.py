@@ -30,6 +30,7 @@ from oldfriend.learning.critical_tokens import (
 )
 from oldfriend.learning.extraction import Claim
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word, tokenize
+from oldfriend.search.types import multiply
 
 Vector: TypeAlias = NDArray[np.float32]
 ClaimOrMemory: TypeAlias = Claim | Memory
@@ -123,8 +124,8 @@ def compute_similarity(one: str, other: str, vectors: EmbeddedTexts | None) -> f
     if vectors is not None and get_pair_metric(one, other, vectors) == get_model_family(
         vectors.model
     ):
-        return float(vectors.by_text[one] @ vectors.by_text[other])
-    return float(build_ngram_vector(one) @ build_ngram_vector(other))
+        return float(multiply(vectors.by_text[one], vectors.by_text[other]))
+    return float(multiply(build_ngram_vector(one), build_ngram_vector(other)))
 
 
 def get_thresholds(one: str, other: str, vectors: EmbeddedTexts | None) -> Thresholds:

@@ -14,6 +14,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.search import QueryEmbedding, decode_vectors, encode_vectors
+from oldfriend.search.types import multiply
 
 VECTORS_PER_QUERY: Final = 256
 """A fixed number, because each other number would be another prepared statement."""
@@ -300,6 +301,6 @@ async def compute_exact_cosines(
             stored = await load_stored_vectors(tx, person, model, padded)
             found = {seq: vector for seq, vector in zip(padded, stored, strict=True) if vector}
             if found and embedding is not None:
-                similarities = decode_vectors(list(found.values())) @ embedding.vector
+                similarities = multiply(decode_vectors(list(found.values())), embedding.vector)
                 cosines.update(zip(found, similarities.tolist(), strict=True))
     return cosines

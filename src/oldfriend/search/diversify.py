@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.search.types import Floats
+from oldfriend.search.types import Floats, multiply
 
 _MMR_LAMBDA = 0.7
 _DUPLICATE_SIMILARITY = 0.85
@@ -18,7 +18,7 @@ def diversify(
 
     Of two near-duplicates (a cosine above .85) the newer one is kept.
     """
-    similarity = vectors @ vectors.T
+    similarity = multiply(vectors, vectors.T)
     kept = np.flatnonzero(~_find_older_duplicates(similarity, said_at))
     relevance = np.full(len(scores), -np.inf, np.float32)
     relevance[kept] = _MMR_LAMBDA * np.asarray(scores, dtype=np.float32)[kept]

@@ -18,7 +18,7 @@ from oldfriend.search.query_parser import AnswerType, ParsedQuery
 from oldfriend.search.search_index import NO_NEIGHBOR, PersonIndex
 from oldfriend.search.subject_query import SpeakerMatch
 from oldfriend.search.time_query import score_dates
-from oldfriend.search.types import Floats
+from oldfriend.search.types import Floats, multiply
 
 FeatureColumn: TypeAlias = tuple[str, NDArray[np.generic]]
 
@@ -169,12 +169,13 @@ def _coverage_features(context: RankingContext) -> Iterator[FeatureColumn]:
     candidates, idf = context.candidates, context.scanned.idf
     words = max(len(idf), 1)
     weights = idf / np.float32(max(context.scanned.idf_sum, _TINY))
-    covered, around = candidates.matches @ weights, candidates.matches_around @ weights
+    covered = multiply(candidates.matches, weights)
+    around = multiply(candidates.matches_around, weights)
     without_similarity = 1 - context.scanned.similarity_weight
     rarest = max(float(idf.max(initial=0)), _TINY)
     yield "covered", covered
     yield "covered_squared", np.square(covered)
-    yield "covered_with_before", candidates.matches_with_previous @ weights
+    yield "covered_with_before", multiply(candidates.matches_with_previous, weights)
     yield "covered_around", around
     yield "covered_around_alone", around * without_similarity
     word_count = candidates.matches.sum(axis=1)
@@ -198,7 +199,7 @@ def _session_features(context: RankingContext) -> Iterator[FeatureColumn]:
     yield "session_words", words[candidates.sessions] / max(float(words.max(initial=0)), _TINY)
     covered = np.zeros((candidates.session_count, len(scanned.idf)), np.bool_)
     np.logical_or.at(covered, candidates.sessions, candidates.matches)
-    share = covered @ scanned.idf / max(scanned.idf_sum, _TINY)
+    share = multiply(covered, scanned.idf) / max(scanned.idf_sum, _TINY)
     yield "session_covered", share[candidates.sessions]
     if scanned.similarity_weight:
         closest = _max_by_session(context, scanned.similarity[candidates.rows])[candidates.sessions]

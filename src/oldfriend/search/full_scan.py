@@ -14,7 +14,14 @@ from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.postings import TermHits
 from oldfriend.search.query_parser import ParsedQuery
 from oldfriend.search.search_index import BM25_K1, PersonIndex
-from oldfriend.search.types import TRAINING_BASELINE, Floats, Ints, SearchQuery, SimilarityBaseline
+from oldfriend.search.types import (
+    TRAINING_BASELINE,
+    Floats,
+    Ints,
+    SearchQuery,
+    SimilarityBaseline,
+    multiply,
+)
 
 Bools: TypeAlias = NDArray[np.bool_]
 
@@ -180,6 +187,8 @@ def _standardize(
     count = float(known.sum()) + _PRIOR_WEIGHT
     mean = (float(cosine.sum()) + _PRIOR_WEIGHT * _PRIOR_COSINE) / count
     spread = _PRIOR_WEIGHT * (_PRIOR_COSINE**2 + _PRIOR_DEVIATION**2)
-    deviation = float(np.sqrt(max((float(cosine @ cosine) + spread) / count - mean * mean, _TINY)))
+    deviation = float(
+        np.sqrt(max((float(multiply(cosine, cosine)) + spread) / count - mean * mean, _TINY))
+    )
     np.multiply(cosine - np.float32(mean), known / np.float32(deviation), out=similarity)
     return count, mean

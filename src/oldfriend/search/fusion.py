@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.search.features import RankingContext
-from oldfriend.search.types import Floats
+from oldfriend.search.types import Floats, multiply
 
 ANSWERABILITY_FEATURES: Final = (
     "covered_most",
@@ -75,9 +75,8 @@ def _word_features(context: RankingContext, best: int) -> dict[str, float]:
     is_name = [word.surface in context.speaker_match.surfaces for word in context.parsed.words]
     idf = np.where(np.array(is_name, np.bool_), 0, scanned.idf)
     weights = idf / max(float(idf.sum()), _TINY)
-    # Weights are logarithms of counts, so finite; the product with booleans still warned once.
-    with np.errstate(invalid="ignore"):
-        covered, around = candidates.matches @ weights, candidates.matches_around @ weights
+    covered = multiply(candidates.matches, weights)
+    around = multiply(candidates.matches_around, weights)
     in_session = candidates.matches[candidates.sessions == candidates.sessions[best]].any(axis=0)
     known = np.array(scanned.is_known_word, np.bool_)
     word_count = max(int((idf > 0).sum()), 1)
@@ -87,8 +86,8 @@ def _word_features(context: RankingContext, best: int) -> dict[str, float]:
         "covered_most": float(covered.max()),
         "covered_around_most": float(around.max()),
         "covered_by_best": float(covered[best]),
-        "session_covered_by_best": float(in_session @ weights),
-        "known_words": float(known @ weights),
+        "session_covered_by_best": float(multiply(in_session, weights)),
+        "known_words": float(multiply(known, weights)),
         "unknown_words": float((~known & (idf > 0)).sum()),
         "words_share": float(scanned.lexical.max() / scanned.max_possible),
         "around_share": float(scanned.lexical_around.max() / scanned.max_possible),
@@ -145,7 +144,7 @@ class FusionModel:
 
     def score(self, features: Floats, chat_types: Floats) -> Floats:
         """Return a score for each candidate; only differences between scores are meaningful."""
-        scores: Floats = features @ (chat_types @ self.weights)
+        scores: Floats = multiply(features, multiply(chat_types, self.weights))
         if self.nets:
             inputs = build_net_inputs(features, chat_types, self.mean, self.std)
             scores = scores + sum(_run_net(net, inputs) for net in self.nets) / len(self.nets)
@@ -183,8 +182,8 @@ def build_net_inputs(features: Floats, chat_types: Floats, mean: Floats, std: Fl
 
 
 def _run_net(net: FusionNet, inputs: Floats) -> Floats:
-    output: Floats = (
-        np.maximum(inputs @ net.hidden_weights + net.hidden_bias, 0) @ net.output_weights
+    output: Floats = multiply(
+        np.maximum(multiply(inputs, net.hidden_weights) + net.hidden_bias, 0), net.output_weights
     )
     return output
 

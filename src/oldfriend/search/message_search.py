@@ -24,7 +24,7 @@ from oldfriend.search.time_query import (
     rank_newest_first,
 )
 from oldfriend.search.tokenizer import is_unspaced, to_term
-from oldfriend.search.types import Floats, Ints, ScoredMessage, SearchQuery, SearchResult
+from oldfriend.search.types import Floats, Ints, ScoredMessage, SearchQuery, SearchResult, multiply
 
 _PAST: Final = (
     "become became|begin began|bite bit|blow blew|break broke|bring brought|build built|burn burnt"
@@ -83,7 +83,9 @@ def search(index: PersonIndex, query: SearchQuery, k: int) -> SearchResult:
     _, features = compute_features(context)
     scores = weights.fusion.score(features, compute_chat_types(context))
     logit = (
-        float(compute_answerability_features(context, scores) @ weights.answerability_weights)
+        float(
+            multiply(compute_answerability_features(context, scores), weights.answerability_weights)
+        )
         + weights.answerability_bias
     )
     answer_probability = _sigmoid(logit)

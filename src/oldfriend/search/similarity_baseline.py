@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from oldfriend.search.types import Floats, SimilarityBaseline
+from oldfriend.search.types import Floats, SimilarityBaseline, multiply
 
 CALIBRATION_MODEL: Final = "all-MiniLM-L6-v2/int8-1"
 """Model that the search weights were trained with."""
@@ -53,6 +53,6 @@ CALIBRATION_TEXTS: Final = (
 
 def compute_baseline(vector: Floats, calibration_vectors: Floats) -> SimilarityBaseline:
     """Return mean and deviation of a query's cosines with the calibration texts."""
-    cosines = calibration_vectors @ vector
+    cosines = multiply(calibration_vectors, vector)
     deviation = max(float(cosines.std(dtype=np.float64)), _MIN_DEVIATION)
     return SimilarityBaseline(mean=float(cosines.mean(dtype=np.float64)), deviation=deviation)

@@ -2,13 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
+
+
+def multiply(left: NDArray[Any], right: NDArray[Any]) -> Floats:
+    """Return the matrix product of finite arrays.
+
+    BLAS sometimes flags what lies beyond the arrays as invalid, which says nothing of the product.
+    """
+    with np.errstate(invalid="ignore"):
+        product: Floats = left @ right
+    return product
+
 
 # The highest threshold at which nine of ten answerable questions are answered, cross-validated by
 # conversation; `scripts/learn_fusion.py` prints it.

@@ -10,7 +10,7 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.search.types import Floats
+from oldfriend.search.types import Floats, multiply
 
 _Value = TypeVar("_Value", bound=np.generic)
 
@@ -128,7 +128,7 @@ class VectorArray:
         """Return the cosine of each vector with a vector of the same model."""
         if self.is_quantized:
             return compute_quantized_cosines(self.array.values.astype(np.uint8, copy=False), vector)
-        cosines: Floats = self.array.values @ vector
+        cosines: Floats = multiply(self.array.values, vector)
         return cosines
 
     def _encode(self, vectors: Floats) -> Floats | Bytes:
@@ -144,8 +144,8 @@ def compute_quantized_cosines(rows: Bytes, vector: Floats) -> Floats:
     for first in range(0, len(rows), _BLOCK_ROWS):
         steps = rows[first : first + _BLOCK_ROWS, :-_SCALE_BYTES]
         block = cosines[first : first + _BLOCK_ROWS]
-        np.matmul((steps & 15).astype(np.float32), low, out=block)
-        block += (steps >> 4).astype(np.float32) @ high
+        block[:] = multiply((steps & 15).astype(np.float32), low)
+        block += multiply((steps >> 4).astype(np.float32), high)
     cosines -= offset
     cosines *= _read_scales(rows)
     return cosines
