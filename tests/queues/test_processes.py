@@ -1,6 +1,7 @@
 """Several real processes work on the same lanes, and some of them die."""
 
 from collections import defaultdict
+from pathlib import Path
 
 from oldfriend.db.database import Database
 from oldfriend.queues import queue as lanes
@@ -11,11 +12,15 @@ LANES, LETTERS = 6, 15
 
 WORKER = """
 import asyncio, sys
+from pathlib import Path
 from oldfriend.runtime.wiring import open_database
 from oldfriend.queues import queue as lanes
 
-async def work(url, name):
+async def work(url, name, begun):
     db = await open_database(url)
+    print("ready", flush=True)
+    while not Path(begun).exists():
+        await asyncio.sleep(0.001)
     while True:
         async with db.begin_write() as tx:
             claim = await lanes.claim(tx, "inbox", owner=name, now=1, lease_s=0.5)
@@ -35,13 +40,13 @@ async def work(url, name):
             await lanes.release_lease(tx, claim, now=1)
     await db.close()
 
-asyncio.run(work(sys.argv[1], sys.argv[2]))
+asyncio.run(work(*sys.argv[1:]))
 """
 
 
 @SEVERAL_PROCESSES
 async def test_each_letter_is_handled_once_and_in_order_though_a_worker_is_killed(
-    db: Database, database_url: str
+    db: Database, database_url: str, tmp_path: Path
 ) -> None:
     """Two race for the same lanes; one dies with a lane in its hands; the other does the rest."""
     async with db.begin_write() as tx:
@@ -50,10 +55,12 @@ async def test_each_letter_is_handled_once_and_in_order_though_a_worker_is_kille
                 body = {"number": number}
                 await lanes.enqueue(tx, "inbox", f"lane {lane}", body, person=None, now=0)
     with (
-        python(WORKER, database_url, "short-lived") as doomed,
-        python(WORKER, database_url, "long-lived") as other,
+        python(WORKER, database_url, "short-lived", tmp_path / "begun") as doomed,
+        python(WORKER, database_url, "long-lived", tmp_path / "begun") as other,
     ):
-        for _ in range(20):
+        assert (line_of(doomed.stdout), line_of(other.stdout)) == ("ready", "ready")
+        (tmp_path / "begun").touch()
+        for _ in range(10):
             assert line_of(doomed.stdout)
         kill(doomed)
         worked_on = len(other.stdout.readlines())
