@@ -10,11 +10,10 @@ from typing_extensions import override
 
 from oldfriend.domain.messages import sanitize_text
 
-UNKNOWN_CHOICE: Final = re.compile(
-    r"argument (?:COMMAND|ACTION): invalid choice: '(?P<given>.*)' \(choose from (?P<known>.*)\)"
-)
-UNFIT_VALUE: Final = re.compile(r"argument (?P<name>\S+): invalid \w+ value: (?P<given>.*)")
-UNKNOWN_ARGUMENTS: Final = re.compile(r"unrecognized arguments: (?P<given>\S+).*", re.DOTALL)
+INVALID_CHOICE: Final = ": invalid choice: "
+KNOWN_CHOICES: Final = " (choose from "
+UNKNOWN_ARGUMENTS: Final = "unrecognized arguments: "
+UNFIT_VALUE: Final = re.compile(r"argument (?P<name>\S+): invalid \w+ value: ")
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -27,23 +26,24 @@ class CommandParser(argparse.ArgumentParser):
         sys.exit(2)
 
     def _explain(self, message: str) -> str:
-        if found := UNKNOWN_CHOICE.fullmatch(message):
-            known = re.findall(r"'([^']+)'", found["known"])
-            return f"there is no {found['given']!r}.{suggest(found['given'], known)}"
-        if found := UNKNOWN_ARGUMENTS.fullmatch(message):
-            options = [*self._option_string_actions]
-            return f"there is no {found['given']!r}.{suggest(found['given'], options)}"
-        if found := UNFIT_VALUE.fullmatch(message):
-            return f"{found['name']} cannot be {found['given']}."
+        what, _, choice = message.partition(INVALID_CHOICE)
+        if choice and what in {"argument COMMAND", "argument ACTION"}:
+            given, _, known = choice.rpartition(KNOWN_CHOICES)
+            return explain_unknown(given.strip("'"), re.findall(r"'([^']+)'", known))
+        if message.startswith(UNKNOWN_ARGUMENTS):
+            given = message.removeprefix(UNKNOWN_ARGUMENTS).partition(" ")[0]
+            return explain_unknown(given, [*self._option_string_actions])
+        if found := UNFIT_VALUE.match(message):
+            return f"{found['name']} cannot be {message[found.end() :]}."
         return f"{message}."
 
 
-def suggest(given: str, known: Sequence[str]) -> str:
-    """Return the question whether the nearest of what is known was meant; empty without one."""
+def explain_unknown(given: str, known: Sequence[str]) -> str:
+    """Say that there is no such thing, and ask whether the nearest of what is known was meant."""
     from difflib import get_close_matches
 
     near = get_close_matches(given, known, n=1, cutoff=0.6)
-    return f" Did you mean {near[0]}?" if near else ""
+    return f"there is no '{given}'.{f' Did you mean {near[0]}?' if near else ''}"
 
 
 def build_common_options(set_dest: str = "typed") -> argparse.ArgumentParser:
