@@ -61,11 +61,11 @@ async def open_first(server: Server, token: str) -> None:
     async with AsyncExitStack() as stack:
         line = await stack.enter_async_context(connected(server, token))
         opened = asyncio.Semaphore(0)
-        task = asyncio.create_task(listen(line, opened))
+        listening = await stack.enter_async_context(asyncio.TaskGroup())
+        task = listening.create_task(listen(line, opened))
         async with asyncio.timeout(OPENED_S):
             await opened.acquire()
         task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def measure_open(name: str, pages: int) -> Measure:
