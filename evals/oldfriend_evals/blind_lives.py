@@ -202,7 +202,7 @@ async def judge_question(folder: Path, life: BlindLife, question: Record) -> Cou
     if not question["answerable"]:
         counts["unanswerable"] = 1
         counts["refused"] = int(not used)
-        counts["wrong"] = int(used)
+        counts["presented_wrong"] = int(used)
         return counts
     is_useful = used and all(
         any(holds(reply.reply.text, form) for form in part) for part in question["answers"]
@@ -210,7 +210,7 @@ async def judge_question(folder: Path, life: BlindLife, question: Record) -> Cou
     counts["answerable"] = 1
     counts["found"] = int(all(not found.isdisjoint(group) for group in question["evidence"]))
     counts["useful"] = int(is_useful)
-    counts["wrong"] = int(used and not is_useful)
+    counts["presented_wrong"] = int(used and not is_useful)
     counts["honest"] = int(not used)
     return counts
 
@@ -243,7 +243,6 @@ async def measure_life(folder: Path) -> Counter[str]:
         answers = Counter[str]()
         for question in life.questions:
             answers += await judge_question(place, life, question)
-    answers["presented_wrong"] = answers.pop("wrong", 0)
     return counts + answers
 
 

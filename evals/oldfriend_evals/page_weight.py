@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
 from oldfriend_evals.processes import processor_s
-from oldfriend_evals.serving import Line, Server, connected, serving, token_for
+from oldfriend_evals.serving import Line, connected, serving, token_for
 from oldfriend_evals.stores import settings_in
 
 PAGES_EACH: Final = 8
@@ -56,27 +56,14 @@ async def measure_ready(name: str, times: int) -> Measure:
     )
 
 
-async def open_first(server: Server, token: str) -> None:
-    """Open a page and close it: the first request prepares the routes, however many follow."""
-    async with AsyncExitStack() as stack:
-        line = await stack.enter_async_context(connected(server, token))
-        opened = asyncio.Semaphore(0)
-        listening = await stack.enter_async_context(asyncio.TaskGroup())
-        task = listening.create_task(listen(line, opened))
-        async with asyncio.timeout(OPENED_S):
-            await opened.acquire()
-        task.cancel()
-
-
 async def measure_open(name: str, pages: int) -> Measure:
-    """What a process holds more with so many pages open than after the first one has been."""
+    """What a process holds more with so many pages open than with none."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="oldfriend-bench-")))
         async with open_app(settings_in(folder)) as app:
             people = range(-(-pages // PAGES_EACH))
             tokens = [await token_for(app, f"Ana {number}") for number in people]
         server = await stack.enter_async_context(serving(folder))
-        await open_first(server, tokens[0])
         await asyncio.sleep(SETTLED_S)
         before = server.resident_mb
         listening = await stack.enter_async_context(asyncio.TaskGroup())
@@ -98,7 +85,7 @@ async def measure_open(name: str, pages: int) -> Measure:
         value=max(more, 0.0),
         unit="MB",
         target=at_most(MOST_MB_EACH * pages),
-        note="more than after the first",
+        note="more than with none",
     )
 
 

@@ -29,7 +29,7 @@ from tests.fakes.carrier import NAME, TOKEN, Loft
 SOURCE = Path(oldfriend.__path__[0])
 WHERE_TELEGRAM_STANDS = {
     "presenters/messages.py",  # an example in the description of the API
-    "channels/channel_spec.py",  # says where the folder of a channel is
+    "channels/channel_spec.py",  # names it as the example of a folder
     "channels/registry.py",  # the registration
     "cli/main.py",  # tells of what can be imported
     "transfer/formats/detection.py",  # the registration of exports that Telegram makes
@@ -39,9 +39,10 @@ PAGE = SOURCE / "api" / "static" / "js"
 WHERE_TELEGRAM_STANDS_ON_THE_PAGE = {
     "channels.js",  # the registration
     "places/bring.js",  # exports that can be brought
-    *(f"words/{language}.js" for language in ("en", "zh")),
+    *(f"words/{language}.js" for language in ("en", "zh")),  # the lists of all books
     *(
-        f"words/{language}/{book}.js"  # its own words, what the server says, what can be brought
+        # its own words; what the server says of it; chats that can be brought, there and in welcome
+        f"words/{language}/{book}.js"
         for language in ("en", "zh")
         for book in ("telegram", "said", "bring", "welcome")
     ),
@@ -56,7 +57,6 @@ def loft(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loft]:
     loft = Loft()
     monkeypatch.setitem(CHANNELS, NAME, loft.spec())
     build_routes.cache_clear()
-    monkeypatch.setattr("sys.argv", ["oldfriend"])
     yield loft
     build_routes.cache_clear()
 
@@ -84,8 +84,8 @@ async def serving(settings: Settings, clock: FrozenClock) -> AsyncIterator[AppCo
             app.notifier.notify()
 
 
-async def person_of(app: AppContext) -> Person:
-    """Whoever the house belongs to, with a code to be known by."""
+async def owner_of(app: AppContext) -> Person:
+    """The owner."""
     async with app.db.begin_write() as tx:
         return await ensure_owner(tx, now=app.clock(), zone="UTC")
 
@@ -95,7 +95,7 @@ async def test_somebody_links_talks_and_is_answered(
 ) -> None:
     """By the code of a command and the whole way through; a stranger is turned away."""
     async with asyncio.timeout(60), serving(chosen, clock) as app:
-        code = await create_code_for(app.db, app.clock, await person_of(app))
+        code = await create_code_for(app.db, app.clock, await owner_of(app))
         loft.say("eve", "Hello there", at=clock())
         assert (await loft.sent.get())[0] == "eve"
         loft.say("ana", code, at=clock())

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from oldfriend.db.database import Database
-from oldfriend.db.stored_tables import STORED_TABLES, StoredTable, list_columns
+from oldfriend.db.stored_tables import STORED_TABLES, StoredTable
 from oldfriend.forgetting import forget
 from oldfriend.memory import working_memory
 from oldfriend.memory.deletion import erase, journal_redaction, text_redaction, verification
@@ -78,4 +78,9 @@ def test_whatever_holds_words_can_lose_them(table: StoredTable) -> None:
 
 def test_packed_references_can_be_read_by_whoever_verifies() -> None:
     """Nothing that was forgotten hides in bytes."""
-    assert verification.PACKED_DECODERS.keys() == list_columns("packed")
+    assert verification.PACKED_DECODERS.keys() == {
+        (table.name, name)
+        for table in STORED_TABLES
+        for name, column in table.columns.items()
+        if column.kind == "packed"
+    }

@@ -28,6 +28,7 @@ NAME, TOKEN = "carrier", "coo-coo"
 class CarrierSettings(ChannelSettings):
     """How many pigeons there are, besides what every channel has."""
 
+    base_url: str = "https://carrier.example"
     quiet_s: float = 0.0
     pigeons: Annotated[int, int_parser(ge=1, le=9)] = 2
 

@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from oldfriend.api.web_app import build_routes
 from oldfriend.presenters.schema import Schema, describe
+from oldfriend.presenters.sign_in import TokenMade, Tokens, TokenShape
 
 COMMANDS = [
     "beliefs",
@@ -59,3 +61,17 @@ def test_the_api_document_describes_the_fields_of_a_schema() -> None:
     assert schema["additionalProperties"] is False
     with pytest.raises(ValidationError):
         TypeAdapter(Shown).validate_python({"name": "Ana", "other": 1})
+
+
+def test_each_shape_is_built_once_for_all_routes() -> None:
+    """Also within others; one that is built on another says its own, and the other none of it."""
+    build_routes()
+    common = {"id": "t", "name": "n", "scope": "read", "made_at": "a", "expires_at": "b"}
+    token = TokenShape(**common, is_over=False, used_at=None)
+    made = TokenMade(**common, is_over=False, used_at=None, token="secret")
+    listed = TypeAdapter(Tokens).dump_python(Tokens(items=(token,)))
+    told = TypeAdapter(TokenMade).dump_python(made)
+
+    assert "PrebuiltSerializer" in repr(TypeAdapter(tuple[Tokens, ...]).serializer)
+    assert listed["items"][0].keys() == {each.name for each in fields(TokenShape)}
+    assert told == {**listed["items"][0], "token": "secret"}

@@ -26,7 +26,7 @@ class ChannelSettings(SettingsSection):
 
     enabled: Annotated[bool, parse_bool] = True  # if there is a token
     allowed: Annotated[tuple[str, ...], list_parser(text_parser("an address", r"\S+"))] = ()
-    base_url: Annotated[str, parse_url] = "https://localhost"
+    base_url: Annotated[str, parse_url]
     quiet_s: Annotated[float, number_parser(ge=0, le=60)] = 2.0  # debounce time in seconds
 
 
@@ -76,7 +76,7 @@ class ChannelSpec:
     file_only_settings: frozenset[str]  # settings that cannot be changed from the page
     # opens the bot with a token, the settings of the channel and a folder of its own; imports what
     # it needs. Raises PlatformRejected for a token that cannot be one, and without the extra.
-    open_bot: "Callable[[str, ChannelSettings, Path], BotChannel]"
+    open_bot: Callable[[str, ChannelSettings, Path], BotChannel]
     setup_help: str  # how to get a token
     farewell_help: str  # how to end the bot for good
     link_format: str  # the address of a bot by its {bot}

@@ -552,13 +552,3 @@ STORED_TABLES: Final = (
 
 TABLES_BY_NAME: Final = MappingProxyType({table.name: table for table in STORED_TABLES})
 EXPORTED_TABLES: Final = tuple(table for table in STORED_TABLES if not table.not_exported)
-
-
-def list_columns(*kinds: ColumnKind) -> frozenset[tuple[str, str]]:
-    """Return the columns that hold one of these kinds, as (table, column)."""
-    return frozenset(
-        (table.name, name)
-        for table in STORED_TABLES
-        for name, column in table.columns.items()
-        if column.kind in kinds
-    )

@@ -1,4 +1,4 @@
-"""Bot connections: the connections to the platforms, each opened once, or why it cannot be."""
+"""Bot connections: opens each bot once, and stands in for one that cannot be opened."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

@@ -97,7 +97,7 @@ async def disconnect(
 
 @router.post("/code", status_code=201, summary="Get a code to send to the bot")
 async def new_code(spec: ChannelDep, me: FreshUser, hub: HubDep) -> Code:
-    """Good once, for ten minutes: who sends it to the bot is you there."""
+    """Good once, for ten minutes: who sends it to the bot is you there. An earlier one is not."""
     app = hub.app
     bot = await find_bot_name(spec, app.settings)
     code = await create_code_for(app.db, app.clock, me.person)
