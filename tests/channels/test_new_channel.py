@@ -130,7 +130,7 @@ async def test_the_doctor_the_page_and_the_settings_know_it(
     assert "3 pigeons are in the loft." in texts
     assert "Carrier: nobody was heard there yet." in texts
     assert (shown["is_connected"], shown["bot"]) == (True, "companion")
-    assert code["link"] == f"https://carrier.example/companion?start={code['code']}"
+    assert code["link"] == f"https://carrier.example/companion/{code['code']}"
     with pytest.raises(InvalidInput, match=r"carrier\.pigeons.*from 1 to 9"):
         load_settings({}, data=str(chosen.data), overrides=["carrier.pigeons=0"])
 

@@ -65,7 +65,8 @@ class Loft:
             open_bot=self.open_bot,
             setup_help="Ask a pigeon for a token.",
             farewell_help="Open the window.",
-            link_format="https://carrier.example/{bot}",
+            bot_link="https://carrier.example/{bot}",
+            code_link="https://carrier.example/{bot}/{code}",
         )
 
     def open_bot(self, token: str, settings: ChannelSettings, folder: Path) -> BotChannel:

@@ -79,8 +79,5 @@ class ChannelSpec:
     open_bot: Callable[[str, ChannelSettings, Path], BotChannel]
     setup_help: str  # how to get a token
     farewell_help: str  # how to end the bot for good
-    link_format: str  # the address of a bot by its {bot}
-
-    def format_code_link(self, bot: str, code: str) -> str:
-        """Return the address that opens the bot and sends it a code."""
-        return f"{self.link_format.format(bot=bot)}?start={code}"
+    bot_link: str  # the address of a {bot}
+    code_link: str  # the address that opens a {bot} and sends it a {code}

@@ -290,7 +290,7 @@ async def connect_channel(
         person, code = await create_code(
             app.db, app.clock, app.settings, await resolve_chat_person(app.db, options)
         )
-    bot_address = spec.link_format.format(bot=bot) if bot else "your bot"
+    bot_address = spec.bot_link.format(bot=bot) if bot else "your bot"
     print(f"The bot{f' @{bot}' if bot else ''} is connected; its token is in {token_source}.")
     print(f"Code for {person.name}: {code[:3]} {code[3:]}  (for ten minutes, once)")
     print(

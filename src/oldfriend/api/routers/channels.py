@@ -101,7 +101,7 @@ async def new_code(spec: ChannelDep, me: FreshUser, hub: HubDep) -> Code:
     app = hub.app
     bot = await find_bot_name(spec, app.settings)
     code = await create_code_for(app.db, app.clock, me.person)
-    link = None if bot is None else spec.format_code_link(bot, code)
+    link = None if bot is None else spec.code_link.format(bot=bot, code=code)
     qr, size = (None, 0) if link is None else build_qr_path(link)
     return Code(
         code=code,

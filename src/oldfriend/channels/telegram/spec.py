@@ -54,5 +54,6 @@ TELEGRAM: Final = ChannelSpec(
         "What is said to a bot passes through Telegram's servers, and they can read it."
     ),
     farewell_help="To end the bot for good, write /deletebot to @BotFather.",
-    link_format="https://t.me/{bot}",
+    bot_link="https://t.me/{bot}",
+    code_link="https://t.me/{bot}?start={code}",
 )
