@@ -11,6 +11,7 @@ from typing import Literal
 
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.detection import detect_language, is_possible_language
+from oldfriend.lang.message_acts import classify_act
 from oldfriend.prompts.locale_phrases import (
     OFFLINE_LANGUAGES,
     LocalePhrases,
@@ -69,6 +70,11 @@ MAX_ADDRESS_CHARS = 300
 
 MAX_REQUEST_CHARS = 2000
 """Characters; a longer message is a statement, whatever it begins with."""
+
+MAX_UNMARKED_QUESTION_CHARS = 300
+"""Characters; a longer message without a sign of a question tells something."""
+MIN_QUESTION_PROBABILITY = 0.5
+"""Of a message without a sign of a question, to be answered as one."""
 
 PUNCTUATION_FOLDING = str.maketrans(
     "\uff1f\uff01\uff1a\uff0c\uff1b\u2019\u3000\xa0\n\t", "?!:,;'    "
@@ -175,7 +181,8 @@ def classify_sentences(
         start = words.index(sentences[asking.index(True)])
         note = find_note_text(words[:start], words[:start].translate(PUNCTUATION_FOLDING), book)
         question = words[start:] if note else question
-    intent: Intent = "question" if any(asking) else "statement"
+    is_asking = any(asking) or is_unmarked_question_by_words(words)
+    intent: Intent = "question" if is_asking else "statement"
     return Perception(
         intent=intent,
         text=text,
@@ -183,8 +190,15 @@ def classify_sentences(
         detected_language=detected,
         note=note,
         question=question,
-        is_only_question=bool(asking) and all(asking),
+        is_only_question=bool(asking) and (all(asking) or (is_asking and len(asking) == 1)),
     )
+
+
+def is_unmarked_question_by_words(text: str) -> bool:
+    """Tell whether a short text without a sign of a question asks nevertheless."""
+    if len(text) > MAX_UNMARKED_QUESTION_CHARS:
+        return False
+    return classify_act(text)["question"] >= MIN_QUESTION_PROBABILITY
 
 
 def detect_signal(text: str, intent: Intent, book: LocalePhrases) -> Signal:

@@ -1,0 +1,1 @@
+"""Training of the reader, the small model that finds answers in messages."""

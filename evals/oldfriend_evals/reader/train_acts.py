@@ -1,0 +1,122 @@
+"""Train the classifier of message acts on the messages that were written for it.
+
+    python -m oldfriend_evals.reader.train_acts
+
+It writes ``lang/message_acts.npz`` in a minute, and prints how often it is right on chats and lines
+that are held out, by language.
+"""
+
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from oldfriend.lang.message_acts import ACTS, BUCKETS, WEIGHTS_FILE, MessageAct, list_features
+from oldfriend_evals.reader.material import FOLDER, is_held_out, load_chats
+
+INVERSE_PENALTY: Final = 8.0
+COPIES_OF_LINES: Final = 2
+"""The single lines are short and easily mistaken: each counts as often."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActCase:
+    """A message with its act."""
+
+    text: str
+    act: MessageAct
+    language: str
+    is_held_out: bool
+    weight: int = 1
+
+
+def list_cases() -> Iterator[ActCase]:
+    """Yield all messages with an act, and the questions that are asked later."""
+    for chat in load_chats():
+        asked = [(question["text"], "question") for question in chat["questions"]]
+        said = [(message["text"], message["act"]) for message in chat["messages"]]
+        for text, act in [*said, *asked]:
+            if act in ACTS:
+                yield ActCase(
+                    text=text,
+                    act=act,
+                    language=chat["lang"],
+                    is_held_out=is_held_out(chat["messages"][0]["text"]),
+                )
+    for file in sorted(FOLDER.glob("*.tsv")):
+        for line in file.read_text("utf-8").splitlines():
+            act, language, text = line.split("\t")
+            yield ActCase(
+                text=text,
+                act=next(each for each in ACTS if each == act),
+                language=language,
+                is_held_out=is_held_out(text),
+                weight=COPIES_OF_LINES,
+            )
+
+
+def build_matrix(texts: Sequence[str]) -> csr_matrix:
+    """Return the features of texts: text × bucket, each text of length 1."""
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    for row, text in enumerate(texts):
+        buckets = sorted(set(list_features(text)))
+        rows += [row] * len(buckets)
+        columns += buckets
+        values += [len(buckets) ** -0.5] * len(buckets)
+    return csr_matrix((values, (rows, columns)), shape=(len(texts), BUCKETS))
+
+
+def fit(cases: Sequence[ActCase]) -> LogisticRegression:
+    """Return a model of the acts."""
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=400)
+    model.fit(
+        build_matrix([case.text for case in cases]),
+        [ACTS.index(case.act) for case in cases],
+        sample_weight=[case.weight for case in cases],
+    )
+    return model
+
+
+def tell_accuracy(model: LogisticRegression, cases: Sequence[ActCase]) -> None:
+    """Print how often questions and commands are found, and wrongly seen, by language."""
+    likely: npt.NDArray[np.float64] = model.predict_proba(
+        build_matrix([case.text for case in cases])
+    )
+    by_language: dict[str, list[tuple[MessageAct, npt.NDArray[np.float64]]]] = defaultdict(list)
+    for case, row in zip(cases, likely, strict=True):
+        by_language[case.language].append((case.act, row))
+    for language, rows in sorted(by_language.items()):
+        told = []
+        for act in ("question", "command"):
+            number = ACTS.index(act)
+            is_act = [each == act for each, _ in rows]
+            is_seen = [row[number] >= 0.5 for _, row in rows]
+            right = sum(one and two for one, two in zip(is_act, is_seen, strict=True))
+            told.append(f"{act} {right} of {sum(is_act)}, {sum(is_seen) - right} wrong")
+        sys.stdout.write(f"{language} ({len(rows)}): {'; '.join(told)}\n")
+
+
+def main() -> None:
+    """Train, tell how good it is on what is held out, and write what all of it gives."""
+    cases = list(list_cases())
+    model = fit([case for case in cases if not case.is_held_out])
+    tell_accuracy(model, [case for case in cases if case.is_held_out])
+    model = fit(cases)
+    np.savez_compressed(
+        WEIGHTS_FILE,
+        allow_pickle=False,
+        weights=model.coef_.T.astype(np.float16),
+        bias=model.intercept_.astype(np.float32),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Message acts: whether a message states, asks, commands or is small talk, in any language.
+
+Learned from words and character n-grams by `oldfriend_evals.reader.train_acts`, so that a
+question is known without its mark, its accents or a list of question words.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from oldfriend.domain.text_cache import text_lru_cache
+from oldfriend.domain.unicode_text import normalize
+
+MessageAct: TypeAlias = Literal["statement", "question", "command", "smalltalk"]
+
+ACTS: Final[tuple[MessageAct, ...]] = get_args(MessageAct)
+BUCKETS: Final = 1 << 15
+NGRAM_LENGTHS: Final = (2, 3, 4, 5)
+MAX_CHARS: Final = 240
+"""Characters of a message that are looked at, from its end: who tells and asks, asks last."""
+CACHE_SIZE: Final = 256
+WEIGHTS_FILE: Final = Path(__file__).parent / "message_acts.npz"
+ACCENTS: Final = re.compile("[\u0300-\u036f]")
+WORD: Final = re.compile(r"[\u2e80-\U0003ffff]|[^\W_\u2e80-\U0003ffff]+|[^\w\s?\uff1f\xbf]")
+
+
+@text_lru_cache(CACHE_SIZE)
+def classify_act(text: str) -> Mapping[MessageAct, float]:
+    """Return the probability of each act; question marks are not looked at."""
+    weights, bias = load_weights()
+    buckets = np.unique(np.fromiter(list_features(text), dtype=np.int64))
+    summed = weights[buckets].sum(axis=0, dtype=np.float32) / max(len(buckets), 1) ** 0.5 + bias
+    likely = np.exp(summed - summed.max())
+    shares = (likely / likely.sum()).tolist()
+    return MappingProxyType(dict(zip(ACTS, shares, strict=True)))
+
+
+@cache
+def load_weights() -> tuple[npt.NDArray[np.float16], npt.NDArray[np.float32]]:
+    """Return the weights, bucket × act, and the bias of each act."""
+    with np.load(WEIGHTS_FILE) as stored:
+        return stored["weights"], stored["bias"]
+
+
+def list_features(text: str) -> Iterator[int]:
+    """Yield the buckets of a text's words, pairs of words and character n-grams."""
+    folded = ACCENTS.sub("", normalize("NFKD", text[-MAX_CHARS:].lower()))
+    words = ["<", *WORD.findall(folded), ">"]
+    yield from (hash_feature(f"w {word}") for word in words)
+    yield from (hash_feature(f"p {first} {second}") for first, second in pairwise(words))
+    yield from (hash_feature(f"b {word}") for word in words[1:4])
+    yield from (hash_feature(f"t {' '.join(words[:size])}") for size in (3, 4))
+    joined = " ".join(words)
+    for length in NGRAM_LENGTHS:
+        for start in range(len(joined) - length + 1):
+            yield hash_feature(joined[start : start + length])
+
+
+def hash_feature(feature: str) -> int:
+    """Return the bucket of a feature."""
+    return zlib.crc32(feature.encode("utf-8", "surrogatepass")) % BUCKETS

@@ -1,0 +1,35 @@
+"""Reader protocol: a small model that tells which messages answer a question, and how."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+OWN_SPEAKER: Final = "me"
+"""Who the asker is called in a passage, whatever their name."""
+COMPANION_SPEAKER: Final = "assistant"
+"""What the companion is called in a passage."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A message that may answer, and the one before it."""
+
+    text: str
+    speaker: str
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How well a passage answers, and which of its words do."""
+
+    logit: float  # above 0: rather an answer than not, if it were the only passage
+    start: int  # characters of the passage's text
+    end: int
+
+
+class Reader(Protocol):
+    """Model that reads passages for the answer to a question."""
+
+    async def read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
+        """Return a reading per passage, in order. Raises EmbeddingFailed if it cannot be loaded."""

@@ -1,0 +1,39 @@
+"""Whether a message asks, tells, commands or chats is known without marks, in any language."""
+
+import pytest
+
+from oldfriend.lang.message_acts import ACTS, classify_act, list_features
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("whens baz coming", "question"),
+        ("donde vive mi hermana", "question"),
+        ("wie hiess nochmal die ärztin", "question"),
+        ("c quoi deja le nom du chien", "question"),
+        ("我妹妹现在住哪", "question"),
+        ("onde eu deixei a bicicleta", "question"),
+        ("told mum about the baby, she cried", "statement"),
+        ("ich wohne jetzt in köln", "statement"),
+        ("remind me in 2 mins to take my tablets", "command"),
+        ("recuérdame llamar a mi madre", "command"),
+        ("haha yeah", "smalltalk"),
+    ],
+)
+def test_what_a_message_does_is_known_by_its_words(text: str, act: str) -> None:
+    """Without question marks, accents or capitals."""
+    likely = classify_act(text)
+
+    assert max(ACTS, key=lambda each: likely[each]) == act
+
+
+def test_a_question_mark_changes_nothing() -> None:
+    """Marks are for the rules; the words alone decide here."""
+    assert list(list_features("where is kat")) == list(list_features("where is kat?"))
+
+
+@pytest.mark.parametrize("text", ["", " ", "?", "\udcff", "a" * 100_000, "ठीक है", "🙂"])
+def test_any_text_has_probabilities(text: str) -> None:
+    """They sum to one."""
+    assert sum(classify_act(text).values()) == pytest.approx(1)
