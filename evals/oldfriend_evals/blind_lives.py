@@ -197,21 +197,23 @@ async def judge_question(folder: Path, life: BlindLife, question: Record) -> Cou
             reply = await answer_message(app, line, MessageSubmission(text=question["text"]))
             async with app.db.begin_read() as tx:
                 receipt = await find_receipt(tx, line.person.id)
-    used = receipt is not None and any(item.used for item in receipt.items)
-    counts = Counter(asked=1)
+    certainty = "none" if receipt is None else str(receipt.details.get("certainty", "none"))
+    is_told, is_sure = certainty != "none", certainty == "sure"
+    counts = Counter(asked=1, told_as_sure=int(is_sure))
     if not question["answerable"]:
         counts["unanswerable"] = 1
-        counts["refused"] = int(not used)
-        counts["presented_wrong"] = int(used)
+        counts["refused"] = int(not is_told)
+        counts["presented_wrong"] = int(is_sure)
         return counts
-    is_useful = used and all(
+    is_useful = is_told and all(
         any(holds(reply.reply.text, form) for form in part) for part in question["answers"]
     )
     counts["answerable"] = 1
     counts["found"] = int(all(not found.isdisjoint(group) for group in question["evidence"]))
     counts["useful"] = int(is_useful)
-    counts["presented_wrong"] = int(used and not is_useful)
-    counts["honest"] = int(not used)
+    counts["useful_sure"] = int(is_useful and is_sure)
+    counts["presented_wrong"] = int(is_sure and not is_useful)
+    counts["honest"] = int(not is_told)
     return counts
 
 
@@ -260,6 +262,7 @@ def told_of(language: str, counts: Counter[str]) -> list[Measure]:
     useful = USEFUL_ENGLISH if language == "en" else USEFUL
     parts = (
         ("useful answers", "useful", "answerable", at_least(useful)),
+        ("useful answers told as sure", "useful_sure", "answerable", None),
         ("wrong presented as right", "presented_wrong", "asked", at_most(PRESENTED_WRONG)),
         ("refused where nothing was said", "refused", "unanswerable", None),
         ("answers found among ten", "found", "answerable", None),
@@ -293,6 +296,7 @@ def tell(name: str, counts: Counter[str]) -> str:
         f"{name}: stored {counts['stored']}, right {share('right', 'stored')}, as a trap "
         f"{counts['wrong']}, junk {counts['junk']}, facts captured {share('captured', 'facts')}; "
         f"r@{FOUND} {share('found', 'answerable')}, useful {share('useful', 'answerable')}, "
+        f"of them told as sure {counts['useful_sure']}, "
         f"honest {counts['honest']}, wrong presented {share('presented_wrong', 'asked')}, "
         f"unanswerable refused {share('refused', 'unanswerable')}"
     )

@@ -9,6 +9,7 @@ from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.beliefs import list_entities
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.persona.core_block_updates import write_core_block
+from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.turn.retrieval import (
     RecalledBelief,
     RecalledMessage,
@@ -77,7 +78,8 @@ async def test_what_is_liked_of_one_kind_is_not_told_of_another(
     """Jazz is no film."""
     await tell(app, line, LIFE)
 
-    assert (await say("What films do I like?")).reply.text == NOTHING
+    told = (await say("What films do I like?")).reply.text
+    assert told.startswith(load_phrases("en").phrases["not_sure"]) or told == NOTHING
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def answered(
         question=question,
         is_first=any(right[:1]),
         is_among=any(right),
-        is_refused=not (recollection.is_answerable or recollection.is_belief_good_enough),
+        is_refused=not (recollection.is_answerable or recollection.is_belief_answerable),
     )
 
 

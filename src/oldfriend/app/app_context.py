@@ -18,6 +18,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.llm.embedding import Embedder, with_account
 from oldfriend.llm.model import CallSink, LanguageModel
+from oldfriend.llm.reading import Reader
 from oldfriend.llm.speech import SpeechSynthesizer, Transcriber
 from oldfriend.memory.deletion.pending_cleanups import CleanupResult
 from oldfriend.memory.index_cache import IndexCache
@@ -83,6 +84,7 @@ class AppContext:
     # opens a new in-memory database, for what cannot be stored now
     open_in_memory: Callable[[], Database]
     is_persisted: bool = True  # False: what is written is kept in memory only for now
+    reader: Reader | None = None  # finds answers in messages without a model
     find_former_embedder: Callable[[str], Embedder | None] = (
         find_no_embedder  # returns the embedder of a previous model, if it is available
     )
@@ -123,6 +125,7 @@ class AppContext:
             embedder=self.embedder,
             find_former_embedder=self.find_former_embedder,
             scorer=SCORERS[self.settings.search.scorer],
+            reader=self.reader,
         )
 
     def with_asker(self, asker: CallContext) -> "AppContext":

@@ -58,7 +58,7 @@ async def run(options: argparse.Namespace) -> int:
             print(dumps([to_hit_json(hit, person.zone) for hit in hits]))
         else:
             print_hits(
-                hits, is_sure=recollection.is_answerable or recollection.is_belief_good_enough
+                hits, is_sure=recollection.is_answerable or recollection.is_belief_answerable
             )
     return 0
 

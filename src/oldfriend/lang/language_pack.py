@@ -28,7 +28,10 @@ PackFile = Literal[
 Script = Literal["latin", "cyrillic", "han", "kana", "hangul"]
 
 LANGUAGES: Final = ("en", "es", "pt", "de", "fr", "it", "nl", "ru", "zh", "ja", "ko")
-"""The registered languages, each a folder in `packs`. The first is the fallback."""
+"""The registered languages, each a folder in `packs`. The first is the fallback.
+
+Those with phrases are spoken offline; the others are only recognized and searched.
+"""
 PACKS: Final[Traversable] = resources.files("oldfriend.lang") / "packs"
 
 _MAX_PACKS: Final = 64
@@ -48,6 +51,7 @@ class LanguageTraits:
     drops_pronouns: bool = False
     question_words: frozenset[str] | None = None
     stop_words: frozenset[str] = frozenset()
+    reader: Literal["", "ranks", "answers"] = ""
 
     @property
     def is_han(self) -> bool:

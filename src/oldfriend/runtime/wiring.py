@@ -42,6 +42,7 @@ from oldfriend.llm.embedding import Account, CachingEmbedder, Embedder, Unavaila
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
+from oldfriend.llm.reading import Reader
 from oldfriend.llm.unavailable import UnavailableModel
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.runtime.bot_connections import BotConnections
@@ -100,6 +101,7 @@ async def open_app(
         app = AppContext(
             db=db,
             embedder=embedder,
+            reader=build_reader(),
             clock=clock,
             settings=settings,
             notifier=notifier,
@@ -212,6 +214,13 @@ class EmbedderRegistry:
         )
         self._to_close.append(embedder.close)
         return embedder
+
+
+def build_reader() -> Reader:
+    """Build the bundled reader; it is loaded when it is first used."""
+    from oldfriend.llm.adapters.local_reader import LocalReader
+
+    return LocalReader()
 
 
 def build_remote_embedder(

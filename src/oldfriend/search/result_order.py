@@ -16,14 +16,14 @@ DedupKey: TypeAlias = tuple[object, ...]
 
 CACHE_SIZE: Final = 65_536
 
-CURRENT_VALUE_FACTOR: Final = 0.5  # for a current value where former ones are asked for
+UNASKED_VALUE_FACTOR: Final = 0.5  # for a current value where former ones are asked for
 
 
 def demote_current_values(hits: Sequence[ScoredBelief]) -> list[ScoredBelief]:
     """Lower the scores of current values that have a former one among the hits."""
     past = [each.known.memory for each in hits if each.known.memory.ended_at is not None]
     return [
-        replace(each, score=each.score * CURRENT_VALUE_FACTOR)
+        replace(each, score=each.score * UNASKED_VALUE_FACTOR)
         if _is_successor(each.known.memory, past)
         else each
         for each in hits

@@ -3,6 +3,7 @@
 For the offline companion, which quotes nothing rather than something beside the point.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
@@ -23,9 +24,18 @@ BETTER_RATIO = 0.75
 """Messages win over beliefs whose probability of answering is below this share of theirs."""
 LOW_PRECISION_LANGUAGES: Final = frozenset({"de", "es", "fr"})
 """Languages in which the bundled embedder finds everything similar."""
+ANSWERING_CAUSES = frozenset({"words", "date", "said_by", "mentions", "answers"})
+CERTAIN_LOGIT: Final = 3.0
+CLOSE_LOGIT: Final = -1.0
+MIN_CLOSE: Final = 0.3
+"""What is close is shown only if the search gives at least this probability of an answer …"""
+MIN_SEARCH_ALONE: Final = 0.6
+"""… or this one where the reader finds less than MIN_READER …"""
+MIN_READER: Final = 0.1
+MIN_READER_ALONE: Final = 0.5
+"""… or the reader gives this one."""
 MAX_STATEMENT_CHARS = 160
 """Characters; a longer message says more than what is corrected."""
-ANSWERING_CAUSES = frozenset({"words", "date", "said_by", "mentions", "answers"})
 
 
 def list_rewritten_beliefs(recall_result: RecallResult) -> list[RecalledBelief]:
@@ -76,9 +86,11 @@ def has_better_messages(recall_result: RecallResult) -> bool:
     """Tell whether messages answer so much better that no belief should be given."""
     if not (recall_result.is_answerable and recall_result.messages):
         return False
+    by_messages = recall_result.answer_probability
+    by_beliefs = recall_result.belief_answer_probability
     if has_only_names(recall_result.beliefs[0]):
-        return recall_result.answer_probability > recall_result.belief_answerable * BETTER_RATIO
-    return recall_result.answer_probability * BETTER_RATIO > recall_result.belief_answerable
+        return by_messages > by_beliefs * BETTER_RATIO
+    return by_messages * BETTER_RATIO > by_beliefs
 
 
 def has_newer_message(recall_result: RecallResult) -> bool:
@@ -117,14 +129,16 @@ def has_only_names(belief: RecalledBelief) -> bool:
     )
 
 
-def has_answering_cause(recalled: RecalledMessage, language: str) -> bool:
-    """Tell whether a message may be quoted as an answer.
+def has_answering_cause(recalled: Sequence[RecalledMessage], language: str) -> bool:
+    """Tell whether any of these messages may be quoted as an answer.
 
-    In low-precision languages similarity proves nothing: there it must share a word with the
+    In low-precision languages similarity proves nothing: there one must share a word with the
     question, or match what it asks for by name or date.
     """
-    causes = {reason.cause for reason in recalled.hit.reasons}
-    return language not in LOW_PRECISION_LANGUAGES or bool(causes & ANSWERING_CAUSES)
+    causes = {reason.cause for each in recalled for reason in each.hit.reasons}
+    return bool(recalled) and (
+        language not in LOW_PRECISION_LANGUAGES or not causes.isdisjoint(ANSWERING_CAUSES)
+    )
 
 
 def is_close_in_meaning(recalled: RecalledMessage, language: str) -> bool:
@@ -177,6 +191,41 @@ def is_about_asked_person(recalled: RecalledMessage, recall_result: RecallResult
     return has_named_entity(recalled, recall_result) or bool(
         list_named_entities(message.speaker, named)
     )
+
+
+def is_likely_known(recall_result: RecallResult) -> bool:
+    """Tell whether anything recalled may answer: by the search, by the reader, or by both."""
+    by_search, by_reader = recall_result.answer_probability, recall_result.reader_probability
+    if by_reader is None:
+        return by_search >= MIN_CLOSE
+    if by_reader < MIN_READER:
+        return by_search >= MIN_SEARCH_ALONE
+    return by_search >= MIN_CLOSE or by_reader >= MIN_READER_ALONE
+
+
+def is_about_requested(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a message is about what is asked for, by the rules or beyond doubt."""
+    matter = recall_result.requested_attribute
+    may_be_read = matter is None or not matter.is_promise
+    return (may_be_read and has_certain_reading(recalled)) or can_answer_requested(
+        recalled, recall_result
+    )
+
+
+def fits_question(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a message is about whom is asked, and still holds."""
+    is_about = has_certain_reading(recalled) or is_about_asked_person(recalled, recall_result)
+    return is_about and not is_corrected_later(recalled, recall_result)
+
+
+def has_certain_reading(recalled: RecalledMessage) -> bool:
+    """Tell whether the reader has hardly a doubt about a message."""
+    return recalled.reading is not None and recalled.reading.logit >= CERTAIN_LOGIT
+
+
+def is_close_by_reader(recalled: RecalledMessage) -> bool:
+    """Tell whether the reader finds that a message may answer."""
+    return recalled.reading is not None and recalled.reading.logit >= CLOSE_LOGIT
 
 
 def is_context_only(recalled: RecalledMessage) -> bool:

@@ -5,10 +5,13 @@ Nothing is made up: apart from a few fixed sentences it only quotes. Does not wr
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
+from oldfriend.lang.message_acts import MessageAct, classify_act
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import list_named_entities
+from oldfriend.turn.answer_reading import fuse
 from oldfriend.turn.belief_texts import (
     format_belief,
     format_belief_with_quote,
@@ -31,16 +34,17 @@ from oldfriend.turn.offline_lists import (
 from oldfriend.turn.offline_ranking import (
     can_answer,
     can_answer_past,
-    can_answer_requested,
+    fits_question,
     has_answering_cause,
     has_better_messages,
     has_named_entity,
     has_newer_message,
     has_opposite_preference,
-    is_about_asked_person,
+    is_about_requested,
+    is_close_by_reader,
     is_close_in_meaning,
     is_context_only,
-    is_corrected_later,
+    is_likely_known,
     is_only_relation,
     list_rewritten_beliefs,
 )
@@ -53,14 +57,20 @@ from oldfriend.turn.retrieval import (
     RecalledMessage,
     RecallResult,
     get_item_id,
+    get_score,
 )
 from oldfriend.turn.turn_outcome import Reply, Utterance
 
 MAX_QUOTES = 3
 MAX_BELIEFS = 2
 MAX_VALUES = 8
+MAX_SHORT_CHARS = 120
+"""Characters; a longer message tells something, whatever else it does."""
+MIN_ACT_PROBABILITY = 0.6
 MIN_SCORE_RATIO = 0.5
 """A further quote needs this share of the best one's score."""
+MIN_CLOSE_RATIO = 0.05
+"""Where the reader is not sure, a quote needs this share of the best one's score."""
 MIN_UNASKED_ANSWERABLE = 0.8
 """A memory is brought up unasked only if its probability of answering is at least this."""
 
@@ -103,6 +113,7 @@ def build_offline_reply(
             "author": RULES_VERSION,
             "signal": perception.signal,
             "risk": perception.injection.risk,
+            "certainty": judge_certainty(items, result),
             "answerable": round(result.answer_probability, 3) if perception.needs_recall else None,
             "degraded": context.is_degraded,
             "missing": [*context.missing_parts],
@@ -112,6 +123,15 @@ def build_offline_reply(
             else find_repeated_message_id(perception, context),
         },
     )
+
+
+def judge_certainty(
+    items: Sequence[ReceiptItem], recall_result: RecallResult
+) -> Literal["sure", "unsure", "none"]:
+    """Return how sure the memories that are told answer; beliefs count as sure."""
+    if not items:
+        return "none"
+    return "sure" if items[0].kind == "memory" or recall_result.is_sure else "unsure"
 
 
 def find_repeated_message_id(perception: Perception, context: ReplyContext) -> str:
@@ -221,15 +241,31 @@ def answer_who_is(
     ]
     if not mentioning:
         return format_unknown_names(context, book), ()
-    return quote_messages(mentioning, book)
+    return quote_messages(mentioning, book, is_sure=context.recall_result.is_sure)
+
+
+def find_short_act(text: str) -> MessageAct:
+    """Return the act of a short message, if it is likely enough, else statement."""
+    if len(text) > MAX_SHORT_CHARS:
+        return "statement"
+    act, probability = max(classify_act(text).items(), key=lambda each: each[1])
+    return act if probability >= MIN_ACT_PROBABILITY else "statement"
 
 
 def acknowledge_statement(
     perception: Perception, recall_result: RecallResult, book: LocalePhrases
 ) -> tuple[str, Sequence[RecalledItem]]:
-    """Acknowledge a statement; without a related memory if the person seems stressed."""
+    """Acknowledge a statement; without a related memory if the person seems stressed.
+
+    What is told to be done is not thanked for as if it were.
+    """
     if perception.signal == "stressed":
         return book.phrases["acknowledgement_hard"], ()
+    act = find_short_act(perception.text)
+    if act == "command":
+        return book.phrases["cannot_do"], ()
+    if act == "smalltalk":
+        return book.phrases["assent"], ()
     return acknowledge_with_related(recall_result, book)
 
 
@@ -251,13 +287,13 @@ def answer_from_memory(
         for each in recall_result.beliefs
         if can_answer(each, recall_result.requested_attribute)
     ]
-    is_known = recall_result.is_belief_good_enough and beliefs[:1] == [*recall_result.beliefs[:1]]
+    is_known = recall_result.is_belief_answerable and beliefs[:1] == [*recall_result.beliefs[:1]]
     if is_known and is_only_relation(beliefs[0]):  # the relation was not asked for
         mentioning = [
             each for each in recall_result.messages if has_named_entity(each, recall_result)
         ]
         return (
-            quote_messages(mentioning, book)
+            quote_messages(mentioning, book, is_sure=recall_result.is_sure)
             if mentioning
             else answer_from_beliefs(beliefs, book, zone)
         )
@@ -337,32 +373,39 @@ def answer_from_beliefs(
 def answer_from_messages(
     recall_result: RecallResult, book: LocalePhrases
 ) -> tuple[str, Sequence[RecalledItem]]:
-    """Return the best messages; for a requested attribute, only those about it or its person."""
+    """Return the messages that answer, or say that there are none.
+
+    Unless the reader is sure of the first, the closest ones are told as no more than that.
+    """
     matching = [
         each
-        for each in recall_result.messages
-        if can_answer_requested(each, recall_result)
+        for each in sorted(recall_result.messages, key=lambda each: -fuse(each))
+        if is_about_requested(each, recall_result)
         and not has_opposite_preference(each, recall_result)
     ]
-    best = max((each.hit.score for each in matching), default=0.0)
-    answering = [
-        each
-        for each in matching
-        if each.hit.score >= MIN_SCORE_RATIO * best
-        and has_answering_cause(each, book.language)
-        and is_about_asked_person(each, recall_result)
-        and not is_corrected_later(each, recall_result)
-    ]
-    if not recall_result.is_answerable or not answering:
+    fitting = [each for each in matching if fits_question(each, recall_result)]
+    if not is_likely_known(recall_result) or not has_answering_cause(fitting, book.language):
         return book.phrases["nothing_found"], ()
-    return quote_messages(answering, book)
+    is_sure = recall_result.is_sure and fitting[0] is recall_result.messages[0]
+    # Where the best one is about somebody else, or it is known what is asked, little else is close.
+    is_narrow = is_sure or recall_result.is_narrow or fitting[0] is not matching[0]
+    least = (MIN_SCORE_RATIO if is_narrow else MIN_CLOSE_RATIO) * get_score(matching[0])
+    close = [each for each in fitting if get_score(each) >= least or is_close_by_reader(each)]
+    if not close:
+        return book.phrases["nothing_found"], ()
+    return quote_messages(close, book, is_sure=is_sure)
 
 
 def quote_messages(
-    recalled: Sequence[RecalledMessage], book: LocalePhrases
+    recalled: Sequence[RecalledMessage], book: LocalePhrases, *, is_sure: bool
 ) -> tuple[str, Sequence[RecalledItem]]:
-    """Quote the first of these messages, each wording once."""
-    used = sorted(drop_repeated_wording(recalled)[:MAX_QUOTES], key=is_context_only)
+    """Quote the first of these messages, each wording once; unless sure, as no more than close."""
+    closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
+    if not is_sure:
+        newest = sorted(closest, key=lambda each: -each.message.at)
+        lines = (f"• {format_recalled_quote(each, book)}" for each in newest)
+        return format_list(book.phrases["not_sure"], lines), newest
+    used = sorted(closest, key=is_context_only)
     first, *others = [format_recalled_quote(each, book) for each in used]
     if not others:
         return first, used

@@ -86,7 +86,7 @@ def select_candidates(
     beliefs = [each for each in recall_result.ranking if isinstance(each, RecalledBelief)]
     beliefs = limit_reached(beliefs)
     messages = [each for each in recall_result.ranking if not isinstance(each, RecalledBelief)]
-    if not recall_result.is_belief_good_enough:
+    if not recall_result.is_belief_answerable:
         beliefs = [each for each in beliefs if each.state.memory.is_pinned or is_about_named(each)]
     if not recall_result.is_answerable:
         messages = messages[:max_unsure]

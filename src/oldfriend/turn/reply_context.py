@@ -15,6 +15,7 @@ from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.evidence import list_entities_mentioned_by_person
 from oldfriend.memory.messages import count_messages
 from oldfriend.prompts.prompt import get_reply_prompt
+from oldfriend.turn.answer_reading import read_answers
 from oldfriend.turn.companion_state import (
     EMPTY_COMPANION_STATE,
     CompanionState,
@@ -56,7 +57,7 @@ from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import EMPTY_USER_CONTEXT, UserContext, load_user_context
 
-MAX_RECALLED_OFFLINE = 8
+MAX_RECALLED_OFFLINE = 20
 """The most messages recalled for a reply that only quotes."""
 MAX_RECALLED = 24
 """The most messages recalled for a reply by a model; few more fit into its budget."""
@@ -294,6 +295,10 @@ async def load_offline_context(
         query = build_recall_query(utterance, perception, [])
         try:
             found = await recall(search_deps, utterance.person, query, limit=MAX_RECALLED_OFFLINE)
+            if perception.intent == "question":
+                found = await read_answers(
+                    search_deps, utterance.person, query.text, query.language, found
+                )
             context = replace(context, recall_result=found)
         except READ_ERRORS as error:
             context = add_read_error(context, "search", error)

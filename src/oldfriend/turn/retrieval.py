@@ -15,6 +15,7 @@ from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, Memo
 from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, truncate_middle
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.llm.reading import Reader, Reading
 from oldfriend.memory.corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
@@ -40,7 +41,7 @@ from oldfriend.search import (
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
 from oldfriend.search.question_patterns import RequestedAttribute
-from oldfriend.search.result_order import CURRENT_VALUE_FACTOR
+from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.time_query import is_recency_query
 
@@ -51,6 +52,7 @@ class RecalledMessage:
 
     message: Message
     hit: ScoredMessage
+    reading: Reading | None = None  # how well it answers, if it was read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +83,11 @@ class RecallResult:
     answer_probability: float  # probability that any message answers, 0 to 1
     is_answerable: bool
     is_degraded: bool  # searched by words alone, without an embedding
+    reader_probability: float | None = None  # that any answers, by the reader, if it read them
+    is_sure: bool = False  # the first message is an answer, as the reader judges
     beliefs: tuple[RecalledBelief, ...] = ()  # best first
-    belief_answerable: float = 0.0  # probability that any belief answers
-    is_belief_good_enough: bool = False  # good enough to answer from a belief
+    belief_answer_probability: float = 0.0  # probability that any belief answers
+    is_belief_answerable: bool = False  # good enough to answer from a belief
     named_entities: tuple[Entity, ...] = ()  # named in the question
     requested_attribute: RequestedAttribute | None = None  # the requested attribute
     # Its values at other times, if none held at the time asked about.
@@ -102,6 +106,11 @@ class RecallResult:
         return self.merged_ranking or tuple(
             sorted([*self.beliefs, *self.messages], key=lambda each: -get_score(each))
         )
+
+    @property
+    def is_narrow(self) -> bool:
+        """Tell whether it is known what is asked for: an attribute, or the latest of something."""
+        return self.requested_attribute is not None or self.is_asking_for_latest
 
     @property
     def is_empty(self) -> bool:
@@ -152,6 +161,7 @@ class SearchDeps:
     # By name of a model used earlier.
     find_former_embedder: Callable[[str], Embedder | None] = find_no_embedder
     scorer: Scorer = typed_decay  # weighs the beliefs that answer
+    reader: Reader | None = None  # judges which messages answer, in replies without a model
 
 
 def get_score(item: RecalledItem) -> float:
@@ -204,8 +214,8 @@ async def recall(
         is_answerable=result.message_hits.is_answerable,
         is_degraded=search_deps.embedder is not None and question.embedding is None,
         beliefs=result.recalled_beliefs[:hits],
-        belief_answerable=result.found_beliefs.answer_probability,
-        is_belief_good_enough=result.found_beliefs.is_answerable,
+        belief_answer_probability=result.found_beliefs.answer_probability,
+        is_belief_answerable=result.found_beliefs.is_answerable,
         named_entities=result.found_beliefs.named_entities,
         requested_attribute=result.found_beliefs.requested,
         values_at_other_times=result.recalled_beliefs[hits:],
@@ -295,7 +305,7 @@ def adjust_score_for_current_value(
             recalled, hit=replace(hit, score=max(hit.score, value_scores[message]), reasons=why)
         )
     if message in superseded:
-        score = min(hit.score, CURRENT_VALUE_FACTOR * min(value_scores.values()))
+        score = min(hit.score, UNASKED_VALUE_FACTOR * min(value_scores.values()))
         return replace(recalled, hit=replace(hit, score=score))
     return recalled
 

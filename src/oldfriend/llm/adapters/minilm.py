@@ -86,9 +86,9 @@ def _load_once(folder: Path, threads: int) -> _LoadedMiniLM:
 
 
 def _load(folder: Path, threads: int) -> _LoadedMiniLM:
-    _verify_checksums(folder)
+    verify_checksums(folder)
     vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    session = _open_session(folder / "model.onnx", threads)
+    session = open_session(folder / "model.onnx", threads)
     return _LoadedMiniLM(wordpiece=WordPiece(vocabulary), session=session)
 
 
@@ -114,7 +114,7 @@ def _batches(inputs: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         yield batch
 
 
-def _verify_checksums(folder: Path) -> None:
+def verify_checksums(folder: Path) -> None:
     """Raise EmbeddingFailed unless the files have the shipped checksums."""
     try:
         for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
@@ -139,7 +139,7 @@ def _verify_checksums(folder: Path) -> None:
         ) from error
 
 
-def _open_session(graph: Path, threads: int) -> "InferenceSession":
+def open_session(graph: Path, threads: int) -> "InferenceSession":
     """Open an ONNX session; the runtime is imported lazily because most commands never embed."""
     try:
         import onnxruntime

@@ -1,0 +1,102 @@
+"""Answer reading: lets the reader judge which recalled messages answer, and how sure that is.
+
+Only for replies without a model. Reads the database and runs the reader; never writes.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.messages import Message
+from oldfriend.domain.people import Person
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
+from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.turn.retrieval import RecalledMessage, RecallResult, SearchDeps
+
+READER_WEIGHT: Final = 2.0
+"""Of the reader's logit, added to the logarithm of the search's score."""
+MIN_SURE: Final = 0.6
+"""Probability of the best message, among all that were read and none, to be told as an answer."""
+MIN_SURE_SEARCH: Final = 0.4
+"""Probability that anything answers, by the search, for an answer to be sure."""
+MIN_SCORE: Final = 1e-6
+
+
+async def read_answers(
+    search_deps: SearchDeps, person: Person, question: str, language: str, result: RecallResult
+) -> RecallResult:
+    """Return the result with a reading of each message.
+
+    Without a reader for the language, or where it cannot be loaded, the result is returned as it
+    is: nothing in it is sure.
+    """
+    reader = search_deps.reader
+    if reader is None or not get_traits(language).reader or not result.messages:
+        return result
+    passages = await build_passages(search_deps, person, [each.message for each in result.messages])
+    try:
+        readings = await reader.read(question, passages)
+    except EmbeddingFailed:
+        return result
+    messages = tuple(
+        replace(each, reading=reading)
+        for each, reading in zip(result.messages, readings, strict=True)
+    )
+    ranked = sorted(messages, key=lambda each: -fuse(each))
+    return replace(
+        result,
+        messages=messages,
+        is_sure=get_traits(language).reader == "answers" and is_sure(ranked, result),
+        reader_probability=sum(compute_shares(ranked)),
+    )
+
+
+async def build_passages(
+    search_deps: SearchDeps, person: Person, messages: Sequence[Message]
+) -> list[Passage]:
+    """Return messages as the reader takes them, each with the one before it in its chat."""
+    async with search_deps.db.begin_read() as tx:
+        earlier = await list_messages_by_seq(tx, person.id, [each.seq - 1 for each in messages])
+    before = {each.seq + 1: each for each in earlier}
+    return [
+        Passage(
+            text=each.text,
+            speaker=name_speaker(each),
+            before=previous.text
+            if (previous := before.get(each.seq)) is not None and previous.chat == each.chat
+            else "",
+        )
+        for each in messages
+    ]
+
+
+def name_speaker(message: Message) -> str:
+    """Return what the reader calls the author of a message."""
+    if message.role == "person":
+        return OWN_SPEAKER
+    return COMPANION_SPEAKER if message.role == "companion" else message.speaker
+
+
+def fuse(recalled: RecalledMessage) -> float:
+    """Return how well a message answers: by the search's score and the reader's."""
+    logit = 0.0 if recalled.reading is None else recalled.reading.logit
+    return math.log(max(recalled.hit.score, MIN_SCORE)) + READER_WEIGHT * logit
+
+
+def is_sure(ranked: Sequence[RecalledMessage], result: RecallResult) -> bool:
+    """Tell whether the first message is an answer: the search and the reader agree on it."""
+    return (
+        result.answer_probability >= MIN_SURE_SEARCH
+        and ranked[:1] == sorted(ranked, key=lambda each: -each.hit.score)[:1]
+        and bool(ranked)
+        and compute_shares(ranked)[0] >= MIN_SURE
+    )
+
+
+def compute_shares(ranked: Sequence[RecalledMessage]) -> list[float]:
+    """Return the probability of each message to be the answer, beside that of none."""
+    odds = [0.0 if each.reading is None else math.exp(each.reading.logit) for each in ranked]
+    return [each / (1 + sum(odds)) for each in odds]

@@ -1,0 +1,64 @@
+"""Without a model, what is only close is not told as an answer, and what cannot be done is said."""
+
+import pytest
+
+from oldfriend.prompts.locale_phrases import load_phrases
+from tests.chat_fixtures import Say
+from tests.clock import FrozenClock
+
+ENGLISH = load_phrases("en").phrases
+
+
+async def test_what_only_comes_close_is_said_to_be_no_more(say: Say) -> None:
+    """With its day, newest first."""
+    await say("the bike is in the shed behind the allotment")
+    await say("the shed lock sticks, give it a kick")
+    given = await say("what did the man from the allotment say about my bike lock")
+
+    assert given.reply.text.startswith(ENGLISH["not_sure"])
+    assert given.receipt.details["certainty"] == "unsure"
+    first, second = given.reply.text.index("give it a kick"), given.reply.text.index("behind the")
+    assert first < second
+
+
+async def test_nothing_to_show_is_told_as_nothing(say: Say) -> None:
+    """And counted as that."""
+    given = await say("Which school did Roland go to?")
+
+    assert ENGLISH["nothing_found"] in given.reply.text
+    assert given.receipt.details["certainty"] == "none"
+
+
+async def test_a_question_without_marks_is_answered(say: Say) -> None:
+    """In a language that has a pack."""
+    await say("mi hermana Lucía vive en Gijón con su perro")
+    given = await say("donde vive mi hermana lucia")
+
+    assert "Gijón" in given.reply.text
+    assert given.receipt.details["intent"] == "question"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("remind me in 2 mins to take my tablets", "en"),
+        ("erinner mich morgen an den zahnarzt", "de"),
+        ("recuérdame llamar a mi madre el lunes", "es"),
+        ("rappelle moi d'acheter du pain demain", "fr"),
+        ("明天提醒我买牛奶", "zh"),
+    ],
+)
+async def test_what_it_cannot_do_is_not_thanked_for(say: Say, text: str, language: str) -> None:
+    """Who relies on a reminder must know that there is none."""
+    given = await say(text)
+
+    assert load_phrases(language).phrases["cannot_do"] in given.reply.text
+
+
+async def test_a_laugh_is_not_thanked_for(say: Say, clock: FrozenClock) -> None:
+    """It tells nothing."""
+    await say("my sister is moving to Leeds")
+    clock.tick(minutes=1)
+    given = await say("haha yeah")
+
+    assert given.reply.text == ENGLISH["assent"]
