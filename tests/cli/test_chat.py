@@ -29,6 +29,14 @@ def test_unknown_commands_are_answered_with_the_known_ones(call: Call) -> None:
     assert "you: /nonsense" not in said.stdout
 
 
+def test_forgetting_in_the_chat_names_the_command_and_keeps_nothing(call: Call) -> None:
+    """The wish itself must not become a memory."""
+    said = call("chat", stdin="/forget Lou\n/history\n")
+
+    assert "oldfriend forget --about NAME" in said.stdout
+    assert "you: /forget Lou" not in said.stdout
+
+
 def test_what_fails_is_said_and_ends_with_one(call: Call, tmp_path: Path) -> None:
     """A script that talks learns that not everything was kept."""
     call("say", "hello")

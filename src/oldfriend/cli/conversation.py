@@ -34,6 +34,10 @@ HELP_TEXT = """Just write. Commands:
   /quit     leave (or Ctrl-D)
 Ctrl-C stops a reply."""
 
+FORGET_HINT = """Nothing is forgotten in the chat. In a shell, this shows first what would go:
+  oldfriend forget --about NAME
+  oldfriend forget --help"""
+
 WriteLine = Callable[[str], None]
 
 
@@ -263,6 +267,8 @@ class Conversation:
         }
         if command in actions:
             await actions[command]()
+        elif command == "/forget" or command.startswith("/forget "):
+            self.write_line(FORGET_HINT)
         elif command.startswith("/") and " " not in command and command.count("/") == 1:
             self.write_line(f"There is no command {command}.\n{HELP_TEXT}")
         elif command:

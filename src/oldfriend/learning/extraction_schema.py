@@ -1,6 +1,7 @@
 """Extraction schema: the JSON Schema of a model's extraction output, part by part.
 
-The prompt shows the same format; ``extraction_parser`` reads the output.
+The prompt shows the same format; ``llm_extractor`` and ``field_parsers`` read
+the output.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -79,7 +79,7 @@ SAME_DUE_WINDOW: Final = DAY
 PEAK_IMPACT_GAP: Final = 5
 """Applying for a job and getting it read nearly the same, but only one of them is a peak."""
 COMPATIBLE_KINDS: Final = frozenset(
-    frozenset({kind.name, other}) for kind in BELIEF_KINDS for other in kind.alike
+    frozenset({kind.name, other}) for kind in BELIEF_KINDS for other in kind.confusable_with
 )
 """Pairs of kinds that two extractors may choose for the same words."""
 

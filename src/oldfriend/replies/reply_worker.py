@@ -1,7 +1,8 @@
 """Reply worker: claims what waits in a chat, runs the turn and commits the reply.
 
 A turn reads and decides; its outcome is written here, in one transaction, by whoever holds the
-chat's lease at that moment. Nothing is shown or sent that has not been committed.
+chat's lease at that moment. Nothing is sent that has not been committed; a page or a draft may show
+the words of a reply while they are being written.
 """
 
 import asyncio

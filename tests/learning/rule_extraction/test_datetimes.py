@@ -61,6 +61,7 @@ def test_a_time_to_come_is_due_when_its_last_day_ends(language, words, day):
     ("language", "words", "hour", "minute"),
     [
         ("en", "tomorrow at 5pm", 17, 0),
+        ("en", "tomorrow at 2.15pm", 14, 15),
         ("en", "tomorrow at 8:30", 8, 30),
         ("en", "tomorrow at noon", 12, 0),
         ("es", "mañana a las cinco y media de la tarde", 17, 30),

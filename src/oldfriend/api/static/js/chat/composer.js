@@ -11,7 +11,7 @@ import { t } from "../words.js";
 import { explain, isDone } from "./said.js";
 import { record, whyRefused, whyUnable } from "./recording.js";
 
-const FORGET = "/forget"; // typed alone, these open something instead of being said
+const FORGET = /^\/forget(?:\s+(.+))?$/s; // these open something instead of being said
 const WHY = "/why";
 const TICK_MS = 250;
 
@@ -36,7 +36,8 @@ export function Composer() {
     event?.preventDefault();
     if (!text.trim()) return;
     write("");
-    if (text.trim() === FORGET) return go(addressOf("forget"));
+    const toForget = FORGET.exec(text.trim());
+    if (toForget) return go(`${addressOf("forget")}${toForget[1] ? `/about=${encodeURIComponent(toForget[1])}` : ""}`);
     if (text.trim() === WHY) return explainLast();
     if (store.hasLater.value) await store.showNow().catch(() => {});
     unsent.say(text);
