@@ -1,4 +1,4 @@
-"""How does the reader that ships with Oldfriend come to be, once it is trained?
+"""Build reader: writes the reader that ships with Oldfriend from its trained weights.
 
     python scripts/build_reader.py WEIGHTS
 

@@ -28,6 +28,7 @@ from oldfriend_evals.page_lists import measure_page_lists
 from oldfriend_evals.page_scrolling import measure_page_scrolling
 from oldfriend_evals.page_weight import measure_page_weight
 from oldfriend_evals.quality import measure_finding
+from oldfriend_evals.reader_cost import measure_reading
 from oldfriend_evals.remembering import measure_remembering
 from oldfriend_evals.rule_reading import measure_rule_reading
 from oldfriend_evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
@@ -45,6 +46,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "ties": measure_ties,
         "answers": measure_answers,
         "blind lives": measure_blind_lives,
+        "reading": measure_reading,
         "crowd": measure_crowd,
         "narrow": measure_narrow,
         "adding": measure_adding,

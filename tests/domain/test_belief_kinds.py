@@ -36,7 +36,9 @@ def test_every_kind_has_one_record() -> None:
 def test_what_a_record_names_is_there() -> None:
     """Likeness goes both ways; lists and sections are of one kind; a key is shown to a model."""
     for kind in BELIEF_KINDS:
-        assert all(kind.name in KINDS_BY_NAME[other].alike for other in kind.alike)
+        assert all(
+            kind.name in KINDS_BY_NAME[other].confusable_with for other in kind.confusable_with
+        )
         assert set(kind.may_change) <= KINDS_BY_NAME.keys()
         if kind.extraction is not None:
             assert ("key" in kind.extraction.fields) == (kind.key is not None)

@@ -55,6 +55,41 @@ async def test_what_it_cannot_do_is_not_thanked_for(say: Say, text: str, languag
     assert load_phrases(language).phrases["cannot_do"] in given.reply.text
 
 
+async def test_what_the_reader_is_sure_of_is_told(say: Say) -> None:
+    """Without a hedge."""
+    await say("the plumber is called boris, he comes on friday")
+    await say("my cat is called miso")
+    given = await say("whats my cat called")
+
+    assert "miso" in given.reply.text
+    assert ENGLISH["not_sure"] not in given.reply.text
+    assert given.receipt.details["certainty"] == "sure"
+
+
+@pytest.mark.parametrize("chore", ["buy milk", "put down that i owe ana 20"])
+async def test_a_chore_is_not_promised(say: Say, chore: str) -> None:
+    """It is kept, and that is said."""
+    assert "kept" in (await say(chore)).reply.text
+
+
+async def test_a_statement_that_seems_to_ask_is_found_later(say: Say) -> None:
+    """Only the rules leave a question out of the search."""
+    await say("when i was ten we lived in porto")
+    given = await say("where did we live when i was ten")
+
+    assert "porto" in given.reply.text
+
+
+async def test_an_earlier_question_is_no_answer(say: Say) -> None:
+    """Nor is an earlier command."""
+    await say("my sister is called Lena and paints boats")
+    await say("whats my sister called")
+    given = await say("whats my sister called again")
+
+    assert "Lena" in given.reply.text
+    assert "“whats my sister called”" not in given.reply.text
+
+
 async def test_a_laugh_is_not_thanked_for(say: Say, clock: FrozenClock) -> None:
     """It tells nothing."""
     await say("my sister is moving to Leeds")

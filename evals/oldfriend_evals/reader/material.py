@@ -153,11 +153,11 @@ def list_slot_cases(chat: Mapping[str, Any], source: random.Random) -> Iterator[
             )
 
 
-def narrow_case(case: Case, source: random.Random, ranks: Sequence[int] | None = None) -> Case:
+def narrow_case(case: Case, source: random.Random) -> Case:
     """Return the case with its answers and the likeliest and some other passages."""
     if len(case.passages) <= CANDIDATES:
         return case
-    order = list(ranks) if ranks is not None else rank_by_words(case)
+    order = rank_by_words(case)
     kept = [*case.answers, *(number for number in order if number not in case.answers)]
     hard = kept[: CANDIDATES - 2]
     chosen = [*hard, *source.sample(kept[CANDIDATES - 2 :], 2)]

@@ -54,11 +54,19 @@ def list_cases() -> Iterator[ActCase]:
             act, language, text = line.split("\t")
             yield ActCase(
                 text=text,
-                act=next(each for each in ACTS if each == act),
+                act=parse_act(act, line),
                 language=language,
                 is_held_out=is_held_out(text),
                 weight=COPIES_OF_LINES,
             )
+
+
+def parse_act(name: str, line: str) -> MessageAct:
+    """Return the act of that name. Raises ValueError with the line."""
+    for act in ACTS:
+        if act == name:
+            return act
+    raise ValueError(f"{name!r} is no act: {line}")
 
 
 def build_matrix(texts: Sequence[str]) -> csr_matrix:

@@ -48,7 +48,7 @@ class Channel(Protocol):
         """Return the seconds of silence after which messages are answered."""
 
     def split(self, text: str) -> Sequence[str]:
-        """Split a reply as the platform needs it; a part that is split again stays whole."""
+        """Split a reply as the platform needs it; splitting a part again returns it unchanged."""
 
     async def send(
         self, address: str, text: str, *, key: str, preview_key: str | None = None

@@ -36,7 +36,7 @@ WORD: Final = re.compile(r"[\u2e80-\U0003ffff]|[^\W_\u2e80-\U0003ffff]+|[^\w\s?\
 def classify_act(text: str) -> Mapping[MessageAct, float]:
     """Return the probability of each act; question marks are not looked at."""
     weights, bias = load_weights()
-    buckets = np.unique(np.fromiter(list_features(text), dtype=np.int64))
+    buckets = np.array(sorted(set(list_features(text))), dtype=np.int64)
     summed = weights[buckets].sum(axis=0, dtype=np.float32) / max(len(buckets), 1) ** 0.5 + bias
     likely = np.exp(summed - summed.max())
     shares = (likely / likely.sum()).tolist()

@@ -14,6 +14,7 @@ from oldfriend.domain.people import Person
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
 from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.turn.offline_ranking import is_about_asked_person
 from oldfriend.turn.retrieval import RecalledMessage, RecallResult, SearchDeps
 
 READER_WEIGHT: Final = 2.0
@@ -49,8 +50,10 @@ async def read_answers(
     return replace(
         result,
         messages=messages,
-        is_sure=get_traits(language).reader == "answers" and is_sure(ranked, result),
-        reader_probability=sum(compute_shares(ranked)),
+        sure_message=ranked[0].message.id
+        if get_traits(language).reader == "answers" and is_sure(ranked, result)
+        else None,
+        reader_probability=1 / (1 + math.exp(-max(each.logit for each in readings))),
     )
 
 
@@ -66,7 +69,9 @@ async def build_passages(
             text=each.text,
             speaker=name_speaker(each),
             before=previous.text
-            if (previous := before.get(each.seq)) is not None and previous.chat == each.chat
+            if (previous := before.get(each.seq)) is not None
+            and previous.chat == each.chat
+            and previous.role != "marker"
             else "",
         )
         for each in messages
@@ -90,9 +95,9 @@ def is_sure(ranked: Sequence[RecalledMessage], result: RecallResult) -> bool:
     """Tell whether the first message is an answer: the search and the reader agree on it."""
     return (
         result.answer_probability >= MIN_SURE_SEARCH
-        and ranked[:1] == sorted(ranked, key=lambda each: -each.hit.score)[:1]
-        and bool(ranked)
+        and ranked[0] is max(ranked, key=lambda each: each.hit.score)
         and compute_shares(ranked)[0] >= MIN_SURE
+        and is_about_asked_person(ranked[0], result)
     )
 
 

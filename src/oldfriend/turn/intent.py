@@ -190,7 +190,7 @@ def classify_sentences(
         detected_language=detected,
         note=note,
         question=question,
-        is_only_question=bool(asking) and (all(asking) or (is_asking and len(asking) == 1)),
+        is_only_question=bool(asking) and all(asking),
     )
 
 

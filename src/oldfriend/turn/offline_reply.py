@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from oldfriend.domain.ids import MessageId
 from oldfriend.lang.message_acts import MessageAct, classify_act
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import list_named_entities
+from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.answer_reading import fuse
 from oldfriend.turn.belief_texts import (
     format_belief,
@@ -66,7 +68,12 @@ MAX_BELIEFS = 2
 MAX_VALUES = 8
 MAX_SHORT_CHARS = 120
 """Characters; a longer message tells something, whatever else it does."""
-MIN_ACT_PROBABILITY = 0.6
+MIN_COMMAND = 0.6
+MIN_SMALL_TALK = 0.9
+MIN_ASKING = 0.9
+MIN_REPEATED = 0.75
+"""Of the words of an earlier question, those that stand in the new one."""
+"""A chore such as "buy milk" may seem to be small talk; "All right." would promise it."""
 MIN_SCORE_RATIO = 0.5
 """A further quote needs this share of the best one's score."""
 MIN_CLOSE_RATIO = 0.05
@@ -113,7 +120,7 @@ def build_offline_reply(
             "author": RULES_VERSION,
             "signal": perception.signal,
             "risk": perception.injection.risk,
-            "certainty": judge_certainty(items, result),
+            "certainty": "sure" if core_block_answer else judge_certainty(items, result),
             "answerable": round(result.answer_probability, 3) if perception.needs_recall else None,
             "degraded": context.is_degraded,
             "missing": [*context.missing_parts],
@@ -128,10 +135,13 @@ def build_offline_reply(
 def judge_certainty(
     items: Sequence[ReceiptItem], recall_result: RecallResult
 ) -> Literal["sure", "unsure", "none"]:
-    """Return how sure the memories that are told answer; beliefs count as sure."""
+    """Return how sure what is told is an answer; a belief is, unless of another time."""
     if not items:
         return "none"
-    return "sure" if items[0].kind == "memory" or recall_result.is_sure else "unsure"
+    if items[0].kind == "memory":
+        is_other_time = recall_result.is_about_past and recall_result.values_at_other_times
+        return "unsure" if is_other_time else "sure"
+    return "sure" if items[0].object == recall_result.sure_message else "unsure"
 
 
 def find_repeated_message_id(perception: Perception, context: ReplyContext) -> str:
@@ -150,7 +160,8 @@ def find_core_block_answer(
         return ""
     requested = context.recall_result.requested_attribute
     is_own = requested is not None and requested.is_own
-    if any(item.kind == "memory" or not is_own for item in items):
+    is_surer = judge_certainty(items, context.recall_result) == "sure" and not is_own
+    if is_surer or any(item.kind == "memory" for item in items):
         return ""
     question = perception.question or utterance.text
     return answer_from_core_block(question, perception.language, context.user_context.core_blocks)
@@ -193,7 +204,8 @@ def answer_open_promises(
     if listed:
         return listed, select_known_beliefs(context, list_open_promises(context))
     text, used = answer_from_messages(context.recall_result, book)
-    return (text, used) if used else (book.phrases["nothing_open"], ())
+    is_told = used and context.recall_result.is_answerable
+    return (text, used) if is_told else (book.phrases["nothing_open"], ())
 
 
 def answer_question(
@@ -241,15 +253,12 @@ def answer_who_is(
     ]
     if not mentioning:
         return format_unknown_names(context, book), ()
-    return quote_messages(mentioning, book, is_sure=context.recall_result.is_sure)
+    return quote_messages(mentioning, book, sure_message=context.recall_result.sure_message)
 
 
-def find_short_act(text: str) -> MessageAct:
-    """Return the act of a short message, if it is likely enough, else statement."""
-    if len(text) > MAX_SHORT_CHARS:
-        return "statement"
-    act, probability = max(classify_act(text).items(), key=lambda each: each[1])
-    return act if probability >= MIN_ACT_PROBABILITY else "statement"
+def is_short_act(text: str, act: MessageAct, min_probability: float) -> bool:
+    """Tell whether a short message does no more than this."""
+    return len(text) <= MAX_SHORT_CHARS and classify_act(text)[act] >= min_probability
 
 
 def acknowledge_statement(
@@ -261,10 +270,9 @@ def acknowledge_statement(
     """
     if perception.signal == "stressed":
         return book.phrases["acknowledgement_hard"], ()
-    act = find_short_act(perception.text)
-    if act == "command":
+    if is_short_act(perception.text, "command", MIN_COMMAND):
         return book.phrases["cannot_do"], ()
-    if act == "smalltalk":
+    if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
         return book.phrases["assent"], ()
     return acknowledge_with_related(recall_result, book)
 
@@ -293,7 +301,7 @@ def answer_from_memory(
             each for each in recall_result.messages if has_named_entity(each, recall_result)
         ]
         return (
-            quote_messages(mentioning, book, is_sure=recall_result.is_sure)
+            quote_messages(mentioning, book, sure_message=recall_result.sure_message)
             if mentioning
             else answer_from_beliefs(beliefs, book, zone)
         )
@@ -351,7 +359,7 @@ def answer_unknown_past(
     ]
     text, used = answer_from_messages(replace(recall_result, messages=tuple(candidates)), book)
     if recall_result.is_about_before_now:
-        quoted = [f"{book.phrases['perhaps']}\n{text}"] if used else []
+        quoted = [text] if used else []
         return "\n\n".join([book.phrases["not_known_before"], *quoted]), used
     if used:
         return text, used
@@ -382,26 +390,47 @@ def answer_from_messages(
         for each in sorted(recall_result.messages, key=lambda each: -fuse(each))
         if is_about_requested(each, recall_result)
         and not has_opposite_preference(each, recall_result)
+        and not is_same_question(each, recall_result.question)
     ]
     fitting = [each for each in matching if fits_question(each, recall_result)]
     if not is_likely_known(recall_result) or not has_answering_cause(fitting, book.language):
         return book.phrases["nothing_found"], ()
-    is_sure = recall_result.is_sure and fitting[0] is recall_result.messages[0]
+    is_sure = fitting[0].message.id == recall_result.sure_message
     # Where the best one is about somebody else, or it is known what is asked, little else is close.
     is_narrow = is_sure or recall_result.is_narrow or fitting[0] is not matching[0]
-    least = (MIN_SCORE_RATIO if is_narrow else MIN_CLOSE_RATIO) * get_score(matching[0])
-    close = [each for each in fitting if get_score(each) >= least or is_close_by_reader(each)]
+    best = max(get_score(each) for each in matching)
+    least = (MIN_SCORE_RATIO if is_narrow else MIN_CLOSE_RATIO) * best
+    close = [
+        each
+        for each in fitting
+        if each.message.id == recall_result.sure_message
+        or (get_score(each) >= least if is_sure else is_close(each, least))
+    ]
     if not close:
         return book.phrases["nothing_found"], ()
-    return quote_messages(close, book, is_sure=is_sure)
+    return quote_messages(close, book, sure_message=recall_result.sure_message)
+
+
+def is_same_question(recalled: RecalledMessage, question: str) -> bool:
+    """Tell whether a message asked the same before, and so answers nothing."""
+    asked = set(tokenize(question.casefold()))
+    words = tokenize(recalled.message.text.casefold())
+    shared = sum(word in asked for word in words)
+    is_repeated = shared >= MIN_REPEATED * len(words)
+    return is_repeated and is_short_act(recalled.message.text, "question", MIN_ASKING)
+
+
+def is_close(recalled: RecalledMessage, min_score: float) -> bool:
+    """Tell whether a message may answer, by the search's score or the reader."""
+    return get_score(recalled) >= min_score or is_close_by_reader(recalled)
 
 
 def quote_messages(
-    recalled: Sequence[RecalledMessage], book: LocalePhrases, *, is_sure: bool
+    recalled: Sequence[RecalledMessage], book: LocalePhrases, *, sure_message: MessageId | None
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Quote the first of these messages, each wording once; unless sure, as no more than close."""
     closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
-    if not is_sure:
+    if closest[0].message.id != sure_message:
         newest = sorted(closest, key=lambda each: -each.message.at)
         lines = (f"• {format_recalled_quote(each, book)}" for each in newest)
         return format_list(book.phrases["not_sure"], lines), newest

@@ -77,11 +77,13 @@ def perceive_utterance(utterance: Utterance) -> Perception:
 
 
 def without_embedder(search_deps: SearchDeps) -> SearchDeps:
-    """Return search dependencies that call no embedding model."""
+    """Return search dependencies that call no embedding model and no reader."""
     embedder = search_deps.embedder
     if embedder is not None:
         embedder = DisabledEmbedder(model=embedder.model, dimension=embedder.dimension)
-    return replace(search_deps, embedder=embedder, find_former_embedder=find_no_embedder)
+    return replace(
+        search_deps, embedder=embedder, find_former_embedder=find_no_embedder, reader=None
+    )
 
 
 def build_failure_outcome(utterance: Utterance) -> Outcome:

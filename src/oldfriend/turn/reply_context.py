@@ -11,6 +11,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.evidence import list_entities_mentioned_by_person
 from oldfriend.memory.messages import count_messages
@@ -57,8 +58,10 @@ from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import EMPTY_USER_CONTEXT, UserContext, load_user_context
 
-MAX_RECALLED_OFFLINE = 20
+MAX_RECALLED_OFFLINE = 8
 """The most messages recalled for a reply that only quotes."""
+MAX_READ_OFFLINE = 20
+"""The most messages recalled for the reader to judge."""
 MAX_RECALLED = 24
 """The most messages recalled for a reply by a model; few more fit into its budget."""
 
@@ -293,13 +296,17 @@ async def load_offline_context(
     context = ReplyContext(recall_result=EMPTY_RECALL)
     if perception.needs_recall or perception.intent == "promises":
         query = build_recall_query(utterance, perception, [])
+        is_read = perception.intent == "question" and bool(get_traits(query.language).reader)
+        query = replace(query, max_beliefs=MAX_RECALLED_OFFLINE)
+        limit = MAX_READ_OFFLINE if is_read else MAX_RECALLED_OFFLINE
         try:
-            found = await recall(search_deps, utterance.person, query, limit=MAX_RECALLED_OFFLINE)
-            if perception.intent == "question":
+            found = await recall(search_deps, utterance.person, query, limit=limit)
+            context = replace(context, recall_result=found)
+            if is_read:
                 found = await read_answers(
                     search_deps, utterance.person, query.text, query.language, found
                 )
-            context = replace(context, recall_result=found)
+                context = replace(context, recall_result=found)
         except READ_ERRORS as error:
             context = add_read_error(context, "search", error)
     needs_more = perception.intent in LOOKUP_INTENTS or bool(context.recall_result.named_entities)

@@ -83,8 +83,9 @@ class RecallResult:
     answer_probability: float  # probability that any message answers, 0 to 1
     is_answerable: bool
     is_degraded: bool  # searched by words alone, without an embedding
-    reader_probability: float | None = None  # that any answers, by the reader, if it read them
-    is_sure: bool = False  # the first message is an answer, as the reader judges
+    reader_probability: float | None = None  # that the best answers, by the reader, if it read
+    question: str = ""  # what was asked
+    sure_message: MessageId | None = None  # the one that is an answer beyond doubt, if any
     beliefs: tuple[RecalledBelief, ...] = ()  # best first
     belief_answer_probability: float = 0.0  # probability that any belief answers
     is_belief_answerable: bool = False  # good enough to answer from a belief
@@ -207,6 +208,7 @@ async def recall(
     )
     found = [RecalledMessage(message=by_seq[hit.seq], hit=hit) for hit in result.message_hits.hits]
     return RecallResult(
+        question=query.text,
         messages=rank_by_current_values(
             found, result.recalled_beliefs[:hits], result.superseded_messages
         ),

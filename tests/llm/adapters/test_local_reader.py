@@ -31,7 +31,7 @@ async def test_what_stands_beside_changes_nothing() -> None:
     assert (beside.start, beside.end) == (alone.start, alone.end)
 
 
-@pytest.mark.parametrize("text", ["", " ", "\udcff", "你好", "word " * 5_000])
+@pytest.mark.parametrize("text", ["", " ", "\udcff", "你好", "word " * 5_000, "\u200b" * 1_000_000])
 async def test_any_text_can_be_read(text: str) -> None:
     """Without a failure; the words lie within it."""
     reading = (await LocalReader().read(text, [Passage(text=text, speaker="me", before=text)]))[0]

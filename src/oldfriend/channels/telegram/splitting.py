@@ -1,7 +1,7 @@
 """Splitting: cuts a reply that exceeds Telegram's limit, between paragraphs if possible.
 
 Each part is valid Markdown and looks as it did in the whole: marked text is not cut in two, and
-code that must be cut goes on as code. A part that is split again stays whole.
+code that must be cut goes on as code. Splitting a part again returns it unchanged.
 """
 
 import re

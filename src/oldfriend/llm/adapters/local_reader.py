@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, open_session, verify_checksums
 from oldfriend.llm.adapters.pair_encoding import EncodedPair, PairEncoder
 from oldfriend.llm.adapters.wordpiece import WordPiece
@@ -44,13 +45,20 @@ class LocalReader:
         """Take the folder of the network and the number of threads per run."""
         self._folder = folder
         self._threads = threads
+        self._failure: EmbeddingFailed | None = None
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
         """Return a reading per passage, in order. Raises EmbeddingFailed if it cannot be loaded."""
         return await asyncio.to_thread(self._read, question, passages) if passages else []
 
     def _read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
-        loaded = _load(self._folder, self._threads)
+        if self._failure is not None:
+            raise self._failure
+        try:
+            loaded = _load(self._folder, self._threads)
+        except EmbeddingFailed as error:
+            self._failure = error  # not tried anew with each question
+            raise
         asked = loaded.encoder.encode_question(question)
         pairs = [loaded.encoder.encode(asked, passage) for passage in passages]
         readings: dict[int, Reading] = {}
@@ -72,6 +80,7 @@ def _load(folder: Path, threads: int) -> _LoadedReader:
 def _load_once(folder: Path, threads: int) -> _LoadedReader:
     """Load the network; several memories of one process share it."""
     verify_checksums(folder)
+    verify_checksums(BUNDLED_FOLDER)
     vocabulary = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()
     return _LoadedReader(
         encoder=PairEncoder(WordPiece(vocabulary)),

@@ -16,6 +16,8 @@ MAX_QUESTION_TOKENS: Final = 32
 MAX_MESSAGE_TOKENS: Final = 72
 MAX_CONTEXT_TOKENS: Final = 24
 MAX_WORD_TOKENS: Final = 16
+MAX_CHARS: Final = 2_000
+"""Characters that are looked at: invisible ones make no tokens, and there may be a million."""
 WORD: Final = re.compile(r"[\u2e80-\U0003ffff]|[^\W_\u2e80-\U0003ffff]+|[^\w\s]|_")
 
 
@@ -61,7 +63,7 @@ class PairEncoder:
     def _encode_words(self, text: str, limit: int) -> list[tuple[int, int, int]]:
         """Return id, start and end of each token, at most ``limit``."""
         pieces: list[tuple[int, int, int]] = []
-        for word in WORD.finditer(text):
+        for word in WORD.finditer(text[:MAX_CHARS]):
             _, *numbers, _ = self._wordpiece.encode(word.group(), limit=MAX_WORD_TOKENS)
             pieces += [(number, *word.span()) for number in numbers]
             if len(pieces) >= limit:

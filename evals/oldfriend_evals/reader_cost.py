@@ -1,0 +1,42 @@
+"""Reader cost: the time that the reader takes for a question with twenty messages."""
+
+from functools import partial
+
+from oldfriend.llm.reading import OWN_SPEAKER, Passage
+from oldfriend.turn.reply_context import MAX_READ_OFFLINE
+from oldfriend_evals.measuring import Measure, Scope, at_most, medians_ms, not_measured
+from oldfriend_evals.reader.material import list_passages, load_chats
+from oldfriend_evals.stores import temporary_house
+
+ROUNDS = 15
+TARGET_MS = at_most(400)
+"""Of processor time, for a whole offline answer (UNDERSTANDING, what must be shown)."""
+
+
+async def measure_reading(scope: Scope) -> list[Measure]:
+    """The time for as many messages of a chat as an offline answer reads."""
+    chat = next(each for each in load_chats() if each["lang"] == "en")
+    passages = list_passages(chat)
+    told = [Passage(text=each.text, speaker=OWN_SPEAKER) for each in passages]
+    passages = [*passages, *told][:MAX_READ_OFFLINE]
+    question = chat["questions"][0]["text"]
+    async with temporary_house() as app:
+        if app.reader is None:
+            return [not_measured("reading twenty messages", "there is no reader", target=TARGET_MS)]
+        read = partial(app.reader.read, question, passages)
+        count = ROUNDS // 3 if scope.quick else ROUNDS
+        turns = [  # with another word each time, for what was embedded is kept
+            (partial(app.embedder.embed, [f"{each.text} {turn}" for each in passages]), read)
+            for turn in range(count + 1)
+        ]
+        await medians_ms(turns[:1])
+        reference, value = await medians_ms(turns[1:])
+    return [
+        Measure(
+            name="reading twenty messages for a question",
+            value=value,
+            unit="ms",
+            target=TARGET_MS,
+            note=f"{value / reference:.1f} × embedding them ({reference:.0f} ms)",
+        )
+    ]

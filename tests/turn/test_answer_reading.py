@@ -1,0 +1,114 @@
+"""What the reader tells orders what was found, and is sure only where the search agrees."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.inbound.accept import ChatContext
+from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage, Reader, Reading
+from oldfriend.turn.answer_reading import fuse, read_answers
+from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall
+from tests.chat_fixtures import Say
+
+QUESTION = "where is the key of the shed"
+RIGHT = "the shed key hangs behind the boiler"
+
+
+class GivenReader:
+    """A reader whose logits are given by words of the passage."""
+
+    def __init__(self, logits: dict[str, float]) -> None:
+        """Know the logits; any other passage has -9."""
+        self.logits = logits
+        self.passages: list[Passage] = []
+
+    async def read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
+        """Give them."""
+        assert question == QUESTION
+        self.passages += passages
+        return [Reading(logit=self.find(each.text), start=0, end=0) for each in passages]
+
+    def find(self, text: str) -> float:
+        """The logit of a text."""
+        return next((logit for words, logit in self.logits.items() if words in text), -9.0)
+
+
+class BrokenReader:
+    """A reader that cannot be loaded."""
+
+    async def read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
+        """Fail."""
+        raise EmbeddingFailed("It is damaged.")
+
+
+@pytest.fixture
+async def found(app: AppContext, line: ChatContext, say: Say) -> RecallResult:
+    """What is found for the question after two things were told."""
+    await say(RIGHT)
+    await say("the key of my bike is lost, the shed is open")
+    query = RecallQuery(text=QUESTION, language="en", at=app.clock())
+    return await recall(app.search_deps, line.person, query, limit=20)
+
+
+async def read_with(
+    app: AppContext, line: ChatContext, reader: Reader | None, found: RecallResult, language: str
+) -> RecallResult:
+    """Read what was found with a given reader."""
+    deps = replace(app.search_deps, reader=reader)
+    return await read_answers(deps, line.person, QUESTION, language, found)
+
+
+@pytest.mark.parametrize("words", ["boiler", "bike"])
+async def test_the_reader_decides_between_what_was_found(
+    app: AppContext, line: ChatContext, found: RecallResult, words: str
+) -> None:
+    """The order of the search is kept beside it."""
+    read = await read_with(app, line, GivenReader({words: 4.0}), found, "en")
+
+    assert [each.message for each in read.messages] == [each.message for each in found.messages]
+    assert words in max(read.messages, key=fuse).message.text
+    assert read.reader_probability == pytest.approx(0.982, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("place", "language", "is_sure"), [(0, "en", True), (1, "en", False), (0, "es", False)]
+)
+async def test_it_is_sure_only_where_both_agree(
+    app: AppContext,
+    line: ChatContext,
+    found: RecallResult,
+    place: int,
+    language: str,
+    is_sure: bool,
+) -> None:
+    """Not where the search found another one, nor in a language where it only ranks."""
+    reader = GivenReader({found.messages[place].message.text: 6.0})
+    read = await read_with(app, line, reader, found, language)
+
+    assert (read.sure_message == found.messages[0].message.id) is is_sure
+
+
+@pytest.mark.parametrize(
+    ("reader", "language"), [(None, "en"), (BrokenReader(), "en"), (GivenReader({}), "de")]
+)
+async def test_without_a_reader_the_search_stands(
+    app: AppContext, line: ChatContext, found: RecallResult, reader: Reader | None, language: str
+) -> None:
+    """Nothing is lost, and nothing is sure."""
+    assert await read_with(app, line, reader, found, language) == found
+
+
+async def test_the_reader_is_told_who_speaks_and_what_was_said_before(
+    app: AppContext, line: ChatContext, found: RecallResult
+) -> None:
+    """In the same chat."""
+    reader = GivenReader({})
+    await read_with(app, line, reader, found, "en")
+    passages = {each.text: each for each in reader.passages}
+
+    assert passages[RIGHT].speaker == OWN_SPEAKER
+    assert all(each.speaker in {OWN_SPEAKER, COMPANION_SPEAKER} for each in reader.passages)
+    assert next(each for text, each in passages.items() if "bike" in text).before
