@@ -158,6 +158,19 @@ def test_a_first_hour_finds_its_way(browser: Browser, program: Program) -> None:
     assert complaints == []
 
 
+def test_a_name_typed_behind_forget_arrives_whole(browser: Browser, program: Program) -> None:
+    """On the page that deletes, and not as something said."""
+    with served(program), opened(browser, new_link(program)) as (page, _):
+        page.get_by_label("Say something …").fill("/forget Tom & Anna + 100%/C++")
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Whom or what?")).to_have_value("Tom & Anna + 100%/C++")
+        page.get_by_role("link", name="Chat").click()
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        said = page.locator(".mine").count()
+
+    assert said == 0
+
+
 @pytest.mark.parametrize("size", [{"width": 1360, "height": 800}, {"width": 390, "height": 800}])
 def test_only_what_is_shown_scrolls_never_the_page(
     browser: Browser, program: Program, size: dict[str, int]

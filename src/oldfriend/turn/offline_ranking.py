@@ -31,9 +31,10 @@ MIN_CLOSE: Final = 0.3
 """What is close is shown only if the search gives at least this probability of an answer …"""
 MIN_SEARCH_ALONE: Final = 0.6
 """… or this one where the reader finds less than MIN_READER …"""
-MIN_READER: Final = 0.1
+MIN_READER: Final = 0.03
 MIN_READER_ALONE: Final = 0.5
-"""… or the reader gives this one."""
+MIN_SEARCH_BESIDE: Final = 0.1
+"""… or this one where the reader gives at least MIN_READER_ALONE."""
 MAX_STATEMENT_CHARS = 160
 """Characters; a longer message says more than what is corrected."""
 
@@ -200,7 +201,7 @@ def is_likely_known(recall_result: RecallResult) -> bool:
         return by_search >= MIN_CLOSE
     if by_reader < MIN_READER:
         return by_search >= MIN_SEARCH_ALONE
-    return by_search >= MIN_CLOSE or by_reader >= MIN_READER_ALONE
+    return by_search >= (MIN_CLOSE if by_reader < MIN_READER_ALONE else MIN_SEARCH_BESIDE)
 
 
 def is_about_requested(recalled: RecalledMessage, recall_result: RecallResult) -> bool:

@@ -37,7 +37,7 @@ export function Composer() {
     if (!text.trim()) return;
     write("");
     const toForget = FORGET.exec(text.trim());
-    if (toForget) return go(`${addressOf("forget")}${toForget[1] ? `/${encodeURIComponent(new URLSearchParams({ about: toForget[1] }))}` : ""}`);
+    if (toForget) return go(`${addressOf("forget")}${toForget[1] ? `/${encodeURIComponent(new URLSearchParams({ about: toForget[1] }).toString())}` : ""}`);
     if (text.trim() === WHY) return explainLast();
     if (store.hasLater.value) await store.showNow().catch(() => {});
     unsent.say(text);
