@@ -9,7 +9,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage, Reader, Reading
-from oldfriend.turn.answer_reading import fuse, read_answers
+from oldfriend.turn.answer_reading import compute_fused_score, read_answers
 from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall
 from tests.chat_fixtures import Say
 
@@ -69,7 +69,7 @@ async def test_the_reader_decides_between_what_was_found(
     read = await read_with(app, line, GivenReader({words: 4.0}), found, "en")
 
     assert [each.message for each in read.messages] == [each.message for each in found.messages]
-    assert words in max(read.messages, key=fuse).message.text
+    assert words in max(read.messages, key=compute_fused_score).message.text
     assert read.reader_probability == pytest.approx(0.982, abs=1e-3)
 
 

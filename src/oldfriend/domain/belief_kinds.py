@@ -103,7 +103,7 @@ class BeliefKind:
     is_ongoing: bool = False  # claims of any later segment may concern it
     shown_limit: int = 0  # such beliefs that a model is shown to extract from a segment …
     shown_rank: int = 0  # … after those of a lower rank
-    confusable_with: tuple[MemoryKind, ...] = ()  # for the same words
+    confusable_with: tuple[MemoryKind, ...] = ()  # by extractors, for the same words
     is_merged: bool = False  # duplicates are merged, and the least valuable are dropped
     decays: bool = False  # is deprecated if it was seen once, unsurely and long ago
     is_reflected_on: bool = False

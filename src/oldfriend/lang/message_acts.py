@@ -1,7 +1,7 @@
-"""Message acts: whether a message states, asks, commands or is small talk, in any language.
+"""Message acts: whether a message states, asks, commands or is small talk.
 
-Learned from words and character n-grams by `oldfriend_evals.reader.train_acts`, so that a
-question is known without its mark, its accents or a list of question words.
+Learned by `oldfriend_evals.reader.train_acts` from the words and character n-grams of twelve
+languages, so that a question is known without its mark, its accents or a list of question words.
 """
 
 import re

@@ -46,7 +46,7 @@ async def read_answers(
         replace(each, reading=reading)
         for each, reading in zip(result.messages, readings, strict=True)
     )
-    ranked = sorted(messages, key=lambda each: -fuse(each))
+    ranked = sorted(messages, key=lambda each: -compute_fused_score(each))
     return replace(
         result,
         messages=messages,
@@ -85,7 +85,7 @@ def name_speaker(message: Message) -> str:
     return COMPANION_SPEAKER if message.role == "companion" else message.speaker
 
 
-def fuse(recalled: RecalledMessage) -> float:
+def compute_fused_score(recalled: RecalledMessage) -> float:
     """Return how well a message answers: by the search's score and the reader's."""
     logit = 0.0 if recalled.reading is None else recalled.reading.logit
     return math.log(max(recalled.hit.score, MIN_SCORE)) + READER_WEIGHT * logit

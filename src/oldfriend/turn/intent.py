@@ -181,7 +181,7 @@ def classify_sentences(
         start = words.index(sentences[asking.index(True)])
         note = find_note_text(words[:start], words[:start].translate(PUNCTUATION_FOLDING), book)
         question = words[start:] if note else question
-    is_asking = any(asking) or is_unmarked_question_by_words(words)
+    is_asking = any(asking) or is_question_by_classifier(words)
     intent: Intent = "question" if is_asking else "statement"
     return Perception(
         intent=intent,
@@ -194,7 +194,7 @@ def classify_sentences(
     )
 
 
-def is_unmarked_question_by_words(text: str) -> bool:
+def is_question_by_classifier(text: str) -> bool:
     """Tell whether a short text without a sign of a question asks nevertheless."""
     if len(text) > MAX_UNMARKED_QUESTION_CHARS:
         return False

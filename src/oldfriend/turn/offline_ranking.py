@@ -26,15 +26,17 @@ LOW_PRECISION_LANGUAGES: Final = frozenset({"de", "es", "fr"})
 """Languages in which the bundled embedder finds everything similar."""
 ANSWERING_CAUSES = frozenset({"words", "date", "said_by", "mentions", "answers"})
 CERTAIN_LOGIT: Final = 3.0
+"""The reader's logit from which a message is shown whatever the rules say of it."""
 CLOSE_LOGIT: Final = -1.0
+"""The reader's logit from which a message is close, whatever its score."""
 MIN_CLOSE: Final = 0.3
-"""What is close is shown only if the search gives at least this probability of an answer …"""
-MIN_SEARCH_ALONE: Final = 0.6
-"""… or this one where the reader finds less than MIN_READER …"""
+"""The search's probability of an answer, from which what is close is shown."""
 MIN_READER: Final = 0.03
+MIN_SEARCH_ALONE: Final = 0.6
+"""The same, where the reader's probability is below MIN_READER."""
 MIN_READER_ALONE: Final = 0.5
 MIN_SEARCH_BESIDE: Final = 0.1
-"""… or this one where the reader gives at least MIN_READER_ALONE."""
+"""The same, where the reader's probability is at least MIN_READER_ALONE."""
 MAX_STATEMENT_CHARS = 160
 """Characters; a longer message says more than what is corrected."""
 

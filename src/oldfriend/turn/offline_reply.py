@@ -13,7 +13,7 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import list_named_entities
 from oldfriend.search.tokenizer import tokenize
-from oldfriend.turn.answer_reading import fuse
+from oldfriend.turn.answer_reading import compute_fused_score
 from oldfriend.turn.belief_texts import (
     format_belief,
     format_belief_with_quote,
@@ -387,7 +387,7 @@ def answer_from_messages(
     """
     matching = [
         each
-        for each in sorted(recall_result.messages, key=lambda each: -fuse(each))
+        for each in sorted(recall_result.messages, key=lambda each: -compute_fused_score(each))
         if is_about_requested(each, recall_result)
         and not has_opposite_preference(each, recall_result)
         and not is_same_question(each, recall_result.question)
