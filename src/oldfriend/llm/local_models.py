@@ -17,8 +17,9 @@ Fitness = Literal["full", "small", "search"]
 
 FULL_PARAMETERS: Final = 6_500_000_000
 """Models with fewer parameters lose track when they learn from a conversation in one pass."""
-FULL_CONTEXT: Final = 8_192
-"""Tokens of a normal prompt and its answer; what is learned from is longer still."""
+FULL_CONTEXT: Final = 12_000
+"""Tokens of a normal prompt and its answer; what is learned from may be longer still."""
+WANTED_CONTEXT: Final = 16_384
 QUICK_PARAMETERS: Final = 40_000_000_000
 """Models with more parameters answer too slowly for talk on most people's machines."""
 
@@ -120,10 +121,10 @@ def describe_fitness(model: LocalModel) -> LocalizedText:
     if model.has_little_context:
         return localizable(
             "fit_short",
-            f"for short talk: it has room for {model.context_length:,} tokens only, "
-            f"so give it {2 * FULL_CONTEXT:,} in its server; learns in two passes",
+            f"for talk with short prompts, as it has room for {model.context_length:,} tokens "
+            f"(if its server lets you, give it {WANTED_CONTEXT:,}); learns in two passes",
             tokens=model.context_length or 0,
-            wanted=2 * FULL_CONTEXT,
+            wanted=WANTED_CONTEXT,
         )
     return localizable(
         "fit_small", "good for talk; too small to learn well, so it learns in two passes"

@@ -75,6 +75,7 @@ class ProviderOffer:
     provider: str
     why: str
     server: LocalServer | None = None  # of a local one
+    key_in: str | None = None  # where its key is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +154,8 @@ def list_key_offers(settings: Settings) -> list[ProviderOffer]:
             address=get_provider_url(settings, provider),
         )
         if key is not None:
-            offers.append(ProviderOffer(provider=provider, why=f"its key is in {key.source}"))
+            why = f"its key is in {key.source}"
+            offers.append(ProviderOffer(provider=provider, why=why, key_in=key.source))
     return offers
 
 

@@ -55,7 +55,7 @@ async def show_models(_: OwnerUser, hub: HubDep) -> Models:
     settings = hub.app.settings
     offers = await list_offers(settings)
     servers = [each.server for each in offers if each.server is not None]
-    keys = {each.provider: each.why for each in offers if each.server is None}
+    keys = {each.provider: each.key_in for each in offers if each.key_in is not None}
     names = [*PROVIDERS, *(each for each in settings.providers if each not in PROVIDERS)]
     return Models(
         main=tuple(settings.models.main),
