@@ -121,11 +121,14 @@ async def test_an_unknown_model_is_said_to_be_none(fake: FakeServer) -> None:
 
 
 async def test_a_prompt_that_is_too_long_is_refused_and_not_cut(fake: FakeServer) -> None:
-    """By the trained or loaded context."""
+    """By the trained or loaded context; tools are not blamed for it."""
     fake.models = [replace(fake.models[0], context=16_384)]
     async with opened(fake.base_url, fake.provider) as model:
         with pytest.raises(RequestRejected):
-            await model.complete(saying("hello", stable=LONG))
+            await model.complete(saying("hello", stable=LONG, tools=(WEATHER,)))
+        await model.complete(saying("hello", tools=(WEATHER,)))
+
+    assert [bool(body.get("tools")) for body in fake.chats] == [True, True]
 
 
 async def test_an_ollama_is_told_how_long_the_prompt_is() -> None:

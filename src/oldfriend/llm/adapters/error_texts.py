@@ -8,6 +8,19 @@ from oldfriend.llm.providers import ModelConfig, is_local_address
 MAX_QUOTED_CHARS: Final = 200
 """Characters that are quoted of a provider's message."""
 
+TOO_LONG_MARKS: Final = (
+    "exceeds the context length",  # Ollama
+    "exceed_context_size",  # later versions of it, and llama-server
+    "exceeds the available context size",  # llama-server
+    "greater than the context length",  # LM Studio
+)
+"""In the local servers' messages about a prompt that does not fit."""
+
+
+def is_about_length(text: str) -> bool:
+    """Tell whether a local server's message says that a prompt does not fit."""
+    return any(mark in text for mark in TOO_LONG_MARKS)
+
 
 def format_unpaid(config: ModelConfig) -> LocalizedText:
     """Text for an account without credit."""

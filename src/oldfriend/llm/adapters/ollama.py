@@ -50,9 +50,6 @@ TOKEN_MARGIN: Final = 1.3
 """Most tokenizers count more than a token per four characters, above all outside English."""
 MARKUP_TOKENS: Final = 256
 """Tokens of the chat template."""
-TOO_LONG_MARKS: Final = ("exceeds the context length", "exceed_context_size")
-"""In the errors of earlier and of later versions about a prompt that does not fit."""
-
 Json = Mapping[str, JsonValue]
 
 
@@ -231,7 +228,7 @@ class OllamaModel:
 
     def _map_status(self, status: int, text: str) -> ModelError | PromptTooLong:
         """Return the error for a response that reports one."""
-        if any(mark in text for mark in TOO_LONG_MARKS):
+        if error_texts.is_about_length(text):
             return PromptTooLong()
         config = self.config
         said = error_texts.quote_text(config, extract_error(text))

@@ -25,7 +25,7 @@ from pydantic_ai.settings import ModelSettings
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable, RequestRejected
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.adapters.clients import build_client
-from oldfriend.llm.adapters.error_texts import format_address_unfit
+from oldfriend.llm.adapters.error_texts import format_address_unfit, format_too_long
 from oldfriend.llm.adapters.http_connections import open_model_http
 from oldfriend.llm.adapters.pricing import compute_price
 from oldfriend.llm.adapters.pydantic_ai_mapping import (
@@ -78,8 +78,9 @@ class PydanticAiModel:
             request = replace(request, tools=())
         try:
             return await self._complete(request, on_text)
-        except RequestRejected:
-            if not request.tools or self.config.provider not in LOCAL_PROVIDERS:
+        except RequestRejected as error:
+            is_too_long = error.user_text == format_too_long(self.config)
+            if is_too_long or not request.tools or self.config.provider not in LOCAL_PROVIDERS:
                 raise
         completion = await self._complete(replace(request, tools=()), on_text)
         self.refuses_tools = True

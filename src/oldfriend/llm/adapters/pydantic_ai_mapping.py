@@ -64,6 +64,7 @@ from oldfriend.llm.adapters.error_texts import (
     format_unknown_model,
     format_unpaid,
     format_unreachable,
+    is_about_length,
     quote_text,
 )
 from oldfriend.llm.model import (
@@ -77,7 +78,7 @@ from oldfriend.llm.model import (
     ToolResult,
     clamp_token_count,
 )
-from oldfriend.llm.providers import ModelConfig
+from oldfriend.llm.providers import LOCAL_PROVIDERS, ModelConfig
 
 REFUSAL_CODES: Final = frozenset(
     {
@@ -136,8 +137,10 @@ def map_api_error(config: ModelConfig, error: ModelAPIError) -> ModelError:
     if isinstance(error, ModelRequestRejectedError):
         if {error.provider_error_code, error.provider_error_type} & REFUSAL_CODES:
             return build_refusal_error(config)
-        quoted = quote_text(config, extract_provider_message(error))
-        return RequestRejected(format_rejected(config, quoted))
+        message = extract_provider_message(error)
+        if config.provider in LOCAL_PROVIDERS and is_about_length(message):
+            return RequestRejected(format_too_long(config))
+        return RequestRejected(format_rejected(config, quote_text(config, message)))
     outage, text = classify_transient_error(config, error)
     return ModelUnavailable(text, retry_after_s=error.retry_after, outage=outage)
 
