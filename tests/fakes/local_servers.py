@@ -1,7 +1,8 @@
 """Fakes of the four model servers that people run themselves, as strict as the real ones.
 
-Formats and refusals are those of Ollama's docs/api.md and api/types.go, LM Studio's "REST API v0"
-and "Structured Output", llama.cpp's tools/server/README.md, and vLLM's OpenAI-compatible server.
+Formats are those of Ollama's docs/api.md and api/types.go, LM Studio's "REST API v0", llama.cpp's
+tools/server/README.md, and vLLM's OpenAI-compatible server; the texts of refusals are as public
+reports quote them.
 """
 
 import json
