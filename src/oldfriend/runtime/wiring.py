@@ -40,6 +40,7 @@ from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
 from oldfriend.domain.unicode_text import is_ascii_number
 from oldfriend.llm.embedding import Account, CachingEmbedder, Embedder, UnavailableEmbedder
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
+from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
 from oldfriend.llm.reading import Reader
@@ -259,11 +260,11 @@ def estimate_cost(settings: Settings, model: str, *, tokens_in: int, tokens_out:
         return None
 
 
-async def detect_ollama_models(base_url: str) -> list[str]:
-    """Return the models of an Ollama at this address; none where there is no Ollama."""
-    from oldfriend.llm.adapters.ollama import list_ollama_models
+async def find_servers(places: Sequence[tuple[str, str]]) -> list[LocalServer]:
+    """Return the model servers that answer at some of the places (provider and address)."""
+    from oldfriend.llm.adapters import local_servers
 
-    return await list_ollama_models(base_url.removesuffix("/v1"))
+    return await local_servers.find_servers(places)
 
 
 def build_speech_models(settings: Settings, account: Account) -> "SpeechFactory":
