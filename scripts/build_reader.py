@@ -38,6 +38,7 @@ class ReaderGraph(Network):
             name="oldfriend-reader",
             inputs=[
                 *map(_ids, ("input_ids", "attention_mask", "segments")),
+                *self._word_inputs(),
                 *(
                     helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "length"])
                     for name in ("asked", "outside")
