@@ -104,6 +104,8 @@ JournalOp = Literal[
     "separated",
 ]
 
+QUOTE_KEY_PREFIX: Final = "said_about_"
+"""Beginning of the keys of facts that are kept in the person's words, with what they are about."""
 JOURNAL_VERSION = 4
 """The format of journal entries that this code writes; older ones are upcast on reading."""
 

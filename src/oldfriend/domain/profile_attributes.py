@@ -6,7 +6,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import MemoryState
+from oldfriend.domain.memories import QUOTE_KEY_PREFIX, MemoryState
 
 IDENTITY_KEYS: Final = ("preferred_name", "name", "pronouns", "age", "birthday")
 CONTEXT_KEYS: Final = ("timezone", "home_timezone", "location", "occupation", "workplace")
@@ -75,7 +75,8 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
 
 def is_profile_key(key: str) -> bool:
     """Return whether a fact key is about the person, and not internal."""
-    return key not in HIDDEN_KEYS and not key.startswith("pending_") and ":" not in key
+    is_hidden = key in HIDDEN_KEYS or key.startswith(("pending_", QUOTE_KEY_PREFIX))
+    return not is_hidden and ":" not in key
 
 
 def get_fact_sort_key(fact: MemoryState) -> tuple[int, int, str, int]:

@@ -44,6 +44,7 @@ from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
 from oldfriend.llm.reading import Reader
+from oldfriend.llm.tagging import FactTagger
 from oldfriend.llm.unavailable import UnavailableModel
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.runtime.bot_connections import BotConnections
@@ -103,6 +104,7 @@ async def open_app(
             db=db,
             embedder=embedder,
             reader=build_reader(),
+            fact_tagger=build_fact_tagger(),
             clock=clock,
             settings=settings,
             notifier=notifier,
@@ -222,6 +224,13 @@ def build_reader() -> Reader:
     from oldfriend.llm.adapters.local_reader import LocalReader
 
     return LocalReader()
+
+
+def build_fact_tagger() -> FactTagger:
+    """Build the bundled fact tagger; it is loaded when it is first used."""
+    from oldfriend.llm.adapters.local_tagger import LocalFactTagger
+
+    return LocalFactTagger()
 
 
 def build_remote_embedder(
