@@ -175,7 +175,7 @@ EVENT: Final = BeliefKind(  # what happened once
     list_rank=1,
     list_order="happened",
 )
-FACT: Final = BeliefKind(  # what is true for a while; one value per key
+FACT: Final = BeliefKind(  # what is true for a while
     name="fact",
     key="attribute",
     extraction=ExtractionSpec(
@@ -231,10 +231,10 @@ PREFERENCE: Final = BeliefKind(  # what they like, need or dislike; one of twelv
 )
 PATTERN: Final = BeliefKind(  # what recurs or persists
     name="pattern",
-    subjects=OWN_SUBJECTS,
     may_be_quote=True,
     extraction=ExtractionSpec(list_name="patterns", fields=("pattern",), max_new=5),
     may_change=("pattern", "preference"),
+    may_rest_on_others=True,
     is_refuted_by_denial=True,
     is_personal=True,
     is_lasting=True,
@@ -256,12 +256,12 @@ PATTERN: Final = BeliefKind(  # what recurs or persists
 )
 COMMITMENT: Final = BeliefKind(  # what somebody has promised
     name="commitment",
-    subjects=OWN_SUBJECTS,
     is_occurrence=True,
     is_future=True,
     extraction=ExtractionSpec(list_name="commitments", fields=("due_at",)),
     own_words="promise",
     may_change=("commitment", "expectation"),
+    may_rest_on_others=True,
     is_refuted_by_denial=True,
     steers_companion=True,
     resolution="due",

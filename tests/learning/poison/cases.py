@@ -184,4 +184,6 @@ def _moment(written: str | int | None) -> Micros | None:
         return None
     if isinstance(written, int):
         return written
-    return parse_timestamp(f"{written}-01-01"[:DATE_LENGTH] if len(written) < DATE_LENGTH else written, ZONE)[0]
+    return parse_timestamp(
+        f"{written}-01-01"[:DATE_LENGTH] if len(written) < DATE_LENGTH else written, ZONE
+    )[0]

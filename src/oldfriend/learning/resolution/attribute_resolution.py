@@ -13,14 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory, MemoryState, ObjectLink, Status
 from oldfriend.domain.supersession import (
-    MULTI_VALUED_KEYS,
-    SINGLE_VALUED_CATEGORIES,
     get_valid_since,
     has_same_key,
-    is_single_valued,
 )
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.learning.extraction import Claim
@@ -43,10 +41,10 @@ def resolve_fact(state: ResolutionState, claim: Claim) -> None:
     elif twin := find_by_value(filter_live(values), claim.value):
         reinforce(state, twin, claim)
         extend_start(state, twin, claim, values)
-    elif claim.key.rpartition(":")[2] in MULTI_VALUED_KEYS:
-        add_value(state, claim, values)
-    else:
+    elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
+    else:
+        add_value(state, claim, values)
 
 
 def resolve_preference(state: ResolutionState, claim: Claim) -> None:
@@ -62,7 +60,7 @@ def resolve_preference(state: ResolutionState, claim: Claim) -> None:
     ):
         reinforce(state, twin, claim)
         extend_start(state, twin, claim, values)
-    elif claim.key in SINGLE_VALUED_CATEGORIES:
+    elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
     elif not is_past_claim(state, claim) and (opposite := find_opposite(claim, known)) is not None:
         resolve_conflict(state, opposite, claim, [opposite, *list_past_values(opposite, known)])
@@ -189,7 +187,7 @@ def resolve_termination(
         or find_by_value(values[::-1], ended.value)
     )
     others = [each for each in current if each is not ended_state]
-    if ended_state is None or (others and is_single_valued(claim.kind, claim.key)):
+    if ended_state is None or (others and is_single_valued(claim)):
         return
     if claim.denied_value:
         state.end(ended_state, "rejected", "superseded", claim, until=None)
@@ -264,7 +262,7 @@ def extend_start(
     Unless another value was said to hold in between.
     """
     held_at, starts_at = get_held_at(state, claim), known.memory.holds_from
-    if starts_at is None or held_at >= starts_at or not is_single_valued(claim.kind, claim.key):
+    if starts_at is None or held_at >= starts_at or not is_single_valued(claim):
         return
     others = [each for each in values if each.memory.id != known.memory.id]
     if any(

@@ -34,7 +34,6 @@ RejectionReason = Literal[
     "no liking",
     # about its fields
     "unfit kind",
-    "unfit key",
     "reserved key",
     "unfit value",
     "unknown category",
