@@ -18,6 +18,7 @@ KEY_LABELS: Final[Mapping[str, str]] = {
     "home": "location",
     "date_of_birth": "birthday",
     "place_of_birth": "birthplace",
+    "allergy": "allergies",
 }
 """Known keys, by other labels that models use for them."""
 SINGLE_VALUED_KEYS: Final = frozenset(

@@ -13,7 +13,7 @@ from typing import Final, Protocol, TypeVar
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KINDS_BY_NAME
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
-from oldfriend.learning.validation.coverage import check_coverage
+from oldfriend.learning.validation.coverage import check_coverage, check_value_cited
 from oldfriend.learning.validation.entity_names import validate_mention, validate_same_as
 from oldfriend.learning.validation.evidence_checks import validate_evidence
 from oldfriend.learning.validation.grounding import (
@@ -24,10 +24,8 @@ from oldfriend.learning.validation.grounding import (
     check_topic,
 )
 from oldfriend.learning.validation.irony_and_refusal import (
-    check_due_time,
     check_habit,
     check_irony,
-    check_liking,
     check_refusal,
 )
 from oldfriend.learning.validation.normalization import (
@@ -93,14 +91,13 @@ CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (
     check_prompt_injection,
     check_irony,
     check_refusal,
-    check_liking,
+    check_value_cited,
     check_change,
     check_overrule,
     check_termination,
     check_topic,
     check_numbers,
     check_habit,
-    check_due_time,
 )
 """Each returns a reason against a claim, or None."""
 
@@ -150,7 +147,7 @@ def validate_extraction(extraction: Extraction, inputs: ExtractionInput) -> Vali
     for claim in extraction.claims:
         is_repeated = not has_known_category(claim) and (claim.text, claim.value) in categorized
         outcome: Claim | RejectionReason = (
-            "unknown category" if is_repeated else validate_claim(claim, view, checks)
+            "repeats itself" if is_repeated else validate_claim(claim, view, checks)
         )
         if isinstance(outcome, str):
             rejected[outcome] += 1

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.attribute_keys import KEY_LABELS, fold_key
+from oldfriend.domain.attribute_keys import KEY_LABELS, SINGLE_VALUED_KEYS, fold_key
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
@@ -110,7 +110,9 @@ def fold_known_key(label: str, claim: Claim, view: SegmentView) -> str:
     """Return the known key that a label is a word for; else the label in the form of keys."""
     key = fold_key(label) or OPEN_KEY
     language = detect_language(claim.text, fallback=view.language)
-    return KEY_LABELS.get(key) or find_key_by_word(key, language) or key
+    found = find_key_by_word(key, language)
+    is_other = found is None or found in CATEGORIES or key in SINGLE_VALUED_KEYS
+    return KEY_LABELS.get(key, key if is_other else found)
 
 
 def find_owner(claim: Claim, names: tuple[str, ...], view: SegmentView) -> str:
