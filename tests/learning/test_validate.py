@@ -11,7 +11,7 @@ from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.learning.extraction import Claim, EntityMention, ExtractionInput, SameAsClaim
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
-from tests.learning.cases import BAD, GOOD, VEGAN, fact, habit
+from tests.learning.cases import BAD, GOOD, RUNS, VEGAN, fact, habit
 from tests.learning.founded import NOT_TOLD, TOLD
 from tests.learning.talking import believed, claim, quote, read, somebody, talk
 
@@ -195,6 +195,22 @@ def test_an_unknown_key_is_a_key_of_its_own(language: str, label: str, key: str 
 
     assert len(claim.key) <= 50
     assert claim.key == (key or "what_they_would_eat_on_a_long_and_lonely_island_if")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Goes running on Sundays before breakfast.", "Goes running on Sundays before breakfast."),
+        ("Goes running on Sundays with Bruno.", "Goes running on Sundays."),
+    ],
+)
+def test_a_better_wording_must_have_been_said(text: str, kept: str) -> None:
+    """Else the words are further evidence for the wording that is known."""
+    again = habit(text, "Ran before breakfast again", effect="reinforces", target=RUNS.memory.id)
+    material = talk("Ran before breakfast again this morning.", known=[RUNS])
+    (claim,) = validate_extraction(read(again), material).extraction.claims
+
+    assert claim.text == kept
 
 
 def test_what_others_like_is_a_fact_about_them() -> None:

@@ -38,6 +38,7 @@ SINGLE_VALUED_KEYS: Final = frozenset(
         "home_timezone",
         "occupation",
         "workplace",
+        "boss",
         "employer",
         "relationship_status",
         "partner",

@@ -1,8 +1,10 @@
 """Memories: beliefs, entities and summaries, with their evidence and the journal of decisions."""
 
+import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.belief_kinds import MemoryKind as MemoryKind
 from oldfriend.domain.belief_kinds import Subject as Subject
 from oldfriend.domain.clock import Micros
@@ -104,6 +106,8 @@ JournalOp = Literal[
     "separated",
 ]
 
+PLAIN_QUOTE: Final = re.compile(r"\w+\s?:\s?[“„«].+[”“»]")
+"""A text that only quotes somebody, as rules write it."""
 JOURNAL_VERSION = 4
 """The format of journal entries that this code writes; older ones are upcast on reading."""
 
@@ -163,6 +167,13 @@ class Memory:
     def is_live(self) -> bool:
         """Whether it is believed or still open: not ended, and with a live status."""
         return self.ended_at is None and self.status in LIVE_STATUSES
+
+    @property
+    def is_plain_quote(self) -> bool:
+        """Whether its text says nothing beyond the words of its evidence."""
+        return (
+            PLAIN_QUOTE.fullmatch(self.text) is not None and KINDS_BY_NAME[self.kind].may_be_quote
+        )
 
     @property
     def happened_during(self) -> tuple[Micros, Micros] | None:

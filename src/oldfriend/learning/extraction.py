@@ -37,6 +37,9 @@ SMALL_TALK_KINDS: Final = frozenset(
 )
 """The only kinds of claims that a model extracts from small talk."""
 
+RULES_AUTHOR_PREFIX: Final = "rules/"
+"""Prefix of the author's name if rules extracted the claims."""
+
 ClaimEffect = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils"]
 """Effect of a claim on what is known: "new" touches nothing, the others name a target."""
 
@@ -130,6 +133,11 @@ class Extraction:
     mood: Mood | None = None
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
     malformed: int = 0  # unreadable claims in an otherwise readable answer
+
+    @property
+    def is_by_model(self) -> bool:
+        """Whether a model read most of it, rather than rules."""
+        return not (self.small_talk_author or self.author).startswith(RULES_AUTHOR_PREFIX)
 
     def get_author(self, belief: JournalObject) -> str:
         """Return the author of the extraction that led to a belief."""

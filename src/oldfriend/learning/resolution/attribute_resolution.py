@@ -23,6 +23,7 @@ from oldfriend.domain.supersession import (
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.resolution.resolution_state import MIN_CONFIDENCE, ResolutionState
+from oldfriend.learning.resolution.wording import refine
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, tokenize
 
@@ -287,10 +288,11 @@ def has_same_end(known: MemoryState, claim: Claim) -> bool:
 
 
 def reinforce(state: ResolutionState, known: MemoryState, claim: Claim) -> None:
-    """Add a claim's evidence to a belief; a tentative belief becomes active."""
+    """Add a claim's evidence and better wording to a belief; a tentative one becomes active."""
     state.add_evidence(known, claim)
     if known.memory.status == "tentative":
         state.change(known, with_status(known.memory, "active"), "revised")
+    refine(state, known, claim)
     update_valid_until(state, known, claim)
 
 

@@ -91,6 +91,7 @@ class ResolutionState:
     entities: dict[EntityId, Entity]
     bases: Mapping[EntityId, int]
     is_same: ClaimMatcher
+    is_by_model: bool = False  # whether a model made the claims
     parse_plain_statement: StatementParser = lambda _memory: None
     parse_new_role: NewRoleParser = lambda _memory: ""
     build_termination: TerminationBuilder = lambda _claim, _language: None
