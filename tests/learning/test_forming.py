@@ -283,7 +283,7 @@ async def test_each_belief_is_signed_by_who_has_read_it(app: AppContext, line: C
     signed = {each.object_id: each.author for each in changes}
     assert {each.memory.kind: signed[each.memory.id] for each in await believed(app, line)} == {
         "preference": "rules/5",
-        "opinion": "extract/4",
+        "opinion": "extract/5",
     }
-    assert {row.extractor for rows in words.values() for row in rows} == {"rules/5", "extract/4"}
-    assert segment.author == "extract/4"
+    assert {row.extractor for rows in words.values() for row in rows} == {"rules/5", "extract/5"}
+    assert segment.author == "extract/5"

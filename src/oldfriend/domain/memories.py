@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.belief_kinds import MemoryKind as MemoryKind
 from oldfriend.domain.belief_kinds import Subject as Subject
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, TimeGrain
 from oldfriend.domain.ids import (
     EntityId,
     EvidenceId,
@@ -154,6 +154,7 @@ class Memory:
     holds_from: Micros | None = None  # valid time; None: as far back as is known
     holds_until: Micros | None = None  # valid time; None: still
     due_at: Micros | None = None  # of a commitment or expectation
+    grain: TimeGrain = ""  # how precisely these times are known
     entities: tuple[EntityId, ...] = ()  # named in the text; of a triple, its two ends without
     # the person, if it is about them: then they are the first end
     relations: tuple[ObjectLink, ...] = ()

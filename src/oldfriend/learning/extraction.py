@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from oldfriend.domain.belief_kinds import list_kinds
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, TimeGrain
 from oldfriend.domain.ids import MemoryId, MessageId, SegmentId
 from oldfriend.domain.memories import (
     Entity,
@@ -80,6 +80,7 @@ class Claim:
     holds_from: Micros | None = None
     holds_until: Micros | None = None
     due_at: Micros | None = None
+    grain: TimeGrain = ""  # how precisely these times were said
     names: tuple[str, ...] = ()  # entities it mentions, as named in the text
 
 
@@ -122,7 +123,7 @@ class SameAsClaim:
 class Extraction:
     """Extraction: everything extracted from one segment."""
 
-    author: str  # "extract/4", "rules/5": prompt or rules with their version
+    author: str  # "extract/5", "rules/5": prompt or rules with their version
     small_talk_author: str = ""  # of the rest, if `author` only extracted what small talk allows
     claims: tuple[Claim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()

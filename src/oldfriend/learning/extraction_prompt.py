@@ -15,7 +15,7 @@ from oldfriend.domain.trust import TrustClass
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.memory_context import format_speaker
-from oldfriend.turn.prompt_labels import format_timestamp, sanitize
+from oldfriend.turn.prompt_labels import format_due_time, format_timestamp, sanitize
 from oldfriend.turn.quotes import extract_excerpt
 
 MAX_MESSAGE_LENGTH: Final[Mapping[TrustClass, int]] = {
@@ -128,7 +128,7 @@ def format_known(prompt: Prompt, known: Sequence[MemoryState], zone: str) -> Ite
             kind=memory.kind,
             status=memory.status,
             key=sanitize(memory.key),
-            due="" if memory.due_at is None else format_timestamp(memory.due_at, zone),
+            due=format_due_time(memory, zone),
             text=sanitize(memory.text),
         )
 

@@ -46,7 +46,7 @@ def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -
     if memory.ended_at is not None and memory.holds_until is None:
         return book.phrases["known_over"].format(text=text)
     if memory.ended_at is not None and memory.holds_until is not None:
-        until = format_day(book, memory.holds_until, zone)
+        until = format_day(book, memory.holds_until, zone, memory.grain)
         return book.phrases["known_past"].format(until=until, text=text)
     if memory.trust == "outside":
         return book.phrases["known_read"].format(text=text)
@@ -59,8 +59,9 @@ def format_dated_memory(memory: Memory, book: LocalePhrases, zone: str) -> str:
     if (days := memory.happened_during) is not None:
         return f"{memory.text} ({format_day_span(book, *days, zone)})"
     if memory.holds_from is not None and memory.kind not in FUTURE_KINDS:
-        since = format_day(book, memory.holds_from, zone)
-        return book.phrases["since_day"].format(text=memory.text, since=since)
+        since = format_day(book, memory.holds_from, zone, memory.grain)
+        part = "since_period" if memory.grain else "since_day"
+        return book.phrases[part].format(text=memory.text, since=since)
     return memory.text
 
 
@@ -71,7 +72,9 @@ def format_past_belief(belief: RecalledBelief, book: LocalePhrases, zone: str) -
     if memory.holds_from is None and since is not None:
         text = book.phrases["first_said"].format(text=text, since=format_day(book, since, zone))
     if until is not None:
-        text = book.phrases["known_past"].format(text=text, until=format_day(book, until, zone))
+        text = book.phrases["known_past"].format(
+            text=text, until=format_day(book, until, zone, memory.grain)
+        )
     return f"• {text}"
 
 
@@ -211,7 +214,8 @@ def format_open_promise(known: MemoryState, book: LocalePhrases, *, now: Micros,
     text, due = known.memory.text, known.memory.due_at
     if due is None:
         return f"• {text}"
-    when = format_due(book, due, zone)
+    grain = known.memory.grain
+    when = format_day(book, due, zone, grain) if grain else format_due(book, due, zone)
     if due < now:
         when = book.phrases["overdue"].format(when=when)
     elif when in text:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.attribute_keys import is_single_valued
-from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.clock import DAY, Micros, get_coarser
 from oldfriend.domain.memories import Memory, MemoryState, ObjectLink, Status
 from oldfriend.domain.supersession import (
     get_valid_since,
@@ -271,7 +271,9 @@ def extend_start(
         for each in others
     ):
         return
-    state.change(known, replace(state.known[known.memory.id].memory, holds_from=held_at), "revised")
+    memory = state.known[known.memory.id].memory
+    grain = get_coarser(memory.grain, claim.grain)
+    state.change(known, replace(memory, holds_from=held_at, grain=grain), "revised")
     for each in others:
         if (each.memory.holds_until or held_at) > held_at:
             state.change(each, replace(each.memory, holds_until=held_at), "revised")
@@ -305,7 +307,8 @@ def update_valid_until(state: ResolutionState, known: MemoryState, claim: Claim)
         is_changed = claim.kind == "fact" and get_last_confirmed_at(known) <= said_at < until
     if is_changed:
         current = state.known[known.memory.id].memory
-        state.change(known, replace(current, holds_until=until), "revised")
+        grain = get_coarser(current.grain, claim.grain)
+        state.change(known, replace(current, holds_until=until, grain=grain), "revised")
 
 
 def add_contradiction(state: ResolutionState, known: MemoryState, claim: Claim) -> None:

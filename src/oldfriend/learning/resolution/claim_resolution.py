@@ -267,7 +267,9 @@ def resolve_commitment(state: ResolutionState, claim: Claim) -> None:
     refine(state, known, claim)
     current = state.known[known.memory.id]
     if claim.due_at is not None and not is_same_due_time(claim.due_at, current.memory.due_at):
-        state.change(current, replace(current.memory, due_at=claim.due_at), "revised")
+        state.change(
+            current, replace(current.memory, due_at=claim.due_at, grain=claim.grain), "revised"
+        )
 
 
 def list_same_subject(state: ResolutionState, claim: Claim) -> list[MemoryState]:
