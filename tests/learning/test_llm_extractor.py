@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from oldfriend.domain.clock import DAY, to_micros
+from oldfriend.domain.clock import DAY, from_micros, to_micros
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.learning.extraction_schema import ALL_PARTS, FIRST_PASS, SECOND_PASS, build_schema
 from oldfriend.learning.llm_extractor import extract_with_model
@@ -119,6 +119,39 @@ async def test_times_are_read_by_the_clocks_of_the_talk():
     assert (beach.happened_at, beach.happened_until) == (summer, summer + DAY - 1)
     assert exam_claim.due_at == to_micros(datetime(2024, 7, 2, 16, 30, tzinfo=UTC))
     assert party.due_at is None
+
+
+async def test_a_month_and_a_year_stay_as_precise_as_they_were_said():
+    """From its first day to its last; the least precise time of a claim tells its grain."""
+    moved = {"text": "Moved to Porto.", "quotes": [], "happened_at": "2023-05"}
+    trip = {**moved, "happened_at": "2022-06", "happened_until": "2022-08"}
+    baker = {**MOVE, "holds_from": "2019", "holds_until": "2024-03-01"}
+    exam = {"text": "Exam.", "quotes": [], "due_at": "2025-02"}
+    model = ScriptedModel([answer(events=[moved, trip], facts=[baker], expectations=[exam])])
+
+    claims = (await extract_with_model(model, MATERIAL)).claims
+    days = [
+        [
+            from_micros(at, "Europe/Lisbon").date().isoformat()
+            for at in (
+                each.happened_at,
+                each.happened_until,
+                each.holds_from,
+                each.holds_until,
+                each.due_at,
+            )
+            if at is not None
+        ]
+        for each in claims
+    ]
+
+    assert days == [
+        ["2023-05-01", "2023-05-31"],
+        ["2022-06-01", "2022-08-31"],
+        ["2019-01-01", "2024-03-01"],
+        ["2025-02-28"],
+    ]
+    assert [each.grain for each in claims] == ["month", "month", "year", "month"]
 
 
 @pytest.mark.parametrize(

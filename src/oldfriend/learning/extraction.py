@@ -156,6 +156,7 @@ class ExtractionInput:
     messages: tuple[Message, ...]  # oldest first, current versions; the first dates them all
     context_messages: tuple[Message, ...] = ()  # just before, for context only; never evidence
     known: tuple[MemoryState, ...] = ()  # strongest patterns, current facts, open promises
+    shown: tuple[MemoryState, ...] = ()  # what a model is shown of the beliefs known at that time
     entities: tuple[Entity, ...] = ()
 
     @property

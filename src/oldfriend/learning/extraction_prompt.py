@@ -55,7 +55,7 @@ def assign_aliases(inputs: ExtractionInput) -> PromptAliases:
     """Assign m1, m2 … to messages, k1 … to known memories, e1 … to entities."""
     return PromptAliases(
         messages={f"m{n}": message for n, message in enumerate(inputs.messages, 1)},
-        known={f"k{n}": known.memory for n, known in enumerate(inputs.known, 1)},
+        known={f"k{n}": known.memory for n, known in enumerate(inputs.shown, 1)},
         entities={f"e{n}": entity for n, entity in enumerate(inputs.entities, 1)},
     )
 
@@ -81,7 +81,7 @@ def render_segment(inputs: ExtractionInput, prompt: Prompt) -> str:
             "context_title",
             [format_context_message(prompt, message) for message in inputs.context_messages],
         ),
-        ("known_title", list(format_known(prompt, inputs.known, inputs.messages[0].zone))),
+        ("known_title", list(format_known(prompt, inputs.shown, inputs.messages[0].zone))),
         ("entities_title", list(format_entities(prompt, inputs.entities))),
         ("messages_title", list(format_messages(prompt, inputs.messages))),
     ]

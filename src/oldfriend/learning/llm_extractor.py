@@ -384,7 +384,7 @@ def list_shown_ids(inputs: ExtractionInput) -> tuple[str, ...]:
     """Return the ids of everything that the model is shown."""
     return (
         *(message.id for message in (*inputs.context_messages, *inputs.messages)),
-        *(known.memory.id for known in inputs.known),
+        *(known.memory.id for known in inputs.shown),
         *(entity.id for entity in inputs.entities),
     )
 
