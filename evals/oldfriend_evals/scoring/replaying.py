@@ -123,11 +123,7 @@ class Replay:
 
     def _values_beside(self, family: Iterable[Belief]) -> Iterator[Belief]:
         """The other values of what has one at a time."""
-        keys = {
-            (one.kind, one.key, one.subject)
-            for one in family
-            if is_single_valued(one)
-        }
+        keys = {(one.kind, one.key, one.subject) for one in family if is_single_valued(one)}
         return (one for one in self.life.truth.beliefs if (one.kind, one.key, one.subject) in keys)
 
     def _is_past(self, question: LifeQuestion) -> bool:

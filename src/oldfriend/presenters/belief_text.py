@@ -118,12 +118,12 @@ def format_details(belief: JournalObject, standing: EvidenceStats | None, zone: 
     found = [f"id: {belief.id}"]
     if isinstance(belief, Memory):
         found += [f"{belief.key}: {belief.value}"] if belief.value else []
-        times = (
+        dated = (
             ("happened", belief.happened_at),
             ("so since", belief.holds_from),
             ("so until", belief.holds_until),
         )
-        found += [f"{name}: {format_date(at, zone, belief.grain)}" for name, at in times if at]
+        found += [f"{name}: {format_date(at, zone, belief.grain)}" for name, at in dated if at]
         found += [f"tags: {', '.join(belief.tags)}"] if belief.tags else []
         found += [f"felt: {belief.arousal} of 10"] if belief.arousal is not None else []
         found += [f"set off by: {', '.join(belief.cues)}"] if belief.cues else []

@@ -215,11 +215,7 @@ async def copy_belief(
     If the person vouched for it, competing beliefs are superseded.
     """
     after = filter_links(belief.content, {each.content.id for each in known})
-    if (
-        change.op in ENDORSING_OPS
-        and isinstance(after, Memory)
-        and is_single_valued(after)
-    ):
+    if change.op in ENDORSING_OPS and isinstance(after, Memory) and is_single_valued(after):
         ended = replace(after, ended_at=now)
         after = replace(await correcting.supersede_competing(tx, ended, now=now), ended_at=None)
     provenance = Provenance(author=BY_PERSON.author)

@@ -110,14 +110,18 @@ def fold_known_key(label: str, claim: Claim, view: SegmentView) -> str:
     """Return the known key that a label is a word for; else the label in the form of keys."""
     key = fold_key(label) or OPEN_KEY
     language = detect_language(claim.text, fallback=view.language)
-    found = find_key_by_word(key, language)
-    is_other = found is None or found in CATEGORIES or key in SINGLE_VALUED_KEYS
-    return KEY_LABELS.get(key, key if is_other else found)
+    known = KEY_LABELS.get(key) or find_key_by_word(key, language)
+    if known is None or known in CATEGORIES - {"allergies"} or key in SINGLE_VALUED_KEYS:
+        return key
+    return known
 
 
 def find_owner(claim: Claim, names: tuple[str, ...], view: SegmentView) -> str:
     """Return the name of whom a claim is about: the first in its text; "" if nobody is named."""
-    known = {each.name for each in (*view.inputs.entities, *view.mentions)}
+    known = [
+        *(each.name for each in view.inputs.entities),
+        *(each.name for each in view.mentions),
+    ]
     given = names or tuple(name for name in known if name and name in claim.text)
     owners = [name for name in given if name not in claim.value] or given
     return min(owners, key=lambda each: (claim.text.find(each), -len(each)), default="")
