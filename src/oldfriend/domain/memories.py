@@ -106,7 +106,7 @@ JournalOp = Literal[
     "separated",
 ]
 
-PLAIN_QUOTE: Final = re.compile(r"\w+\s?:\s?[“„«].+[”“»]")
+PLAIN_QUOTE: Final = re.compile(r"\A\w+\s?:\s?[“„«].+[”“»]")
 """A text that only quotes somebody, as rules write it."""
 JOURNAL_VERSION = 4
 """The format of journal entries that this code writes; older ones are upcast on reading."""
