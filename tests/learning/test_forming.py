@@ -17,7 +17,12 @@ from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
 from oldfriend.memory.evidence import list_evidence, list_stats_mismatches
-from oldfriend.memory.journal import list_journal, list_view_mismatches, rebuild_views
+from oldfriend.memory.journal import (
+    list_journal,
+    list_object_journal,
+    list_view_mismatches,
+    rebuild_views,
+)
 from oldfriend.memory.messages import edit_message
 from oldfriend.memory.retraction import undo_consolidation
 from oldfriend.memory.segments import Segment, list_segments, reopen_segments
@@ -167,6 +172,37 @@ async def test_an_undone_reading_leaves_what_was_before(
     assert len(summaries) == 1
 
 
+async def test_a_better_wording_is_journaled_and_undone_with_its_reading(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """The belief is the same; its words are those of the model until then."""
+    await told(app, line, ["I love jazz."])
+    first, better = "Loves jazz.", "Loves jazz from Lisbon above all other music."
+    clock.tick(minutes=60 * 24)
+
+    def read_it(request: CompletionRequest) -> ScriptedReply:
+        if request.purpose != "extract":
+            return ScriptedReply(text="{}")
+        claim = {"text": better, "bearing": "reinforces", "target": "k1"}
+        quotes = [{"message": "m1", "text": "I love jazz from Lisbon above all other music"}]
+        read = {
+            "self_check": {"missed_peak": "none", "attribution": "own"},
+            "preferences": [{**claim, "key": "interests", "value": "jazz", "quotes": quotes}],
+        }
+        return ScriptedReply(text=json.dumps(read))
+
+    by_model = with_models(app, {"main": ScriptedModel(["Nice."]), "small": ScriptedModel(read_it)})
+    await told(by_model, line, ["You know, I love jazz from Lisbon above all other music."])
+    (reworded,) = [k.memory for k in await believed(app, line) if k.memory.kind == "preference"]
+    async with app.db.begin_write() as tx:
+        ops = [each.op for each in await list_object_journal(tx, line.person.id, reworded.id)]
+        last = (await list_segments(tx, line.person.id))[-1]
+        await undo_consolidation(tx, line.person.id, last.id, now=app.clock())
+
+    assert (reworded.text, ops) == (better, ["learned", "revised"])
+    assert {k.memory.text for k in await believed(app, line)} == {first}
+
+
 async def test_the_journal_alone_makes_the_same_beliefs(app: AppContext, line: ChatContext) -> None:
     """Folded into empty views, and standing as the evidence makes them."""
     await told(app, line, [*DAY_ONE, *LATER])
@@ -283,7 +319,7 @@ async def test_each_belief_is_signed_by_who_has_read_it(app: AppContext, line: C
     signed = {each.object_id: each.author for each in changes}
     assert {each.memory.kind: signed[each.memory.id] for each in await believed(app, line)} == {
         "preference": "rules/5",
-        "opinion": "extract/4",
+        "opinion": "extract/5",
     }
-    assert {row.extractor for rows in words.values() for row in rows} == {"rules/5", "extract/4"}
-    assert segment.author == "extract/4"
+    assert {row.extractor for rows in words.values() for row in rows} == {"rules/5", "extract/5"}
+    assert segment.author == "extract/5"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from oldfriend.domain.clock import DAY, to_micros
+from oldfriend.domain.clock import DAY, from_micros, to_micros
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.learning.extraction_schema import ALL_PARTS, FIRST_PASS, SECOND_PASS, build_schema
 from oldfriend.learning.llm_extractor import extract_with_model
@@ -57,7 +57,7 @@ async def test_a_fact_is_read_with_the_words_it_rests_on():
         "k-id",
     )
     assert claim.quotes == (quote("moved to Porto"),)
-    assert found.author == "extract/4"
+    assert found.author == "extract/5"
 
 
 async def test_everything_is_shown_under_small_names_with_its_class():
@@ -75,7 +75,7 @@ async def test_everything_is_shown_under_small_names_with_its_class():
     assert '<entity id="e1"' in text
     assert "id-1" not in text
     assert set(request.shown) == {"id--99", "id-1", "id-2", "id-3", "k-id", "e-id"}
-    assert (request.purpose, request.prompt) == ("extract", "extract/4")
+    assert (request.purpose, request.prompt) == ("extract", "extract/5")
     assert "Tuesday, 2023-11-14 22:14" in request.changing
 
 
@@ -119,6 +119,39 @@ async def test_times_are_read_by_the_clocks_of_the_talk():
     assert (beach.happened_at, beach.happened_until) == (summer, summer + DAY - 1)
     assert exam_claim.due_at == to_micros(datetime(2024, 7, 2, 16, 30, tzinfo=UTC))
     assert party.due_at is None
+
+
+async def test_a_month_and_a_year_stay_as_precise_as_they_were_said():
+    """From its first day to its last; the least precise time of a claim tells its grain."""
+    moved = {"text": "Moved to Porto.", "quotes": [], "happened_at": "2023-05"}
+    trip = {**moved, "happened_at": "2022-06", "happened_until": "2022-08"}
+    baker = {**MOVE, "holds_from": "2019", "holds_until": "2024-03-01"}
+    exam = {"text": "Exam.", "quotes": [], "due_at": "2025-02"}
+    model = ScriptedModel([answer(events=[moved, trip], facts=[baker], expectations=[exam])])
+
+    claims = (await extract_with_model(model, MATERIAL)).claims
+    days = [
+        [
+            from_micros(at, "Europe/Lisbon").date().isoformat()
+            for at in (
+                each.happened_at,
+                each.happened_until,
+                each.holds_from,
+                each.holds_until,
+                each.due_at,
+            )
+            if at is not None
+        ]
+        for each in claims
+    ]
+
+    assert days == [
+        ["2023-05-01", "2023-05-31"],
+        ["2022-06-01", "2022-08-31"],
+        ["2019-01-01", "2024-03-01"],
+        ["2025-02-28"],
+    ]
+    assert [each.grain for each in claims] == ["month", "month", "year", "month"]
 
 
 @pytest.mark.parametrize(
@@ -273,7 +306,7 @@ async def test_names_that_nobody_gave_out_stay_to_be_found_out():
 
 def test_the_prompt_names_every_part_of_the_form_and_all_anchors_of_impact():
     """What is asked for in the schema is explained in words (ACCEPTANCE W17)."""
-    stable = get_prompt("extract/4").render("stable")
+    stable = get_prompt("extract/5").render("stable")
 
     assert all(f'"{part}"' in stable for part in ALL_PARTS)
     assert all(f"\n  {anchor} " in stable for anchor in (-10, -7, -4, -1, 0, 1, 4, 7, 10))

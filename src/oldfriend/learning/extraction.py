@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from oldfriend.domain.belief_kinds import list_kinds
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, TimeGrain
 from oldfriend.domain.ids import MemoryId, MessageId, SegmentId
 from oldfriend.domain.memories import (
     Entity,
@@ -36,6 +36,9 @@ SMALL_TALK_KINDS: Final = frozenset(
     list_kinds(lambda kind: kind.extraction is not None and kind.extraction.from_small_talk)
 )
 """The only kinds of claims that a model extracts from small talk."""
+
+RULES_AUTHOR_PREFIX: Final = "rules/"
+"""Prefix of the author's name if rules extracted the claims."""
 
 ClaimEffect = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils"]
 """Effect of a claim on what is known: "new" touches nothing, the others name a target."""
@@ -77,6 +80,7 @@ class Claim:
     holds_from: Micros | None = None
     holds_until: Micros | None = None
     due_at: Micros | None = None
+    grain: TimeGrain = ""  # how precisely these times were said
     names: tuple[str, ...] = ()  # entities it mentions, as named in the text
 
 
@@ -119,7 +123,7 @@ class SameAsClaim:
 class Extraction:
     """Extraction: everything extracted from one segment."""
 
-    author: str  # "extract/4", "rules/5": prompt or rules with their version
+    author: str  # "extract/5", "rules/5": prompt or rules with their version
     small_talk_author: str = ""  # of the rest, if `author` only extracted what small talk allows
     claims: tuple[Claim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()
@@ -130,6 +134,11 @@ class Extraction:
     mood: Mood | None = None
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
     malformed: int = 0  # unreadable claims in an otherwise readable answer
+
+    @property
+    def is_by_model(self) -> bool:
+        """Whether a model read most of it, rather than rules."""
+        return not (self.small_talk_author or self.author).startswith(RULES_AUTHOR_PREFIX)
 
     def get_author(self, belief: JournalObject) -> str:
         """Return the author of the extraction that led to a belief."""
@@ -147,6 +156,7 @@ class ExtractionInput:
     messages: tuple[Message, ...]  # oldest first, current versions; the first dates them all
     context_messages: tuple[Message, ...] = ()  # just before, for context only; never evidence
     known: tuple[MemoryState, ...] = ()  # strongest patterns, current facts, open promises
+    shown: tuple[MemoryState, ...] = ()  # what a model is shown of the beliefs known at that time
     entities: tuple[Entity, ...] = ()
 
     @property

@@ -15,7 +15,7 @@ from oldfriend.domain.trust import TrustClass
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.memory_context import format_speaker
-from oldfriend.turn.prompt_labels import format_timestamp, sanitize
+from oldfriend.turn.prompt_labels import format_due_time, format_timestamp, sanitize
 from oldfriend.turn.quotes import extract_excerpt
 
 MAX_MESSAGE_LENGTH: Final[Mapping[TrustClass, int]] = {
@@ -55,7 +55,7 @@ def assign_aliases(inputs: ExtractionInput) -> PromptAliases:
     """Assign m1, m2 … to messages, k1 … to known memories, e1 … to entities."""
     return PromptAliases(
         messages={f"m{n}": message for n, message in enumerate(inputs.messages, 1)},
-        known={f"k{n}": known.memory for n, known in enumerate(inputs.known, 1)},
+        known={f"k{n}": known.memory for n, known in enumerate(inputs.shown, 1)},
         entities={f"e{n}": entity for n, entity in enumerate(inputs.entities, 1)},
     )
 
@@ -81,7 +81,7 @@ def render_segment(inputs: ExtractionInput, prompt: Prompt) -> str:
             "context_title",
             [format_context_message(prompt, message) for message in inputs.context_messages],
         ),
-        ("known_title", list(format_known(prompt, inputs.known, inputs.messages[0].zone))),
+        ("known_title", list(format_known(prompt, inputs.shown, inputs.messages[0].zone))),
         ("entities_title", list(format_entities(prompt, inputs.entities))),
         ("messages_title", list(format_messages(prompt, inputs.messages))),
     ]
@@ -128,7 +128,7 @@ def format_known(prompt: Prompt, known: Sequence[MemoryState], zone: str) -> Ite
             kind=memory.kind,
             status=memory.status,
             key=sanitize(memory.key),
-            due="" if memory.due_at is None else format_timestamp(memory.due_at, zone),
+            due=format_due_time(memory, zone),
             text=sanitize(memory.text),
         )
 

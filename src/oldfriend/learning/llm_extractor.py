@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar, get_args
 
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
@@ -50,6 +51,7 @@ from oldfriend.learning.field_parsers import (
     parse_choice,
     parse_end,
     parse_fraction,
+    parse_grain,
     parse_int,
     parse_list,
     parse_object,
@@ -75,6 +77,7 @@ ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
 PERSON_ALIASES: Final = frozenset({"", "person", "the person"})
 """Words for the person as an end of a relation."""
 MAX_AROUSAL: Final = 10
+TIME_FIELDS: Final = ("happened_at", "happened_until", "holds_from", "holds_until", "due_at")
 MOOD_SIGNALS: Final[tuple[MoodSignal, ...]] = get_args(MoodSignal)
 
 
@@ -181,12 +184,20 @@ def parse_claim(item: Fields, kind: MemoryKind, parse_context: ParseContext) -> 
         relational=tuple(tag for tag in RELATIONAL_TAGS if tag in parse_texts(item, "relational")),
         importance=parse_fraction(item, "importance", 0.5),
         happened_at=parse_start(item, "happened_at", parse_context.zone),
-        happened_until=parse_end(item, "happened_until", parse_context.zone),
+        happened_until=parse_happened_until(item, parse_context.zone),
         holds_from=parse_start(item, "holds_from", parse_context.zone),
         holds_until=parse_end(item, "holds_until", parse_context.zone),
         due_at=parse_end(item, "due_at", parse_context.zone),
+        grain=parse_grain(item, TIME_FIELDS, parse_context.zone),
         names=tuple(resolve_name_alias(name, parse_context) for name in parse_texts(item, "names")),
     )
+
+
+def parse_happened_until(item: Fields, zone: str) -> Micros | None:
+    """Parse the end of an event; of one in a month or a year, at the latest the end of that."""
+    until = parse_end(item, "happened_until", zone)
+    is_rough = bool(parse_grain(item, ["happened_at"], zone))
+    return parse_end(item, "happened_at", zone) if until is None and is_rough else until
 
 
 def parse_arousal(item: Fields) -> int | None:
@@ -221,6 +232,7 @@ def parse_relation(item: Fields, parse_context: ParseContext) -> RelationClaim:
         signal=parse_choice(item, "signal", SIGNALS, "explicit"),
         holds_from=parse_start(item, "holds_from", parse_context.zone),
         holds_until=parse_end(item, "holds_until", parse_context.zone),
+        grain=parse_grain(item, TIME_FIELDS, parse_context.zone),
     )
     return RelationClaim(
         kind=relation_type,
@@ -309,7 +321,7 @@ def parse_self_check(fields: Fields) -> Mapping[str, str]:
     return notes
 
 
-PROMPT: Final = "extract/4"
+PROMPT: Final = "extract/5"
 """Prompt of the extraction; named as the author of all that it extracts."""
 
 MAX_TOKENS: Final = 6_000
@@ -372,7 +384,7 @@ def list_shown_ids(inputs: ExtractionInput) -> tuple[str, ...]:
     """Return the ids of everything that the model is shown."""
     return (
         *(message.id for message in (*inputs.context_messages, *inputs.messages)),
-        *(known.memory.id for known in inputs.known),
+        *(known.memory.id for known in inputs.shown),
         *(entity.id for entity in inputs.entities),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from oldfriend.domain.clock import Micros, from_micros, get_day_range
+from oldfriend.domain.clock import Micros, TimeGrain, format_grain, from_micros, get_day_range
 from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import Message, estimate_tokens
@@ -166,11 +166,15 @@ def format_belief_line(known: MemoryState, zone: str) -> str:
     memory = known.memory
     remarks = [f"said {format_iso_day(known.stats.last_seen, zone)}"]
     if (days := memory.happened_during) is not None:
-        remarks.insert(0, f"on {format_iso_days(*days, zone)}")
+        remarks.insert(0, f"on {format_iso_days(*days, zone, memory.grain)}")
     if memory.due_at is not None:
-        remarks.append(f"due {from_micros(memory.due_at, zone):%Y-%m-%d %H:%M}")
+        due = from_micros(memory.due_at, zone)
+        when = format_grain(due.date(), memory.grain) if memory.grain else f"{due:%Y-%m-%d %H:%M}"
+        remarks.append(f"due {when}")
     if memory.ended_at is not None:
-        remarks.append(f"until {format_iso_day(memory.holds_until or memory.ended_at, zone)}")
+        grain = memory.grain if memory.holds_until else ""
+        until = format_iso_day(memory.holds_until or memory.ended_at, zone, grain)
+        remarks.append(f"until {until}")
     elif memory.status != "active":
         remarks.append(memory.status)
     if memory.trust == "outside":
@@ -178,14 +182,15 @@ def format_belief_line(known: MemoryState, zone: str) -> str:
     return f"- {flatten_whitespace(memory.text)} ({', '.join(remarks)})"
 
 
-def format_iso_day(at: Micros, zone: str) -> str:
-    """Return the day of a moment in a time zone."""
-    return from_micros(at, zone).date().isoformat()  # takes a third of the time of "%Y-%m-%d"
+def format_iso_day(at: Micros, zone: str, grain: TimeGrain = "") -> str:
+    """Return the day of a moment in a time zone, or only its month or year."""
+    return format_grain(from_micros(at, zone).date(), grain)  # a third of the time of "%Y-%m-%d"
 
 
-def format_iso_days(first: Micros, last: Micros, zone: str) -> str:
-    """Return a day, or the first and last of several."""
-    return " to ".join(day.isoformat() for day in dict.fromkeys(get_day_range(first, last, zone)))
+def format_iso_days(first: Micros, last: Micros, zone: str, grain: TimeGrain = "") -> str:
+    """Return a day, or the first and last of several; or only their months or years."""
+    days = (format_grain(day, grain) for day in get_day_range(first, last, zone))
+    return " to ".join(dict.fromkeys(days))
 
 
 def format_message_line(message: Message) -> str:

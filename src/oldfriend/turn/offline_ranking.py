@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
-from oldfriend.domain.memories import QUOTE_KEY_PREFIX
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.restatement_detection import find_restatement
@@ -53,7 +52,7 @@ def list_rewritten_beliefs(recall_result: RecallResult) -> list[RecalledBelief]:
 def can_answer(belief: RecalledBelief, matter: RequestedAttribute | None) -> bool:
     """Tell whether a belief that is no value of the requested attribute may answer."""
     memory = belief.state.memory
-    if memory.key.startswith(QUOTE_KEY_PREFIX):  # its message is found, too
+    if memory.is_quoted_fact:  # its message is found, too
         return False
     return matter is None or not (memory.key or memory.kind in FUTURE_KINDS)
 
