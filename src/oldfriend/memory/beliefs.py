@@ -232,6 +232,21 @@ async def list_summaries(
     return [from_row(Summary, row) for row in rows]
 
 
+async def list_written_summaries(tx: Transaction, person: PersonId) -> list[Summary]:
+    """List the active summaries without those that rules have pasted from what was said."""
+    rows = await tx.rows(
+        f"""SELECT {", ".join(f"s.{name.strip()}" for name in SUMMARY_COLUMNS.split(","))}
+           FROM summary s JOIN change c ON c.person = s.person AND c.seq = s.change_seq
+           WHERE s.person = :person AND s.ended_at IS NULL AND s.is_active = 1
+           AND c.author NOT LIKE :rules AND c.author NOT LIKE :rules_rollup
+           ORDER BY s.level DESC, s.from_at, s.id""",
+        person=person,
+        rules="rules/%",
+        rules_rollup="summarise-by-rules/%",
+    )
+    return [from_row(Summary, row) for row in rows]
+
+
 async def get_object_by_partial_id(
     tx: Transaction, person: PersonId, partial_id: str
 ) -> tuple[str, str]:
