@@ -78,7 +78,7 @@ async def test_small_talk_is_answered_by_somebody_who_knows_you(talk: Talk) -> N
     """Nothing is searched for; who they are and what is open is there all the same."""
     outcome, request = await briefed(talk, "hello")
 
-    assert "What you know of the person:" in request.changing
+    assert "What you know of Nora:" in request.changing
     home = "Lives in Porto. (first said 2023-11-14)"
     assert f'<memory kind="location" class="person">{home}</memory>' in request.changing
     assert "Loves jazz." in request.changing
@@ -116,7 +116,7 @@ async def test_what_was_only_read_says_so_and_is_never_the_persons(talk: Talk) -
     (line,) = [line for line in request.changing.splitlines() if "walnut" in line]
     assert 'class="outside"' in line
     (title,) = [part for part in request.changing.split("\n\n") if "walnut" in part]
-    assert not title.startswith("What you know of the person")
+    assert not title.startswith("What you know of Nora")
 
 
 async def test_what_is_over_is_told_only_with_its_end(talk: Talk) -> None:
@@ -184,7 +184,10 @@ async def test_a_program_gets_the_same(talk: Talk) -> None:
     text = await build_context(looking, person, cue, budget=2_000)
     tight = await build_context(looking, person, cue, budget=60)
 
-    assert "Known of them:\n- Lives in Porto. (said 2023-11-14)" in text
+    assert (
+        "Known of them:\n- Sister: Ana. (said 2023-11-14)\n- Lives in Porto. (said 2023-11-14)"
+        in text
+    )
     assert "Promised or expected:" in text
     assert "Believed:\n- Cleans the oven after each quarrel. (said 2023-11-14)" in text
     assert len(tight) < 4 * 60 + 40

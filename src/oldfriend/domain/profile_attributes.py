@@ -97,20 +97,22 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
 def build_changes(beliefs: Iterable[MemoryState]) -> tuple[MemoryState, ...]:
     """List what has happened to the person, and what has begun or ended, the newest first.
 
-    Of a value and the one that it replaced only the new one is listed.
+    What has ended is listed only where no other value has taken its place.
     """
     changes: list[tuple[Micros, MemoryState]] = []
-    replaced: set[str] = set()
+    live_keys: set[str] = set()
     for each in beliefs:
         memory = each.memory
-        at = find_change_time(each)
-        if at is None or memory.subject == "other" or memory.trust == "outside":
+        if memory.subject == "other" or memory.trust == "outside":
             continue
-        changes.append((at, each))
-        if memory.is_live:
-            replaced |= {link.target for link in memory.relations if link.kind == "supersedes"}
+        if memory.is_live and memory.key:
+            live_keys.add(memory.key)
+        if (at := find_change_time(each)) is not None:
+            changes.append((at, each))
     changes.sort(key=lambda pair: (-pair[0], -pair[1].base_seq))
-    return tuple(each for _, each in changes if each.memory.id not in replaced)
+    return tuple(
+        each for _, each in changes if each.memory.is_live or each.memory.key not in live_keys
+    )
 
 
 def select_lately(changes: Iterable[MemoryState], now: Micros) -> tuple[MemoryState, ...]:

@@ -56,7 +56,7 @@ from oldfriend.search.undated_facts import search_with_undated
 
 _EXPLICIT_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_found_on_request))
 _OVERFETCH_FACTOR: Final = 2  # fetch this many times k before ranking by kind
-_NAMED_BONUS: Final = 0.1  # added to the similarity of a belief about an entity that is named
+_NAMED_BONUS: Final = 0.2  # added to the similarity of a belief about an entity that is named
 _TYPICAL_BELIEF_BYTES: Final = 1_500  # bytes, without index and vector
 NAME_MENTION: Final = Reason(cause="mentions", strength=0.3)
 

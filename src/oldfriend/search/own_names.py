@@ -29,7 +29,7 @@ def find_own_names(
     """
     longer = [name for each in others for name in (each.name, *each.aliases) if " " in name]
     for name in longer:
-        text = re.sub(_whole_word(name), " ", text, flags=re.IGNORECASE)
+        text = _compile_name(name.casefold()).sub(" ", text)
     forms = {form for name in names for form in (name.strip(), *name.split()[:1])}
     found = [
         form for form in forms if any(c.isalpha() for c in form) and _is_named(form, text, language)
@@ -38,31 +38,38 @@ def find_own_names(
 
 
 def _is_named(name: str, text: str, language: str) -> bool:
+    found = _compile_name(name.casefold()).finditer(text)
     if not is_stop_word(name.casefold(), language):
-        return re.search(_whole_word(name), text, re.IGNORECASE) is not None
-    return name[0].isupper() and any(
-        found.start() > 0 for found in re.finditer(_whole_word(name), text)
-    )
+        return next(found, None) is not None
+    return any(each.start() > 0 and each[0][:1].isupper() for each in found)
 
 
-def _whole_word(name: str) -> str:
+@lru_cache(maxsize=256)
+def _compile_name(name: str) -> re.Pattern[str]:
+    """Compile the pattern of a name as a whole word, or before the ending of a possessive."""
     escaped = re.escape(name)
-    return escaped if is_unspaced(name) else rf"(?<!\w){escaped}(?=s?\b)"
+    whole = escaped if is_unspaced(name) else rf"(?<!\w){escaped}(?=s?\b)"
+    return re.compile(whole, re.IGNORECASE)
 
 
 def to_first_person(text: str, names: Sequence[str], language: str) -> str:
     """Return a text with these names of the speaker replaced by the words for "I" and "my"."""
-    alternatives = f"(?:{'|'.join(map(re.escape, names))})"
-    for pattern, replacement in _load_forms(language) if names else ():
-        text = re.sub(pattern.replace("NAME", alternatives), replacement, text, flags=re.IGNORECASE)
+    for pattern, replacement in _compile_forms(tuple(names), language) if names else ():
+        text = pattern.sub(replacement, text)
     return text
 
 
 @lru_cache(maxsize=32)
-def _load_forms(language: str) -> tuple[tuple[str, str], ...]:
-    """Load the patterns with a name, and what a speaker says of themselves instead."""
+def _compile_forms(
+    names: tuple[str, ...], language: str
+) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Compile the patterns with a name, each with what its bearer says of themselves instead."""
     words = load_language_pack(choose_language_with("queries", language)).read("queries")
-    return tuple((pattern, replacement) for pattern, replacement in words.get("by_name", ()))
+    alternatives = f"(?:{'|'.join(map(re.escape, names))})"
+    return tuple(
+        (re.compile(pattern.replace("NAME", alternatives), re.IGNORECASE), replacement)
+        for pattern, replacement in words.get("by_name", ())
+    )
 
 
 def drop_own(entities: Iterable[Entity], names: Collection[str]) -> tuple[Entity, ...]:

@@ -43,9 +43,9 @@ PROFILE_TITLE = "Known of them:"
 OPEN_TITLE = "Promised or expected:"
 NOTES_TITLE = "Asked to remember:"
 BELIEFS_TITLE = "Believed:"
-UNSURE_BELIEFS_TITLE = "Believed; uncertain whether it bears on this:"
+UNSURE_BELIEFS_TITLE = "Believed, uncertain whether it matters here:"
 MESSAGES_TITLE = "Said before:"
-UNSURE_MESSAGES_TITLE = "Said before; uncertain whether any of it answers:"
+UNSURE_MESSAGES_TITLE = "Said before, uncertain whether it answers:"
 
 
 async def build_context(
@@ -134,12 +134,9 @@ def build_recalled_parts(
     title = MESSAGES_TITLE if recall_result.is_answerable else UNSURE_MESSAGES_TITLE
     items = select_candidates(recall_result.ranking)
     lines = {get_item_id(each): format_item(each, person.zone) for each in items}
-    kept = select_fitting_items(
-        items,
-        [estimate_line_tokens(lines[get_item_id(each)]) for each in items],
-        budget - estimate_line_tokens(title) - estimate_line_tokens(beliefs_title),
-        covered_ids=covered_ids,
-    )
+    costs = [estimate_line_tokens(lines[get_item_id(each)]) for each in items]
+    title_costs = (estimate_line_tokens(beliefs_title), estimate_line_tokens(title))
+    kept = select_fitting_items(items, costs, budget, title_costs, covered_ids=covered_ids)
     beliefs = [lines[get_item_id(each)] for each in kept if isinstance(each, RecalledBelief)]
     messages = sorted(
         (each.message.at, each.message.seq, lines[get_item_id(each)])

@@ -98,21 +98,23 @@ def select_fitting_items(
     ranked: Sequence[RecalledItem],
     costs: Sequence[int],
     budget: int,
+    title_costs: tuple[int, int],
     *,
     covered_ids: Collection[str] = (),
 ) -> list[RecalledItem]:
     """Return the best items that fit into a budget, in their order.
 
-    Beliefs and messages have half of it each, and take what the other leaves. Left out is what is
-    covered already, and of a belief and the messages it rests on all but the best.
+    Beliefs and messages have half of it each, with their title, and take what the other leaves.
+    Left out is what is covered already, and of a belief and the messages it rests on all but the
+    best.
     """
     covered: set[str] = set(covered_ids)
     kept: set[int] = set()
     used = {True: 0, False: 0}
     for share in (budget // 2, budget):
-        for index, (item, cost) in enumerate(zip(ranked, costs, strict=True)):
-            is_belief = isinstance(item, RecalledBelief)
-            ids = list_covered(item)
+        for index, (item, item_cost) in enumerate(zip(ranked, costs, strict=True)):
+            is_belief, ids = isinstance(item, RecalledBelief), list_covered(item)
+            cost = item_cost if used[is_belief] else item_cost + title_costs[not is_belief]
             fits = used[is_belief] + cost <= share and sum(used.values()) + cost <= budget
             if index not in kept and fits and covered.isdisjoint(ids):
                 kept.add(index)

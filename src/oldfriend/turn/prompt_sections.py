@@ -236,9 +236,12 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
         for each in items
     ]
     entity_titles = [render_entity_title(each.entity, prompt) for each in named]
-    titles = [*entity_titles, *render_recall_titles(result, prompt)]
-    left = budget - sum(map(estimate_line_tokens, titles))
-    kept = select_fitting_items(items, costs, left, covered_ids=draft.shown_ids)
+    beliefs_title, memories_title = render_recall_titles(result, prompt)
+    title_costs = (
+        sum(map(estimate_line_tokens, [*entity_titles, beliefs_title])),
+        estimate_line_tokens(memories_title),
+    )
+    kept = select_fitting_items(items, costs, budget, title_costs, covered_ids=draft.shown_ids)
     sections: list[PromptSection] = []
     shown: set[str] = set()
     for each, title in zip(named, entity_titles, strict=True):
@@ -252,8 +255,8 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
     messages = sorted(result.messages, key=lambda each: (each.message.at, each.message.seq))
     return (
         *sections,
-        build_item_section(draft, "beliefs", titles[-2], beliefs, rest),
-        build_item_section(draft, "memories", titles[-1], messages, rest),
+        build_item_section(draft, "beliefs", beliefs_title, beliefs, rest),
+        build_item_section(draft, "memories", memories_title, messages, rest),
     )
 
 
