@@ -235,14 +235,12 @@ async def list_summaries(
 async def list_written_summaries(tx: Transaction, person: PersonId) -> list[Summary]:
     """List the active summaries without those that rules have pasted from what was said."""
     rows = await tx.rows(
-        f"""SELECT {", ".join(f"s.{name.strip()}" for name in SUMMARY_COLUMNS.split(","))}
-           FROM summary s JOIN change c ON c.person = s.person AND c.seq = s.change_seq
-           WHERE s.person = :person AND s.ended_at IS NULL AND s.is_active = 1
-           AND c.author NOT LIKE :rules AND c.author NOT LIKE :rules_rollup
-           ORDER BY s.level DESC, s.from_at, s.id""",
+        f"""SELECT {SUMMARY_COLUMNS} FROM summary WHERE person = :person AND ended_at IS NULL
+           AND is_active = 1 AND NOT EXISTS (SELECT 1 FROM change c
+             WHERE c.person = :person AND c.seq = summary.change_seq
+             AND (c.author LIKE 'rules/%' OR c.author LIKE 'summarise-by-rules/%'))
+           ORDER BY level DESC, from_at, id""",
         person=person,
-        rules="rules/%",
-        rules_rollup="summarise-by-rules/%",
     )
     return [from_row(Summary, row) for row in rows]
 

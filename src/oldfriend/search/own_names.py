@@ -7,6 +7,7 @@ from typing import Final
 
 from oldfriend.domain.memories import Entity, MemoryState
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
+from oldfriend.search.name_index import SPACED
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced
 
 OWN_NAME_KEYS: Final = frozenset({"name", "preferred_name"})
@@ -48,7 +49,7 @@ def _is_named(name: str, text: str, language: str) -> bool:
 def _compile_name(name: str) -> re.Pattern[str]:
     """Compile the pattern of a name as a whole word, or before the ending of a possessive."""
     escaped = re.escape(name)
-    whole = escaped if is_unspaced(name) else rf"(?<!\w){escaped}(?=s?\b)"
+    whole = escaped if is_unspaced(name) else f"(?<!{SPACED}){escaped}(?=s?(?!{SPACED}))"
     return re.compile(whole, re.IGNORECASE)
 
 

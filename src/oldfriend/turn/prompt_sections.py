@@ -97,8 +97,8 @@ def find_person_name(utterance: Utterance, context: ReplyContext) -> str | None:
     person = utterance.person
     if utterance.is_in_group:
         return person.name
-    names = (*context.user_context.own_names, person.name)
-    return next((name for name in names if name != DEFAULT_OWNER_NAME), None)
+    names = (*context.user_context.own_names, person.name, utterance.message.speaker)
+    return next((name for name in names if name not in {"", DEFAULT_OWNER_NAME}), None)
 
 
 def count_tokens(sections: Iterable[PromptSection]) -> int:
