@@ -6,9 +6,9 @@ from typing import Final
 
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
-from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.messages import list_messages_by_seq
 from oldfriend.search import Reason, ScoredMessage
+from oldfriend.turn.intent import is_question_by_classifier
 from oldfriend.turn.retrieval import (
     RecalledItem,
     RecalledMessage,
@@ -21,7 +21,6 @@ MAX_COMPLETED: Final = 5
 """The most messages that get their neighbors, the best first."""
 MAX_SHORT_CHARS: Final = 60
 """A message of at most so many characters says little without the one before it."""
-MIN_QUESTION_PROBABILITY: Final = 0.5
 QUESTION_MARKS: Final = ("?", "\uff1f")
 REPLY: Final = Reason(cause="answers", strength=0.5)
 CONTEXT: Final = Reason(cause="session", strength=0.2)
@@ -65,10 +64,8 @@ def list_completing(
 
 def is_asking(message: Message) -> bool:
     """Tell whether a message asks something."""
-    text = message.text
-    if any(mark in text for mark in QUESTION_MARKS):
-        return True
-    return classify_act(text)["question"] >= MIN_QUESTION_PROBABILITY
+    has_mark = any(mark in message.text for mark in QUESTION_MARKS)
+    return has_mark or is_question_by_classifier(message.text)
 
 
 def build_neighbor(message: Message, hit: RecalledMessage, reason: Reason) -> RecalledMessage:
