@@ -132,8 +132,7 @@ def format_profile(context: ReplyContext, book: LocalePhrases, *, now: Micros, z
 
 def list_profile_facts(context: ReplyContext) -> Sequence[MemoryState]:
     """Return the listed facts and preferences of the person."""
-    profile = context.user_context.profile
-    return (*profile.facts, *profile.preferences)[:MAX_LISTED]
+    return context.user_context.profile.attributes[:MAX_LISTED]
 
 
 def list_open_promises(context: ReplyContext) -> Sequence[MemoryState]:

@@ -32,7 +32,8 @@ JOINERS = frozenset("\u200c\u200d")
 def sanitize(text: str) -> str:
     """Return a text on one line that cannot open or close a label or a remark of ours."""
     return (
-        escape(flatten_whitespace(strip_invisible(text)))
+        escape(flatten_whitespace(strip_invisible(text)), quote=False)
+        .replace('"', "&quot;")
         .replace("[", "&#91;")
         .replace("]", "&#93;")
     )
@@ -47,18 +48,21 @@ def strip_invisible(text: str) -> str:
     )
 
 
-def label_recalled_message(prompt: Prompt, recalled: RecalledMessage) -> str:
-    """Return a recalled message with its label."""
+def label_recalled_message(prompt: Prompt, recalled: RecalledMessage, *, person_name: str) -> str:
+    """Return a recalled message with its label; the person's own bear their name of today."""
     words = [word for reason in recalled.hit.reasons for word in reason.words]
     text = extract_excerpt(recalled.message.text, words, max_chars=MAX_RECORD_CHARS)
-    return render_label(prompt, "memory", recalled.message, text)
+    message = recalled.message
+    if message.role == message.trust == "person":
+        message = replace(message, speaker=person_name)
+    return render_label(prompt, "memory", message, text)
 
 
-def label_item(prompt: Prompt, item: RecalledItem, *, zone: str) -> str:
+def label_item(prompt: Prompt, item: RecalledItem, *, zone: str, person_name: str) -> str:
     """Return a recalled message or belief with its label."""
     if isinstance(item, RecalledBelief):
         return label_belief(prompt, item.state, zone=zone)
-    return label_recalled_message(prompt, item)
+    return label_recalled_message(prompt, item, person_name=person_name)
 
 
 def label_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
@@ -110,7 +114,9 @@ def format_due_time(memory: Memory, zone: str) -> str:
     return format_timestamp(memory.due_at, zone)
 
 
-def label_open_belief(prompt: Prompt, known: MemoryState, *, now: Micros, zone: str) -> str:
+def label_open_belief(
+    prompt: Prompt, known: MemoryState, *, now: Micros, zone: str, person_name: str
+) -> str:
     """Return a promise or expectation with its due time and whether it is overdue."""
     memory = known.memory
     due = format_due_time(memory, zone) or "at some time"
@@ -120,7 +126,7 @@ def label_open_belief(prompt: Prompt, known: MemoryState, *, now: Micros, zone: 
         "open_line",
         **{
             "kind": memory.kind,
-            "who": memory.subject,
+            "who": sanitize(person_name) if memory.subject == "person" else memory.subject,
             "due": due,
             "class": memory.trust,
             "text": sanitize(memory.text),

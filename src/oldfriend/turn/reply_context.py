@@ -35,6 +35,7 @@ from oldfriend.turn.lookups import (
     preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
+from oldfriend.turn.neighbors import add_neighbors
 from oldfriend.turn.prompt_ranking import move_near_duplicates_last
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
@@ -48,6 +49,7 @@ from oldfriend.turn.retrieval import (
     EMPTY_RECALL,
     KnownNote,
     RecalledBelief,
+    RecalledMessage,
     RecallQuery,
     RecallResult,
     SearchDeps,
@@ -62,8 +64,8 @@ MAX_RECALLED_OFFLINE = 8
 """The most messages recalled for a reply that only quotes."""
 MAX_READ_OFFLINE = 20
 """The most messages recalled for the reader to judge."""
-MAX_RECALLED = 24
-"""The most messages recalled for a reply by a model; few more fit into its budget."""
+MAX_RECALLED = 32
+"""The most messages recalled for a reply by a model; hardly more fit into its budget."""
 
 
 LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believed_then", "forget"})
@@ -112,9 +114,9 @@ class ReplyContext:
         """Return the memories that are in view without a search."""
         user_context = self.user_context
         profile = (
-            *user_context.profile.facts,
-            *user_context.profile.preferences,
+            *user_context.profile.attributes,
             *user_context.profile.promises,
+            *user_context.changes,
         )
         entity_beliefs = (each for one in user_context.named for each in one.all_known)
         return [
@@ -243,7 +245,12 @@ async def load_user_context_for(
 ) -> UserContext:
     """Return what is known of the person and of those the utterance names."""
     return await load_user_context(
-        tx, search_deps.index_cache, utterance.person, utterance.text, now=utterance.message.at
+        tx,
+        search_deps.index_cache,
+        utterance.person,
+        utterance.text,
+        now=utterance.message.at,
+        answered_seqs=[each.seq for each in utterance.messages],
     )
 
 
@@ -280,13 +287,15 @@ async def add_message_analysis(
 async def recall_beyond_window(
     utterance: Utterance, perception: Perception, deps: TurnDependencies, excluded_seqs: list[int]
 ) -> RecallResult:
-    """Recall what is not in the window; repetitions of something newer come last."""
+    """Recall what is not in the window, with neighbors; repetitions of what is newer come last."""
     query = build_recall_query(utterance, perception, excluded_seqs)
     result = await recall(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
     if result.is_empty:
         return result
     ranking = await move_near_duplicates_last(deps.search_deps, utterance.person, result.ranking)
-    return replace(result, merged_ranking=ranking)
+    ranking = await add_neighbors(deps.search_deps, utterance.person, ranking, query)
+    messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))
+    return replace(result, merged_ranking=ranking, messages=messages)
 
 
 async def load_offline_context(
@@ -327,7 +336,7 @@ async def load_lookups(
     context: ReplyContext,
 ) -> ReplyContext:
     """Return the context with the lookups that the reply to this intent needs."""
-    person, now = utterance.person, utterance.message.at
+    person = utterance.person
     match perception.intent:
         case "why_so" | "correct":
             return replace(context, previous_sources=await load_previous_sources(tx, utterance))
@@ -337,7 +346,7 @@ async def load_lookups(
             user_context = UserContext(core_blocks=tuple(await list_blocks(tx, person.id)))
             notes = () if perception.note is None else await list_known_notes(tx, person)
             return replace(context, user_context=user_context, notes=notes)
-    known = await load_user_context(tx, search_deps.index_cache, person, utterance.text, now=now)
+    known = await load_user_context_for(tx, utterance, search_deps)
     context = replace(context, user_context=known)
     if perception.intent == "forget":
         return replace(
@@ -350,7 +359,7 @@ async def load_lookups(
         )
         context = replace(context, user_context=replace(known, entities=told_entities))
     profile = known.profile
-    profile_beliefs = (*profile.facts, *profile.preferences, *profile.promises)
+    profile_beliefs = (*profile.attributes, *profile.promises)
     entity_beliefs = (each for one in known.named for each in one.all_known)
     return replace(
         context,

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.confusable_names import is_group_like
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
@@ -21,6 +22,7 @@ from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
 from oldfriend.memory.notes import list_notes
+from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import compute_exact_cosines
 from oldfriend.search import (
     CALIBRATION_MODEL,
@@ -39,6 +41,7 @@ from oldfriend.search import (
     search,
 )
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
+from oldfriend.search.own_names import list_told_names
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
 from oldfriend.search.question_patterns import RequestedAttribute
 from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
@@ -245,6 +248,10 @@ async def search_once(
 ) -> SearchPass:
     """Search the indexes once; report the models whose query embeddings are still missing."""
     async with search_deps.db.begin_read() as tx:
+        own_names = await list_own_names(
+            tx, search_deps.index_cache, person, answered_seqs=query.answered_seqs
+        )
+        question = replace(question, own_names=own_names)
         beliefs = await search_deps.index_cache.get_belief_index(tx, person.id)
         max_beliefs = limit if query.max_beliefs is None else query.max_beliefs
         believed = beliefs.search(
@@ -399,6 +406,24 @@ def build_question(
         zone_offset_s=get_utc_offset_s(query.at, person.zone),
         exclude=frozenset(query.excluded_seqs),
     )
+
+
+async def list_own_names(
+    tx: Transaction, index_cache: IndexCache, person: Person, *, answered_seqs: Collection[int]
+) -> tuple[str, ...]:
+    """Return the names of a person, what to call them first; none of a group.
+
+    Names are told, chosen for the account, or stand beside the person's messages, as imports and
+    channels bring them.
+    """
+    if is_group_like(person.name):
+        return ()
+    beliefs = await index_cache.get_belief_index(tx, person.id)
+    told = list_told_names(beliefs.build_profile(0).attributes)
+    index = await index_cache.get_message_index(tx, person.id, exclude=answered_seqs)
+    speakers = [index.tables.speakers.strings[number] for number in sorted(index.own_speakers)]
+    names = (name.strip() for name in (*told, person.name, *speakers))
+    return tuple(dict.fromkeys(name for name in names if name and name != DEFAULT_OWNER_NAME))
 
 
 async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, ...]:
