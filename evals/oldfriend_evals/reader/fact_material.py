@@ -7,7 +7,6 @@ the reader, give more.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from oldfriend.lang.clauses import split_clauses
@@ -78,7 +77,9 @@ def load_fact_cases(skipped_lives: frozenset[str] = frozenset()) -> Iterator[Fac
 
 
 def _read_fact_line(line: Mapping[str, Any]) -> Iterator[FactCase]:
-    text, clauses, values = line["text"], {}, []
+    text = line["text"]
+    clauses: dict[tuple[int, int], str] = {}
+    values: list[tuple[int, int]] = []
     for fact in line["facts"]:
         start = text.find(fact["words"])
         if start < 0:
@@ -120,7 +121,9 @@ def _list_life_cases(life: BlindLife) -> Iterator[FactCase]:
 
 
 def _build_life_case(life: BlindLife, message: Mapping[str, Any], before: str) -> FactCase:
-    text, clauses, values = message["text"], {}, []
+    text = message["text"]
+    clauses: dict[tuple[int, int], str] = {}
+    values: list[tuple[int, int]] = []
     for fact in life.facts:
         found = (
             (start, end, value)

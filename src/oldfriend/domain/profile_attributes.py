@@ -43,6 +43,7 @@ MAX_OVERDUE: Final = 14 * DAY
 """What was due longer ago than this is not shown as overdue any more; it ends by itself."""
 
 
+MAX_QUOTES: Final = 12
 LATELY: Final = 30 * DAY
 """What changed longer ago than this is no news."""
 MAX_CHANGES: Final = 6
@@ -55,11 +56,12 @@ class Profile:
 
     attributes: tuple[MemoryState, ...] = ()  # facts and preferences, what matters most first
     promises: tuple[MemoryState, ...] = ()  # and expectations, by due date
+    quotes: tuple[MemoryState, ...] = ()  # facts in the person's own words, the newest first
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        return not (self.attributes or self.promises)
+        return not (self.attributes or self.promises or self.quotes)
 
 
 EMPTY_PROFILE: Final = Profile()
@@ -75,12 +77,15 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
     """Build the profile from beliefs, with everything open that was ever due."""
     attributes: list[MemoryState] = []
     promises: list[MemoryState] = []
+    quotes: list[MemoryState] = []
     for each in beliefs:
         memory = each.memory
         if memory.status == "tentative" or memory.trust == "outside":
             continue
         part = KINDS_BY_NAME[memory.kind].profile
-        if (
+        if memory.is_quoted_fact:
+            quotes.append(each)
+        elif (
             part == "preferences"
             or (part == "facts" and is_profile_key(memory.key) and memory.subject != "other")
             or is_close_relation(memory)
@@ -91,6 +96,7 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
     return Profile(
         attributes=tuple(sorted(attributes, key=get_attribute_sort_key)),
         promises=tuple(sorted(promises, key=get_due_sort_key)),
+        quotes=tuple(sorted(quotes, key=lambda each: -each.stats.last_seen)[:MAX_QUOTES]),
     )
 
 

@@ -12,7 +12,7 @@ MAX_WORDS: Final = 12
 """Words of a sentence that is not split at its pauses."""
 MIN_WORDS: Final = 3
 """Words that stand on either side of a pause."""
-EDGES: Final = " \t\r\n,;:-\u2013\u2014\uff0c"
+EDGE: Final = re.compile("[\\s,;:\u2013\u2014\uff0c-]")
 
 
 def split_clauses(text: str) -> Iterator[tuple[int, int]]:
@@ -30,7 +30,9 @@ def split_clauses(text: str) -> Iterator[tuple[int, int]]:
 
 def _strip(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield a part without blanks and commas at its edges, if anything is left."""
-    left = start + len(text[start:end]) - len(text[start:end].lstrip(EDGES))
-    stripped = text[left:end].rstrip(EDGES)
-    if stripped:
-        yield left, left + len(stripped)
+    while start < end and EDGE.fullmatch(text[start]):
+        start += 1
+    while start < end and EDGE.fullmatch(text[end - 1]):
+        end -= 1
+    if start < end:
+        yield start, end

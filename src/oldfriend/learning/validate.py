@@ -11,7 +11,7 @@ from operator import ne
 from typing import Final, Protocol, TypeVar
 
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KINDS_BY_NAME
-from oldfriend.domain.memories import MemoryKind
+from oldfriend.domain.memories import QUOTE_KEY_PREFIX, MemoryKind
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.learning.validation.coverage import check_coverage, check_value_cited
 from oldfriend.learning.validation.entity_names import validate_mention, validate_same_as
@@ -108,6 +108,18 @@ MODEL_CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (*CLAIM_CHECKS, check_coverage
 VERBATIM_CHECKS: Final[Sequence[ClaimCheck]] = (check_kind, check_target, check_prompt_injection)
 """A corrected note stays in the person's words, whatever they are."""
 
+QUOTE_CHECKS: Final[Sequence[ClaimCheck]] = (
+    check_secret,
+    check_kind,
+    check_ranges,
+    check_target,
+    check_length,
+    check_prompt_injection,
+    check_irony,
+    check_refusal,
+)
+"""A fact in the person's words says no more than they did; whether they meant it is learned."""
+
 MAX_TOPICS: Final = 6
 MAX_TOPIC_LENGTH: Final = 60
 MAX_SUMMARY_LENGTH: Final = 2_000
@@ -192,7 +204,10 @@ def validate_claim(
     if isinstance(supporting, str):
         return supporting
     case = ValidationCase(claim=claim, spans=supporting, view=view)
-    checks = VERBATIM_CHECKS if KINDS_BY_NAME[claim.kind].is_verbatim else checks
+    if KINDS_BY_NAME[claim.kind].is_verbatim:
+        checks = VERBATIM_CHECKS
+    elif claim.key.startswith(QUOTE_KEY_PREFIX) and checks is CLAIM_CHECKS:
+        checks = QUOTE_CHECKS
     rejection = next(
         (rejection for check in checks if (rejection := check(case)) is not None), None
     )

@@ -131,8 +131,9 @@ def format_profile(context: ReplyContext, book: LocalePhrases, *, now: Micros, z
 
 
 def list_profile_facts(context: ReplyContext) -> Sequence[MemoryState]:
-    """Return the listed facts and preferences of the person."""
-    return context.user_context.profile.attributes[:MAX_LISTED]
+    """Return the listed facts and preferences of the person, and what they said of themselves."""
+    profile = context.user_context.profile
+    return (*profile.attributes, *profile.quotes)[:MAX_LISTED]
 
 
 def list_open_promises(context: ReplyContext) -> Sequence[MemoryState]:

@@ -115,6 +115,7 @@ class ReplyContext:
         user_context = self.user_context
         profile = (
             *user_context.profile.attributes,
+            *user_context.profile.quotes,
             *user_context.profile.promises,
             *user_context.changes,
         )
@@ -359,7 +360,7 @@ async def load_lookups(
         )
         context = replace(context, user_context=replace(known, entities=told_entities))
     profile = known.profile
-    profile_beliefs = (*profile.attributes, *profile.promises)
+    profile_beliefs = (*profile.attributes, *profile.promises, *profile.quotes)
     entity_beliefs = (each for one in known.named for each in one.all_known)
     return replace(
         context,

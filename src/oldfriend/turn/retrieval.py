@@ -210,15 +210,17 @@ async def recall(
         len(result.found_beliefs.hits),
     )
     found = [RecalledMessage(message=by_seq[hit.seq], hit=hit) for hit in result.message_hits.hits]
+    found_ids = {each.message.id for each in found}
+    beliefs = tuple(
+        each for each in result.recalled_beliefs[:hits] if not only_repeats(each, found_ids)
+    )
     return RecallResult(
         question=query.text,
-        messages=rank_by_current_values(
-            found, result.recalled_beliefs[:hits], result.superseded_messages
-        ),
+        messages=rank_by_current_values(found, beliefs, result.superseded_messages),
         answer_probability=result.message_hits.answer_probability,
         is_answerable=result.message_hits.is_answerable,
         is_degraded=search_deps.embedder is not None and question.embedding is None,
-        beliefs=result.recalled_beliefs[:hits],
+        beliefs=beliefs,
         belief_answer_probability=result.found_beliefs.answer_probability,
         is_belief_answerable=result.found_beliefs.is_answerable,
         named_entities=result.found_beliefs.named_entities,
@@ -228,6 +230,13 @@ async def recall(
         is_about_before_now=result.found_beliefs.is_before_now,
         preference_intent=find_preference_intent(query.text),
         is_asking_for_latest=is_recency_query(query.text),
+    )
+
+
+def only_repeats(belief: RecalledBelief, messages: Collection[MessageId]) -> bool:
+    """Tell whether a belief quotes what is recalled itself."""
+    return belief.state.memory.is_quoted_fact and all(
+        words.message in messages for words in belief.evidence
     )
 
 
