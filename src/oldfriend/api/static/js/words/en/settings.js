@@ -62,7 +62,7 @@ export default {
   settings_started: "Started from {name}.",
   settings_models: "Models",
   settings_models_lead: "Who does what. Each can be tried before it is used.",
-  settings_offline_lead: "No language model is connected: it answers from memory by quoting you, and nothing leaves this machine.",
+  settings_offline_lead: "No language model is connected: it answers from memory by quoting you, sums nothing up, and nothing leaves this machine.",
   settings_found_here: "{provider} runs on this machine: {models}. Choose it under “Replies”.",
   settings_use_main: "Replies",
   settings_use_main_hint: "Talks with you.",
