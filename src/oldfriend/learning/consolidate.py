@@ -141,13 +141,13 @@ async def consolidate(deps: ConsolidationDeps, segment: Segment) -> Consolidatio
 
 
 async def extract(deps: ConsolidationDeps, inputs: ExtractionInput) -> Extraction:
-    """Extract claims; of small talk, a model extracts only some kinds, and there is no summary.
+    """Extract claims; of small talk, a model extracts only some kinds, and no summary.
 
     Whatever else a model reads into small talk is mostly more than was said.
     """
     if not is_trivial(inputs.messages):
         return await deps.extract(inputs)
-    small_talk = replace(await deps.extract_small_talk(inputs), summary="", topics=())
+    small_talk = await deps.extract_small_talk(inputs)
     if not has_companion_view(inputs.messages):
         return small_talk
     found = await deps.extract(inputs)
@@ -233,7 +233,8 @@ async def write_resolution(
         await lock_person(tx, segment.person)
         if await get_memory_version(tx, segment.person) != context.revision:
             raise StaleDecision(f"Something was decided while segment {segment.id} was read.")
-        status: SegmentStatus = "done" if state.decisions or extraction.summary else "trivial"
+        is_small_talk = not state.decisions and is_trivial(context.inputs.messages)
+        status: SegmentStatus = "trivial" if is_small_talk else "done"
         if not await set_segment_status(
             tx, segment, status, author=extraction.author, outcome=outcome, now=now
         ):

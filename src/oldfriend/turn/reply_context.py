@@ -32,6 +32,7 @@ from oldfriend.turn.lookups import (
     load_known_with_evidence,
     load_past_beliefs,
     load_previous_sources,
+    load_told_then,
     preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
@@ -53,6 +54,7 @@ from oldfriend.turn.retrieval import (
     RecallQuery,
     RecallResult,
     SearchDeps,
+    build_question,
     list_known_notes,
     recall,
 )
@@ -94,6 +96,7 @@ class ReplyContext:
     known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
     previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
     past_beliefs: PastBeliefs | None = None
+    told_then: tuple[Message, ...] = ()  # at the time that is all that is asked about
     deletion_preview: DeletionPreview | None = None
     companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
     read_error: str | None = None  # why some of the memory could not be read
@@ -346,7 +349,13 @@ async def load_lookups(
         case "question" if not context.recall_result.named_entities:
             user_context = UserContext(core_blocks=tuple(await list_blocks(tx, person.id)))
             notes = () if perception.note is None else await list_known_notes(tx, person)
-            return replace(context, user_context=user_context, notes=notes)
+            told_then = await load_told_then(
+                tx,
+                utterance,
+                build_question(build_recall_query(utterance, perception, []), person, None),
+                is_happening_known=context.recall_result.is_belief_answerable,
+            )
+            return replace(context, user_context=user_context, notes=notes, told_then=told_then)
     known = await load_user_context_for(tx, utterance, search_deps)
     context = replace(context, user_context=known)
     if perception.intent == "forget":

@@ -62,7 +62,7 @@ export default {
   settings_started: "Started from {name}.",
   settings_models: "Models",
   settings_models_lead: "Who does what. Each can be tried before it is used.",
-  settings_offline_lead: "No language model is connected: it answers from memory by quoting you, and nothing leaves this machine.",
+  settings_offline_lead: "No language model is connected: it answers from memory by quoting you, sums nothing up, and nothing leaves this machine.",
   settings_found_here: "{provider} runs at {address}",
   settings_found_key: "The key of {provider} is at hand, in {where}",
   settings_parameters: "{count} billion parameters",

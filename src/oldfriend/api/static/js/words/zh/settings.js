@@ -62,7 +62,7 @@ export default {
   settings_started: "已从 {name} 开始。",
   settings_models: "模型",
   settings_models_lead: "各司其职，使用前都可以先试。",
-  settings_offline_lead: "没有连接语言模型：它引用你的原话作答，一切都留在这台机器上。",
+  settings_offline_lead: "没有连接语言模型：它引用你的原话作答，不写概要，一切都留在这台机器上。",
   settings_found_here: "{provider} 运行在 {address}",
   settings_found_key: "{provider} 的密钥已有，在 {where}",
   settings_parameters: "{count}B 参数",
