@@ -2,8 +2,8 @@
 
     python -m oldfriend_evals.corrected evals/oldfriend_evals/corrections/*.jsonl
 
-The first hundred cases were written on 28 November 2026 by a helper that had not seen the code, and are
-training material since.
+The first hundred cases were written on 28 November 2026 by a helper that had not seen the code
+and are training material since.
 
 Each case is told to a new store, read without a model, and asked for. A reply is stale if it holds
 the old value and not the new one, or the old one first; where something has only ended, if it
