@@ -1,8 +1,8 @@
 """Cost of reading by a model: tokens for each word that the person says in two months.
 
-A life of ``blind/`` is said message by message while a clock goes on and a worker does what is due. A
-scripted model stands for the reader: its answers are valid and rest on the words, and it tells each
-fact of the life once the last message that the fact rests on is read.
+A life of ``blind/`` is said message by message while a clock goes on and a worker does what is due.
+A scripted model stands for the reader: its answers are valid and rest on the words, and it tells
+each fact of the life once the last message that the fact rests on is read.
 
     python -m oldfriend_evals.model_reading [FOLDER ...]
 """
@@ -172,8 +172,8 @@ class ScriptedReader:
 
 
 def count_request_tokens(request: CompletionRequest) -> int:
-    """Count what a provider with JSON Schema is sent: the instructions, the words and the schema."""
-    schema = "" if request.output is None else json.dumps(request.output)
+    """Count what a provider with JSON Schema is sent: instructions, words and schema."""
+    schema = "" if request.output is None else json.dumps(request.output, separators=(",", ":"))
     return estimate_input_tokens(request) + estimate_tokens(schema)
 
 

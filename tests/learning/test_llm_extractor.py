@@ -2,11 +2,20 @@
 
 import json
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 
 from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.domain.errors import BrokenOutput
+from oldfriend.domain.memories import (
+    Category,
+    EntityKind,
+    MoodSignal,
+    PatternKind,
+    RelationType,
+)
+from oldfriend.learning.extraction_prompt import MAX_SHOWN_KNOWN
 from oldfriend.learning.extraction_schema import ALL_PARTS, FIRST_PASS, SECOND_PASS, build_schema
 from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.llm.model import CompletionRequest, PromptTurn
@@ -57,7 +66,7 @@ async def test_a_fact_is_read_with_the_words_it_rests_on():
         "k-id",
     )
     assert claim.quotes == (quote("moved to Porto"),)
-    assert found.author == "extract/4"
+    assert found.author == "extract/5"
 
 
 async def test_everything_is_shown_under_small_names_with_its_class():
@@ -71,11 +80,11 @@ async def test_everything_is_shown_under_small_names_with_its_class():
     assert '<message id="m1" when="2023-11-14 22:14" who="Nora" class="person">' in text
     assert '<message id="m2"' in text
     assert 'class="companion"' in text
-    assert '<known id="k1" kind="fact" status="active" key="location"' in text
+    assert '<known id="k1" kind="fact" key="location">Lives in Lisbon.</known>' in text
     assert '<entity id="e1"' in text
     assert "id-1" not in text
     assert set(request.shown) == {"id--99", "id-1", "id-2", "id-3", "k-id", "e-id"}
-    assert (request.purpose, request.prompt) == ("extract", "extract/4")
+    assert (request.purpose, request.prompt) == ("extract", "extract/5")
     assert "Tuesday, 2023-11-14 22:14" in request.changing
 
 
@@ -273,11 +282,36 @@ async def test_names_that_nobody_gave_out_stay_to_be_found_out():
 
 def test_the_prompt_names_every_part_of_the_form_and_all_anchors_of_impact():
     """What is asked for in the schema is explained in words (ACCEPTANCE W17)."""
-    stable = get_prompt("extract/4").render("stable")
+    stable = get_prompt("extract/5").render("stable")
 
-    assert all(f'"{part}"' in stable for part in ALL_PARTS)
+    assert all(f'"{part}"' in get_prompt("extract/5").render("form") for part in ALL_PARTS)
     assert all(f"\n  {anchor} " in stable for anchor in (-10, -7, -4, -1, 0, 1, 4, 7, 10))
     assert build_schema(ALL_PARTS)["required"] == [*ALL_PARTS]
+
+
+async def test_the_form_is_not_among_the_instructions_and_names_every_choice():
+    """So that a provider that takes the schema is not sent both."""
+    model = ScriptedModel([answer()])
+
+    await extract_with_model(model, MATERIAL)
+
+    (request,) = model.requests
+    assert '"facts"' not in request.stable
+    for choices in (Category, PatternKind, RelationType, EntityKind, MoodSignal):
+        assert all(choice in request.output_form for choice in get_args(choices))
+
+
+async def test_of_much_that_is_known_a_model_is_shown_what_the_talk_is_about():
+    """And the strongest; the rest would cost more than it tells."""
+    many = [believed(f"k-{n}", "fact", f"Owns boat number {n}.") for n in range(60)]
+    harp = believed("harp", "fact", "Plays the harp on Sundays.")
+    model = ScriptedModel([answer()])
+
+    await extract_with_model(model, talk("I sold my harp!", known=[*many, harp]))
+
+    (request,) = model.requests
+    assert asked_in(request).count("<known ") == MAX_SHOWN_KNOWN
+    assert {"harp", "k-0"} <= set(request.shown)
 
 
 async def test_how_strongly_it_was_felt_is_read():

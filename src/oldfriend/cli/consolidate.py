@@ -120,7 +120,7 @@ async def learn_all(
     try:
         if options.now:
             return await learn_now(
-                app, person, cut_reason="asked", imported=True, on_progress=show, wait_s=math.inf
+                app, person, cut_reason="asked", on_progress=show, wait_s=math.inf
             )
         return await process_due_segments(app, person, on_progress=show, wait_s=math.inf)
     finally:

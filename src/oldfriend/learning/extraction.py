@@ -16,8 +16,6 @@ from oldfriend.domain.memories import (
     Entity,
     EntityKind,
     EvidenceSignal,
-    JournalObject,
-    Memory,
     MemoryKind,
     MemoryState,
     Mood,
@@ -119,8 +117,7 @@ class SameAsClaim:
 class Extraction:
     """Extraction: everything extracted from one segment."""
 
-    author: str  # "extract/4", "rules/5": prompt or rules with their version
-    small_talk_author: str = ""  # of the rest, if `author` only extracted what small talk allows
+    author: str  # "extract/5", "rules/5": prompt or rules with their version
     claims: tuple[Claim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()
     mentions: tuple[EntityMention, ...] = ()
@@ -130,11 +127,6 @@ class Extraction:
     mood: Mood | None = None
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
     malformed: int = 0  # unreadable claims in an otherwise readable answer
-
-    def get_author(self, belief: JournalObject) -> str:
-        """Return the author of the extraction that led to a belief."""
-        is_by_author = isinstance(belief, Memory) and belief.kind in SMALL_TALK_KINDS
-        return self.author if is_by_author else self.small_talk_author or self.author
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

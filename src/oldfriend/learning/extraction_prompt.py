@@ -4,6 +4,7 @@ Everything people wrote stands inside labels that it cannot close. Knows nothing
 instructions.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.domain.trust import TrustClass
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.prompts.prompt import Prompt
+from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.turn.memory_context import format_speaker
 from oldfriend.turn.prompt_labels import format_timestamp, sanitize
 from oldfriend.turn.quotes import extract_excerpt
@@ -42,6 +44,12 @@ WEEKDAYS: Final = (
 )
 
 
+MAX_SHOWN_KNOWN: Final = 20
+"""Known beliefs that a model is shown: the strongest, and those most like the messages."""
+MAX_STRONGEST_KNOWN: Final = 6
+"""Those of them that are shown for their strength alone."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptAliases:
     """Prompt aliases: the objects that the short names in a prompt stand for."""
@@ -49,6 +57,31 @@ class PromptAliases:
     messages: Mapping[str, Message]
     known: Mapping[str, Memory]
     entities: Mapping[str, Entity]
+
+
+def select_shown_known(inputs: ExtractionInput) -> list[MemoryState]:
+    """Return the known beliefs that a model is shown with these messages, in their given order.
+
+    Rare words that a belief shares with the messages count more than frequent ones.
+    """
+    said = collect_stems(" ".join(message.text for message in inputs.messages), inputs.language)
+    stems = [
+        collect_stems(f"{each.memory.text} {each.memory.value}", each.memory.language)
+        for each in inputs.known
+    ]
+    frequencies = Counter(stem for each in stems for stem in each)
+    scores = [sum(1 / frequencies[stem] for stem in each & said) for each in stems]
+    strongest = range(min(MAX_STRONGEST_KNOWN, len(scores)))
+    by_score = sorted(range(len(scores)), key=lambda position: -scores[position])
+    shown = [*dict.fromkeys([*strongest, *by_score])][:MAX_SHOWN_KNOWN]
+    return [inputs.known[position] for position in sorted(shown)]
+
+
+def collect_stems(text: str, language: str) -> frozenset[str]:
+    """Return the stems of the words that are no stop words."""
+    return frozenset(
+        stem_word(word, language) for word in tokenize(text) if not is_stop_word(word, language)
+    )
 
 
 def assign_aliases(inputs: ExtractionInput) -> PromptAliases:
@@ -122,13 +155,19 @@ def format_known(prompt: Prompt, known: Sequence[MemoryState], zone: str) -> Ite
     """Yield the rendered known beliefs; due times are in the zone of the segment."""
     for number, each in enumerate(known, 1):
         memory = each.memory
+        marks = {
+            "status": "" if memory.status == "active" else memory.status,
+            "key": sanitize(memory.key),
+            "due": "" if memory.due_at is None else format_timestamp(memory.due_at, zone),
+        }
+        rendered = [
+            prompt.render("mark", name=name, value=value) for name, value in marks.items() if value
+        ]
         yield prompt.render(
             "known",
             id=f"k{number}",
             kind=memory.kind,
-            status=memory.status,
-            key=sanitize(memory.key),
-            due="" if memory.due_at is None else format_timestamp(memory.due_at, zone),
+            marks="".join(f" {mark}" for mark in rendered),
             text=sanitize(memory.text),
         )
 

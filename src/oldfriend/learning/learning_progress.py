@@ -9,7 +9,7 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.learning.learning_scheduler import (
+from oldfriend.learning.reading_jobs import (
     CONSOLIDATE_JOB,
     build_backlog_partition,
     build_learning_partition,

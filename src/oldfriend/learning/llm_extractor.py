@@ -36,6 +36,7 @@ from oldfriend.learning.extraction_prompt import (
     assign_aliases,
     render_scene,
     render_segment,
+    select_shown_known,
 )
 from oldfriend.learning.extraction_schema import (
     ALL_PARTS,
@@ -84,6 +85,11 @@ class ParseContext:
 
     aliases: PromptAliases
     zone: str
+
+    def get_zone(self, quotes: Sequence[Quote]) -> str:
+        """Return the time zone in which the first quoted message was said."""
+        zones = {each.id: each.zone for each in self.aliases.messages.values()}
+        return next((zones[each.message] for each in quotes if each.message in zones), self.zone)
 
 
 @dataclass(slots=True)
@@ -162,10 +168,12 @@ def parse_claim(item: Fields, kind: MemoryKind, parse_context: ParseContext) -> 
     text = parse_text(item, "text") or (repeated.text if repeated else "")
     if not text:
         raise ValueError("a claim has no text.")
+    quotes = parse_quotes(item, parse_context)
+    zone = parse_context.get_zone(quotes)
     return Claim(
         kind=kind,
         text=text,
-        quotes=parse_quotes(item, parse_context),
+        quotes=quotes,
         effect=effect,
         target=target.id if target else MemoryId(ObjectId(alias)) if alias else None,
         confidence=parse_fraction(item, "confidence", 0.7),
@@ -180,11 +188,11 @@ def parse_claim(item: Fields, kind: MemoryKind, parse_context: ParseContext) -> 
         cues=parse_texts(item, "cues"),
         relational=tuple(tag for tag in RELATIONAL_TAGS if tag in parse_texts(item, "relational")),
         importance=parse_fraction(item, "importance", 0.5),
-        happened_at=parse_start(item, "happened_at", parse_context.zone),
-        happened_until=parse_end(item, "happened_until", parse_context.zone),
-        holds_from=parse_start(item, "holds_from", parse_context.zone),
-        holds_until=parse_end(item, "holds_until", parse_context.zone),
-        due_at=parse_end(item, "due_at", parse_context.zone),
+        happened_at=parse_start(item, "happened_at", zone),
+        happened_until=parse_end(item, "happened_until", zone),
+        holds_from=parse_start(item, "holds_from", zone),
+        holds_until=parse_end(item, "holds_until", zone),
+        due_at=parse_end(item, "due_at", zone),
         names=tuple(resolve_name_alias(name, parse_context) for name in parse_texts(item, "names")),
     )
 
@@ -211,16 +219,18 @@ def parse_relation(item: Fields, parse_context: ParseContext) -> RelationClaim:
     if not second or not text:
         raise ValueError('a tie needs "first", "second" and "text".')
     is_of_person = first.casefold() in PERSON_ALIASES
+    quotes = parse_quotes(item, parse_context)
+    zone = parse_context.get_zone(quotes)
     claim = Claim(
         kind="triple",
         text=text,
-        quotes=parse_quotes(item, parse_context),
+        quotes=quotes,
         key=relation_type,
         subject="person" if is_of_person else "other",
         confidence=parse_fraction(item, "confidence", 0.7),
         signal=parse_choice(item, "signal", SIGNALS, "explicit"),
-        holds_from=parse_start(item, "holds_from", parse_context.zone),
-        holds_until=parse_end(item, "holds_until", parse_context.zone),
+        holds_from=parse_start(item, "holds_from", zone),
+        holds_until=parse_end(item, "holds_until", zone),
     )
     return RelationClaim(
         kind=relation_type,
@@ -309,7 +319,7 @@ def parse_self_check(fields: Fields) -> Mapping[str, str]:
     return notes
 
 
-PROMPT: Final = "extract/4"
+PROMPT: Final = "extract/5"
 """Prompt of the extraction; named as the author of all that it extracts."""
 
 MAX_TOKENS: Final = 6_000
@@ -328,7 +338,8 @@ async def extract_with_model(
 
     Raises BrokenOutput if its answer is unusable twice, and what the model raises.
     """
-    found = [await extract_parts(model, inputs, wanted) for wanted in PASSES[passes]]
+    shown = replace(inputs, known=tuple(select_shown_known(inputs)))
+    found = [await extract_parts(model, shown, wanted) for wanted in PASSES[passes]]
     return merge_extractions(found)
 
 
@@ -363,6 +374,7 @@ def build_extraction_request(
             ),
         ),
         output=build_schema(parts),
+        output_form=prompt.render("form"),
         most_tokens=MAX_TOKENS,
         shown=list_shown_ids(inputs),
     )

@@ -9,7 +9,8 @@ from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import PersonId
-from oldfriend.learning.learning_scheduler import enqueue_consolidation, is_extracted_by_rules
+from oldfriend.learning.learning_scheduler import is_extracted_by_rules
+from oldfriend.learning.reading_jobs import enqueue_consolidations
 from oldfriend.memory.segments import Segment, list_segments
 
 OVERHEAD_TOKENS: Final = 2_600
@@ -66,7 +67,8 @@ async def schedule_reextraction(
 ) -> None:
     """Schedule re-extraction by a model, in order; until then the rules' results stand."""
     async with db.begin_write() as tx:
-        for segment in plan.segments:
-            await enqueue_consolidation(tx, segment, now=clock(), extractor="model")
+        await enqueue_consolidations(
+            tx, plan.segments, now=clock(), extractor="model", together=True
+        )
         await tx.notify()
     notifier.notify()

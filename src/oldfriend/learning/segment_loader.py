@@ -36,7 +36,7 @@ from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before_segment, list_segment_messages
 
 ONGOING_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_ongoing))
-CONTEXT_SIZE: Final = 6
+CONTEXT_SIZE: Final = 4
 """Messages before a segment that give context."""
 SHOWN_LIMITS: Final[Mapping[MemoryKind, int]] = {
     kind.name: kind.shown_limit

@@ -20,7 +20,7 @@ from pydantic_ai.messages import (
     TextPart,
     TextPartDelta,
 )
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable
@@ -36,7 +36,7 @@ from oldfriend.llm.adapters.pydantic_ai_mapping import (
     to_model_messages,
 )
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
-from oldfriend.llm.providers import ModelConfig
+from oldfriend.llm.providers import ModelConfig, is_local_address
 
 LIBRARY_ERRORS: Final = (
     AgentRunError,
@@ -85,7 +85,7 @@ class PydanticAiModel:
                     self.client,
                     to_model_messages(request.turns, self.name),
                     model_settings=self._build_settings(request),
-                    model_request_parameters=build_parameters(request, self.client.profile),
+                    model_request_parameters=self._build_parameters(request),
                     instrument=False,
                 )
 
@@ -114,7 +114,7 @@ class PydanticAiModel:
                 self.client,
                 to_model_messages(request.turns, self.name),
                 model_settings=self._build_settings(request),
-                model_request_parameters=build_parameters(request, self.client.profile),
+                model_request_parameters=self._build_parameters(request),
                 instrument=False,
             )
             joiner = TextPartJoiner()
@@ -122,6 +122,10 @@ class PydanticAiModel:
                 async for event in events:
                     yield joiner.extract_text(event)
                 yield events.get()
+
+    def _build_parameters(self, request: CompletionRequest) -> ModelRequestParameters:
+        is_local = is_local_address(self.config.base_url)
+        return build_parameters(request, self.client.profile, is_local=is_local)
 
     def _build_settings(self, request: CompletionRequest) -> ModelSettings:
         # vLLM rejects max_tokens beyond the model's context; others treat it as an upper limit.
