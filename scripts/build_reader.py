@@ -38,6 +38,7 @@ class ReaderGraph(Network):
             name="oldfriend-reader",
             inputs=[
                 *map(_ids, ("input_ids", "attention_mask", "segments")),
+                *self._word_inputs(),
                 *(
                     helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", "length"])
                     for name in ("asked", "outside")
@@ -86,9 +87,8 @@ class ReaderGraph(Network):
         return self._node("Add", biased, outside, outputs=["span"])
 
 
-def calibrate(weights: Mapping[str, Array], examples: Mapping[str, Array]) -> dict[str, Array]:
-    """Return what each matrix reads over the example pairs, a row for each token."""
-    network = ReaderGraph(weights, None)
+def calibrate(network: Network, examples: Mapping[str, Array]) -> dict[str, Array]:
+    """Return what each matrix of a float graph reads over examples, a row for each token."""
     model = network.model()
     model.graph.output.extend(map(_floats, network.inputs.values()))
     session = onnxruntime.InferenceSession(model.SerializeToString())
@@ -115,8 +115,11 @@ def main() -> None:
     if chosen.fp32:
         onnx.save(ReaderGraph(weights, None).model(), chosen.fp32)
     TARGET.mkdir(exist_ok=True)
-    onnx.save(ReaderGraph(weights, calibrate(weights, examples)).model(), TARGET / "reader.onnx")
-    write_checksums(TARGET, ["reader.onnx"])
+    onnx.save(
+        ReaderGraph(weights, calibrate(ReaderGraph(weights, None), examples)).model(),
+        TARGET / "reader.onnx",
+    )
+    write_checksums(TARGET, ["reader.onnx", "tagger.onnx"])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from oldfriend.learning.validation.relation_checks import has_breakup, has_given
 from oldfriend.learning.validation.speech_acts import MAX_COMPARISON_DISTANCE, MAX_LAUGHTER_LENGTH
 from oldfriend.memory.deletion.selection import is_whole_word
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+from oldfriend.search.own_names import find_own_names, to_first_person
 from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
 from oldfriend.search.question_patterns import MAX_QUESTION_LENGTH, MAX_SCANNED_LENGTH
 from oldfriend.search.subject_query import is_only_about_kin
@@ -73,6 +74,8 @@ def of_names() -> None:
         is_called_by_name("Hello.", name * 2)
         compile_mention(name)
         is_whole_word(name, "hello")
+        for language in OFFLINE_LANGUAGES:
+            to_first_person("Hello.", find_own_names(f"Hello {name}.", [name], language), language)
 
 
 def of_languages() -> None:

@@ -109,7 +109,7 @@ def test_every_place_of_the_page_has_something_to_show(made: Made) -> None:
     assert {each.status for each in made.entities} >= {"confirmed", "uncertain"}
     assert [each.name for each in made.entities if each.description]
     assert {each.channel for each in made.messages} == {"web", "telegram", "whatsapp"}
-    assert len({each.level for each in made.summaries}) >= 3
+    assert {each.level for each in made.summaries} >= {1, 2}
     assert made.suggestions
     assert made.cost > 10_000
 

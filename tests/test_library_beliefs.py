@@ -9,6 +9,7 @@ import pytest
 from oldfriend import Belief, Memory, MemorySync
 from oldfriend.domain.errors import InvalidInput, NotFound
 from tests.clock import let_pass
+from tests.summaries import sum_up_store
 
 TALK = [
     {"session": "s1", "at": "2024-05-03T18:30", "text": "I live in Porto."},
@@ -18,9 +19,15 @@ LATER = [{"session": "s2", "at": "2024-09-03T18:30", "text": "I moved to Lisbon 
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[MemorySync]:
+def url(tmp_path: Path) -> str:
+    """Where the memory is."""
+    return f"sqlite:///{tmp_path / 'memory.db'}"
+
+
+@pytest.fixture
+def memory(url: str) -> Iterator[MemorySync]:
     """Nora's memory, in which something was learned."""
-    with Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", person="Nora") as opened:
+    with Memory.open(url, person="Nora") as opened:
         opened.add(TALK)
         assert opened.consolidate() == 1
         yield opened
@@ -41,7 +48,15 @@ def test_a_fact_stands_on_the_words_that_were_said(memory: MemorySync) -> None:
     assert (words.text, words.speaker, words.supports) == ("I live in Porto.", "Nora", True)
     assert words.at.replace(tzinfo=None) == datetime(2024, 5, 3, 18, 30)  # noqa: DTZ001 - as given
     assert [each.text for each in memory.entities() if each.text == "Ana"] == ["Ana"]
-    assert memory.summaries()[0].kind == "summary"
+
+
+def test_there_are_the_summaries_that_a_model_wrote(memory: MemorySync, url: str) -> None:
+    """Without one there are none."""
+    assert memory.summaries() == []
+    sum_up_store(url, "Lives in Porto.")
+
+    (summary,) = memory.summaries()
+    assert (summary.kind, summary.text) == ("summary", "Lives in Porto.")
 
 
 def test_beliefs_are_dated_and_have_a_history(memory: MemorySync) -> None:
@@ -124,16 +139,6 @@ def sessions(count: int) -> list[dict[str, str]]:
             ("01", f"My friend Maria number {day} came along, too."),
         )
     ]
-
-
-def test_consolidating_folds_summaries_too(tmp_path: Path) -> None:
-    """Though nobody serves: five of the lowest level at most are left."""
-    with Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", person="Nora") as memory:
-        memory.add(sessions(7))
-        memory.consolidate()
-
-        assert len(memory.summaries()) == 3  # five are folded into one, two stand beside it
-        assert memory.maintain() == 0
 
 
 @pytest.mark.parametrize(("budget_s", "is_read"), [(5.0, True), (0.0, False)])

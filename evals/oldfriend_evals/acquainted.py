@@ -149,7 +149,7 @@ async def walk(app: AppContext, said: Utterance, text: str) -> int:
     """How many ties are reached from those whom a question names."""
     async with app.db.begin_read() as tx:
         beliefs = await app.index_cache.get_belief_index(tx, said.person.id)
-        return len(beliefs.list_reachable(beliefs.list_named_entities(text)))
+        return len(beliefs.list_reachable(beliefs.list_named_entities(text, ())))
 
 
 async def put_together(app: AppContext, said: Utterance, text: str) -> BuiltPrompt:

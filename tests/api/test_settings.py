@@ -13,6 +13,7 @@ from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
 from oldfriend.runtime.wiring import open_app
 from tests.api.conftest import Browse, Site, events, opened_site, until_topic
 from tests.engines import SQLITE_ONLY
+from tests.fakes.local_servers import FakeModel, FakeOllama, running
 from tests.fakes.telegram import World, running_telegram
 
 
@@ -128,6 +129,38 @@ async def test_what_cannot_be_is_refused_and_changes_nothing(
     assert refused.headers["content-type"] == "application/problem+json"
     assert held((await owner.get("/settings")).json()) == before
     assert not file.exists() or file.read_text().strip() == ""
+
+
+@SQLITE_ONLY
+async def test_a_server_on_this_machine_is_shown_with_what_its_models_are_good_for(
+    site: Site, browse: Browse
+) -> None:
+    """It is asked for its list alone; taking a small model fits the settings to it."""
+    owner = await browse()
+    models = [
+        FakeModel(name="llama3.2:3b", parameters=3_212_749_888, has_tools=False),
+        FakeModel(name="nomic-embed-text", embeds=True, context=2048),
+    ]
+    with running(FakeOllama(models)) as fake:
+        wanted = {"provider": "ollama", "name": "llama3.2:3b", "base_url": fake.base_url}
+        await owner.put("/models/main", json=wanted)
+        small = site.room.app.settings
+        await owner.delete("/models")
+        (server,) = [
+            each
+            for each in (await owner.get("/models")).json()["found"]
+            if each["provider"] == "ollama"
+        ]
+        chats = fake.chats
+        tried = await owner.post("/models/main/test", json=wanted)
+
+    assert (server["base_url"], server["suggested"]) == (fake.base_url, "llama3.2:3b")
+    assert [each["good_for"]["code"] for each in server["models"]] == ["fit_small", "fit_search"]
+    assert server["models"][0]["has_tools"] is False
+    assert server["models"][0]["stays_here"] is True
+    assert chats == []
+    assert tried.json()["works"] is True
+    assert (small.context.preset, small.memory.passes) == ("small", 2)
 
 
 @SQLITE_ONLY

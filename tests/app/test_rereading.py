@@ -16,6 +16,7 @@ from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_
 from oldfriend.learning.re_extraction import plan_reextraction, schedule_reextraction
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
+from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.segments import list_segments
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now, process_due_segments
@@ -78,6 +79,31 @@ async def test_a_model_reads_once_what_rules_have_read(app: AppContext, line: Ch
         (segment,) = await list_segments(tx, line.person.id)
     assert (segment.author, segment.generation) == ("extract/5", 2)
     assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ok so the ferry just left without us, everyone got drenched on the pier",
+        "O barco saiu sem nós e ficámos todos encharcados no cais.",
+    ],
+)
+async def test_talk_in_which_rules_found_nothing_is_offered_and_summed_up(
+    app: AppContext, line: ChatContext, text: str
+) -> None:
+    """By a model that is connected later, in whichever language; before, there is no summary."""
+    await answer_message(app, line, MessageSubmission(text=text))
+    await learn_now(app, line.person.id, cut_reason="asked")
+    rereading = await plan_reextraction(app.db, app.settings, line.person.id)
+    async with app.db.begin_read() as tx:
+        assert await list_summaries(tx, line.person.id) == []
+    answer = {"self_check": READ_BY_MODEL["self_check"], "summary": text}
+    app = with_models(app, {"small": ScriptedModel([json.dumps(answer)])})
+    await schedule_reextraction(app.db, app.clock, app.notifier, rereading)
+    await process_due_segments(app, line.person.id)
+
+    async with app.db.begin_read() as tx:
+        assert [each.text for each in await list_summaries(tx, line.person.id)] == [text]
 
 
 async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_again(

@@ -32,6 +32,7 @@ from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from tests.beliefs.life import TOLD, believed, tell, the_one
 from tests.clock import FrozenClock
+from tests.summaries import sum_up
 
 MONTH = 60 * 24 * 30
 
@@ -139,13 +140,13 @@ async def test_a_summary_of_summaries_leads_to_these(app: AppContext, line: Chat
     """And each of them to what was said."""
     await tell(app, line)
     now, person = app.clock(), line.person.id
+    (first,) = await sum_up(app.db, person)
     async with app.db.begin_write() as tx:
-        (first, *_) = await list_conversation_summaries(tx, person)
         whole = replace(
             first, id=new_id(now), level=2, text="In short.", sources=(first.id,), learned_at=now
         )
         folded = replace(first, is_active=False)
-        ground = Provenance(author="summarise-by-rules/1")
+        ground = Provenance(author="summarise/1")
         base = await get_latest_seq(tx, person, first.id)
         await record_decision(tx, folded, op="revised", base=base, provenance=ground, now=now)
         await record_decision(tx, whole, op="learned", base=0, provenance=ground, now=now)
@@ -203,6 +204,7 @@ async def test_beliefs_are_found_by_words_and_meaning(app: AppContext, line: Cha
 async def test_a_reading_that_is_undone_leaves_nothing(app: AppContext, line: ChatContext) -> None:
     """Of it; and it is not read again by itself."""
     await tell(app, line)
+    await sum_up(app.db, line.person.id)
     assert (await undo_segment(app.db, app.clock, line.person.id, None)).ended
     assert await believed(app, line) == []
     async with app.db.begin_read() as tx:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call
+from tests.summaries import sum_up_store
 
 SECRET = "my sister Ana is terribly allergic to hazelnuts"
 
@@ -34,11 +35,12 @@ def test_it_is_shown_before_it_is_done(call: Call, told: None) -> None:
     assert SECRET in call("recall", "hazelnuts").stdout
 
 
-def test_a_summary_that_goes_only_in_part_is_said_to_be_made_anew(call: Call) -> None:
+def test_a_summary_that_goes_only_in_part_is_said_to_be_made_anew(call: Call, data: Path) -> None:
     """What it tells of other things is not forgotten."""
     call("say", "I can't stand coriander, it tastes like soap to me.")
     call("say", "My mother Ingrid has moved to Mechelen this summer.")
     call("consolidate", "--now")
+    sum_up_store(f"sqlite:///{data / 'oldfriend.db'}", "Ingrid has moved to Mechelen.")
     message = call("recall", "coriander", "--kind", "message", "--json").json[0]["message"]
     text = call("forget", message, "--dry-run").stdout
     shown = call("forget", message, "--dry-run", "--json").json

@@ -9,6 +9,7 @@ from oldfriend.db.json import json_database as database
 from tests.cli.conftest import Call
 from tests.cli.serving import on_any_port, served
 from tests.processes import Program
+from tests.summaries import sum_up_store
 
 HOME, SISTER = "I live in Porto near the old harbour.", "My sister Ana is a nurse in Braga."
 
@@ -26,6 +27,7 @@ def told(call: Call, file: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
     for text in (HOME, SISTER):
         assert call("say", text).code == 0
     assert call("consolidate", "--now").code == 0
+    sum_up_store(f"json:///{file}")
     return call
 
 

@@ -20,6 +20,7 @@ from oldfriend.runtime.wiring import open_app
 from oldfriend.transfer.import_run import import_messages
 from oldfriend.transfer.preview import build_preview
 from tests.engines import SQLITE_ONLY
+from tests.fakes.local_servers import FakeModel, FakeOllama, running
 from tests.processes import Program
 from tests.terminals import Terminal, terminals
 
@@ -48,6 +49,29 @@ def test_a_talk_begins_under_the_name_of_the_companion(
     window.types("/quit")
 
     assert window.ends() == 0
+
+
+@pytest.mark.slow
+def test_the_first_chat_tells_which_model_is_at_hand(oldfriend: Program) -> None:
+    """With the command that connects it; nothing is connected, and later chats say nothing."""
+    with running(FakeOllama([FakeModel(name="qwen3:8b")])) as fake:
+        where = {"OLDFRIEND_PROVIDERS_OLLAMA_BASE_URL": fake.base_url}
+        program = replace(oldfriend, environment={**oldfriend.environment, **where})
+        with terminals(program) as open_chat:
+            first = open_chat()
+            first.shows("qwen3:8b is good for talk and for learning")
+            first.shows("oldfriend connect model --provider ollama")
+            first.types("My cat is called Miso.")
+            first.shows("kept it")
+            first.types("/quit")
+            assert first.ends() == 0
+            again = open_chat()
+            again.shows("you:")
+            again.types("/quit")
+            assert again.ends() == 0
+
+    assert "qwen3" not in again.shown
+    assert fake.chats == []
 
 
 @pytest.mark.slow

@@ -14,9 +14,18 @@ from oldfriend.db.database import Database
 from oldfriend.db.schema import load_migrations
 from oldfriend.db.sqlite.sqlite_database import open_sqlite
 from oldfriend.db.table_copy import iter_row_batches, write_rows
+from oldfriend.domain.ids import ObjectId, PersonId, SummaryId
+from oldfriend.domain.memories import Summary
 from oldfriend.forgetting.forget import forget
+from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.people import list_people
+from oldfriend.memory.journal import (
+    Provenance,
+    get_latest_seq,
+    list_view_mismatches,
+    record_decision,
+)
+from oldfriend.memory.people import ensure_person, list_people
 from oldfriend.memory.receipts import list_receipts
 from oldfriend.presenters.receipts import receipt_as_json, receipt_as_text, resolve_receipt
 from oldfriend.runtime.wiring import open_app
@@ -179,3 +188,56 @@ async def test_what_is_forgotten_leaves_what_was_converted(tmp_path: Path, relea
     assert not after
     assert report.is_proved
     assert message in report.ids
+
+
+def summary_of(person: PersonId, name: str, *sources: str, active: bool = True) -> Summary:
+    """A summary, of a talk or of others."""
+    return Summary(
+        id=SummaryId(ObjectId(name)),
+        person=person,
+        level=2 if sources else 1,
+        text=f"Of {name}.",
+        language="en",
+        sources=tuple(SummaryId(ObjectId(each)) for each in sources),
+        from_at=0,
+        until_at=1,
+        is_active=active,
+        learned_at=0,
+    )
+
+
+async def test_summaries_by_rules_are_gone_and_what_was_folded_into_them_is_back(
+    open_with: OpenWith,
+) -> None:
+    """Also what a model made of such; what it made of real ones stays as it is."""
+    database = await open_with(*(step for step in STEPS if step.version <= 26))
+    async with database.begin_write() as tx:
+        owner = (await ensure_person(tx, "Nora", zone="Etc/UTC", now=0)).id
+        for name, author, sources in (
+            ("pasted", "rules/5", ()),
+            ("real", "extract/4", ()),
+            ("read", "extract/4", ()),
+            ("folded by rules", "summarise-by-rules/1", ("pasted", "real")),
+            ("folded of pasted", "summarise/1", ("folded by rules", "read")),
+            ("early", "extract/3", ()),
+            ("folded of real", "summarise/1", ("early",)),
+        ):
+            after, ground = summary_of(owner, name, *sources), Provenance(author=author)
+            await record_decision(tx, after, op="learned", base=0, provenance=ground, now=0)
+            for each in sources:
+                base = await get_latest_seq(tx, owner, ObjectId(each))
+                folded = summary_of(
+                    owner, each, *(("pasted", "real") if "rules" in each else ()), active=False
+                )
+                await record_decision(tx, folded, op="revised", base=base, provenance=ground, now=0)
+    await database.close()
+
+    database = await open_with(*STEPS)
+    async with database.begin_read() as tx:
+        left = await list_summaries(tx, owner, active=False)
+        mismatches = await list_view_mismatches(tx, owner)
+    await database.close()
+
+    active = {"real": True, "read": True, "early": False, "folded of real": True}
+    assert {each.id: each.is_active for each in left} == active
+    assert mismatches == []

@@ -12,6 +12,7 @@ from oldfriend.domain.clock import (
     from_micros,
     get_start_of_day,
     is_representable,
+    parse_period,
     parse_timestamp,
     to_micros,
     to_micros_with_zone,
@@ -42,6 +43,32 @@ def test_a_time_is_taken_with_its_own_offset_else_in_the_given_zone(
     moment, own_zone = parse_timestamp(text, "Europe/Madrid")
 
     assert (from_micros(moment).isoformat(), own_zone) == (at, zone)
+
+
+@pytest.mark.parametrize(
+    ("text", "begin", "end", "grain"),
+    [
+        ("2024", "2023-12-31T23:00:00+00:00", "2024-12-31T22:59:59.999999+00:00", "year"),
+        ("2024-02", "2024-01-31T23:00:00+00:00", "2024-02-29T22:59:59.999999+00:00", "month"),
+        (" 2024-12 ", "2024-11-30T23:00:00+00:00", "2024-12-31T22:59:59.999999+00:00", "month"),
+    ],
+)
+def test_a_month_or_year_is_a_period(text: str, begin: str, end: str, grain: str) -> None:
+    """From its first to its last moment by the clocks of a zone."""
+    period = parse_period(text, "Europe/Madrid")
+
+    assert period is not None
+    assert (*(from_micros(each).isoformat() for each in period[:2]), period[2]) == (
+        begin,
+        end,
+        grain,
+    )
+
+
+@pytest.mark.parametrize("text", ["2024-13", "2024-00", "0001", "9999", "24", "2024-05-03", "May"])
+def test_what_is_no_month_or_year_is_no_period(text: str) -> None:
+    """Nor one at the end of the calendar."""
+    assert parse_period(text, "UTC") is None
 
 
 @pytest.mark.parametrize(

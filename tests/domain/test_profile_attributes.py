@@ -5,7 +5,12 @@ from dataclasses import replace
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState
-from oldfriend.domain.profile_attributes import build_profile, drop_long_overdue
+from oldfriend.domain.profile_attributes import (
+    build_changes,
+    build_profile,
+    drop_long_overdue,
+    select_lately,
+)
 
 NOW = 1_700_000_000_000_000
 
@@ -27,19 +32,28 @@ def known(key: str, number: int, **fields: object) -> MemoryState:
     return MemoryState(memory=replace(memory, **fields), stats=standing, base_seq=number)
 
 
-def test_who_they_are_comes_first_then_how_they_live_then_the_rest() -> None:
-    """ACCEPTANCE E6."""
+def test_who_they_are_comes_first_then_how_they_live_then_what_matters_most() -> None:
+    """ACCEPTANCE E6; of what matters as much, the freshest."""
     keys = ["zodiac", "location", "name", "car", "pronouns", "occupation", "preferred_name"]
-    profile = build_profile([known(key, place) for place, key in enumerate(keys)])
+    keys += ["allergies", "partner"]
+    kin = known("Ana:relation", 20, subject="other", value="sister")
+    acquaintance = known("Bo:relation", 21, subject="other", value="teacher")
+    told = [known(key, place) for place, key in enumerate(keys)]
+    boat = known("boat", 22, importance=0.9)
+    profile = build_profile([boat, kin, acquaintance, *told])
 
-    assert [each.memory.key for each in profile.facts] == [
+    assert [each.memory.key for each in profile.attributes] == [
         "preferred_name",
         "name",
         "pronouns",
-        "location",
+        "partner",
+        "Ana:relation",
         "occupation",
-        "car",
+        "location",
+        "allergies",
+        "boat",
         "zodiac",
+        "car",
     ]
 
 
@@ -57,6 +71,26 @@ def test_nothing_of_the_houses_own_nor_of_others_nor_unsure() -> None:
     )
 
     assert profile.is_empty
+
+
+def test_news_is_what_began_or_ended_lately() -> None:
+    """Not what has another value by now, nor what is no news any more, nor what is to come."""
+    week = 7 * DAY
+    ended = {"status": "superseded", "ended_at": NOW - week, "holds_until": NOW - week}
+    beliefs = [
+        known("location", 1, text="Porto", **ended),
+        known("location", 2, text="Lisbon", holds_from=NOW - week),
+        known("car", 3, text="No car", **ended),
+        known("choir", 4, holds_from=NOW - 20 * week),
+        known("job", 5, holds_from=NOW + week),
+        known("", 6, text="Fell", kind="event", happened_at=NOW - DAY),
+        known("", 7, text="Ana fell", kind="event", subject="other", happened_at=NOW - DAY),
+        known("boat", 8),
+    ]
+
+    news = select_lately(build_changes(beliefs), NOW)
+
+    assert [each.memory.text for each in news] == ["Fell", "No car", "Lisbon"]
 
 
 def test_what_is_due_first_is_first_and_what_is_long_overdue_is_let_go() -> None:

@@ -259,6 +259,7 @@ def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
         page.goto(page.url.replace("people/graph", "days/2024-05"))
         page.get_by_role("link", name="3 May 2024: 2 messages").click()
         expect(page.get_by_role("heading", name="3 May 2024")).to_be_visible()
+        expect(page.get_by_text("A day is summed up by a language model")).to_be_visible()
         page.get_by_role("button", name="2 messages").click()
         expect(page.locator(".said", has_text="We moved to Lisbon!")).to_be_visible()
 

@@ -1,11 +1,14 @@
 """Settings in a browser: what is changed holds at once, can be undone, and signs one in again."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.cli.serving import Running, on_any_port, served
+from tests.fakes.local_servers import FakeModel, FakeOllama
+from tests.fakes.local_servers import running as fake_server
 from tests.journeys.browsers import LONGEST_MS, NEEDS_CHROMIUM
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
@@ -32,6 +35,34 @@ def toml_of(running: Running) -> str:
     """What stands in the file of settings."""
     file = running.program.data / "oldfriend.toml"
     return file.read_text() if file.exists() else ""
+
+
+def test_a_model_that_runs_here_is_taken_with_one_press(browser: Browser, tmp_path: Path) -> None:
+    """It is shown with what it is good for, tried, and answers from then on; undone as quickly."""
+    models = [FakeModel(name="qwen3:8b"), FakeModel(name="nomic-embed-text", embeds=True)]
+    with fake_server(FakeOllama(models)) as fake:
+        where = {"OLDFRIEND_PROVIDERS_OLLAMA_BASE_URL": fake.base_url}
+        program = Program(data=tmp_path / "data", environment=where)
+        with (
+            served(on_any_port(program)) as one,
+            opened(browser, new_link(one.program)) as (page, complaints),
+        ):
+            go_to_settings(page)
+            expect(page.get_by_text("ollama runs at")).to_be_visible()
+            expect(page.get_by_text("good for talk and for learning")).to_be_visible()
+            expect(page.get_by_text("for search by meaning only")).to_be_visible()
+            expect(page.get_by_role("button", name="Use it: nomic-embed-text")).to_have_count(0)
+            chats = fake.chats
+            page.get_by_role("button", name="Use it: qwen3:8b").click()
+            expect(page.get_by_text("Replies: saved.")).to_be_visible()
+            taken = toml_of(one)
+            expect(page.get_by_text("ollama runs at")).to_have_count(0)
+            page.get_by_role("button", name="Undo").click()
+            expect(page.get_by_text("ollama runs at")).to_be_visible()
+
+    assert chats == []
+    assert 'main = ["ollama:qwen3:8b"]' in taken
+    assert complaints == []
 
 
 def test_what_is_changed_is_kept_and_undone(browser: Browser, running: Running) -> None:

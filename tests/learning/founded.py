@@ -37,41 +37,6 @@ def both(
 
 PAIRS = [
     both(
-        "no liking",
-        "en",
-        "Dumplings again, I love them.",
-        "Dumplings. I took six of them.",
-        liking("Eats dumplings.", "Dumplings", "dumplings", "dietary"),
-    ),
-    both(
-        "no liking",
-        "es",
-        "Las croquetas me encantan.",
-        "Las croquetas estaban en la mesa.",
-        liking("Le gustan las croquetas.", "Las croquetas", "croquetas"),
-    ),
-    both(
-        "no liking",
-        "fr",
-        "Les crêpes, j'adore.",
-        "Les crêpes sont sur la table.",
-        liking("Aime les crêpes.", "Les crêpes", "crêpes"),
-    ),
-    both(
-        "no liking",
-        "de",
-        "Knödel esse ich am liebsten.",
-        "Die Knödel sind auf dem Tisch.",
-        liking("Mag Knödel.", "Knödel", "Knödel"),
-    ),
-    both(
-        "no liking",
-        "zh",
-        "我最喜欢吃饺子。",
-        "桌上有饺子，凉了。",
-        liking("爱吃饺子。", "饺子", "饺子"),
-    ),
-    both(
         "in jest",
         "en",
         "I love polka.",

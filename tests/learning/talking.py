@@ -86,6 +86,7 @@ def talk(
             said(n, line, language=language) for n, line in enumerate(before, -99)
         ),
         known=tuple(known),
+        shown=tuple(known),
         entities=tuple(entities),
     )
 

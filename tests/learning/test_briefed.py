@@ -6,11 +6,12 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import DAY
-from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id
-from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, SummaryId, new_id
+from oldfriend.domain.memories import Entity, Memory, Summary
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.llm.model import CompletionRequest
+from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.messages import list_messages
@@ -78,7 +79,7 @@ async def test_small_talk_is_answered_by_somebody_who_knows_you(talk: Talk) -> N
     """Nothing is searched for; who they are and what is open is there all the same."""
     outcome, request = await briefed(talk, "hello")
 
-    assert "What you know of the person:" in request.changing
+    assert "What you know of Nora:" in request.changing
     home = "Lives in Porto. (first said 2023-11-14)"
     assert f'<memory kind="location" class="person">{home}</memory>' in request.changing
     assert "Loves jazz." in request.changing
@@ -116,7 +117,7 @@ async def test_what_was_only_read_says_so_and_is_never_the_persons(talk: Talk) -
     (line,) = [line for line in request.changing.splitlines() if "walnut" in line]
     assert 'class="outside"' in line
     (title,) = [part for part in request.changing.split("\n\n") if "walnut" in part]
-    assert not title.startswith("What you know of the person")
+    assert not title.startswith("What you know of Nora")
 
 
 async def test_what_is_over_is_told_only_with_its_end(talk: Talk) -> None:
@@ -184,7 +185,104 @@ async def test_a_program_gets_the_same(talk: Talk) -> None:
     text = await build_context(looking, person, cue, budget=2_000)
     tight = await build_context(looking, person, cue, budget=60)
 
-    assert "Known of them:\n- Lives in Porto. (said 2023-11-14)" in text
+    assert (
+        "Known of them:\n- Sister: Ana. (said 2023-11-14)\n- Lives in Porto. (said 2023-11-14)"
+        in text
+    )
     assert "Promised or expected:" in text
     assert "Believed:\n- Cleans the oven after each quarrel. (said 2023-11-14)" in text
     assert len(tight) < 4 * 60 + 40
+
+
+async def test_the_person_is_called_by_the_name_beside_their_words(talk: Talk) -> None:
+    """Of an account that nobody has named yet; a name that they told comes first."""
+    app = talk.app
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    unnamed = replace(talk, line=line)
+    await unnamed.tell("The boat is blue.", speaker="owner")
+    nobody = await asked_by_owner(unnamed, "What colour is the boat?")
+    await unnamed.tell("The boat has a mast.", speaker="Nora Vale")
+    imported = await asked_by_owner(unnamed, "What colour is the boat?")
+    now = app.clock()
+    told = Memory(
+        id=MemoryId(ObjectId(new_id(now))),
+        person=line.person.id,
+        kind="fact",
+        key="preferred_name",
+        value="Nori",
+        text="Is called Nori.",
+        language="en",
+        learned_at=now,
+    )
+    async with app.db.begin_write() as tx:
+        await record_decision(tx, told, op="learned", base=0, provenance=HERE, now=now)
+    named = await asked_by_owner(unnamed, "What colour is the boat?")
+
+    assert "You do not know yet what the person is called" in nobody
+    assert "The person is Nora Vale." in imported
+    assert "The person is Nori." in named
+    assert "What you know of Nori:" in named
+    assert 'who="Nori" class="person">The boat is blue.' in named
+    assert "owner" not in nobody + named
+
+
+async def asked_by_owner(talk: Talk, text: str) -> str:
+    """What a model is told beside the rules for a question in a chat of its own."""
+    elsewhere = await open_local_chat(
+        talk.app.db, talk.app.clock, talk.app.settings, person=None, channel="elsewhere"
+    )
+    here, mind = replace(talk, line=elsewhere), talk.mind("Yes.")
+    await here.turn(await here.hears(text, speaker="owner"), mind)
+    assert isinstance(mind.model, ScriptedModel)
+    return mind.model.requests[0].changing
+
+
+async def test_what_changed_lately_stands_once(talk: Talk) -> None:
+    """Apart from what has long been so."""
+    await believe(talk, "Works as a baker.", key="occupation", holds_from=talk.clock() - DAY)
+    await believe(talk, "Has a red car.", key="car")
+    _, request = await briefed(talk, "hello")
+
+    (news,) = [part for part in request.changing.split("\n\n") if part.startswith("Now, and what")]
+    assert "Works as a baker." in news
+    assert "red car" not in news
+    assert request.changing.count("Works as a baker.") == 1
+
+
+async def test_of_summaries_only_those_that_are_written(talk: Talk) -> None:
+    """A rule's are but lines that were said, which are found as they are."""
+    for author in ("rules/5", "extract/4"):
+        summary = Summary(
+            id=SummaryId(ObjectId(new_id(talk.clock()))),
+            person=talk.line.person.id,
+            level=1,
+            text=f"Written by {author}.",
+            language="en",
+            from_at=talk.clock() - DAY,
+            until_at=talk.clock(),
+            learned_at=talk.clock(),
+        )
+        async with talk.app.db.begin_write() as tx:
+            provenance = Provenance(author=author)
+            await record_decision(
+                tx, summary, op="learned", base=0, provenance=provenance, now=talk.clock()
+            )
+    _, request = await briefed(talk, "hello")
+
+    (part,) = [
+        each for each in request.changing.split("\n\n") if each.startswith("What was talked")
+    ]
+    assert [line.partition(">")[2] for line in part.splitlines()[1:]] == [
+        "Written by extract/4.</memory>"
+    ]
+
+
+async def test_what_is_uncertain_is_shown_and_labelled(talk: Talk) -> None:
+    """As much as ever: what answers may be among it."""
+    for number in range(12):
+        await talk.remembers(f"The shelf number {number} holds jars of plums and pears.")
+    _, request = await briefed(talk, "Who won the chess tournament in Tartu?")
+
+    (part,) = [each for each in request.changing.split("\n\n") if each.startswith("Memories that")]
+    assert "uncertain" in part.splitlines()[0]
+    assert len(part.splitlines()) > 8

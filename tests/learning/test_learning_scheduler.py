@@ -1,6 +1,7 @@
 """What follows a reading: promises run out, summaries are folded, what presses is read."""
 
 import asyncio
+import json
 import random
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +27,7 @@ from oldfriend.learning.learning_scheduler import (
     schedule_learning,
 )
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
+from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.beliefs import list_memories, list_summaries
 from oldfriend.memory.journal import Provenance, record_decision
@@ -126,8 +128,21 @@ async def test_a_reading_brings_tidying_forward(
     assert due_at == clock() + DAY
 
 
+def summarizing(request: CompletionRequest) -> str:
+    """What a model writes that sums up what it reads, and finds nothing else in it."""
+    if request.purpose == "summary":
+        return json.dumps({"text": "Carl and soup.", "topics": []})
+    check = {"missed_peak": "none", "attribution": "all the person's own words"}
+    return json.dumps({"self_check": check, "summary": "Met Carl at a pier and had soup."})
+
+
+def with_summaries(app: AppContext) -> AppContext:
+    """A house with a model that writes summaries."""
+    return with_model(app, "small", ScriptedModel(summarizing))
+
+
 async def talk(app: AppContext, line: ChatContext, number: int) -> None:
-    """Tell of something, and have it read."""
+    """Tell of something, and have it read by a model."""
     await answer_message(
         app, line, MessageSubmission(text=f"Today I met Carl at pier {number} and we had soup.")
     )
@@ -137,7 +152,7 @@ async def talk(app: AppContext, line: ChatContext, number: int) -> None:
     for segment in await schedule_learning(
         app.db, app.clock, app.settings, line.person.id, cut_reason="asked"
     ):
-        await consolidate_segment(app, line.person.id, segment.id)
+        await consolidate_segment(with_summaries(app), line.person.id, segment.id)
 
 
 async def levels(app: AppContext, line: ChatContext) -> list[int]:
@@ -154,9 +169,19 @@ async def test_the_sixth_summary_folds_the_five_before_it_the_same_day(
         assert await planned(app, ROLLUP_JOB) == []
         await talk(app, line, number)
         clock.tick(minutes=60)
-    assert ROLLUP_JOB in await work(app)
+    assert ROLLUP_JOB in await work(with_summaries(app))
 
     assert await levels(app, line) == [1, 2]
+
+
+async def test_without_a_model_nothing_is_folded(app: AppContext, line: ChatContext) -> None:
+    """What a model wrote before it was taken away stays as it is, and nothing fails."""
+    for number in range(6):
+        await talk(app, line, number)
+    assert ROLLUP_JOB in await work(app)
+
+    assert await levels(app, line) == [1] * 6
+    assert await planned(app, ROLLUP_JOB) == []
 
 
 @pytest.mark.slow
@@ -175,7 +200,7 @@ async def test_who_cannot_fold_is_named_and_tries_again_with_the_next_reading(
 
     await talk(app, line, 7)
     assert await planned(app, ROLLUP_JOB) == [clock()]
-    await work(app)
+    await work(with_summaries(app))
     assert 2 in await levels(app, line)
     async with app.db.begin_read() as tx:
         assert await find_rollup_error(tx, line.person.id) is None

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from oldfriend.domain.clock import DAY, to_micros
+from oldfriend.domain.clock import DAY, from_micros, to_micros
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.memories import (
     Category,
@@ -15,7 +15,6 @@ from oldfriend.domain.memories import (
     PatternKind,
     RelationType,
 )
-from oldfriend.learning.extraction_prompt import MAX_SHOWN_KNOWN
 from oldfriend.learning.extraction_schema import ALL_PARTS, FIRST_PASS, SECOND_PASS, build_schema
 from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.llm.model import CompletionRequest, PromptTurn
@@ -128,6 +127,39 @@ async def test_times_are_read_by_the_clocks_of_the_talk():
     assert (beach.happened_at, beach.happened_until) == (summer, summer + DAY - 1)
     assert exam_claim.due_at == to_micros(datetime(2024, 7, 2, 16, 30, tzinfo=UTC))
     assert party.due_at is None
+
+
+async def test_a_month_and_a_year_stay_as_precise_as_they_were_said():
+    """From its first day to its last; the least precise time of a claim tells its grain."""
+    moved = {"text": "Moved to Porto.", "quotes": [], "happened_at": "2023-05"}
+    trip = {**moved, "happened_at": "2022-06", "happened_until": "2022-08"}
+    baker = {**MOVE, "holds_from": "2019", "holds_until": "2024-03-01"}
+    exam = {"text": "Exam.", "quotes": [], "due_at": "2025-02"}
+    model = ScriptedModel([answer(events=[moved, trip], facts=[baker], expectations=[exam])])
+
+    claims = (await extract_with_model(model, MATERIAL)).claims
+    days = [
+        [
+            from_micros(at, "Europe/Lisbon").date().isoformat()
+            for at in (
+                each.happened_at,
+                each.happened_until,
+                each.holds_from,
+                each.holds_until,
+                each.due_at,
+            )
+            if at is not None
+        ]
+        for each in claims
+    ]
+
+    assert days == [
+        ["2023-05-01", "2023-05-31"],
+        ["2022-06-01", "2022-08-31"],
+        ["2019-01-01", "2024-03-01"],
+        ["2025-02-28"],
+    ]
+    assert [each.grain for each in claims] == ["month", "month", "year", "month"]
 
 
 @pytest.mark.parametrize(
@@ -299,19 +331,6 @@ async def test_the_form_is_not_among_the_instructions_and_names_every_choice():
     assert '"facts"' not in request.stable
     for choices in (Category, PatternKind, RelationType, EntityKind, MoodSignal):
         assert all(choice in request.output_form for choice in get_args(choices))
-
-
-async def test_of_much_that_is_known_a_model_is_shown_what_the_talk_is_about():
-    """And the strongest; the rest would cost more than it tells."""
-    many = [believed(f"k-{n}", "fact", f"Owns boat number {n}.") for n in range(60)]
-    harp = believed("harp", "fact", "Plays the harp on Sundays.")
-    model = ScriptedModel([answer()])
-
-    await extract_with_model(model, talk("I sold my harp!", known=[*many, harp]))
-
-    (request,) = model.requests
-    assert asked_in(request).count("<known ") == MAX_SHOWN_KNOWN
-    assert {"harp", "k-0"} <= set(request.shown)
 
 
 async def test_how_strongly_it_was_felt_is_read():

@@ -131,7 +131,7 @@ class Life:
             is_same=lambda said, memory: said.text.lower() == memory.text.lower(),
             build_termination=self.over,
         )
-        resolve_extraction(thinking, Extraction(author="test/1", claims=claims, **others))
+        resolve_extraction(thinking, Extraction(claims=claims, **{"author": "test/1", **others}))
         for decision in thinking.decisions.values():
             after = decision.after
             if isinstance(after, Entity):
@@ -194,6 +194,59 @@ def test_what_ends_rests_on_the_words_that_ended_it(life: Life) -> None:
     assert life.causes[porto] == ["m1"]
     life.reads(home("Porto", day=2), home("Lisbon", day=30))
     assert life.causes[porto] == ["m30"]
+
+
+def test_several_values_of_an_open_key_stand_side_by_side(life: Life) -> None:
+    """Only a key that holds one value lets the newer end the older."""
+    for key, value, day in (
+        ("keeps", "bees", 1),
+        ("keeps", "hens", 2),
+        ("favorite_color", "green", 3),
+        ("favorite_color", "blue", 4),
+    ):
+        life.reads(claim("fact", f"{key}: {value}.", day=day, key=key, value=value))
+
+    assert life.believed() == {
+        "keeps: bees.": "active",
+        "keeps: hens.": "active",
+        "favorite_color: green.": "superseded",
+        "favorite_color: blue.": "active",
+    }
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "kept"),
+    [
+        ("Goes to pottery.", "Goes to pottery in Porto on Mondays.", False),
+        ("Says: “Pottery again, my one joy”", "Loves pottery.", False),
+        ("Goes to pottery in Porto.", "Goes to pottery, and likes it a lot.", True),
+        ("Goes to pottery on Mondays.", "Goes to pottery.", True),
+        ("Does not go to pottery.", "Goes to pottery with Ana.", True),
+    ],
+)
+def test_a_better_wording_takes_the_place_of_the_first(
+    life: Life, known: str, told: str, *, kept: bool
+) -> None:
+    """Where a model says all that is known and more; a rule's bare quote never stays."""
+    life.reads(claim("pattern", known, day=1))
+    again = claim("pattern", told, day=9, effect="reinforces", target=life.of(known).id)
+    life.reads(again, author="rules/5")
+    assert life.of(known)
+    life.reads(again)
+
+    assert life.believed() == {known if kept else told: "active"}
+    assert life.of(known if kept else told).id == again.target
+
+
+def test_what_a_person_worded_is_not_reworded(life: Life) -> None:
+    """However much more a model says."""
+    life.reads(claim("pattern", "Goes to pottery.", day=1))
+    mine = replace(life.of("Goes to pottery."), is_by_person=True)
+    life.known[mine.id] = replace(life.known[mine.id], memory=mine)
+    told = "Goes to pottery in Porto on Mondays."
+    life.reads(claim("pattern", told, day=9, effect="reinforces", target=mine.id))
+
+    assert life.believed() == {"Goes to pottery.": "active"}
 
 
 def test_an_old_chat_overrules_nothing_newer(life: Life) -> None:

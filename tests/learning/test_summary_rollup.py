@@ -1,6 +1,7 @@
 """Summaries are folded level by level; nothing is lost when a model fails."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -12,14 +13,11 @@ from oldfriend.domain.ids import ObjectId, PersonId, SegmentId, SummaryId, new_i
 from oldfriend.domain.memories import Summary
 from oldfriend.learning.summary_rollup import (
     MAX_SUMMARIES,
-    MAX_WORDS,
-    RULES_AUTHOR,
     RollupResult,
+    SummaryDraft,
     build_rollup,
-    count_words,
     roll_up,
     select_for_rollup,
-    summarize_with_rules,
 )
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
 from oldfriend.llm.scripted import ScriptedModel
@@ -63,8 +61,15 @@ async def learns(friend: Friend, *days: int) -> None:
             )
 
 
+def quoting(request: CompletionRequest) -> str:
+    """The answer of a model that says all that it was shown once more."""
+    told = re.findall(r"On day \d+ met Marta\.", request.turns[0].text)
+    return json.dumps({"text": " ".join(told), "topics": []})
+
+
 async def compacts(friend: Friend, model: ScriptedModel | None = None) -> RollupResult:
     """Fold what is due."""
+    model = model or ScriptedModel(lambda request: FOLDED)
     return await roll_up(friend.db, friend.person.id, model=model, now=friend.clock())
 
 
@@ -141,7 +146,7 @@ async def test_a_model_that_fails_changes_nothing_and_is_named(
 async def test_what_was_folded_comes_back_when_the_fold_ends(nora: Friend) -> None:
     """A segment in it was changed or forgotten: what is left is told anew without it."""
     await learns(nora, *range(6))
-    (folded,) = (await compacts(nora)).summaries
+    (folded,) = (await compacts(nora, ScriptedModel(quoting))).summaries
 
     async with nora.db.begin_write() as tx:
         ground = Provenance(author="t")
@@ -150,7 +155,7 @@ async def test_what_was_folded_comes_back_when_the_fold_ends(nora: Friend) -> No
         )
     assert await levels(nora) == [1] * 5
     await learns(nora, 9)
-    (anew,) = (await compacts(nora)).summaries
+    (anew,) = (await compacts(nora, ScriptedModel(quoting))).summaries
 
     assert "day 2" in folded.text
     assert "day 2" not in anew.text
@@ -186,42 +191,6 @@ async def test_only_ones_own_are_folded(nora: Friend, omar: Friend) -> None:
     assert await compacts(nora) == await compacts(omar) == RollupResult()
 
 
-def test_without_a_model_the_most_telling_sentences_stay() -> None:
-    """Each once, in their order, as they stand there, and not more than there is room for."""
-    filler = "Talked about this and that and about nothing much at all. "
-    sources = [
-        summary(day, f"{filler * 3}Moved to Porto in May {2010 + day}. {'Chatted on. ' * day}")
-        for day in range(5)
-    ]
-
-    told = summarize_with_rules(sources)
-
-    assert told.author == RULES_AUTHOR
-    assert told.topics[0] == "Marta"
-    assert told.text.count("Talked about") == 1
-    places = [told.text.index(f"Moved to Porto in May {2010 + day}.") for day in range(5)]
-    assert places == sorted(places)
-
-
-def test_what_is_too_much_leaves_the_names_and_dates() -> None:
-    """When not everything has room, what tells nothing goes first."""
-    chat = " ".join(f"so they went on and on about word{n} again and again." for n in range(60))
-    sources = [summary(day, f"{chat} Ana married Tom on 3 May 2019.") for day in range(5)]
-
-    told = summarize_with_rules(sources)
-
-    assert "Ana married Tom on 3 May 2019." in told.text
-    assert count_words(told.text) <= MAX_WORDS
-
-
-@pytest.mark.parametrize(
-    "text", ["搬到了波尔图。和小马吵架了。", "Zog nach Porto. Stritt mit Marta."]
-)
-def test_a_language_without_spaces_has_none_between_its_sentences(text: str) -> None:
-    """And others have."""
-    assert summarize_with_rules([summary(1, text)]).text == text
-
-
 @given(st.lists(st.integers(1, 5), max_size=40))
 def test_folding_always_ends_with_room(below: list[int]) -> None:
     """From whatever levels: at most five of each and ten in all, and nothing is left out."""
@@ -230,7 +199,7 @@ def test_folding_always_ends_with_room(below: list[int]) -> None:
 
     while sources := select_for_rollup(active):
         assert len(sources) > 1
-        new = build_rollup(sources, summarize_with_rules(sources), now=0)
+        new = build_rollup(sources, SummaryDraft(text="In short.", topics=()), now=0)
         active = [each for each in active if each not in sources] + [new]
 
     assert len(active) <= MAX_SUMMARIES

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.learning.extraction import Claim, EntityMention, ExtractionInput, SameAsClaim
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
-from tests.learning.cases import BAD, GOOD, VEGAN, fact, habit
+from tests.learning.cases import BAD, GOOD, RUNS, VEGAN, fact, habit
 from tests.learning.founded import NOT_TOLD, TOLD
 from tests.learning.talking import believed, claim, quote, read, somebody, talk
 
@@ -165,6 +166,69 @@ def test_tags_names_and_keys_are_set_right() -> None:
         ("Ana",),
     )
     assert meat.key == "Ana:diet"
+
+
+@pytest.mark.parametrize(
+    ("language", "label", "key"),
+    [
+        ("en", "Marital Status", "relationship_status"),
+        ("en", "bloodType", "blood_type"),
+        ("es", "profesión", "occupation"),
+        ("de", "Beruf", "occupation"),
+        ("fr", "groupe sanguin", "groupe_sanguin"),
+        ("pt", "estado civil", "estado_civil"),
+        ("hi", "पेशा", "पेशा"),
+        ("ja", "職業", "職業"),
+        ("en", "what they would eat on a long and lonely island, if they had to", None),
+        ("en", "", "other"),
+    ],
+)
+def test_an_unknown_key_is_a_key_of_its_own(language: str, label: str, key: str | None) -> None:
+    """In the form of keys, or the known one that it is a word for."""
+    vegan = {
+        "es": ("Soy vegana desde hace años", "Es vegana desde hace años."),
+        "de": ("Ich bin seit Jahren vegan", "Ist seit Jahren vegan."),
+    }
+    words, text = vegan.get(language, ("I've been vegan for years", "Has been vegan for years."))
+    told = fact(text, words, key=label, value="vegan")
+    (claim,) = validate_extraction(read(told), talk(words, language=language)).extraction.claims
+
+    assert len(claim.key) <= 50
+    assert claim.key == (key or "what_they_would_eat_on_a_long_and_lonely_island_if")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Goes running on Sundays before breakfast.", "Goes running on Sundays before breakfast."),
+        ("Goes running on Sundays with Bruno.", "Goes running on Sundays."),
+    ],
+)
+def test_a_better_wording_must_have_been_said(text: str, kept: str) -> None:
+    """Else the words are further evidence for the wording that is known."""
+    again = habit(text, "Ran before breakfast again", effect="reinforces", target=RUNS.memory.id)
+    material = talk("Ran before breakfast again this morning.", known=[RUNS])
+    (claim,) = validate_extraction(read(again), material).extraction.claims
+
+    assert claim.text == kept
+
+
+def test_what_others_like_is_a_fact_about_them() -> None:
+    """Under their name; where nobody is named, under a key that may be several people's."""
+    material = talk("Ana can't stand olives. Our boss can't stand olives either.")
+    told = claim(
+        "preference", "Ana cannot stand olives.", "Ana can't stand olives", subject="other"
+    )
+    ana = replace(told, key="dislikes", value="olives", names=("Ana",))
+    boss = replace(ana, text="The boss cannot stand olives.", names=())
+
+    claims = validate_extraction(read(ana, boss), material).extraction.claims
+
+    assert [(each.kind, each.key) for each in claims] == [
+        ("fact", "Ana:dislikes"),
+        ("fact", "dislikes"),
+    ]
+    assert not any(map(is_single_valued, [replace(each, key="name") for each in claims[1:]]))
 
 
 def test_only_sound_words_remain_as_evidence() -> None:

@@ -1,10 +1,20 @@
 """An address is known by its origin, and one that nobody should ask in every spelling."""
 
 from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
 
 import pytest
 
-from oldfriend.llm.addresses import find_refusal, is_forbidden_host, parse_origin, resolve_refusal
+from oldfriend.llm import addresses
+from oldfriend.llm.addresses import (
+    find_refusal,
+    is_forbidden_host,
+    is_this_machine,
+    list_host_gateways,
+    list_host_names,
+    parse_origin,
+    resolve_refusal,
+)
 
 
 @pytest.mark.parametrize(
@@ -86,3 +96,32 @@ def test_a_clouds_metadata_is_refused_in_every_translation_to_ipv6(way: str, met
     assert is_forbidden_host(str(mapped_to_ipv6(metadata)[way]))
     assert find_refusal(f"http://[{mapped_to_ipv6(metadata)[way].exploded}]/v1") is not None
     assert not is_forbidden_host(str(mapped_to_ipv6("10.0.0.7")[way]))
+
+
+ROUTES = """Iface\tDestination\tGateway\tFlags
+eth0\t000011AC\t00000000\t0001
+eth0\t00000000\t010011AC\t0003
+"""
+
+
+@pytest.mark.parametrize("is_container", [True, False])
+def test_a_container_knows_the_machine_that_runs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_container: bool
+) -> None:
+    """By its names; the default gateway may be a router, to which words leave the machine."""
+    mark, routes = tmp_path / ".dockerenv", tmp_path / "route"
+    routes.write_text(ROUTES)
+    if is_container:
+        mark.touch()
+    monkeypatch.setattr(addresses, "CONTAINER_MARKS", (mark,))
+    monkeypatch.setattr(addresses, "ROUTES", routes)
+    list_host_names.cache_clear()
+    try:
+        gateways = list_host_gateways()
+        named, router = map(is_this_machine, ("host.docker.internal", "172.17.0.1"))
+    finally:
+        list_host_names.cache_clear()
+
+    names = ("host.docker.internal", "host.containers.internal")
+    assert gateways == ((*names, "172.17.0.1") if is_container else ())
+    assert (named, router) == (is_container, False)

@@ -92,7 +92,7 @@ async def test_the_first_callers_share_one_model():
     assert all(np.array_equal(task.result(), tasks[0].result()) for task in tasks)
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "vocab.txt", "SHA256SUMS"])
+@pytest.mark.parametrize("name", ["model.onnx", "vocab.txt", "words.npy", "SHA256SUMS"])
 async def test_a_missing_file_is_named(tmp_path, name):
     """A broken installation must be recognised from the message."""
     folder = shutil.copytree(BUNDLED_FOLDER, tmp_path / "model")

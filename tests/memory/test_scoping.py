@@ -618,6 +618,7 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     await evidence.list_stats_mismatches(tx, person)
     await beliefs.list_entities(tx, person)
     await beliefs.list_summaries(tx, person)
+    await beliefs.list_written_summaries(tx, person)
     await beliefs.list_rejected_memories(tx, person)
     await beliefs.list_merged_memories(tx, person)
     for known_one in await beliefs.list_memories(tx, person):

@@ -34,6 +34,7 @@ from tests.learning.test_learning_scheduler import (
     promised,
     talk,
     with_model,
+    with_summaries,
 )
 
 DAYS = MINUTES_OF_A_DAY
@@ -51,7 +52,7 @@ async def test_what_a_consolidation_plans_is_done_with_it(
     """The sixth summary folds the five before it, though no worker runs."""
     for number in range(6):
         await talk(app, line, number)
-    await maintain(app, line.person.id)
+    await maintain(with_summaries(app), line.person.id)
 
     assert await levels(app, line) == [1, 2]
     assert await planned(app, ROLLUP_JOB) == []
@@ -191,7 +192,7 @@ async def test_a_program_that_ends_does_not_wait_for_a_slow_job(
         await task.close()
 
     assert await planned(app, ROLLUP_JOB) != []
-    await maintain(app, line.person.id)
+    await maintain(with_summaries(app), line.person.id)
     assert await levels(app, line) == [1, 2]
 
 
@@ -207,7 +208,7 @@ async def test_a_program_s_calls_begin_one_slice_at_a_time(
     await idle.close()
     assert await levels(app, line) == [1] * 6
 
-    task = MaintenanceTask(app, line.person.id, budget_s=5)
+    task = MaintenanceTask(with_summaries(app), line.person.id, budget_s=5)
     for _ in range(3):
         task.start()
     await task.close()

@@ -10,10 +10,12 @@ from oldfriend.config.provider_resolution import can_send_to_model, resolve_mode
 from oldfriend.config.settings import Settings, load_settings
 from oldfriend.config.settings_schema import EmbedderSettings, ModelSettings, ProviderSettings
 from oldfriend.domain.errors import EmbeddingFailed, ModelMisconfigured, ModelUnavailable
+from oldfriend.runtime import provider_setup
 from oldfriend.runtime.provider_setup import (
     ProviderSetup,
     is_local,
     list_key_offers,
+    list_places,
     save_model,
     try_model,
 )
@@ -63,6 +65,27 @@ async def test_a_model_that_fails_says_why(chosen: Settings) -> None:
     async with raw_server(whole({"error": {"message": "no"}}, status=503)) as server:
         with pytest.raises(ModelUnavailable):
             await try_model(chosen, ProviderSetup(provider="mine", name="x", base_url=server.url))
+
+
+def test_servers_are_looked_for_here_and_where_the_settings_say(
+    chosen: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container also on the machine that runs it; never at a forbidden address."""
+    gateways = ("host.docker.internal", "169.254.1.1")
+    monkeypatch.setattr(provider_setup, "list_host_gateways", lambda: gateways)
+    settings = replace(
+        chosen, providers={"vllm": ProviderSettings(base_url="http://10.0.0.7:9000/v1")}
+    )
+
+    assert list_places(settings) == [
+        ("ollama", "http://localhost:11434/v1"),
+        ("ollama", "http://host.docker.internal:11434/v1"),
+        ("lmstudio", "http://localhost:1234/v1"),
+        ("lmstudio", "http://host.docker.internal:1234/v1"),
+        ("llama-server", "http://localhost:8080/v1"),
+        ("llama-server", "http://host.docker.internal:8080/v1"),
+        ("vllm", "http://10.0.0.7:9000/v1"),
+    ]
 
 
 def test_with_a_providers_usual_model_come_its_usual_ones_for_the_rest(chosen: Settings) -> None:

@@ -39,6 +39,12 @@ def only_when(text: str, language: str) -> bool:
         ("fr", "Qu'est-ce qui s'est passé en mai ?"),
         ("de", "Was ist im Mai passiert?"),
         ("zh", "五月发生了什么？"),
+        ("en", "What have we been talking about in May?"),
+        ("en", "Can you sum up last week?"),
+        ("es", "Hazme un resumen de la semana pasada."),
+        ("de", "Gib mir eine Zusammenfassung von gestern."),
+        ("fr", "Résume la semaine dernière."),
+        ("zh", "总结一下昨天。"),
     ],
 )
 def test_a_time_and_nothing_else_is_asked_for(language: str, text: str) -> None:

@@ -80,10 +80,14 @@ class Talk:
         await embed_missing(self.app, self.line.person.id)
         return message
 
-    async def hears(self, *texts: str, trust: TrustClass = "person") -> Utterance:
+    async def hears(
+        self, *texts: str, trust: TrustClass = "person", speaker: str = "Nora"
+    ) -> Utterance:
         """What the companion is to answer: all that was said in one burst."""
         turn = TurnId(new_id(self.clock()))
-        messages = [await self.tell(text, turn=turn, trust=trust) for text in texts]
+        messages = [
+            await self.tell(text, turn=turn, trust=trust, speaker=speaker) for text in texts
+        ]
         async with self.app.db.begin_write() as tx:
             companion = await ensure_companion(tx, now=self.clock())
             person = await get_person_by_id(tx, self.line.person.id)

@@ -4,9 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldfriend.domain.clock import parse_timestamp
+from oldfriend.domain.clock import TimeGrain, parse_period, parse_timestamp
+from oldfriend.presenters.belief_text import format_details
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
+from oldfriend.turn.belief_texts import format_dated_memory, format_open_promise
+from oldfriend.turn.memory_context import format_belief_line
+from oldfriend.turn.prompt_labels import format_dated_belief, format_due_time
 from oldfriend.turn.quotes import MAX_QUOTE_CHARS, extract_excerpt, format_day_span, format_moment
+from tests.learning.talking import believed
 
 LONG = (
     "We talked for hours. The harbour was quiet and grey all morning long. "
@@ -79,3 +84,40 @@ def test_of_what_took_longer_no_day_is_named(
 
     for zone in ("Europe/Madrid", "Europe/Lisbon", "Asia/Shanghai", "America/New_York"):
         assert format_day_span(load_phrases(language), begins, ends, zone) == written
+
+
+@pytest.mark.parametrize(
+    ("language", "grain", "told"),
+    [
+        ("en", "", "Bakes. (since 1 May 2019)"),
+        ("en", "month", "Bakes. (since May 2019)"),
+        ("en", "year", "Bakes. (since 2019)"),
+        ("fr", "month", "Bakes. (depuis mai 2019)"),
+        ("es", "year", "Bakes. (desde 2019)"),
+        ("zh", "month", "Bakes.（自2019年5月起）"),
+    ],
+)
+def test_a_time_is_told_as_precisely_as_it_is_known(
+    language: str, grain: TimeGrain, told: str
+) -> None:
+    """By the offline companion, in prompts, and on the command line."""
+    since = parse_timestamp("2019-05-01", "Europe/Lisbon")[0]
+    known = believed("k", "fact", "Bakes.", key="occupation", holds_from=since, grain=grain)
+    day = {"": "2019-05-01", "month": "2019-05", "year": "2019"}[grain]
+
+    assert format_dated_memory(known.memory, load_phrases(language), "Europe/Lisbon") == told
+    assert format_dated_belief(known, "Europe/Lisbon") == f"Bakes. (since {day})"
+    assert f"so since: {day}" in format_details(known.memory, None, "Europe/Lisbon")
+
+
+def test_what_is_due_in_a_month_is_due_on_no_day() -> None:
+    """Nor at a time of day."""
+    period = parse_period("2025-02", "UTC")
+    assert period is not None
+    known = believed("k", "expectation", "Bakes.", due_at=period[1], grain="month")
+
+    assert format_due_time(known.memory, "UTC") == "2025-02"
+    assert format_belief_line(known, "UTC").endswith("due 2025-02)")
+    told = format_open_promise(known, load_phrases("en"), now=0, zone="UTC")
+    assert "February 2025" in told
+    assert "28" not in told

@@ -31,7 +31,7 @@ async def test_the_stable_part_is_the_same_from_turn_to_turn(talk: Talk) -> None
     assert first[0].stable == second[0].stable
     assert first[0].tools == second[0].tools
     assert first[0].changing != second[0].changing
-    assert second[0].prompt == "reply/4"
+    assert second[0].prompt == "reply/5"
 
 
 async def test_what_was_just_said_here_stands_as_the_conversation(talk: Talk) -> None:
@@ -208,7 +208,7 @@ async def test_the_receipt_says_how_the_reply_came_about(talk: Talk) -> None:
     )
 
     details = outcome.reply.details
-    assert details["author"] == details["prompt"] == "reply/4"
+    assert details["author"] == details["prompt"] == "reply/5"
     assert details["model"] == {
         "name": "scripted:model",
         "calls": 2,

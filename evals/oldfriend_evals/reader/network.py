@@ -71,6 +71,16 @@ class ReaderNetwork(nn.Module):
         nn.init.constant_(self.relevance.bias, START_BIAS)
         self.load_state_dict(rename_weights(weights), strict=False)
 
+    def encode(self, ids: torch.Tensor, segments: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Return the last hidden state, batch × length × channel."""
+        places = torch.arange(ids.shape[1])
+        hidden = self.words(ids) + self.positions(places) + self.segments(segments)
+        hidden = self.norm(hidden)
+        seen = mask[:, None, None, :].bool()
+        for layer in self.layers:
+            hidden = layer(hidden, seen)
+        return hidden
+
     def forward(
         self, ids: torch.Tensor, segments: torch.Tensor, mask: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -78,12 +88,7 @@ class ReaderNetwork(nn.Module):
 
         ``ids``, ``segments`` and ``mask`` (1 for tokens) are batch × length.
         """
-        places = torch.arange(ids.shape[1])
-        hidden = self.words(ids) + self.positions(places) + self.segments(segments)
-        hidden = self.norm(hidden)
-        seen = mask[:, None, None, :].bool()
-        for layer in self.layers:
-            hidden = layer(hidden, seen)
+        hidden = self.encode(ids, segments, mask)
         inside = (segments == 1) & mask.bool()
         asked = first_segment(segments, mask)
         unit = functional.normalize(hidden, dim=-1)

@@ -11,10 +11,11 @@ from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryState
-from oldfriend.domain.supersession import get_valid_since, is_single_valued
+from oldfriend.domain.supersession import get_valid_since
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.memory.belief_cache import is_searchable
 from oldfriend.memory.belief_embeddings import BeliefVectors, load_belief_vectors
@@ -124,7 +125,7 @@ def rivals_among(known: Iterable[MemoryState]) -> Rivals:
     """For each value of what has one at a time the other values that it has or had."""
     by_key: defaultdict[tuple[str, str, str], list[Memory]] = defaultdict(list)
     for memory in (each.memory for each in known):
-        if is_single_valued(memory.kind, memory.key):
+        if is_single_valued(memory):
             by_key[memory.kind, memory.key, memory.subject].append(memory)
     others = {
         each.id: frozenset(

@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
 from oldfriend.domain.memories import LIVE_STATUSES, Entity, MemoryState, Status
-from oldfriend.domain.supersession import is_single_valued
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.search import BeliefIndex, QueryEmbedding, SearchQuery
 from oldfriend.search.tense import TimeFrame
@@ -123,11 +123,7 @@ class Replay:
 
     def _values_beside(self, family: Iterable[Belief]) -> Iterator[Belief]:
         """The other values of what has one at a time."""
-        keys = {
-            (one.kind, one.key, one.subject)
-            for one in family
-            if is_single_valued(one.kind, one.key)
-        }
+        keys = {(one.kind, one.key, one.subject) for one in family if is_single_valued(one)}
         return (one for one in self.life.truth.beliefs if (one.kind, one.key, one.subject) in keys)
 
     def _is_past(self, question: LifeQuestion) -> bool:

@@ -20,6 +20,7 @@ from oldfriend.llm.embedding import Embedder, with_account
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.reading import Reader
 from oldfriend.llm.speech import SpeechSynthesizer, Transcriber
+from oldfriend.llm.tagging import FactTagger
 from oldfriend.memory.deletion.pending_cleanups import CleanupResult
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search.scorers import SCORERS
@@ -85,6 +86,7 @@ class AppContext:
     open_in_memory: Callable[[], Database]
     is_persisted: bool = True  # False: what is written is kept in memory only for now
     reader: Reader | None = None  # finds answers in messages without a model
+    fact_tagger: FactTagger | None = None  # finds facts in messages without a model
     find_former_embedder: Callable[[str], Embedder | None] = (
         find_no_embedder  # returns the embedder of a previous model, if it is available
     )

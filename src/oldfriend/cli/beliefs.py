@@ -17,6 +17,7 @@ from oldfriend.beliefs.queries import (
 from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.cli.person_option import get_selected_person
+from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.clock import Micros
@@ -28,6 +29,9 @@ from oldfriend.presenters.beliefs import belief_as_json
 from oldfriend.presenters.history import format_history, history_as_json
 
 EMPTY_HINT = "Nothing yet. To have everything read that was said: oldfriend consolidate --now"
+NO_SUMMARIES_HINT = (
+    "No summaries: a language model writes them, and none is connected: oldfriend connect model"
+)
 EMPTY_AS_OF_HINT = (
     "Nothing was believed then: a belief counts from the day on which it was learned."
 )
@@ -47,11 +51,16 @@ async def run(options: argparse.Namespace) -> int:
             values = [belief_as_json(each, zone=person.zone) for each in found]
             print(dumps(values))
         else:
-            empty_hint = EMPTY_AS_OF_HINT if has_as_of(options) else EMPTY_HINT
-            print(
-                "\n".join(format_beliefs(options, found, zone=person.zone, as_of=at)) or empty_hint
-            )
+            lines = format_beliefs(options, found, zone=person.zone, as_of=at)
+            print("\n".join(lines) or get_empty_hint(options, app.settings))
     return 0
+
+
+def get_empty_hint(options: argparse.Namespace, settings: Settings) -> str:
+    """Return why nothing is listed."""
+    if options.look == "summaries" and not settings.models.for_role("small"):
+        return NO_SUMMARIES_HINT
+    return EMPTY_AS_OF_HINT if has_as_of(options) else EMPTY_HINT
 
 
 def print_history(options: argparse.Namespace, person: Person, history: BeliefHistory) -> None:

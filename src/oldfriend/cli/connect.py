@@ -8,10 +8,12 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from oldfriend.channels.channel_spec import ChannelSpec
 from oldfriend.channels.registry import CHANNELS
 from oldfriend.cli.import_cmd import embed_messages
+from oldfriend.cli.model_offers import choose_likely_model, format_models, format_providers
 from oldfriend.cli.open_context import ask_secret, get_person_option, load_settings_from_options
 from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
 from oldfriend.config.keys import delete_key, store_key
@@ -22,11 +24,13 @@ from oldfriend.domain.errors import InvalidInput, StoreNotFound
 from oldfriend.domain.setting_parsers import RawSetting, parse_url
 from oldfriend.inbound.account_linking import create_code, unlink_channel
 from oldfriend.llm.addresses import resolve_refusal
+from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.providers import PROVIDERS
 from oldfriend.memory.people import list_people
 from oldfriend.runtime.bot_connections import register_bot
 from oldfriend.runtime.provider_roles import (
     ModelCandidate,
+    ModelUse,
     SavedChoice,
     save_candidate,
     try_candidate,
@@ -38,6 +42,7 @@ from oldfriend.runtime.provider_setup import (
     delete_provider_key,
     disconnect_models,
     find_empty_variable,
+    find_server,
     is_key_needed,
     is_local,
     list_offers,
@@ -82,14 +87,16 @@ async def run(options: argparse.Namespace) -> int:
 
 async def connect_model(options: argparse.Namespace, settings: Settings) -> int:
     """Choose a language model."""
-    setup = await ask_model_choice(options, settings, MAIN_MODELS)
-    if not confirm_data_use(options, settings, setup, DATA_SENT_TO_MODEL):
+    candidate = await ask_model_choice(options, settings, MAIN_MODELS, use="main")
+    if not confirm_data_use(options, settings, candidate.required_setup, DATA_SENT_TO_MODEL):
         return 1
-    candidate = ModelCandidate(use="main", setup=setup)
     if not options.no_test:
-        print(f"{setup.model} answers: {(await try_candidate(settings, candidate)).text}")
+        print(f"{candidate.model} answers: {(await try_candidate(settings, candidate)).text}")
     saved = save_candidate(settings, candidate)
-    print_saved(settings, saved, [f"{role}: {model}" for role, model in saved.models.items()])
+    lines = [f"{role}: {model}" for role, model in saved.models.items()]
+    if saved.is_small:
+        lines.append("for a small model: short prompts, and two passes to learn from what is said")
+    print_saved(settings, saved, lines)
     return 0
 
 
@@ -100,14 +107,14 @@ async def connect_embedder(options: argparse.Namespace, settings: Settings) -> i
         print_saved(settings, saved, ["embedder: the one in this program"])
         await reembed_all(options)
         return 0
-    setup = await ask_model_choice(options, settings, DEFAULT_EMBEDDING_MODELS)
-    if not confirm_data_use(options, settings, setup, DATA_SENT_TO_EMBEDDER):
+    candidate = await ask_model_choice(options, settings, DEFAULT_EMBEDDING_MODELS, use="embedder")
+    if not confirm_data_use(options, settings, candidate.required_setup, DATA_SENT_TO_EMBEDDER):
         return 1
-    candidate, dimension = ModelCandidate(use="embedder", setup=setup), options.dimension
+    dimension = options.dimension
     if not options.no_test:
         dimension = (await try_candidate(settings, candidate)).dimension
     saved = save_candidate(settings, candidate, dimension=dimension)
-    print_saved(settings, saved, [f"embedder: {setup.model}, vectors of {dimension} numbers"])
+    print_saved(settings, saved, [f"embedder: {candidate.model}, vectors of {dimension} numbers"])
     await reembed_all(options)
     return 0
 
@@ -118,10 +125,12 @@ async def connect_transcriber(options: argparse.Namespace, settings: Settings) -
         folder = options.name or ask_answer("In which folder is the model")
         candidate = ModelCandidate(use="transcriber", setup=None, folder=folder)
     else:
-        setup = await ask_model_choice(options, settings, DEFAULT_TRANSCRIBERS)
+        candidate = await ask_model_choice(
+            options, settings, DEFAULT_TRANSCRIBERS, use="transcriber"
+        )
+        setup = candidate.required_setup
         if not confirm_data_use(options, settings, setup, DATA_SENT_TO_TRANSCRIBER):
             return 1
-        candidate = ModelCandidate(use="transcriber", setup=setup)
     if not options.no_test:
         await try_candidate(settings, candidate)
         print(f"{candidate.model} listens.")
@@ -133,11 +142,12 @@ async def connect_transcriber(options: argparse.Namespace, settings: Settings) -
 
 async def connect_speaker(options: argparse.Namespace, settings: Settings) -> int:
     """Choose the model that speaks, and its voice."""
-    setup = await ask_model_choice(options, settings, DEFAULT_SPEAKERS)
+    candidate = await ask_model_choice(options, settings, DEFAULT_SPEAKERS, use="speaker")
+    setup = candidate.required_setup
     voice = options.voice or settings.speech.voice
     if not confirm_data_use(options, settings, setup, DATA_SENT_TO_SPEAKER):
         return 1
-    candidate = ModelCandidate(use="speaker", setup=setup, voice=voice)
+    candidate = replace(candidate, voice=voice)
     if not options.no_test:
         trial = await try_candidate(settings, candidate)
         print(f"{setup.model} speaks: {trial.text}{'' if trial.is_opus else NOT_OPUS_NOTE}")
@@ -157,22 +167,35 @@ def forget_key(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def ask_model_choice(
-    options: argparse.Namespace, settings: Settings, default_models: Mapping[str, str]
-) -> ProviderSetup:
-    """Build the provider setup from the options, asking for the rest. Raises InvalidInput."""
+    options: argparse.Namespace,
+    settings: Settings,
+    default_models: Mapping[str, str],
+    *,
+    use: ModelUse,
+) -> ModelCandidate:
+    """Build the candidate from the options, asking for the rest. Raises InvalidInput.
+
+    With --yes and no provider it is a server on this machine, if there is one: nothing is sent
+    elsewhere without a name.
+    """
     offers = await list_offers(settings)
-    provider = validate_provider(options.provider or ask_provider(offers, default_models))
+    servers = [offer.server for offer in offers if offer.server is not None]
+    local = find_local_provider(servers, use) if options.yes else None
+    provider = validate_provider(options.provider or local or ask_provider(offers, default_models))
+    found = next((each for each in servers if each.provider == provider), None)
+    server = None if options.base_url else found
     base_url = options.base_url
+    if server is not None and server.base_url != get_provider_url(settings, provider):
+        base_url = server.base_url
     if not base_url and not get_provider_url(settings, provider):
         base_url = ask_answer(f"At which address is {provider}, such as http://localhost:8080/v1")
     if base_url:  # check it before printing it: it may contain a password
         base_url = parse_url(RawSetting(value=base_url, source="--base-url", is_text=True))
         if refusal := await resolve_refusal(base_url):
             raise InvalidInput(refusal)
-    available = next((offer.models for offer in offers if offer.provider == provider), ())
     setup = ProviderSetup(
         provider=provider,
-        name=options.name or choose_model_name(options, available, default_models.get(provider)),
+        name=options.name or choose_model_name(options, server, default_models.get(provider), use),
         base_url=base_url,
         kind=options.kind,
         key_from_env=options.key_from_env,
@@ -185,15 +208,22 @@ async def ask_model_choice(
             raise InvalidInput(f"{provider} needs a key, and none was given. Nothing was changed.")
         setup = setup.with_key(key)
     validate_address(settings, setup)
-    return setup
+    return ModelCandidate(use=use, setup=setup, server=server or await find_server(settings, setup))
+
+
+def find_local_provider(servers: Sequence[LocalServer], use: ModelUse) -> str | None:
+    """Return the first server that has a model for a use, if local servers serve it."""
+    if use not in {"main", "embedder"}:
+        return None
+    fit = (each for each in servers if choose_likely_model(each, None, use=use))
+    return next((each.provider for each in fit), None)
 
 
 def ask_provider(offers: Sequence[ProviderOffer], default_models: Mapping[str, str]) -> str:
     """List the providers, available ones first, and ask for one."""
-    reasons = {offer.provider: offer.why for offer in offers}
-    names = [*reasons, *(name for name in default_models if name not in reasons)]
-    for number, name in enumerate(names, 1):
-        print(f"{number:>3}  {name}{f' ({reasons[name]})' if name in reasons else ''}")
+    names = list(dict.fromkeys([*(offer.provider for offer in offers), *default_models]))
+    for line in format_providers(offers, names):
+        print(line)
     print("     or any other name, to be reached by its address")
     chosen = ask_answer("Which provider", names[0] if names else None)
     is_number = chosen.isdecimal() and len(chosen) <= len(str(len(names)))
@@ -202,14 +232,14 @@ def ask_provider(offers: Sequence[ProviderOffer], default_models: Mapping[str, s
 
 
 def choose_model_name(
-    options: argparse.Namespace, available: Sequence[str], default: str | None
+    options: argparse.Namespace, server: LocalServer | None, default: str | None, use: ModelUse
 ) -> str:
     """Return the model's name: with --yes the likely one, otherwise by asking."""
-    likely = default if default in available or not available else available[0]
+    likely = choose_likely_model(server, default, use=use)
     if options.yes and likely:
         return likely
-    if available:
-        print(f"There are: {', '.join(available)}")
+    if server is not None and options.provider:  # else they have just been listed
+        print("There are:", *format_models(server.models), sep="\n")
     return ask_answer("Which model", likely)
 
 

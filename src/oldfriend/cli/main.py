@@ -406,7 +406,7 @@ def add_connect_command(commands: Subparsers) -> None:
     )
     connect.add_argument(
         "--kind",
-        choices=("openai", "openai-responses", "anthropic"),
+        choices=("openai", "openai-responses", "anthropic", "ollama"),
         help="the API that the provider speaks",
     )
     connect.add_argument(

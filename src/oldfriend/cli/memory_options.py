@@ -105,7 +105,7 @@ def add_query_commands(commands: Subparsers) -> None:
     for look, text in {
         "facts": "list facts and preferences",
         "entities": "list known people, places, pets and things",
-        "summaries": "list summaries of conversations",
+        "summaries": "list summaries of conversations, which a language model writes",
     }.items():
         listing = add_query_command(commands, look, text)
         listing.add_argument("--all", action="store_true", help="also show what has ended")

@@ -21,6 +21,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.cli.conversation import Conversation
+from oldfriend.cli.model_offers import format_offer
 from oldfriend.cli.output import (
     EscapeSequence,
     SanitizedStream,
@@ -30,9 +31,11 @@ from oldfriend.cli.output import (
 )
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
+from oldfriend.memory.messages import count_messages
 from oldfriend.memory.people import get_companion
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.runtime.maintenance import maintain_continuously
+from oldfriend.runtime.provider_setup import list_offers
 
 _TOKENS = re.compile(r"\n|[^\S\n]+|[\u2e80-\uffff]|[^\s\u2e80-\uffff]+")
 """Newlines, other whitespace, single characters of scripts without spaces, and words."""
@@ -70,7 +73,7 @@ async def run_prompt_loop(session: PromptSession[str], conversation: Conversatio
     async with asyncio.TaskGroup() as tasks:
         background = [
             tasks.create_task(each(conversation))
-            for each in (follow_new_messages, embed_missing, learn_meanwhile)
+            for each in (follow_new_messages, embed_missing, learn_meanwhile, offer_models)
         ]
         async for text in read_lines(session):
             with on_interrupt(lambda: tasks.create_task(conversation.stop_reply())):
@@ -194,6 +197,26 @@ async def learn_meanwhile(conversation: Conversation) -> None:
     except OldfriendError as error:
         if conversation.is_saved:
             conversation.write_line(f"(What you say is kept, and read later: {error})")
+
+
+async def offer_models(conversation: Conversation) -> None:
+    """Tell the owner in their first chat which models could be connected, and how."""
+    app, person = conversation.app, conversation.chat_context.person
+    if app.settings.models.for_role("main") or not person.is_owner:
+        return
+    try:
+        async with app.db.begin_read() as tx:
+            if await count_messages(tx, person.id):
+                return
+        offers = await list_offers(app.settings)
+    except OldfriendError:
+        return  # nothing that a chat needs
+    if offers:
+        lines = "\n".join(f"  {format_offer(offer)}" for offer in offers)
+        conversation.write_line(
+            "(No language model is connected, so answers quote what you said. At hand, and not "
+            f"used:\n{lines})"
+        )
 
 
 class LineWrapper:

@@ -6,7 +6,7 @@ is decided in ``settings``.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.job_types import MAX_LEASE_S
@@ -26,12 +26,12 @@ from oldfriend.domain.setting_parsers import (
 from oldfriend.prompts.token_budget import BUDGETS, Preset
 
 ModelRole = Literal["small", "main", "reflect"]
-ProviderKind = Literal["openai", "openai-responses", "anthropic"]
+ProviderKind = Literal["openai", "openai-responses", "anthropic", "ollama"]
 ScorerName = Literal["typed_decay", "dual_trace", "act_r"]
 SpeechMode = Literal["never", "asked", "always"]
 
 MODEL_ROLES: Final[tuple[ModelRole, ...]] = ("small", "main", "reflect")
-PROVIDER_KINDS: Final[tuple[ProviderKind, ...]] = ("openai", "openai-responses", "anthropic")
+PROVIDER_KINDS: Final[tuple[ProviderKind, ...]] = get_args(ProviderKind)
 SCORER_NAMES: Final[tuple[ScorerName, ...]] = ("typed_decay", "dual_trace", "act_r")
 SPEECH_MODES: Final[tuple[SpeechMode, ...]] = ("never", "asked", "always")
 ONE_DOLLAR: Final = Microdollars(1_000_000)

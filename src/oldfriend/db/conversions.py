@@ -5,12 +5,13 @@ transaction of its migration. Like the migrations, a conversion is never changed
 """
 
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from oldfriend.db.database import Row, SqlValue
+from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.codec import (
     PackedItem,
     PackedReason,
@@ -23,6 +24,8 @@ from oldfriend.domain.codec import (
 
 ROW_BATCH_SIZE: Final = 200
 ID_BATCH_SIZE: Final = 500
+RULE_SUMMARY_AUTHORS: Final = ("rules/", "summarise-by-rules/")
+"""How the authors of summaries that rules wrote begin."""
 TURN_PURPOSES: Final = frozenset({"reply", "classify"})
 """Purposes of calls whose answers are not needed once their turn is committed."""
 
@@ -37,6 +40,18 @@ class Statement:
 
 
 Conversion: TypeAlias = Generator[Statement, list[Row], None]
+
+
+async def run_conversion(tx: Transaction, conversion: Conversion) -> None:
+    """Run a conversion on rows that have come in since its migration."""
+    rows: list[Row] = []
+    with suppress(StopIteration):
+        statement = next(conversion)
+        while True:
+            if statement.values is not None:
+                rows = await tx.rows(statement.sql, **statement.values)
+            await tx.run_many(statement.sql, statement.batch)
+            statement = conversion.send(rows)
 
 
 def pack_receipts() -> Conversion:
@@ -168,7 +183,87 @@ def build_call_row(
     return kept
 
 
+def remove_rule_summaries() -> Conversion:
+    """Remove the summaries that rules wrote, and those folded from them, with their decisions.
+
+    Others that were folded only into removed ones are active again.
+    """
+    rows = yield Statement(
+        sql="""SELECT person, seq, object, author, after FROM change WHERE kind = 'summary'
+               ORDER BY person, seq""",
+        values={},
+    )
+    removed: dict[str, str] = {}  # the person of each
+    latest: dict[str, tuple[int, dict[str, Any]]] = {}
+    for person, seq, name, author, after in rows:
+        summary = parse_object(after)
+        is_by_rules = name not in latest and author.startswith(RULE_SUMMARY_AUTHORS)
+        if is_by_rules or not removed.keys().isdisjoint(list_sources(summary)):
+            removed[name] = person
+        latest[name] = seq, {**summary, "person": person}
+    freed = list_freed_summaries(latest, removed)
+    for table, column in (("change", "object"), ("summary", "id")):
+        yield Statement(
+            sql=f"DELETE FROM {table} WHERE {column} = :id AND person = :person",
+            batch=[{"id": name, "person": person} for name, person in removed.items()],
+        )
+    yield Statement(
+        sql="UPDATE summary SET is_active = 1 WHERE id = :id AND person = :person",
+        batch=[{"id": each, "person": latest[each][1]["person"]} for each in freed],
+    )
+    yield Statement(
+        sql="UPDATE change SET after = :after WHERE person = :person AND seq = :seq",
+        batch=[
+            {
+                "after": json.dumps({**summary, "is_active": True}, ensure_ascii=False),
+                "person": summary["person"],
+                "seq": seq,
+            }
+            for seq, summary in map(latest.__getitem__, freed)
+        ],
+    )
+
+
+def list_freed_summaries(
+    latest: Mapping[str, tuple[int, Mapping[str, Any]]], removed: Collection[str]
+) -> list[str]:
+    """List the summaries that were folded into removed ones and into no other that still counts."""
+    into_removed, into_kept = set[str](), set[str]()
+    for name, (_, summary) in latest.items():
+        if name in removed:
+            into_removed.update(list_sources(summary))
+        elif summary.get("ended_at") is None:
+            into_kept.update(list_sources(summary))
+    return [
+        name
+        for name, (_, summary) in latest.items()
+        if name in into_removed - into_kept
+        and name not in removed
+        and summary.get("ended_at") is None
+    ]
+
+
+def list_sources(summary: Mapping[str, Any]) -> list[str]:
+    """List what a summary was folded from; an export may hold anything there."""
+    sources = summary.get("sources")
+    named = sources if isinstance(sources, list) else []
+    return [each for each in named if isinstance(each, str)]
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Parse a JSON object; empty if it is damaged."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 CONVERSIONS: Final[Mapping[str, Callable[[], Conversion]]] = MappingProxyType(
-    {"pack_receipts": pack_receipts, "pack_model_calls": pack_model_calls}
+    {
+        "pack_receipts": pack_receipts,
+        "pack_model_calls": pack_model_calls,
+        "remove_rule_summaries": remove_rule_summaries,
+    }
 )
 """The conversions by the names that migrations use."""

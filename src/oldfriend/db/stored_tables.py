@@ -198,9 +198,9 @@ STORED_TABLES: Final = (
             ended_at int?, change_seq int, subject text, trust text, key words, value
             words, pattern words?, impact int, tags words, relational text, arousal int?,
             cues words, importance real, status code, happened_at int?,
-            happened_until int?, holds_from int?, holds_until int?, due_at int?, entities
-            text, relations text, is_pinned int, is_by_person int, vouched_at int?,
-            strength real, confidence real, times_seen int,
+            happened_until int?, holds_from int?, holds_until int?, due_at int?,
+            grain code, entities text, relations text, is_pinned int, is_by_person int,
+            vouched_at int?, strength real, confidence real, times_seen int,
             first_seen int?, last_seen int?, weighed int"""
         ),
         not_replayed="derived anew",
@@ -222,6 +222,7 @@ STORED_TABLES: Final = (
             "holds_from": None,
             "holds_until": None,
             "due_at": None,
+            "grain": "",
             "entities": "[]",
             "relations": "[]",
             "is_pinned": 0,

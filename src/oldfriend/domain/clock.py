@@ -5,16 +5,19 @@ datetimes at the edges. A zone is an IANA name ("Europe/Madrid") or an offset ("
 times lie in the years 2 to 9998, so that no zone moves them outside the calendar.
 """
 
+import re
 import time as machine
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
-from typing import Final
+from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 
 Micros = int
+TimeGrain = Literal["", "month", "year"]
+"""How precisely a time is known, if not to the day or better."""
 Clock = Callable[[], Micros]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,6 +25,10 @@ SECOND = 1_000_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+PERIOD: Final = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{2}))?")
+MIN_YEAR, MAX_YEAR, MONTHS = 3, 9998, 12
+GRAIN_LENGTHS: Final[dict[TimeGrain, int]] = {"year": 4, "month": 7, "": 10}
+"""Characters of an ISO 8601 date that say no more than is known."""
 MAX_CLOCK_SKEW: Final = MINUTE
 """A timestamp further in the future than this was written by a wrong clock."""
 
@@ -123,6 +130,32 @@ def parse_timestamp(text: str, zone: str) -> tuple[Micros, str]:
             )
         ) from error
     return to_micros_with_zone(moment, zone)
+
+
+def parse_period(text: str, zone: str) -> tuple[Micros, Micros, TimeGrain] | None:
+    """Parse a month ("2024-05") or a year as its first and last µs and its grain; else None."""
+    found = PERIOD.fullmatch(text.strip())
+    if found is None:
+        return None
+    year, month = int(found["year"]), int(found["month"] or 1)
+    grain: TimeGrain = "month" if found["month"] else "year"
+    if not MIN_YEAR <= year < MAX_YEAR or not 1 <= month <= MONTHS:
+        return None
+    following = (year + 1, 1) if grain == "year" or month == MONTHS else (year, month + 1)
+    begin, end = (
+        to_micros(datetime(*each, 1, tzinfo=get_zone(zone))) for each in ((year, month), following)
+    )
+    return begin, end - 1, grain
+
+
+def get_coarser(one: TimeGrain, other: TimeGrain) -> TimeGrain:
+    """Return the less precise of two grains."""
+    return min(one, other, key=lambda each: GRAIN_LENGTHS[each])
+
+
+def format_grain(day: date, grain: TimeGrain) -> str:
+    """Format a day in ISO 8601 as precisely as it is known."""
+    return day.isoformat()[: GRAIN_LENGTHS[grain]]
 
 
 def to_micros_with_zone(moment: datetime, zone: str) -> tuple[Micros, str]:

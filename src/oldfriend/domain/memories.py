@@ -1,11 +1,13 @@
 """Memories: beliefs, entities and summaries, with their evidence and the journal of decisions."""
 
+import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.belief_kinds import MemoryKind as MemoryKind
 from oldfriend.domain.belief_kinds import Subject as Subject
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, TimeGrain
 from oldfriend.domain.ids import (
     EntityId,
     EvidenceId,
@@ -104,6 +106,10 @@ JournalOp = Literal[
     "separated",
 ]
 
+PLAIN_QUOTE: Final = re.compile(r"\A\w+\s?:\s?[“„«].+[”“»]")
+"""A text that only quotes somebody, as rules write it."""
+QUOTE_KEY_PREFIX: Final = "said_about_"
+"""Beginning of the keys of facts that are kept in the person's words, with what they are about."""
 JOURNAL_VERSION = 4
 """The format of journal entries that this code writes; older ones are upcast on reading."""
 
@@ -150,6 +156,7 @@ class Memory:
     holds_from: Micros | None = None  # valid time; None: as far back as is known
     holds_until: Micros | None = None  # valid time; None: still
     due_at: Micros | None = None  # of a commitment or expectation
+    grain: TimeGrain = ""  # how precisely these times are known
     entities: tuple[EntityId, ...] = ()  # named in the text; of a triple, its two ends without
     # the person, if it is about them: then they are the first end
     relations: tuple[ObjectLink, ...] = ()
@@ -163,6 +170,17 @@ class Memory:
     def is_live(self) -> bool:
         """Whether it is believed or still open: not ended, and with a live status."""
         return self.ended_at is None and self.status in LIVE_STATUSES
+
+    @property
+    def is_plain_quote(self) -> bool:
+        """Whether its text says nothing beyond the words of its evidence."""
+        may_be_quote = self.is_quoted_fact or KINDS_BY_NAME[self.kind].may_be_quote
+        return may_be_quote and PLAIN_QUOTE.fullmatch(self.text) is not None
+
+    @property
+    def is_quoted_fact(self) -> bool:
+        """Whether it was found without a model and is kept in the person's words."""
+        return self.key.startswith(QUOTE_KEY_PREFIX)
 
     @property
     def happened_during(self) -> tuple[Micros, Micros] | None:

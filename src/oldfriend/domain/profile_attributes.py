@@ -2,15 +2,33 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
-from oldfriend.domain.belief_kinds import KINDS_BY_NAME
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import MemoryState
+from oldfriend.domain.memories import QUOTE_KEY_PREFIX, Memory, MemoryState
+from oldfriend.domain.relations import PARTNER_ROLES, RELATION_BY_ROLE, RELATION_KEY_SUFFIX
+from oldfriend.domain.supersession import is_or_was_true
 
 IDENTITY_KEYS: Final = ("preferred_name", "name", "pronouns", "age", "birthday")
-CONTEXT_KEYS: Final = ("timezone", "home_timezone", "location", "occupation", "workplace")
-"""The keys that come first, in this order; the others follow in alphabetical order."""
+RELATION_KEYS: Final = ("relationship_status", *PARTNER_ROLES, "children", "family")
+WORK_KEYS: Final = ("occupation", "workplace", "employer", "school", "studies")
+HOME_KEYS: Final = ("location", "timezone", "home_timezone", "hometown")
+HEALTH_KEYS: Final = (
+    "allergies",
+    "allergy",
+    "dietary",
+    "diet",
+    "health",
+    "conditions",
+    "medication",
+    "accessibility",
+)
+FIRST_KEYS: Final = (*IDENTITY_KEYS, *RELATION_KEYS, *WORK_KEYS, *HOME_KEYS, *HEALTH_KEYS)
+"""The keys that come first, in this order; the others follow by importance and freshness."""
+CLOSE_RELATIONS: Final = frozenset({"partner_of", "parent_of", "child_of", "sibling_of"})
+"""Relations to the person that belong to who they are."""
 HIDDEN_KEYS: Final = frozenset(
     {
         "welcomed",
@@ -25,18 +43,25 @@ MAX_OVERDUE: Final = 14 * DAY
 """What was due longer ago than this is not shown as overdue any more; it ends by itself."""
 
 
+MAX_QUOTES: Final = 12
+LATELY: Final = 30 * DAY
+"""What changed longer ago than this is no news."""
+MAX_CHANGES: Final = 6
+"""The most changes and events that count as news."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """What is always known about a person: live, certain, and their own."""
 
-    facts: tuple[MemoryState, ...] = ()
-    preferences: tuple[MemoryState, ...] = ()
+    attributes: tuple[MemoryState, ...] = ()  # facts and preferences, what matters most first
     promises: tuple[MemoryState, ...] = ()  # and expectations, by due date
+    quotes: tuple[MemoryState, ...] = ()  # facts in the person's own words, the newest first
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        return not (self.facts or self.preferences or self.promises)
+        return not (self.attributes or self.promises or self.quotes)
 
 
 EMPTY_PROFILE: Final = Profile()
@@ -50,41 +75,97 @@ def drop_long_overdue(profile: Profile, now: Micros) -> Profile:
 
 def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
     """Build the profile from beliefs, with everything open that was ever due."""
-    facts: list[MemoryState] = []
-    preferences: list[MemoryState] = []
+    attributes: list[MemoryState] = []
     promises: list[MemoryState] = []
+    quotes: list[MemoryState] = []
     for each in beliefs:
         memory = each.memory
         if memory.status == "tentative" or memory.trust == "outside":
             continue
         part = KINDS_BY_NAME[memory.kind].profile
-        if part == "facts" and is_profile_key(memory.key) and memory.subject != "other":
-            facts.append(each)
-        elif part == "preferences":
-            preferences.append(each)
+        if memory.is_quoted_fact:
+            quotes.append(each)
+        elif (
+            part == "preferences"
+            or (part == "facts" and is_profile_key(memory.key) and memory.subject != "other")
+            or is_close_relation(memory)
+        ):
+            attributes.append(each)
         elif part == "promises":
             promises.append(each)
     return Profile(
-        facts=tuple(sorted(facts, key=get_fact_sort_key)),
-        preferences=tuple(
-            sorted(preferences, key=lambda each: (each.memory.key, -compute_weight(each)))
-        ),
+        attributes=tuple(sorted(attributes, key=get_attribute_sort_key)),
         promises=tuple(sorted(promises, key=get_due_sort_key)),
+        quotes=tuple(sorted(quotes, key=lambda each: -each.stats.last_seen)[:MAX_QUOTES]),
     )
+
+
+def build_changes(beliefs: Iterable[MemoryState]) -> tuple[MemoryState, ...]:
+    """List what has happened to the person, and what has begun or ended, the newest first.
+
+    What has ended is listed only where no other value has taken its place.
+    """
+    changes: list[tuple[Micros, MemoryState]] = []
+    live_keys: set[str] = set()
+    for each in beliefs:
+        memory = each.memory
+        if memory.subject == "other" or memory.trust == "outside":
+            continue
+        if memory.is_live and memory.key:
+            live_keys.add(memory.key)
+        if (at := find_change_time(each)) is not None:
+            changes.append((at, each))
+    changes.sort(key=lambda pair: (-pair[0], -pair[1].base_seq))
+    return tuple(
+        each for _, each in changes if each.memory.is_live or each.memory.key not in live_keys
+    )
+
+
+def select_lately(changes: Iterable[MemoryState], now: Micros) -> tuple[MemoryState, ...]:
+    """Select those of the changes, the newest first, that are news at a time."""
+    lately = (each for each in changes if now - LATELY <= (find_change_time(each) or 0) <= now)
+    return tuple(islice(lately, MAX_CHANGES))
+
+
+def find_change_time(known: MemoryState) -> Micros | None:
+    """Return when an event happened, or a fact began, replaced another or ended; else None."""
+    memory = known.memory
+    if memory.happened_during is not None:
+        return memory.happened_during[0] if memory.is_live else None
+    if memory.kind not in ATTRIBUTE_KINDS:
+        return None
+    if memory.ended_at is not None:
+        return memory.holds_until if is_or_was_true(memory) else None
+    if memory.holds_from is not None:
+        return memory.holds_from
+    is_new_value = any(link.kind == "supersedes" for link in memory.relations)
+    return known.stats.first_seen if is_new_value else None
+
+
+def is_close_relation(memory: Memory) -> bool:
+    """Return whether a belief says who the partner, a parent, a child or sibling is."""
+    if memory.kind == "triple":
+        return memory.subject == "person" and memory.key in CLOSE_RELATIONS
+    is_role = memory.key.endswith(RELATION_KEY_SUFFIX) and memory.kind in ATTRIBUTE_KINDS
+    return is_role and RELATION_BY_ROLE.get(memory.value) in CLOSE_RELATIONS
 
 
 def is_profile_key(key: str) -> bool:
     """Return whether a fact key is about the person, and not internal."""
-    return key not in HIDDEN_KEYS and not key.startswith("pending_") and ":" not in key
+    is_hidden = key in HIDDEN_KEYS or key.startswith(("pending_", QUOTE_KEY_PREFIX))
+    return not is_hidden and ":" not in key
 
 
-def get_fact_sort_key(fact: MemoryState) -> tuple[int, int, str, int]:
-    """Return the sort key of a fact: identity first, then context, then the rest."""
-    key = fact.memory.key
-    for group, keys in enumerate((IDENTITY_KEYS, CONTEXT_KEYS)):
-        if key in keys:
-            return group, keys.index(key), key, fact.base_seq
-    return 2, 0, key, fact.base_seq
+def get_attribute_sort_key(known: MemoryState) -> tuple[int, float, int, int]:
+    """Return the sort key: identity, relations, work, home, health, then weight and freshness."""
+    memory = known.memory
+    if memory.key in FIRST_KEYS:
+        place = FIRST_KEYS.index(memory.key)
+    elif is_close_relation(memory):
+        place = FIRST_KEYS.index(RELATION_KEYS[-1])
+    else:
+        place = len(FIRST_KEYS)
+    return place, -round(compute_weight(known), 1), -known.stats.last_seen, known.base_seq
 
 
 def compute_weight(known: MemoryState) -> float:

@@ -3,58 +3,17 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from oldfriend.domain.belief_kinds import KINDS_BY_NAME
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import ObjectId
-from oldfriend.domain.memories import JournalEntry, Memory, MemoryKind, MemoryState
-from oldfriend.domain.relations import EXCLUSIVE, EntityResolver
+from oldfriend.domain.memories import JournalEntry, Memory, MemoryState
+from oldfriend.domain.relations import EntityResolver
 
 REVERSIBLE_OPS: Final = frozenset({"superseded", "disputed", "fulfilled"})
 """Operations that another belief causes, and that are undone when that belief goes."""
 
-MULTI_VALUED_KEYS: Final = frozenset(
-    {
-        "interests",
-        "languages",
-        "children",
-        "child",
-        "pets",
-        "pet",
-        "siblings",
-        "sibling",
-        "sister",
-        "brother",
-        "friend",
-        "friends",
-        "allergy",
-        "allergies",
-        "skills",
-        "hobbies",
-        "family",
-        "goals",
-        "colleague",
-        "conditions",
-        "medication",
-    }
-)
-"""Keys that may have several values at once."""
-
-SINGLE_VALUED_CATEGORIES: Final = frozenset(
-    {"budget", "preferred_currency", "home_timezone", "language"}
-)
-"""Categories of preferences that have one value at a time."""
 NAMES_AS_RECORDED: Final = EntityResolver(())
 """A resolver without merges: edges are between the entities as they were recorded."""
-
-
-def is_single_valued(kind: MemoryKind, key: str) -> bool:
-    """Return whether an attribute or relation with this key has one value at a time."""
-    form = KINDS_BY_NAME[kind].key
-    if form == "category":
-        return key in SINGLE_VALUED_CATEGORIES
-    if form == "relation":
-        return key in EXCLUSIVE
-    return form == "attribute" and key != "" and key.rpartition(":")[2] not in MULTI_VALUED_KEYS
 
 
 def has_same_key(one: Memory, other: Memory) -> bool:
@@ -88,7 +47,7 @@ def list_superseders(memory: Memory, others: Iterable[Memory]) -> Iterator[Memor
 def list_replacements(memory: Memory, memories: Sequence[Memory]) -> list[Memory]:
     """Return what replaced a memory: other values of its key, or what superseded it."""
     found: dict[ObjectId, Memory] = {}
-    if is_single_valued(memory.kind, memory.key):
+    if is_single_valued(memory):
         found |= {
             each.id: each
             for each in memories

@@ -52,6 +52,8 @@ class LanguageTraits:
     question_words: frozenset[str] | None = None
     stop_words: frozenset[str] = frozenset()
     reader: Literal["", "ranks", "answers"] = ""
+    is_tagged: bool = False
+    said: str = "Says: “{}”"
 
     @property
     def is_han(self) -> bool:

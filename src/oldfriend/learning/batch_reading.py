@@ -5,6 +5,7 @@ A claim belongs to the segments whose words it rests on, so that each is consoli
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from typing import Final, TypeVar
 
 from oldfriend.domain.ids import MessageId, SegmentId
@@ -16,7 +17,7 @@ from oldfriend.learning.extraction import (
     Quote,
     SameAsClaim,
 )
-from oldfriend.learning.segment_loader import SegmentContext
+from oldfriend.learning.segment_loader import MAX_SHOWN, SegmentContext
 from oldfriend.learning.small_talk import is_small_talk
 from oldfriend.memory.segments import Segment
 
@@ -42,13 +43,9 @@ class BatchReading:
             return None
         return self.extractions[context.segment.id]
 
-    def with_known(self, context: SegmentContext) -> SegmentContext:
-        """Return a context that knows what the model was shown, too."""
-        shown = {each.memory.id for each in self.inputs.known}
-        own = {each.memory.id for each in context.inputs.known}
-        more = [each for each in context.known if each.memory.id in shown - own]
-        inputs = replace(context.inputs, known=(*context.inputs.known, *more))
-        return replace(context, inputs=inputs)
+    def with_shown(self, context: SegmentContext) -> SegmentContext:
+        """Return a context with the beliefs that the model was shown."""
+        return replace(context, inputs=replace(context.inputs, shown=self.inputs.shown))
 
 
 async def read_batch(
@@ -68,7 +65,10 @@ async def read_batch(
 
 
 def combine_inputs(inputs: Sequence[ExtractionInput]) -> ExtractionInput:
-    """Return one input with the messages of several segments, and what is known for any of them."""
+    """Return one input with the messages of several segments, and what is known for any of them.
+
+    Of what is nearest to each, the nearest are shown.
+    """
     first = inputs[0]
     read = {message.id for each in inputs for message in each.messages}
     before = {
@@ -78,12 +78,15 @@ def combine_inputs(inputs: Sequence[ExtractionInput]) -> ExtractionInput:
         if message.id not in read
     }
     known = {state.memory.id: state for each in inputs for state in each.known}
+    by_rank = chain.from_iterable(zip_longest(*(each.shown for each in inputs)))
+    shown = {state.memory.id: state for state in by_rank if state is not None}
     entities = {entity.id: entity for each in inputs for entity in each.entities}
     return replace(
         first,
         messages=tuple(message for each in inputs for message in each.messages),
         context_messages=tuple(before.values()),
         known=tuple(known.values()),
+        shown=tuple(shown.values())[:MAX_SHOWN],
         entities=tuple(entities.values()),
     )
 

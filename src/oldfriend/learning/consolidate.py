@@ -26,7 +26,6 @@ from oldfriend.learning.extraction import (
     ExtractionInput,
     Quote,
 )
-from oldfriend.learning.extraction_prompt import select_shown_known
 from oldfriend.learning.resolution import Resolution, ResolutionState, resolve_extraction
 from oldfriend.learning.rule_extraction.ended_states import build_termination
 from oldfriend.learning.rule_extraction.simple_statements import (
@@ -136,7 +135,7 @@ async def consolidate(
             return None
         found = None if batch is None else batch.find(context)
         if batch is not None and found is not None:
-            context = batch.with_known(context)
+            context = batch.with_shown(context)
         if extracted_from is None or not context.has_same_input(extracted_from):
             extracted_from, extraction = context, await extract(deps, context.inputs, found)
         try:
@@ -185,7 +184,7 @@ async def extract(
         found = found or await deps.extract(inputs)
         if claims := tuple(each for each in found.claims if each.kind in SMALL_TALK_KINDS):
             return Extraction(author=found.author, claims=claims, self_check=found.self_check)
-    return replace(await deps.extract_small_talk(inputs), summary="", topics=())
+    return await deps.extract_small_talk(inputs)
 
 
 def would_use_model(messages: Sequence[Message]) -> bool:
@@ -252,7 +251,7 @@ def list_undecided_pairs(
     was shown, or has read with it.
     """
     read = context if batch is None else batch.contexts[context.segment.id]
-    shown = {e.memory.id for e in select_shown_known(batch.inputs if batch else read.inputs)}
+    shown = {each.memory.id for each in (batch.inputs if batch else read.inputs).shown}
     unseen = {each.memory.id for each in read.known} - shown
     inactive = {each.id for each in (*context.resolution.rejected, *context.resolution.merged)}
 
@@ -296,7 +295,8 @@ async def write_resolution(
         await lock_person(tx, segment.person)
         if await get_memory_version(tx, segment.person) != context.revision:
             raise StaleDecision(f"Something was decided while segment {segment.id} was read.")
-        status: SegmentStatus = "done" if state.decisions or extraction.summary else "trivial"
+        is_trivial = not state.decisions and is_small_talk(context.inputs.messages)
+        status: SegmentStatus = "trivial" if is_trivial else "done"
         if not await set_segment_status(
             tx, segment, status, author=extraction.author, outcome=outcome, now=now
         ):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from oldfriend.domain.belief_kinds import list_kinds
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, TimeGrain
 from oldfriend.domain.ids import MemoryId, MessageId, SegmentId
 from oldfriend.domain.memories import (
     Entity,
@@ -34,6 +34,9 @@ SMALL_TALK_KINDS: Final = frozenset(
     list_kinds(lambda kind: kind.extraction is not None and kind.extraction.from_small_talk)
 )
 """The only kinds of claims that a model extracts from small talk."""
+
+RULES_AUTHOR_PREFIX: Final = "rules/"
+"""Prefix of the author's name if rules extracted the claims."""
 
 ClaimEffect = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils"]
 """Effect of a claim on what is known: "new" touches nothing, the others name a target."""
@@ -75,6 +78,7 @@ class Claim:
     holds_from: Micros | None = None
     holds_until: Micros | None = None
     due_at: Micros | None = None
+    grain: TimeGrain = ""  # how precisely these times were said
     names: tuple[str, ...] = ()  # entities it mentions, as named in the text
 
 
@@ -128,6 +132,11 @@ class Extraction:
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
     malformed: int = 0  # unreadable claims in an otherwise readable answer
 
+    @property
+    def is_by_model(self) -> bool:
+        """Whether a model read it, rather than rules."""
+        return not self.author.startswith(RULES_AUTHOR_PREFIX)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionInput:
@@ -139,6 +148,7 @@ class ExtractionInput:
     messages: tuple[Message, ...]  # oldest first, current versions; the first dates them all
     context_messages: tuple[Message, ...] = ()  # just before, for context only; never evidence
     known: tuple[MemoryState, ...] = ()  # strongest patterns, current facts, open promises
+    shown: tuple[MemoryState, ...] = ()  # what a model is shown of the beliefs known at that time
     entities: tuple[Entity, ...] = ()
 
     @property

@@ -4,7 +4,6 @@ Everything people wrote stands inside labels that it cannot close. Knows nothing
 instructions.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,9 +14,8 @@ from oldfriend.domain.messages import Message
 from oldfriend.domain.trust import TrustClass
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.turn.memory_context import format_speaker
-from oldfriend.turn.prompt_labels import format_timestamp, sanitize
+from oldfriend.turn.prompt_labels import format_due_time, format_timestamp, sanitize
 from oldfriend.turn.quotes import extract_excerpt
 
 MAX_MESSAGE_LENGTH: Final[Mapping[TrustClass, int]] = {
@@ -44,12 +42,6 @@ WEEKDAYS: Final = (
 )
 
 
-MAX_SHOWN_KNOWN: Final = 20
-"""Known beliefs that a model is shown: the strongest, and those most like the messages."""
-MAX_STRONGEST_KNOWN: Final = 6
-"""Those of them that are shown for their strength alone."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptAliases:
     """Prompt aliases: the objects that the short names in a prompt stand for."""
@@ -59,36 +51,11 @@ class PromptAliases:
     entities: Mapping[str, Entity]
 
 
-def select_shown_known(inputs: ExtractionInput) -> list[MemoryState]:
-    """Return the known beliefs that a model is shown with these messages, in their given order.
-
-    Rare words that a belief shares with the messages count more than frequent ones.
-    """
-    said = collect_stems(" ".join(message.text for message in inputs.messages), inputs.language)
-    stems = [
-        collect_stems(f"{each.memory.text} {each.memory.value}", each.memory.language)
-        for each in inputs.known
-    ]
-    frequencies = Counter(stem for each in stems for stem in each)
-    scores = [sum(1 / frequencies[stem] for stem in each & said) for each in stems]
-    strongest = range(min(MAX_STRONGEST_KNOWN, len(scores)))
-    by_score = sorted(range(len(scores)), key=lambda position: -scores[position])
-    shown = [*dict.fromkeys([*strongest, *by_score])][:MAX_SHOWN_KNOWN]
-    return [inputs.known[position] for position in sorted(shown)]
-
-
-def collect_stems(text: str, language: str) -> frozenset[str]:
-    """Return the stems of the words that are no stop words."""
-    return frozenset(
-        stem_word(word, language) for word in tokenize(text) if not is_stop_word(word, language)
-    )
-
-
 def assign_aliases(inputs: ExtractionInput) -> PromptAliases:
     """Assign m1, m2 … to messages, k1 … to known memories, e1 … to entities."""
     return PromptAliases(
         messages={f"m{n}": message for n, message in enumerate(inputs.messages, 1)},
-        known={f"k{n}": known.memory for n, known in enumerate(inputs.known, 1)},
+        known={f"k{n}": known.memory for n, known in enumerate(inputs.shown, 1)},
         entities={f"e{n}": entity for n, entity in enumerate(inputs.entities, 1)},
     )
 
@@ -114,7 +81,7 @@ def render_segment(inputs: ExtractionInput, prompt: Prompt) -> str:
             "context_title",
             [format_context_message(prompt, message) for message in inputs.context_messages],
         ),
-        ("known_title", list(format_known(prompt, inputs.known, inputs.messages[0].zone))),
+        ("known_title", list(format_known(prompt, inputs.shown, inputs.messages[0].zone))),
         ("entities_title", list(format_entities(prompt, inputs.entities))),
         ("messages_title", list(format_messages(prompt, inputs.messages))),
     ]
@@ -158,7 +125,7 @@ def format_known(prompt: Prompt, known: Sequence[MemoryState], zone: str) -> Ite
         marks = {
             "status": "" if memory.status == "active" else memory.status,
             "key": sanitize(memory.key),
-            "due": "" if memory.due_at is None else format_timestamp(memory.due_at, zone),
+            "due": format_due_time(memory, zone),
         }
         rendered = [
             prompt.render("mark", name=name, value=value) for name, value in marks.items() if value

@@ -20,8 +20,10 @@ from oldfriend.learning.llm_dedup_judge import judge_duplicate
 from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.similarity import ClaimOrMemory
+from oldfriend.learning.tagged_facts import add_tagged_facts
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.llm.model import LanguageModel
+from oldfriend.llm.tagging import FactTagger
 from oldfriend.memory.segments import Segment
 from oldfriend.usage.model_calls import CallContext
 
@@ -57,10 +59,10 @@ async def build_consolidation_deps_with_model(
         db=app.db,
         index_cache=app.index_cache,
         clock=app.clock,
-        extract=extract_by_rules_in_thread
+        extract=partial(extract_locally, app.fact_tagger)
         if model is None
         else partial(extract_with_model, model, passes=passes),
-        extract_small_talk=extract_by_rules_in_thread,
+        extract_small_talk=partial(extract_locally, app.fact_tagger if model is None else None),
         embed=partial(try_embed, app.with_asker(asker).embedder),
         embedder=app.embedder.model,
         judge_duplicate=None if model is None else partial(is_duplicate_by_model, model),
@@ -75,9 +77,12 @@ def is_model_requested(settings: Settings, segment: Segment, extractor: Extracto
     return extractor == "model"
 
 
-async def extract_by_rules_in_thread(material: ExtractionInput) -> Extraction:
-    """Extract by rules in a thread: loading the rule files takes seconds."""
-    return await asyncio.to_thread(extract_with_rules, material)
+async def extract_locally(tagger: FactTagger | None, inputs: ExtractionInput) -> Extraction:
+    """Extract by rules and the tagger, if there is one, in a thread: loading them takes seconds."""
+    extraction = await asyncio.to_thread(extract_with_rules, inputs)
+    if tagger is None:
+        return extraction
+    return await asyncio.to_thread(add_tagged_facts, extraction, inputs, tagger)
 
 
 async def is_duplicate_by_model(

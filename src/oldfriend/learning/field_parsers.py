@@ -9,7 +9,13 @@ from datetime import date
 from html import unescape
 from typing import Final, TypeAlias, TypeVar
 
-from oldfriend.domain.clock import Micros, get_start_of_day, parse_timestamp
+from oldfriend.domain.clock import (
+    Micros,
+    TimeGrain,
+    get_start_of_day,
+    parse_period,
+    parse_timestamp,
+)
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import sanitize_text
@@ -106,10 +112,12 @@ def parse_int(fields: Fields, name: str, default: int) -> int:
 
 
 def parse_start(fields: Fields, name: str, zone: str) -> Micros | None:
-    """Return a timestamp, or the start of a date; None if it is not a time."""
+    """Return a timestamp, or the start of a date, month or year; None if it is not a time."""
     text = fields.get(name)
     if not isinstance(text, str):
         return None
+    if (period := parse_period(text, zone)) is not None:
+        return period[0]
     try:
         return parse_timestamp(text, zone)[0]
     except InvalidInput:
@@ -117,11 +125,20 @@ def parse_start(fields: Fields, name: str, zone: str) -> Micros | None:
 
 
 def parse_end(fields: Fields, name: str, zone: str) -> Micros | None:
-    """Return a timestamp, or the end of a date; None if it is not a time."""
+    """Return a timestamp, or the end of a date, month or year; None if it is not a time."""
     at, text = parse_start(fields, name, zone), fields.get(name)
-    if at is None or not isinstance(text, str) or not is_date_only(text.strip()):
+    if at is None or not isinstance(text, str):
         return at
-    return get_start_of_day(at, zone, days_back=-1) - 1
+    if (period := parse_period(text, zone)) is not None:
+        return period[1]
+    return get_start_of_day(at, zone, days_back=-1) - 1 if is_date_only(text.strip()) else at
+
+
+def parse_grain(fields: Fields, names: Sequence[str], zone: str) -> TimeGrain:
+    """Return how precise the least precise of some times is."""
+    texts = (text for name in names if isinstance(text := fields.get(name), str))
+    grains = {period[2] for text in texts if (period := parse_period(text, zone)) is not None}
+    return "year" if "year" in grains else "month" if grains else ""
 
 
 def is_date_only(text: str) -> bool:

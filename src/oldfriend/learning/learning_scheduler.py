@@ -471,10 +471,15 @@ async def enqueue_rollup(tx: Transaction, person: PersonId, *, now: Micros) -> N
 
 
 async def roll_up_summaries(app: AppContext, person: PersonId) -> None:
-    """Roll up old summaries. Raises AllowanceUsedUp, and ModelError if the model failed."""
+    """Roll up old summaries, which takes a model: without one they stay as they are.
+
+    Raises AllowanceUsedUp, and ModelError if the model failed.
+    """
     model = await build_background_model(
         app, CallContext(person=person, is_background=True), "small"
     )
+    if model is None:
+        return
     result = await roll_up(app.db, person, model=model, now=app.clock())
     if result.error is not None:
         raise ModelError(result.error)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar, get_args
 
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
@@ -36,7 +37,6 @@ from oldfriend.learning.extraction_prompt import (
     assign_aliases,
     render_scene,
     render_segment,
-    select_shown_known,
 )
 from oldfriend.learning.extraction_schema import (
     ALL_PARTS,
@@ -51,6 +51,7 @@ from oldfriend.learning.field_parsers import (
     parse_choice,
     parse_end,
     parse_fraction,
+    parse_grain,
     parse_int,
     parse_list,
     parse_object,
@@ -76,6 +77,7 @@ ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
 PERSON_ALIASES: Final = frozenset({"", "person", "the person"})
 """Words for the person as an end of a relation."""
 MAX_AROUSAL: Final = 10
+TIME_FIELDS: Final = ("happened_at", "happened_until", "holds_from", "holds_until", "due_at")
 MOOD_SIGNALS: Final[tuple[MoodSignal, ...]] = get_args(MoodSignal)
 
 
@@ -189,12 +191,20 @@ def parse_claim(item: Fields, kind: MemoryKind, parse_context: ParseContext) -> 
         relational=tuple(tag for tag in RELATIONAL_TAGS if tag in parse_texts(item, "relational")),
         importance=parse_fraction(item, "importance", 0.5),
         happened_at=parse_start(item, "happened_at", zone),
-        happened_until=parse_end(item, "happened_until", zone),
+        happened_until=parse_happened_until(item, zone),
         holds_from=parse_start(item, "holds_from", zone),
         holds_until=parse_end(item, "holds_until", zone),
         due_at=parse_end(item, "due_at", zone),
+        grain=parse_grain(item, TIME_FIELDS, zone),
         names=tuple(resolve_name_alias(name, parse_context) for name in parse_texts(item, "names")),
     )
+
+
+def parse_happened_until(item: Fields, zone: str) -> Micros | None:
+    """Parse the end of an event; of one in a month or a year, at the latest the end of that."""
+    until = parse_end(item, "happened_until", zone)
+    is_rough = bool(parse_grain(item, ["happened_at"], zone))
+    return parse_end(item, "happened_at", zone) if until is None and is_rough else until
 
 
 def parse_arousal(item: Fields) -> int | None:
@@ -231,6 +241,7 @@ def parse_relation(item: Fields, parse_context: ParseContext) -> RelationClaim:
         signal=parse_choice(item, "signal", SIGNALS, "explicit"),
         holds_from=parse_start(item, "holds_from", zone),
         holds_until=parse_end(item, "holds_until", zone),
+        grain=parse_grain(item, TIME_FIELDS, zone),
     )
     return RelationClaim(
         kind=relation_type,
@@ -338,8 +349,7 @@ async def extract_with_model(
 
     Raises BrokenOutput if its answer is unusable twice, and what the model raises.
     """
-    shown = replace(inputs, known=tuple(select_shown_known(inputs)))
-    found = [await extract_parts(model, shown, wanted) for wanted in PASSES[passes]]
+    found = [await extract_parts(model, inputs, wanted) for wanted in PASSES[passes]]
     return merge_extractions(found)
 
 
@@ -384,7 +394,7 @@ def list_shown_ids(inputs: ExtractionInput) -> tuple[str, ...]:
     """Return the ids of everything that the model is shown."""
     return (
         *(message.id for message in (*inputs.context_messages, *inputs.messages)),
-        *(known.memory.id for known in inputs.known),
+        *(known.memory.id for known in inputs.shown),
         *(entity.id for entity in inputs.entities),
     )
 

@@ -6,8 +6,12 @@ the events of those weeks, and events that began something.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from heapq import nlargest
 from operator import attrgetter
 from typing import Final
+
+import numpy as np
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KEYED_KINDS, list_kinds
@@ -34,17 +38,23 @@ from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.journal import MemoryVersion, get_latest_seq, get_memory_version
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before_segment, list_segment_messages
+from oldfriend.memory.vectors import load_message_vectors
+from oldfriend.search.shared_topics import extract_content_terms
+from oldfriend.search.types import multiply
 
 ONGOING_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_ongoing))
 CONTEXT_SIZE: Final = 4
 """Messages before a segment that give context."""
-SHOWN_LIMITS: Final[Mapping[MemoryKind, int]] = {
-    kind.name: kind.shown_limit
-    for kind in sorted(BELIEF_KINDS, key=attrgetter("shown_rank"))
-    if kind.shown_limit
+KNOWN_LIMITS: Final[Mapping[MemoryKind, int]] = {
+    kind.name: kind.known_limit
+    for kind in sorted(BELIEF_KINDS, key=attrgetter("known_rank"))
+    if kind.known_limit
 }
-"""Known beliefs of each kind that a model is shown, the strongest first."""
+"""Known beliefs of each kind that a segment is read with, the strongest first."""
 
+
+MAX_SHOWN: Final = 25
+"""Beliefs that a model is shown, those nearest to what is said."""
 
 STRENGTH_KEY: Final = attrgetter("stats.strength", "stats.last_seen")
 """Sort key of strength."""
@@ -79,6 +89,7 @@ async def load_segment_context(
     beliefs = await index_cache.get_belief_index(tx, person.id)
     notes = await list_memories(tx, person.id, kinds=["note"])  # search finds them by their words
     known = [*iter_relevant(segment, notes), *iter_relevant(segment, beliefs.known, exclude="note")]
+    embeddings = beliefs.get_vectors_by_text(known)
     all_entities = await list_entities(tx, person.id, live=False)
     entities = [each for each in all_entities if each.ended_at is None]
     inputs = ExtractionInput(
@@ -93,6 +104,13 @@ async def load_segment_context(
             )
         ),
         known=tuple(select_strongest(known)),
+        shown=tuple(
+            select_nearest(
+                [each for each in known if each.stats.first_seen <= segment.until_at],
+                messages,
+                await list_belief_cosines(tx, messages, embeddings, index_cache.model),
+            )
+        ),
         entities=tuple(filter_mentioned(messages, entities)),
     )
     return SegmentContext(
@@ -120,7 +138,7 @@ async def load_segment_context(
             merged_entities=tuple(each for each in all_entities if each.status == "merged"),
         ),
         known=tuple(known),
-        embeddings=beliefs.get_vectors_by_text(known),
+        embeddings=embeddings,
         entities=tuple(entities),
         bases={each.id: await get_latest_seq(tx, person.id, each.id) for each in entities},
     )
@@ -157,16 +175,54 @@ def iter_relevant(
 
 
 def select_strongest(known: Sequence[MemoryState]) -> list[MemoryState]:
-    """Return the beliefs shown to a model: the strongest of each kind."""
-    live: dict[MemoryKind, list[MemoryState]] = {kind: [] for kind in SHOWN_LIMITS}
+    """Return the strongest beliefs of each kind."""
+    live: dict[MemoryKind, list[MemoryState]] = {kind: [] for kind in KNOWN_LIMITS}
     for each in known:
         if each.memory.ended_at is None and each.memory.kind in live:
             live[each.memory.kind].append(each)
     return [
         each
-        for kind, limit in SHOWN_LIMITS.items()
+        for kind, limit in KNOWN_LIMITS.items()
         for each in sorted(live[kind], key=STRENGTH_KEY, reverse=True)[:limit]
     ]
+
+
+async def list_belief_cosines(
+    tx: Transaction,
+    messages: Sequence[Message],
+    embeddings: Mapping[str, Vector],
+    model: str | None,
+) -> Mapping[str, float]:
+    """Return the greatest cosine of each belief's text with a message, as far as both have one."""
+    if not embeddings or not messages or model is None:
+        return {}
+    seqs = [message.seq for message in messages]
+    vectors = await load_message_vectors(tx, messages[0].person, model, seqs)
+    texts = list(embeddings)
+    matrix = np.stack([embeddings[text] for text in texts])
+    if not len(vectors) or matrix.shape[1] != vectors.shape[1]:
+        return {}
+    cosines = multiply(matrix, vectors.T).max(axis=1)
+    return dict(zip(texts, cosines.tolist(), strict=True))
+
+
+def select_nearest(
+    known: Iterable[MemoryState], messages: Sequence[Message], cosines: Mapping[str, float]
+) -> list[MemoryState]:
+    """Return the beliefs nearest to what is said, by words and meaning; equals by strength."""
+    text = "\n".join(message.text for message in messages)
+    said = cache(lambda language: extract_content_terms(text, language))
+
+    def get_sort_key(each: MemoryState) -> tuple[float, float, int]:
+        memory = each.memory
+        terms = extract_content_terms(f"{memory.text} {memory.value}", memory.language)
+        shared = len(terms & said(memory.language)) / max(len(terms), 1)
+        nearness = shared + cosines.get(memory.text, 0.0)
+        return nearness, each.stats.strength, each.stats.last_seen
+
+    live = (each for each in known if each.memory.ended_at is None)
+    shown = (each for each in live if each.memory.kind in KNOWN_LIMITS)
+    return nlargest(MAX_SHOWN, shown, key=get_sort_key)
 
 
 def filter_mentioned(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:

@@ -1,11 +1,9 @@
 """Summary roll-up: folds the oldest summaries of a level into one summary of the level above.
 
-A model writes it; without one, it consists of their most informative sentences. Folded summaries
-are kept, and return when the summary they were folded into ends (``memory.retraction``). Knows no
-messages.
+A model writes it. Folded summaries are kept, and return when the summary they were folded into ends
+(``memory.retraction``). Knows no messages.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +16,6 @@ from oldfriend.domain.errors import ModelError, StaleDecision
 from oldfriend.domain.ids import ObjectId, PersonId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Summary
-from oldfriend.learning.critical_tokens import extract_critical_tokens
-from oldfriend.learning.similarity import compute_canonical_hash, get_canonical_stems
 from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
@@ -30,7 +26,6 @@ from oldfriend.turn.prompt_labels import sanitize
 from oldfriend.turn.structured_output import complete_structured
 
 PROMPT: Final = "summarise/1"
-RULES_AUTHOR: Final = "summarise-by-rules/1"
 MAX_PER_LEVEL: Final = 5
 ROLLUP_SIZE: Final = 5
 MAX_SUMMARIES: Final = 10
@@ -51,7 +46,6 @@ OUTPUT_SCHEMA: Final[Mapping[str, JsonValue]] = {
     "required": ["text", "topics"],
     "additionalProperties": False,
 }
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*|\n+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +62,10 @@ class SummaryDraft:
 
     text: str
     topics: tuple[str, ...]
-    author: str
 
 
 async def roll_up(
-    db: Database, person: PersonId, *, model: LanguageModel | None, now: Micros
+    db: Database, person: PersonId, *, model: LanguageModel, now: Micros
 ) -> RollupResult:
     """Fold a person's summaries until no level has too many, nor all levels together.
 
@@ -86,17 +79,13 @@ async def roll_up(
         if not sources:
             return RollupResult(summaries=tuple(done))
         try:
-            draft = (
-                await summarize_with_model(model, sources)
-                if model
-                else summarize_with_rules(sources)
-            )
+            draft = await summarize(model, sources)
         except ModelError as error:
             return RollupResult(summaries=tuple(done), error=str(error))
         summary = build_rollup(sources, draft, now=now)
         async with db.begin_write() as tx:
             await lock_person(tx, person)
-            await write_rollup(tx, summary, sources, author=draft.author, now=now)
+            await write_rollup(tx, summary, sources, now=now)
         done.append(summary)
 
 
@@ -139,13 +128,13 @@ def build_rollup(sources: Sequence[Summary], draft: SummaryDraft, *, now: Micros
 
 
 async def write_rollup(
-    tx: Transaction, summary: Summary, sources: Sequence[Summary], *, author: str, now: Micros
+    tx: Transaction, summary: Summary, sources: Sequence[Summary], *, now: Micros
 ) -> None:
     """Write a summary and deactivate its sources. Raises StaleDecision."""
     active = await list_summaries(tx, summary.person)
     if not all(each in active for each in sources):
         raise StaleDecision("Summaries have changed while they were being folded.")
-    provenance = Provenance(author=author)
+    provenance = Provenance(author=PROMPT)
     await record_decision(tx, summary, op="learned", base=0, provenance=provenance, now=now)
     for each in sources:
         base = await get_latest_seq(tx, each.person, each.id)
@@ -153,8 +142,8 @@ async def write_rollup(
         await record_decision(tx, after, op="revised", base=base, provenance=provenance, now=now)
 
 
-async def summarize_with_model(model: LanguageModel, sources: Sequence[Summary]) -> SummaryDraft:
-    """Summarize with a model. Raises BrokenOutput, and what the model raises."""
+async def summarize(model: LanguageModel, sources: Sequence[Summary]) -> SummaryDraft:
+    """Write one summary of several. Raises BrokenOutput, and what the model raises."""
     max_words = get_word_limit(sources)
 
     def parse(answer: JsonValue) -> SummaryDraft:
@@ -203,55 +192,7 @@ def parse_summary(answer: JsonValue, *, max_words: int) -> SummaryDraft:
     if count_words(text) > WORD_LIMIT_TOLERANCE * max_words:
         raise ValueError(f'"text" has {count_words(text)} words, and may have {max_words}.')
     kept = dict.fromkeys(each.strip() for each in topics if isinstance(each, str) and each.strip())
-    return SummaryDraft(text=text, topics=tuple(kept)[:MAX_TOPICS], author=PROMPT)
-
-
-def summarize_with_rules(sources: Sequence[Summary]) -> SummaryDraft:
-    """Pick the most informative sentences that fit into the limit, in their order."""
-    language = get_majority_language(sources)
-    sentences = [each for source in sources for each in split_sentences(source.text)]
-    first_by_hash = {compute_canonical_hash(each, language): each for each in reversed(sentences)}
-    distinct = [
-        each
-        for each in sentences
-        if first_by_hash.pop(compute_canonical_hash(each, language), None)
-    ]
-    common = Counter(chain.from_iterable(get_canonical_stems(each, language) for each in distinct))
-    chosen: list[int] = []
-    words_left = get_word_limit(sources)
-    for position in sorted(
-        range(len(distinct)), key=lambda at: -score_sentence(distinct[at], common, language)
-    ):
-        if (words := count_words(distinct[position])) <= words_left:
-            words_left -= words
-            chosen.append(position)
-    separator = "" if all(each[-1] in "。！？" for each in distinct) else " "
-    return SummaryDraft(
-        text=separator.join(
-            distinct[position] for position in sorted(chosen) or range(len(distinct))[:1]
-        ),
-        topics=merge_topics(sources),
-        author=RULES_AUTHOR,
-    )
-
-
-def score_sentence(sentence: str, common: Mapping[str, int], language: str) -> float:
-    """Score a sentence by its names, numbers, times and recurring stems."""
-    tokens = extract_critical_tokens(sentence, language)
-    stems = get_canonical_stems(sentence, language)
-    recurring = sum(common[stem] - 1 for stem in stems) / max(len(stems), 1)
-    return 2 * len(set(tokens.names)) + len(tokens.numbers) + len(tokens.times) + recurring
-
-
-def merge_topics(sources: Sequence[Summary]) -> tuple[str, ...]:
-    """Return the most frequent topics."""
-    named = Counter(topic for each in sources for topic in dict.fromkeys(each.topics))
-    return tuple(topic for topic, _ in named.most_common(MAX_TOPICS))
-
-
-def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a text."""
-    return [each.strip() for each in _SENTENCE_END.split(text) if each.strip()]
+    return SummaryDraft(text=text, topics=tuple(kept)[:MAX_TOPICS])
 
 
 def get_word_limit(sources: Sequence[Summary]) -> int:

@@ -11,12 +11,13 @@ from operator import ne
 from typing import Final, Protocol, TypeVar
 
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KINDS_BY_NAME
-from oldfriend.domain.memories import MemoryKind
+from oldfriend.domain.memories import QUOTE_KEY_PREFIX, MemoryKind
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
-from oldfriend.learning.validation.coverage import check_coverage
+from oldfriend.learning.validation.coverage import check_coverage, check_value_cited
 from oldfriend.learning.validation.entity_names import validate_mention, validate_same_as
 from oldfriend.learning.validation.evidence_checks import validate_evidence
 from oldfriend.learning.validation.grounding import (
+    NO_TARGET,
     check_change,
     check_numbers,
     check_overrule,
@@ -24,10 +25,8 @@ from oldfriend.learning.validation.grounding import (
     check_topic,
 )
 from oldfriend.learning.validation.irony_and_refusal import (
-    check_due_time,
     check_habit,
     check_irony,
-    check_liking,
     check_refusal,
 )
 from oldfriend.learning.validation.normalization import (
@@ -92,14 +91,13 @@ CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (
     check_prompt_injection,
     check_irony,
     check_refusal,
-    check_liking,
+    check_value_cited,
     check_change,
     check_overrule,
     check_termination,
     check_topic,
     check_numbers,
     check_habit,
-    check_due_time,
 )
 """Each returns a reason against a claim, or None."""
 
@@ -109,8 +107,18 @@ MODEL_CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (*CLAIM_CHECKS, check_coverage
 VERBATIM_CHECKS: Final[Sequence[ClaimCheck]] = (check_kind, check_target, check_prompt_injection)
 """A corrected note stays in the person's words, whatever they are."""
 
-RULES_AUTHOR_PREFIX: Final = "rules/"
-"""Prefix of the author's name if rules extracted the claims."""
+QUOTE_CHECKS: Final[Sequence[ClaimCheck]] = (
+    check_secret,
+    check_kind,
+    check_ranges,
+    check_target,
+    check_length,
+    check_prompt_injection,
+    check_irony,
+    check_refusal,
+)
+"""A fact in the person's words says no more than they did; whether they meant it is learned."""
+
 MAX_TOPICS: Final = 6
 MAX_TOPIC_LENGTH: Final = 60
 MAX_SUMMARY_LENGTH: Final = 2_000
@@ -147,15 +155,14 @@ def validate_extraction(
     rejected: Counter[RejectionReason] = Counter()
     changed: Counter[NormalizationKind] = Counter()
     claims = []
-    is_by_rules = extraction.author.startswith(RULES_AUTHOR_PREFIX)
-    checks = CLAIM_CHECKS if is_by_rules else MODEL_CLAIM_CHECKS
+    checks = MODEL_CLAIM_CHECKS if extraction.is_by_model else CLAIM_CHECKS
     categorized = {
         (claim.text, claim.value) for claim in extraction.claims if has_known_category(claim)
     }
     for claim in extraction.claims:
         is_repeated = not has_known_category(claim) and (claim.text, claim.value) in categorized
         outcome: Claim | RejectionReason = (
-            "unknown category" if is_repeated else validate_claim(claim, view, checks)
+            "repeats itself" if is_repeated else validate_claim(claim, view, checks)
         )
         if isinstance(outcome, str):
             rejected[outcome] += 1
@@ -202,11 +209,25 @@ def validate_claim(
     if isinstance(supporting, str):
         return supporting
     case = ValidationCase(claim=claim, spans=supporting, view=view)
-    checks = VERBATIM_CHECKS if KINDS_BY_NAME[claim.kind].is_verbatim else checks
+    if KINDS_BY_NAME[claim.kind].is_verbatim:
+        checks = VERBATIM_CHECKS
+    elif claim.key.startswith(QUOTE_KEY_PREFIX) and checks is CLAIM_CHECKS:
+        checks = QUOTE_CHECKS
     rejection = next(
         (rejection for check in checks if (rejection := check(case)) is not None), None
     )
-    return rejection or finalize_claim(case)
+    return rejection or finalize_claim(keep_founded_wording(case, checks))
+
+
+def keep_founded_wording(case: ValidationCase, checks: Sequence[ClaimCheck]) -> ValidationCase:
+    """Return a claim that repeats a belief in that one's words, unless its own would pass alone."""
+    claim, target = case.claim, case.view.known.get(case.claim.target or NO_TARGET)
+    if claim.effect != "reinforces" or target is None or claim.text == target.text:
+        return case
+    alone = replace(case, claim=replace(claim, effect="new"))
+    if all(check(alone) is None for check in checks):
+        return case
+    return replace(case, claim=replace(claim, text=target.text, value=target.value))
 
 
 def align_quotes(

@@ -3,7 +3,9 @@
 import asyncio
 import socket
 from collections.abc import Iterator
+from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -52,6 +54,11 @@ ISATAP_MASK: Final = 0xFCFF_FFFF
 """Ignores the "unique" and "group" bits of an interface identifier (RFC 5214)."""
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 RESOLVE_TIMEOUT_S: Final = 2.0
+CONTAINER_MARKS: Final = (Path("/.dockerenv"), Path("/run/.containerenv"))
+"""Files that Docker and Podman put into each container."""
+HOST_NAMES: Final = ("host.docker.internal", "host.containers.internal")
+"""Names by which a container of Docker or Podman reaches the machine that runs it."""
+ROUTES: Final = Path("/proc/net/route")
 
 
 def parse_origin(url: str) -> str:
@@ -172,3 +179,36 @@ def is_loopback(host: str) -> bool:
         return False
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return (mapped or address).is_loopback
+
+
+@cache
+def list_host_names() -> tuple[str, ...]:
+    """Return the names of the machine that runs this container; () outside of one."""
+    return HOST_NAMES if any(mark.exists() for mark in CONTAINER_MARKS) else ()
+
+
+def list_host_gateways() -> tuple[str, ...]:
+    """Return the hosts where the machine that runs this container may be; () outside of one.
+
+    The default gateway is that machine on the usual bridge network, but a router on some others.
+    """
+    names = list_host_names()
+    gateway = find_default_gateway() if names else None
+    return names if gateway is None else (*names, gateway)
+
+
+def find_default_gateway() -> str | None:
+    """Return the IPv4 address of the default gateway, by Linux's routing table."""
+    try:
+        rows = [line.split() for line in ROUTES.read_text().splitlines()]
+    except OSError:
+        return None
+    for _, destination, gateway, *_ in (row for row in rows if len(row) > 2):
+        if destination == "00000000" and gateway != "00000000":
+            return str(IPv4Address(bytes.fromhex(gateway)[::-1]))  # in the byte order of the CPU
+    return None
+
+
+def is_this_machine(host: str) -> bool:
+    """Tell whether a host can only be this machine, or the one that runs this container."""
+    return is_loopback(host) or host in list_host_names()

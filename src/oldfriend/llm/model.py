@@ -95,6 +95,12 @@ class CompletionRequest:
     shown: tuple[str, ...] = ()
 
 
+THINKING_TOKENS: Final = 8192
+"""Tokens on top of the answer's, for models that think even if not asked to."""
+
+USER_PLACEHOLDER: Final = "…"
+"""First message if a conversation starts with the companion; providers expect the user's."""
+
 MAX_TOKENS: Final = 1 << 40
 """Limit for one call; a larger reported count is taken for an error."""
 
@@ -104,6 +110,11 @@ def estimate_input_tokens(request: CompletionRequest) -> int:
     turns = [turn.text for turn in request.turns if isinstance(turn, PromptTurn)]
     instructions = (request.stable, request.output_form, request.changing)
     return sum(map(estimate_tokens, (*instructions, *turns)))
+
+
+def clamp_token_count(tokens: int) -> int:
+    """Return a token count, or 0 if the provider reports an impossible one."""
+    return tokens if 0 <= tokens < MAX_TOKENS else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from oldfriend.domain.errors import ModelMisconfigured
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.llm.addresses import find_refusal, is_loopback
+from oldfriend.llm.addresses import find_refusal, is_this_machine
 
-ApiKind = Literal["openai", "openai-responses", "anthropic"]
+ApiKind = Literal["openai", "openai-responses", "anthropic", "ollama"]
 """API of a provider; "openai" is chat completions, which nearly all imitate."""
 
 
@@ -81,12 +81,15 @@ PROVIDERS: Final[Mapping[str, ProviderPreset]] = MappingProxyType(
             reflect="anthropic/claude-sonnet-5.5",
         ),
         # Local servers have no default models: they have those that the user installed.
-        "ollama": ProviderPreset(kind="openai", base_url="http://localhost:11434/v1"),
+        "ollama": ProviderPreset(kind="ollama", base_url="http://localhost:11434/v1"),
         "lmstudio": ProviderPreset(kind="openai", base_url="http://localhost:1234/v1"),
+        "llama-server": ProviderPreset(kind="openai", base_url="http://localhost:8080/v1"),
         "vllm": ProviderPreset(kind="openai", base_url="http://localhost:8000/v1"),
     }
 )
 
+LOCAL_PROVIDERS: Final = ("ollama", "lmstudio", "llama-server", "vllm")
+"""Servers that people run themselves; they are looked for on this machine."""
 
 CLOUD_SUFFIXES: Final = ("-cloud", ":cloud")
 """Suffixes of Ollama models that run in its cloud, for a fee."""
@@ -182,8 +185,8 @@ def infer_api_kind(preset: ProviderPreset | None, base_url: str | None) -> ApiKi
 
 
 def is_local_address(base_url: str) -> bool:
-    """Tell whether an address can only be this machine."""
-    return is_loopback(urlsplit(base_url).hostname or "")
+    """Tell whether an address can only be this machine, or the one that runs this container."""
+    return is_this_machine(urlsplit(base_url).hostname or "")
 
 
 def is_free(config: ModelConfig) -> bool:

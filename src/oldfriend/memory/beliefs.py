@@ -232,6 +232,19 @@ async def list_summaries(
     return [from_row(Summary, row) for row in rows]
 
 
+async def list_written_summaries(tx: Transaction, person: PersonId) -> list[Summary]:
+    """List the active summaries without those that rules have pasted from what was said."""
+    rows = await tx.rows(
+        f"""SELECT {SUMMARY_COLUMNS} FROM summary WHERE person = :person AND ended_at IS NULL
+           AND is_active = 1 AND NOT EXISTS (SELECT 1 FROM change c
+             WHERE c.person = :person AND c.seq = summary.change_seq
+             AND (c.author LIKE 'rules/%' OR c.author LIKE 'summarise-by-rules/%'))
+           ORDER BY level DESC, from_at, id""",
+        person=person,
+    )
+    return [from_row(Summary, row) for row in rows]
+
+
 async def get_object_by_partial_id(
     tx: Transaction, person: PersonId, partial_id: str
 ) -> tuple[str, str]:

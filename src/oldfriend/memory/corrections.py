@@ -263,7 +263,9 @@ async def set_due(
         raise InvalidInput(
             localizable("no_due_date", "Only a commitment or an expectation is due at some time.")
         )
-    after = replace(each, text=render_text(each), due_at=due_at, is_by_person=True, vouched_at=now)
+    after = replace(
+        each, text=render_text(each), due_at=due_at, grain="", is_by_person=True, vouched_at=now
+    )
     return await record_person_decision(tx, after, "corrected", now=now)
 
 

@@ -48,7 +48,7 @@ def format_flags(belief: JournalObject, zone: str, now: Micros | None = None) ->
     if isinstance(belief, Memory):
         found += ["question"] if is_question(belief) else []
         found += [f"impact {belief.impact:+d}"] if belief.impact else []
-        found += [format_due(belief.due_at, zone, now)] if belief.due_at is not None else []
+        found += [] if belief.due_at is None else [format_due(belief, zone, now)]
     if belief.ended_at is not None:
         found.append(f"until {format_date(find_superseded_until(belief) or belief.ended_at, zone)}")
     return f"  [{', '.join(found)}]" if found else ""
@@ -61,11 +61,11 @@ def find_superseded_until(belief: JournalObject) -> Micros | None:
     return None
 
 
-def format_due(due_at: Micros, zone: str, now: Micros | None) -> str:
+def format_due(memory: Memory, zone: str, now: Micros | None) -> str:
     """Format when a belief is due, or was."""
-    return (
-        f"{'due' if now is None or now <= due_at else 'overdue since'} {format_date(due_at, zone)}"
-    )
+    due_at = memory.due_at or 0
+    state = "due" if now is None or now <= due_at else "overdue since"
+    return f"{state} {format_date(due_at, zone, memory.grain)}"
 
 
 def format_belief(belief: BeliefDetails, *, zone: str, now: Micros) -> str:
@@ -118,13 +118,12 @@ def format_details(belief: JournalObject, standing: EvidenceStats | None, zone: 
     found = [f"id: {belief.id}"]
     if isinstance(belief, Memory):
         found += [f"{belief.key}: {belief.value}"] if belief.value else []
-        found += (
-            [f"happened: {format_date(belief.happened_at, zone)}"] if belief.happened_at else []
+        dated = (
+            ("happened", belief.happened_at),
+            ("so since", belief.holds_from),
+            ("so until", belief.holds_until),
         )
-        found += [f"so since: {format_date(belief.holds_from, zone)}"] if belief.holds_from else []
-        found += (
-            [f"so until: {format_date(belief.holds_until, zone)}"] if belief.holds_until else []
-        )
+        found += [f"{name}: {format_date(at, zone, belief.grain)}" for name, at in dated if at]
         found += [f"tags: {', '.join(belief.tags)}"] if belief.tags else []
         found += [f"felt: {belief.arousal} of 10"] if belief.arousal is not None else []
         found += [f"set off by: {', '.join(belief.cues)}"] if belief.cues else []

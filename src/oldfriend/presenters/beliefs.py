@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from oldfriend.beliefs.queries import BeliefDetails
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import Micros, TimeGrain, from_micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
     Entity,
@@ -73,6 +73,9 @@ class BeliefShape(Schema):
         default=None, metadata=describe("… and ended, where that is known.")
     )
     due_at: str | None = None
+    grain: Literal["month", "year"] | None = field(
+        default=None, metadata=describe("How precisely these times are known, if not to the day.")
+    )
     learned_at: str
     ended_at: str | None = field(metadata=describe("Since when it is no longer believed."))
     first_seen_at: str | None = field(default=None, metadata=describe("When it was first said."))
@@ -164,6 +167,7 @@ def build_kind_fields(content: JournalObject, zone: str) -> dict[str, Any]:
         "happened_at": format_time(content.happened_at, zone),
         "until_at": format_time(content.happened_until, zone),
         "due_at": format_time(content.due_at, zone),
+        "grain": content.grain or None,
         "merged_into": find_merge_survivor(content),
     }
 
@@ -225,6 +229,7 @@ class Belief:
     holds_from: datetime | None = None  # in the world, as opposed to when it was learned
     holds_until: datetime | None = None
     due_at: datetime | None = None
+    grain: TimeGrain = ""  # how precisely these times are known, if not to the day
     learned_at: datetime
     ended_at: datetime | None = None  # None: it is still believed
     confidence: float | None = None  # 0 to 1, from the evidence for and against it
@@ -285,6 +290,7 @@ def build_belief_fields(belief: BeliefDetails, zone: str) -> dict[str, Any]:
             "holds_from": to_datetime(content.holds_from, zone),
             "holds_until": to_datetime(content.holds_until, zone),
             "due_at": to_datetime(content.due_at, zone),
+            "grain": content.grain,
             "is_pinned": content.is_pinned,
             "is_by_person": content.is_by_person,
         }

@@ -2,7 +2,7 @@
 
 from typing import overload
 
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import Micros, TimeGrain, format_grain, from_micros
 from oldfriend.usage.costs import MICRODOLLARS
 
 CENT = MICRODOLLARS // 100
@@ -32,9 +32,9 @@ def format_datetime(at: Micros, zone: str) -> str:
     return from_micros(at, zone).strftime("%Y-%m-%d %H:%M")
 
 
-def format_date(at: Micros, zone: str) -> str:
-    """Format a date."""
-    return from_micros(at, zone).strftime("%Y-%m-%d")
+def format_date(at: Micros, zone: str, grain: TimeGrain = "") -> str:
+    """Format a date, or only its month or year."""
+    return format_grain(from_micros(at, zone).date(), grain)
 
 
 def to_one_line(text: str) -> str:

@@ -46,7 +46,6 @@ OP_LABELS: Final[Mapping[JournalOp, str]] = {
 AUTHOR_LABELS: Final[Mapping[str, str]] = {
     "person": "you",
     "rules": "rules",
-    "summarise-by-rules": "rules",
     "extract": "a model",
     "summarise": "a model",
     "adjudicate": "a model",

@@ -5,6 +5,13 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from oldfriend.config.settings_catalog import SettingState
+from oldfriend.llm.local_models import (
+    LocalModel,
+    LocalServer,
+    describe_fitness,
+    suggest_roles,
+)
+from oldfriend.llm.providers import is_local_address
 from oldfriend.presenters.localized import SayingShape
 from oldfriend.presenters.schema import Schema, describe
 
@@ -85,6 +92,55 @@ class ProviderShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundModel(Schema):
+    """A model of a server on this machine."""
+
+    name: str = field(metadata=describe(examples=["qwen3:8b"]))
+    good_for: SayingShape
+    parameters: int | None = field(metadata=describe("How many it has; null: unknown."))
+    context_length: int | None = field(metadata=describe("In tokens; null: unknown."))
+    has_tools: bool | None
+    thinks: bool | None = field(metadata=describe("Whether it can think before it answers."))
+    stays_here: bool = field(metadata=describe("Nothing that is said leaves this machine."))
+
+    @classmethod
+    def from_domain(cls, model: LocalModel, *, is_here: bool) -> Self:
+        """Present a model of a server, which is on this machine or not."""
+        return cls(
+            name=model.name,
+            good_for=SayingShape.from_domain(describe_fitness(model)),
+            parameters=model.parameters,
+            context_length=model.context_length,
+            has_tools=model.has_tools,
+            thinks=model.thinks,
+            stays_here=is_here and not model.is_cloud,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundServer(Schema):
+    """A server of models that was found and is not used unless it is chosen."""
+
+    provider: str = field(metadata=describe(examples=["ollama"]))
+    base_url: str
+    models: tuple[FoundModel, ...]
+    suggested: str | None = field(
+        metadata=describe("The model to choose for replies; null: it has none for that.")
+    )
+
+    @classmethod
+    def from_domain(cls, server: LocalServer) -> Self:
+        """Present a server and its models."""
+        is_here = is_local_address(server.base_url)
+        return cls(
+            provider=server.provider,
+            base_url=server.base_url,
+            models=tuple(FoundModel.from_domain(model, is_here=is_here) for model in server.models),
+            suggested=suggest_roles(server).get("main"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Models(Schema):
     """Who does what."""
 
@@ -96,6 +152,7 @@ class Models(Schema):
     speaker: str | None
     voice: str
     providers: tuple[ProviderShape, ...]
+    found: tuple[FoundServer, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

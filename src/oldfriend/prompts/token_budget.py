@@ -27,8 +27,8 @@ class PromptBudget:
 
     @property
     def profile(self) -> int:
-        """What profile, open items and mentioned entities may use of the summaries' tokens."""
-        return self.summaries // 2
+        """What the profile, recent changes and open items may use of the summaries' tokens."""
+        return self.summaries // 3
 
     @property
     def total(self) -> int:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.beliefs.queries import BeliefDetails
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Entity, Memory, Summary
-from oldfriend.domain.supersession import is_single_valued
 from oldfriend.learning.candidate_pairs import list_candidate_pairs
 from oldfriend.learning.resolution.attribute_resolution import fold_value
 from oldfriend.learning.similarity import (
@@ -135,7 +135,7 @@ def key_by_any_name(each: BeliefDetails) -> Iterator[Hashable]:
 def key_by_slot(each: BeliefDetails) -> Iterator[Hashable]:
     """Yield the attribute, if it is one that has a single value at a time."""
     content = each.content
-    if isinstance(content, Memory) and is_single_valued(content.kind, content.key):
+    if isinstance(content, Memory) and is_single_valued(content):
         yield content.kind, content.subject, content.key
 
 

@@ -132,7 +132,7 @@ async def replay_maintenance(
         await merge_duplicate_memories(
             app.db, person, model=model, embedder=app.embedder.model, now=step.at
         )
-    else:
+    elif model is not None:
         await roll_up(app.db, person, model=model, now=step.at)
     await finish_step(app.db, person, letter)
 

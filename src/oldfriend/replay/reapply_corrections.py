@@ -9,10 +9,10 @@ from typing import Final, TypeVar
 
 from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.db.database import Transaction
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, JournalEntry, JournalObject, Memory
-from oldfriend.domain.supersession import is_single_valued
 from oldfriend.learning.merge_duplicates import DuplicateMerge, write_merges
 from oldfriend.memory import corrections as correcting
 from oldfriend.memory.beliefs import get_memory_state
@@ -215,11 +215,7 @@ async def copy_belief(
     If the person vouched for it, competing beliefs are superseded.
     """
     after = filter_links(belief.content, {each.content.id for each in known})
-    if (
-        change.op in ENDORSING_OPS
-        and isinstance(after, Memory)
-        and is_single_valued(after.kind, after.key)
-    ):
+    if change.op in ENDORSING_OPS and isinstance(after, Memory) and is_single_valued(after):
         ended = replace(after, ended_at=now)
         after = replace(await correcting.supersede_competing(tx, ended, now=now), ended_at=None)
     provenance = Provenance(author=BY_PERSON.author)

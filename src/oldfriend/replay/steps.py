@@ -37,7 +37,7 @@ ExtractorMode = Literal["as then", "rules", "model"]
 MAINTENANCE_AUTHORS: Final = frozenset(
     {merge_duplicates.RULES_AUTHOR, llm_dedup_judge.PROMPT, BY_CLOCK.author}
 )
-ROLLUP_AUTHORS: Final = frozenset({summary_rollup.RULES_AUTHOR, summary_rollup.PROMPT})
+ROLLUP_AUTHORS: Final = frozenset({summary_rollup.PROMPT})
 CASCADE_AUTHORS: Final = frozenset({UNDO_AUTHOR, DELETION_AUTHOR})
 """Authors of decisions that followed from a retraction."""
 PERSON_OPS: Final = frozenset(

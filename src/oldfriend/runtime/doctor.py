@@ -1,7 +1,7 @@
 """Doctor: checks the database, the views, search, embeddings, models and disk space."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
@@ -45,7 +45,7 @@ from oldfriend.presenters.deletion_text import explain_unproved
 from oldfriend.presenters.receipts import NOT_SEARCHABLE
 from oldfriend.runtime.doctor_channels import check_channels, diagnose_bots
 from oldfriend.runtime.learn_now import LEARNING_DISABLED
-from oldfriend.runtime.provider_setup import list_key_offers
+from oldfriend.runtime.provider_setup import ProviderOffer, list_offers
 from oldfriend.runtime.schema_check import list_schema_faults
 from oldfriend.runtime.speech_setup import find_speech_fault
 from oldfriend.usage.model_calls import find_last_call
@@ -73,9 +73,11 @@ async def run_checks(app: AppContext) -> list[CheckResult]:
         *await check_deletions(app),
     ]
     diagnoses = await diagnose_bots(app.settings)
+    has_model = any(app.settings.models.for_role(role) for role in MODEL_ROLES)
+    offers = [] if has_model else await list_offers(app.settings)
     async with app.db.begin_read() as tx:
         results += await check_channels(tx, diagnoses, now=app.clock())
-        results += await check_language_models(tx, app.settings, now=app.clock())
+        results += await check_language_models(tx, app.settings, offers, now=app.clock())
         results += await check_speech(tx, app.settings, now=app.clock())
         results += await check_delayed_embedding(tx, app.clock, app.settings)
         results += check_learning_enabled(app.settings)
@@ -202,18 +204,18 @@ async def check_delayed_embedding(
 
 
 async def check_language_models(
-    tx: Transaction, settings: Settings, *, now: Micros
+    tx: Transaction, settings: Settings, offers: Sequence[ProviderOffer], *, now: Micros
 ) -> list[CheckResult]:
-    """Check the settings of the configured models, or list options; no model is asked."""
+    """Check the settings of the configured models, or list what is offered; no model is asked."""
     chosen = dict.fromkeys(name for role in MODEL_ROLES for name in settings.models.for_role(role))
     if not chosen:
-        offers = {offer.provider: offer.why for offer in list_key_offers(settings)}
-        at_hand = [f"{provider} ({why})" for provider, why in offers.items()]
+        at_hand = [f"{offer.provider} ({offer.why})" for offer in offers]
         text = "No language model is connected: answers come from the memory alone."
         if not at_hand:
             return [report_ok("no_model_connected", text)]
         text += f" At hand, and not used: {', '.join(at_hand)}. See: oldfriend connect model"
-        return [report_ok("no_model_connected_yet", text, there=", ".join(offers))]
+        there = ", ".join(offer.provider for offer in offers)
+        return [report_ok("no_model_connected_yet", text, there=there)]
     return [await check_language_model(tx, settings, name, now=now) for name in chosen]
 
 

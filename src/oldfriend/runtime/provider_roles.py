@@ -10,6 +10,7 @@ from typing import Literal
 from oldfriend.config.settings import Settings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
+from oldfriend.llm.local_models import LocalServer
 from oldfriend.runtime.provider_setup import (
     ProviderSetup,
     measure_embedder,
@@ -39,6 +40,7 @@ class ModelCandidate:
     setup: ProviderSetup | None  # None: a model in this program
     folder: str = ""  # the folder of a local transcriber
     voice: str = ""  # of a speaker
+    server: LocalServer | None = None  # that has the model, if it is a local one
 
     @property
     def model(self) -> str:
@@ -71,6 +73,7 @@ class SavedChoice:
 
     key_in: str | None = None
     models: Mapping[str, str] = field(default_factory=dict)
+    is_small: bool = False  # the main model is, and the settings were fitted to it
 
 
 async def try_candidate(settings: Settings, candidate: ModelCandidate) -> TrialResult:
@@ -108,9 +111,11 @@ def save_candidate(
             save_local_transcriber(settings, candidate.model)
             return SavedChoice(models={use: candidate.model})
         case "main":
-            roles, key_in = save_model(settings, candidate.required_setup)
+            roles, key_in = save_model(settings, candidate.required_setup, candidate.server)
             models = {str(role): model for role, model in roles.items()}
-            return SavedChoice(key_in=key_in, models=models)
+            found = candidate.server.find_model(setup.name) if candidate.server and setup else None
+            is_small = found is not None and found.fitness == "small"
+            return SavedChoice(key_in=key_in, models=models, is_small=is_small)
     key_in = save_remote_candidate(settings, candidate, dimension)
     return SavedChoice(key_in=key_in, models={use: candidate.model})
 

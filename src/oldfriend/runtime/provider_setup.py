@@ -3,6 +3,7 @@
 It prompts for nothing: the caller passes what was chosen. Nothing is sent except an explicit test.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -38,13 +39,20 @@ from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.domain.setting_parsers import RawSetting, parse_url, redact_url
-from oldfriend.llm.addresses import find_refusal, parse_origin
+from oldfriend.llm.addresses import find_refusal, list_host_gateways, parse_origin
+from oldfriend.llm.local_models import LocalModel, LocalServer, suggest_roles
 from oldfriend.llm.model import CompletionRequest, PromptTurn
-from oldfriend.llm.providers import PROVIDERS, ApiKind, is_free_at
+from oldfriend.llm.providers import (
+    LOCAL_PROVIDERS,
+    PROVIDERS,
+    ApiKind,
+    is_free_at,
+    is_local_address,
+)
 from oldfriend.runtime.wiring import (
     ModelRegistry,
-    detect_ollama_models,
     fetch_dimension,
+    find_servers,
     open_database,
 )
 
@@ -66,7 +74,8 @@ class ProviderOffer:
 
     provider: str
     why: str
-    models: tuple[str, ...] = ()  # available ones, if known
+    server: LocalServer | None = None  # of a local one
+    key_in: str | None = None  # where its key is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +100,45 @@ class ProviderSetup:
 
 
 async def list_offers(settings: Settings) -> list[ProviderOffer]:
-    """Return the providers with a known key, and a local Ollama; no other provider is contacted."""
-    offers = list_key_offers(settings)
-    address = get_provider_url(settings, "ollama")
-    if find_refusal(address) is None and (models := await detect_ollama_models(address)):
-        offers.append(
-            ProviderOffer(provider="ollama", why="runs on this machine", models=tuple(models))
-        )
-    return offers
+    """Return the servers on this machine, then the providers with a known key."""
+    offers = [
+        ProviderOffer(provider=server.provider, why=format_place(server.base_url), server=server)
+        for server in await find_local_servers(settings)
+    ]
+    return offers + await asyncio.to_thread(list_key_offers, settings)
+
+
+def format_place(base_url: str) -> str:
+    """Return in words where a server runs."""
+    return "runs on this machine" if is_local_address(base_url) else f"answers at {base_url}"
+
+
+async def find_local_servers(settings: Settings) -> list[LocalServer]:
+    """Return the model servers that answer; they are asked for their lists of models only."""
+    return await find_servers(list_places(settings))
+
+
+def list_places(settings: Settings) -> list[tuple[str, str]]:
+    """Return where to look for model servers, as provider and address.
+
+    Each is looked for at the address in the settings; without one, at its usual port of this
+    machine and, inside a container, of the machine that runs it.
+    """
+    places: list[tuple[str, str]] = []
+    for provider in LOCAL_PROVIDERS:
+        usual, address = PROVIDERS[provider].base_url, get_provider_url(settings, provider)
+        hosts = list_host_gateways() if address == usual else ()
+        places.append((provider, address))
+        places += [(provider, usual.replace("localhost", host)) for host in hosts]
+    return [(provider, url) for provider, url in places if find_refusal(url) is None]
+
+
+async def find_server(settings: Settings, setup: ProviderSetup) -> LocalServer | None:
+    """Return the local server that a setup is for, with its models, if it answers."""
+    if setup.provider not in LOCAL_PROVIDERS:
+        return None
+    found = await find_servers([(setup.provider, resolve_address(settings, setup))])
+    return next((server for server in found if server.provider == setup.provider), None)
 
 
 def list_key_offers(settings: Settings) -> list[ProviderOffer]:
@@ -114,7 +154,8 @@ def list_key_offers(settings: Settings) -> list[ProviderOffer]:
             address=get_provider_url(settings, provider),
         )
         if key is not None:
-            offers.append(ProviderOffer(provider=provider, why=f"its key is in {key.source}"))
+            why = f"its key is in {key.source}"
+            offers.append(ProviderOffer(provider=provider, why=why, key_in=key.source))
     return offers
 
 
@@ -309,18 +350,40 @@ async def charge_owner(settings: Settings, charges: PendingCharges) -> None:
         await db.close()
 
 
-def save_model(settings: Settings, setup: ProviderSetup) -> tuple[dict[ModelRole, str], str | None]:
+def save_model(
+    settings: Settings, setup: ProviderSetup, server: LocalServer | None = None
+) -> tuple[dict[ModelRole, str], str | None]:
     """Save a choice of model; return the model of each role, and where the key was stored, if any.
 
-    With a provider's usual main model come its usual models for the other roles.
+    With a provider's usual main model, or the one that is suggested of a local server, come its
+    models for the other roles. For a small model prompts are shortened, and learning takes two
+    passes.
     """
     roles: dict[ModelRole, str] = {"main": setup.model}
     known = PROVIDERS.get(setup.provider)
+    others: Mapping[str, str | None] = {}
     if known is not None and setup.name == known.main:
-        others: dict[ModelRole, str | None] = {"small": known.small, "reflect": known.reflect}
-        roles |= {role: f"{setup.provider}:{name}" for role, name in others.items() if name}
-    chosen = {f"models.{role}": [roles[role]] if role in roles else None for role in MODEL_ROLES}
-    return roles, save_choices(settings, setup, chosen)
+        others = {"small": known.small, "reflect": known.reflect}
+    elif server is not None and setup.name == (suggested := suggest_roles(server)).get("main"):
+        others = suggested
+    roles |= {
+        role: f"{setup.provider}:{name}"
+        for role in MODEL_ROLES
+        if role != "main" and (name := others.get(role))
+    }
+    chosen: dict[str, TomlValue] = {
+        f"models.{role}": [roles[role]] if role in roles else None for role in MODEL_ROLES
+    }
+    model = None if server is None else server.find_model(setup.name)
+    return roles, save_choices(settings, setup, chosen | fit_settings(settings, model))
+
+
+def fit_settings(settings: Settings, model: LocalModel | None) -> dict[str, TomlValue]:
+    """Return the settings that a small model needs, or take them back for any other."""
+    if model is not None and model.fitness == "small":
+        return {"context.preset": "small", "memory.passes": 2}
+    was_small = settings.context.preset == "small" and settings.memory.passes == 2
+    return {"context.preset": None, "memory.passes": None} if was_small else {}
 
 
 def save_role_model(settings: Settings, setup: ProviderSetup, role: ModelRole) -> str | None:

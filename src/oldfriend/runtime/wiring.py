@@ -40,9 +40,11 @@ from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
 from oldfriend.domain.unicode_text import is_ascii_number
 from oldfriend.llm.embedding import Account, CachingEmbedder, Embedder, UnavailableEmbedder
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
+from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
 from oldfriend.llm.reading import Reader
+from oldfriend.llm.tagging import FactTagger
 from oldfriend.llm.unavailable import UnavailableModel
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.runtime.bot_connections import BotConnections
@@ -102,6 +104,7 @@ async def open_app(
             db=db,
             embedder=embedder,
             reader=build_reader(),
+            fact_tagger=build_fact_tagger(),
             clock=clock,
             settings=settings,
             notifier=notifier,
@@ -223,6 +226,13 @@ def build_reader() -> Reader:
     return LocalReader()
 
 
+def build_fact_tagger() -> FactTagger:
+    """Build the bundled fact tagger; it is loaded when it is first used."""
+    from oldfriend.llm.adapters.local_tagger import LocalFactTagger
+
+    return LocalFactTagger()
+
+
 def build_remote_embedder(
     choice: ModelConfig, dimension: int | None, account: Account
 ) -> "RemoteEmbedder":
@@ -259,11 +269,11 @@ def estimate_cost(settings: Settings, model: str, *, tokens_in: int, tokens_out:
         return None
 
 
-async def detect_ollama_models(base_url: str) -> list[str]:
-    """Return the models of an Ollama at this address; none where there is no Ollama."""
-    from oldfriend.llm.adapters.ollama import list_ollama_models
+async def find_servers(places: Sequence[tuple[str, str]]) -> list[LocalServer]:
+    """Return the model servers that answer at some of the places (provider and address)."""
+    from oldfriend.llm.adapters import local_servers
 
-    return await list_ollama_models(base_url.removesuffix("/v1"))
+    return await local_servers.find_servers(places)
 
 
 def build_speech_models(settings: Settings, account: Account) -> "SpeechFactory":

@@ -71,7 +71,7 @@ class BeliefMethods:
         return self._to_beliefs(found)
 
     async def summaries(self) -> list[Belief]:
-        """Return the summaries of conversations, the highest level first."""
+        """Return the summaries of conversations, the highest level first; none without a model."""
         async with self._app.db.begin_read() as tx:
             found = await list_conversation_summaries(tx, self._chat_context.person.id)
         return self._to_beliefs([Known(content=each) for each in found])

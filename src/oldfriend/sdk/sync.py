@@ -83,7 +83,7 @@ class MemorySync:
         return self._run(self._memory.entities())
 
     def summaries(self) -> list[Belief]:
-        """Return the summaries of conversations, the highest level first."""
+        """Return the summaries of conversations. See ``Memory.summaries``."""
         return self._run(self._memory.summaries())
 
     def beliefs(self, *, as_of: TimeInput | None = None, about: str | None = None) -> list[Belief]:

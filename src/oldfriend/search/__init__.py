@@ -5,11 +5,11 @@ Works on encoded terms and vectors that the caller passes in; uses no database, 
 
 from oldfriend.search.belief_results import EMPTY_BELIEF_RESULT, BeliefSearchResult, ScoredBelief
 from oldfriend.search.belief_search import BeliefIndex
-from oldfriend.search.diversify import diversify
 from oldfriend.search.document_terms import encode_document_terms, is_current_encoding
 from oldfriend.search.entity_graph import EntityGraph, ReachedRelation
 from oldfriend.search.message_search import list_rerank_seqs, search
 from oldfriend.search.name_index import list_named_entities
+from oldfriend.search.near_duplicates import list_older_duplicates
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.similarity_baseline import (
     CALIBRATION_MODEL,
@@ -47,11 +47,11 @@ __all__ = [
     "build_embedding_text",
     "compute_baseline",
     "decode_vectors",
-    "diversify",
     "encode_document_terms",
     "encode_vectors",
     "is_current_encoding",
     "list_named_entities",
+    "list_older_duplicates",
     "list_rerank_seqs",
     "search",
 ]

@@ -14,7 +14,13 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, list_kinds
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId
 from oldfriend.domain.memories import Entity, EvidenceStats, MemoryKind, MemoryState
-from oldfriend.domain.profile_attributes import Profile, build_profile, drop_long_overdue
+from oldfriend.domain.profile_attributes import (
+    Profile,
+    build_changes,
+    build_profile,
+    drop_long_overdue,
+    select_lately,
+)
 from oldfriend.domain.relations import EntityResolver
 from oldfriend.search.attribute_lookup import (
     REQUESTED_VALUE,
@@ -29,6 +35,7 @@ from oldfriend.search.entity_graph import EntityGraph, ReachedRelation, Relation
 from oldfriend.search.mention_index import MentionIndex
 from oldfriend.search.message_search import search
 from oldfriend.search.name_index import NameIndex, list_possible_duplicates
+from oldfriend.search.own_names import drop_own, find_own_names, to_first_person
 from oldfriend.search.preference_intent import (
     PREFERENCE_CONFIDENCE,
     PreferenceIntent,
@@ -49,7 +56,7 @@ from oldfriend.search.undated_facts import search_with_undated
 
 _EXPLICIT_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_found_on_request))
 _OVERFETCH_FACTOR: Final = 2  # fetch this many times k before ranking by kind
-_NAMED_SCORE_FLOOR: Final = 0.5  # minimum similarity of a belief about an entity that is named
+_NAMED_BONUS: Final = 0.2  # added to the similarity of a belief about an entity that is named
 _TYPICAL_BELIEF_BYTES: Final = 1_500  # bytes, without index and vector
 NAME_MENTION: Final = Reason(cause="mentions", strength=0.3)
 
@@ -59,6 +66,7 @@ class BeliefIndex:
 
     __slots__ = (
         "_by_seq",
+        "_changes",
         "_ended_seqs",
         "_entities",
         "_entity_names",
@@ -89,6 +97,7 @@ class BeliefIndex:
         self._live: tuple[MemoryState, ...] | None = None
         self._live_by_kind: dict[MemoryKind, list[MemoryState]] | None = None
         self._profile: Profile | None = None
+        self._changes: tuple[MemoryState, ...] | None = None
         self._explicit_seqs: set[int] = set()
         self._relation_seqs: set[int] = set()  # triples: found via entities, not words
         self._graph: EntityGraph | None = None
@@ -127,9 +136,9 @@ class BeliefIndex:
             self._graph = EntityGraph(self._by_seq.values(), self._entity_names)
         return self._graph
 
-    def list_named_entities(self, text: str) -> tuple[Entity, ...]:
-        """List the entities that a text names."""
-        return self._name_index.list_named_entities(text)
+    def list_named_entities(self, text: str, own_names: Collection[str]) -> tuple[Entity, ...]:
+        """List the entities that a text names, without one that is the person."""
+        return drop_own(self._name_index.list_named_entities(text), own_names)
 
     @property
     def live(self) -> tuple[MemoryState, ...]:
@@ -152,6 +161,12 @@ class BeliefIndex:
         if self._profile is None:
             self._profile = build_profile(self.live)
         return drop_long_overdue(self._profile, now)
+
+    def list_changes(self, now: Micros) -> tuple[MemoryState, ...]:
+        """List what happened to the person lately, began or ended, the newest first."""
+        if self._changes is None:
+            self._changes = build_changes(self._by_seq.values())
+        return select_lately(self._changes, now)
 
     @property
     def known(self) -> Iterable[MemoryState]:
@@ -224,7 +239,7 @@ class BeliefIndex:
             self._invalidate_caches()
 
     def _invalidate_caches(self) -> None:
-        self._live = self._live_by_kind = self._profile = self._graph = None
+        self._live = self._live_by_kind = self._profile = self._graph = self._changes = None
 
     def update_stats(self, standings: Mapping[ObjectId, EvidenceStats]) -> None:
         """Update the evidence stats of beliefs."""
@@ -254,9 +269,12 @@ class BeliefIndex:
         scorer: Scorer = typed_decay,
     ) -> BeliefSearchResult:
         """Return the k beliefs that best answer a question, best first."""
-        requested = find_requested_attribute(query.text)
+        named_entities = self.list_named_entities(query.text, query.own_names)
+        query, names_asker = _to_first_person(query, named_entities)
+        requested = find_requested_attribute(
+            query.text, is_of_asker=names_asker and not named_entities
+        )
         time_frame = TimeFrame(query, is_past=requested is not None and requested.is_past)
-        named_entities = self.list_named_entities(query.text)
         if not self._by_seq:
             return BeliefSearchResult(
                 named_entities=named_entities,
@@ -269,6 +287,7 @@ class BeliefIndex:
             self.entities,
             has_explicit_time=time_frame.has_explicit_time,
             named_entities=named_entities,
+            names_asker=names_asker,
         )
         values = collect_attribute_values(
             requested, self._filter_by_kind(kinds) if requested else (), time_frame, subject
@@ -279,9 +298,12 @@ class BeliefIndex:
             | self._list_off_subject(subject)
             | self._list_opposite_preferences(preference)
         )
-        text = rewrite_idioms(query.text)
         index_query = replace(
-            query, text=text, exclude=excluded, legacy_embeddings={}, exact_cosines={}
+            query,
+            text=rewrite_idioms(query.text),
+            exclude=excluded,
+            legacy_embeddings={},
+            exact_cosines={},
         )
         if time_frame.has_explicit_time:
             index_query = replace(
@@ -306,8 +328,8 @@ class BeliefIndex:
             )
         if time_frame.is_before_now:
             hits = demote_current_values(hits)
-        best = drop_tentative(sorted(hits, key=lambda hit: (-hit.score, hit.known.base_seq)))
-        best = deduplicate(best)
+        ranked = sorted(hits, key=lambda hit: (-hit.score, hit.known.base_seq))
+        best = deduplicate(drop_tentative(ranked))
         if is_recency_query(query.text):
             best = sort_by_date(best, query.asked_at)
         is_liked = preference is not None and any(
@@ -425,6 +447,15 @@ class BeliefIndex:
         ]
 
 
+def _to_first_person(
+    query: SearchQuery, named_entities: Sequence[Entity]
+) -> tuple[SearchQuery, bool]:
+    """Return the query as the person would ask it of themselves, and whether it named them."""
+    names = find_own_names(query.text, query.own_names, query.language, others=named_entities)
+    text = to_first_person(query.text, names, query.language)
+    return replace(query, text=text), bool(names)
+
+
 def _build_reached_hit(
     reached: ReachedRelation, name: str | None, ranker: BeliefRanker
 ) -> ScoredBelief:
@@ -461,7 +492,7 @@ def _build_hit(
     is_named: bool,
 ) -> ScoredBelief:
     if is_named:
-        similarity, reasons = max(similarity, _NAMED_SCORE_FLOOR), (*reasons, NAME_MENTION)
+        similarity, reasons = min(similarity + _NAMED_BONUS, 1.0), (*reasons, NAME_MENTION)
     return ScoredBelief(
         known=known, score=ranker.score(known, similarity, is_named=is_named), reasons=reasons
     )

@@ -12,6 +12,7 @@ from oldfriend.search.explanations import explain_hits
 from oldfriend.search.features import RankingContext, build_ranking_context, compute_features
 from oldfriend.search.full_scan import ScanScores, scan
 from oldfriend.search.fusion import compute_answerability_features, load_weights
+from oldfriend.search.own_names import find_own_names
 from oldfriend.search.query_parser import ParsedQuery, QueryWord, parse_query
 from oldfriend.search.search_index import NO_NEIGHBOR, PersonIndex
 from oldfriend.search.spelling import correct_spelling
@@ -145,7 +146,8 @@ def _preselect(
     if not (parsed.words or parsed.spans):
         return None
     parsed = correct_spelling(to_past_tense(parsed, query, index), index)
-    speaker_match = match_speakers(index, parsed)
+    own_names = find_own_names(query.text, query.own_names, query.language)
+    speaker_match = match_speakers(index, parsed, own_names)
     parsed = remove_speaker_names(parsed, speaker_match)
     scanned = scan(index, query, parsed, searchable)
     rows = select_candidates(index, scanned, limit)

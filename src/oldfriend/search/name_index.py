@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from oldfriend.domain.memories import Entity
 
 _FIRST_UNSPACED = "\u2e80"
-_SPACED = rf"[^\W{_FIRST_UNSPACED}-\U0010ffff]"  # a letter that would continue a name
-_BEGINNING = re.compile(f"{_SPACED}+")
+SPACED = rf"[^\W{_FIRST_UNSPACED}-\U0010ffff]"  # a letter that would continue a name
+_BEGINNING = re.compile(f"{SPACED}+")
 
 
 class NameIndex:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
 from oldfriend.domain.memories import Memory
-from oldfriend.domain.profile_attributes import CONTEXT_KEYS, IDENTITY_KEYS
+from oldfriend.domain.profile_attributes import HOME_KEYS, IDENTITY_KEYS, WORK_KEYS
 from oldfriend.search.types import Reason
 
 PreferenceIntent = Literal["likes", "dislikes"]
@@ -49,7 +49,7 @@ _OTHER: Final[Mapping[PreferenceIntent, PreferenceIntent]] = {
     "likes": "dislikes",
     "dislikes": "likes",
 }
-_WHO_THEY_ARE: Final = frozenset((*IDENTITY_KEYS, *CONTEXT_KEYS))
+_WHO_THEY_ARE: Final = frozenset((*IDENTITY_KEYS, *WORK_KEYS, *HOME_KEYS))
 PREFERENCE_CONFIDENCE: Final = 0.6
 """Probability that a liked thing close in meaning to the question answers it."""
 _MEANT_IN: Final = "en"  # in other languages the bundled embedder finds everything similar

@@ -5,7 +5,7 @@ Attributes are keys, which are the same in every language.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -114,9 +114,21 @@ class RequestedAttribute:
         return self.can_match_text(f"{memory.text} {memory.value} {named}")
 
 
+def find_requested_attribute(
+    question: str, *, is_of_asker: bool = False
+) -> RequestedAttribute | None:
+    """Return the attribute that a question asks for; None if no pattern matches.
+
+    With `is_of_asker`, whom the question names is the asker; their relatives stay relatives.
+    """
+    requested = _find_requested(question)
+    if requested is None or requested.kin_keys or requested.is_of_third_party:
+        return requested
+    return replace(requested, is_own=True) if is_of_asker else requested
+
+
 @text_lru_cache(_CACHE_SIZE)
-def find_requested_attribute(question: str) -> RequestedAttribute | None:
-    """Return the attribute that a question asks for; None if no pattern matches."""
+def _find_requested(question: str) -> RequestedAttribute | None:
     for sentence in split_question_sentences(question):
         for grammar in list_grammars(sentence):
             normalized = sentence if grammar.has_spaces else sentence.replace(" ", "")

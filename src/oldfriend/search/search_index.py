@@ -57,6 +57,7 @@ class PersonIndex:
         "first_at",
         "has_companion",
         "last_at",
+        "own_speakers",
         "tables",
     )
 
@@ -87,6 +88,7 @@ class PersonIndex:
         self._blocks = [self._build_block(0, len(columns))]
         self._log_length_sum = 0.0
         self.has_companion = False
+        self.own_speakers: set[int] = set()  # as whom the person speaks
         self.first_at = self.last_at = 0
         self._update_stats(columns)
         self._vector_mask = GrowableArray(np.zeros(count, np.float32), capacity=capacity)
@@ -236,6 +238,22 @@ class PersonIndex:
         found[positions == NO_NEIGHBOR] = default
         return found
 
+    def find_neighbors(self, seqs: Collection[int]) -> dict[int, tuple[int | None, int | None]]:
+        """Return the messages just before and after each of these in its session, by seq."""
+        positions = np.flatnonzero(self.build_mask(seqs)).astype(np.int32)
+        columns = (
+            self.columns.seq[positions],
+            self.take_neighbors(self.columns.seq, self.previous[positions]),
+            self.take_neighbors(self.columns.seq, self.following[positions]),
+        )
+        return {
+            seq: (
+                None if before == NO_NEIGHBOR else before,
+                None if after == NO_NEIGHBOR else after,
+            )
+            for seq, before, after in zip(*(each.tolist() for each in columns), strict=True)
+        }
+
     @property
     def length_norms(self) -> Floats:
         """BM25 length norm of each message; computed anew at each access."""
@@ -300,6 +318,7 @@ class PersonIndex:
             self.first_at = self.last_at = int(added.said_at[0])
         self._log_length_sum += float(np.log1p(added.characters, dtype=np.float64).sum())
         self.has_companion |= bool(added.is_companion.any())
+        self.own_speakers.update(np.unique(added.speaker[added.is_person]).tolist())
         self.first_at = min(self.first_at, int(added.said_at.min()))
         self.last_at = max(self.last_at, int(added.said_at.max()))
 

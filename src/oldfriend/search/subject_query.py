@@ -15,6 +15,7 @@ from oldfriend.domain.memories import Entity, Memory
 from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
 from oldfriend.search.mention_index import build_mention_text
 from oldfriend.search.name_index import list_named_entities
+from oldfriend.search.own_names import OWN_NAME_KEYS
 from oldfriend.search.query_parser import ParsedQuery
 from oldfriend.search.question_patterns import has_any_word, list_kin_words
 from oldfriend.search.search_index import PersonIndex
@@ -35,13 +36,16 @@ class SpeakerMatch:
     is_self: bool  # the question says "I" and names nobody
 
 
-def match_speakers(index: PersonIndex, parsed: ParsedQuery) -> SpeakerMatch:
-    """Find the speakers that a question names."""
+def match_speakers(
+    index: PersonIndex, parsed: ParsedQuery, own_names: Collection[str] = ()
+) -> SpeakerMatch:
+    """Find the speakers that a question names, also the asker by one of their names in it."""
     speaker_ids = index.tables.speakers.ids
     languages = index.tables.languages.strings
     named: list[int] = []
     terms: set[int] = set()
     surfaces: set[str] = set()
+    own_surfaces = {word for name in own_names for word in tokenize(name)} & parsed.surfaces
     for name, number in speaker_ids.items():
         words = [word for word in tokenize(name) if len(word) > 1]
         matched = {
@@ -51,6 +55,10 @@ def match_speakers(index: PersonIndex, parsed: ParsedQuery) -> SpeakerMatch:
             named.append(number)
             surfaces |= matched
             terms.update(to_term(word, language) for word in words for language in languages)
+    if own_surfaces:
+        named += sorted(index.own_speakers.difference(named))
+        surfaces |= own_surfaces
+        terms.update(to_term(word, language) for word in own_surfaces for language in languages)
     return SpeakerMatch(
         speakers=tuple(named),
         name_terms=tuple(sorted(terms)),
@@ -77,7 +85,6 @@ _NAME: Final = re.compile(
     r"|名字|叫"
 )
 _CALLS_ME: Final = re.compile(r"\bcalls? me\b|\bme llam|\bm['’]appell|叫我")
-_OWN_NAMES: Final = frozenset({"name", "preferred_name"})
 _CAPITALIZED: Final = re.compile(r"(?<=[\w,] )[^\W\d_a-zà-ÿ][^\W\d_]+")
 
 
@@ -140,10 +147,12 @@ class SubjectQuery:
         *,
         has_explicit_time: bool,
         named_entities: Sequence[Entity] | None = None,
+        names_asker: bool = False,
     ) -> None:
         """Read the subject from the question; if it names a time, capitals are not names.
 
         `named_entities`: the entities that the question names, if already known.
+        `names_asker`: it was asked with the asker's own name.
         """
         lowered = text.lower()  # lower, not casefold, so that "ß" is kept
         known = choose_language_with("queries", language)
@@ -153,7 +162,7 @@ class SubjectQuery:
             list_named_entities(text, entities) if named_entities is None else tuple(named_entities)
         )
         self.entity_ids = frozenset(each.id for each in self._named)
-        self.is_about_self = words.own.search(lowered) is not None
+        self.is_about_self = names_asker or words.own.search(lowered) is not None
         self._is_for_a_name = _NAME.search(lowered) is not None and not _CALLS_ME.search(lowered)
         nouns = words.belonging.findall(lowered)
         self._belonging = [each.casefold() for each in nouns if not _NAME.fullmatch(each)]
@@ -184,7 +193,7 @@ class SubjectQuery:
             )
         if memory.subject != "person":
             return True
-        if self.is_name_query and bare in _OWN_NAMES:
+        if self.is_name_query and bare in OWN_NAME_KEYS:
             return self._has_what_belongs(memory)
         if self._kin and memory.key and memory.kind in ATTRIBUTE_KINDS:
             return self._tells_of_kin(memory)  # where I live says nothing about my father

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from oldfriend.domain.attribute_keys import fold_key
 from oldfriend.domain.memories import Memory, RelationType
 from oldfriend.domain.relations import PARTNER_ROLES, PET_ROLES, RELATION_BY_ROLE
 from oldfriend.lang.language_pack import load_language_pack
@@ -28,6 +29,20 @@ def build_search_text(memory: Memory) -> str:
 def list_key_synonyms(key: str, language: str) -> Sequence[str]:
     """List the words by which people ask for a key, or speak of it, in a language."""
     return _load_key_synonyms(language).get(_SAME.get(key, key), ())
+
+
+def find_key_by_word(word: str, language: str) -> str | None:
+    """Return the one key that a folded word is a synonym of in a language."""
+    return _load_keys_by_word(language).get(word)
+
+
+@lru_cache(maxsize=32)
+def _load_keys_by_word(language: str) -> Mapping[str, str]:
+    keys: dict[str, set[str]] = {}
+    for key, words in _load_key_synonyms(language).items():
+        for word in words:
+            keys.setdefault(fold_key(word), set()).add(key)
+    return {word: key for word, (key, *more) in keys.items() if not more}
 
 
 def rewrite_idioms(question: str) -> str:

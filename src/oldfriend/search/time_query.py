@@ -157,6 +157,13 @@ def is_recap_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     return is_about_words and is_time_only_query(query, spans)
 
 
+def find_recap_spans(query: SearchQuery, *, is_happening_known: bool) -> tuple[DateSpan, ...]:
+    """Find the times of which a question asks only what was said, or what happened if unknown."""
+    spans = _times(query.text, query)
+    is_asked = is_recap_query if is_happening_known else is_time_only_query
+    return spans if is_asked(query, spans) else ()
+
+
 def list_non_events(query: SearchQuery, known: Iterable[MemoryState]) -> set[int]:
     """List the beliefs that cannot answer a time-only question: all but precisely dated events.
 

@@ -75,6 +75,7 @@ class SearchQuery:
     asked_at: int | None = None  # µs since 1970, UTC
     zone_offset_s: int = 0  # of the asker's time zone
     is_timeless: bool = False  # ignore the dates in the text
+    own_names: tuple[str, ...] = ()  # names of the asker
     exclude: frozenset[int] = frozenset()
     exact_cosines: Mapping[int, float] = field(default_factory=dict)  # of exact vectors, by seq
 

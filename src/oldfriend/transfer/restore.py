@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from oldfriend.db.conversions import remove_rule_summaries, run_conversion
 from oldfriend.db.database import Database, SqlValue, Transaction
 from oldfriend.db.stored_tables import EXPORTED_TABLES, StoredTable
 from oldfriend.domain.clock import is_representable
@@ -109,6 +110,7 @@ async def restore(db: Database, path: Path) -> RestoreResult:
             if table.name == "person":
                 people.extend(PersonId(str(row.record["id"])) for row in rows)
         await clear_all_committed_calls(tx)
+        await run_conversion(tx, remove_rule_summaries())
     return RestoreResult(rows=count, people=tuple(people))
 
 

@@ -3,12 +3,10 @@
 Formats what was looked up already; does not read the database.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
 
-from oldfriend.domain.belief_kinds import FUTURE_KINDS, KINDS_BY_NAME
+from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Evidence, Memory, MemoryState
@@ -25,8 +23,6 @@ from oldfriend.turn.quotes import (
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.retrieval import RecalledBelief
 
-_PLAIN_QUOTE: Final = re.compile(r"\A\w+\s?:\s?[“„«].+[”“»]")
-"""A belief text that only quotes somebody, as rules write it."""
 MAX_QUOTES_PER_BELIEF = 2
 """The most quotes shown for one belief: its first and last evidence."""
 MAX_BELIEFS_PER_ENTITY = 8
@@ -38,16 +34,9 @@ END_OF_DAY = (23, 59)
 def format_belief(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str:
     """Format a belief with its certainty and what it rests on: the person's setting, or quotes."""
     evidence_lines = list_evidence_lines(belief, book, zone)
-    if evidence_lines and is_plain_quote(belief):
+    if evidence_lines and belief.state.memory.is_plain_quote:
         return "\n".join(evidence_lines)
     return "\n".join([format_belief_sentence(belief.state, book, zone), *evidence_lines])
-
-
-def is_plain_quote(belief: RecalledBelief) -> bool:
-    """Tell whether a belief says nothing beyond the words of its evidence."""
-    memory = belief.state.memory
-    is_quote = _PLAIN_QUOTE.fullmatch(memory.text) is not None
-    return is_quote and KINDS_BY_NAME[memory.kind].may_be_quote
 
 
 def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -> str:
@@ -57,7 +46,7 @@ def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -
     if memory.ended_at is not None and memory.holds_until is None:
         return book.phrases["known_over"].format(text=text)
     if memory.ended_at is not None and memory.holds_until is not None:
-        until = format_day(book, memory.holds_until, zone)
+        until = format_day(book, memory.holds_until, zone, memory.grain)
         return book.phrases["known_past"].format(until=until, text=text)
     if memory.trust == "outside":
         return book.phrases["known_read"].format(text=text)
@@ -70,8 +59,9 @@ def format_dated_memory(memory: Memory, book: LocalePhrases, zone: str) -> str:
     if (days := memory.happened_during) is not None:
         return f"{memory.text} ({format_day_span(book, *days, zone)})"
     if memory.holds_from is not None and memory.kind not in FUTURE_KINDS:
-        since = format_day(book, memory.holds_from, zone)
-        return book.phrases["since_day"].format(text=memory.text, since=since)
+        since = format_day(book, memory.holds_from, zone, memory.grain)
+        part = "since_period" if memory.grain else "since_day"
+        return book.phrases[part].format(text=memory.text, since=since)
     return memory.text
 
 
@@ -82,7 +72,9 @@ def format_past_belief(belief: RecalledBelief, book: LocalePhrases, zone: str) -
     if memory.holds_from is None and since is not None:
         text = book.phrases["first_said"].format(text=text, since=format_day(book, since, zone))
     if until is not None:
-        text = book.phrases["known_past"].format(text=text, until=format_day(book, until, zone))
+        text = book.phrases["known_past"].format(
+            text=text, until=format_day(book, until, zone, memory.grain)
+        )
     return f"• {text}"
 
 
@@ -139,9 +131,9 @@ def format_profile(context: ReplyContext, book: LocalePhrases, *, now: Micros, z
 
 
 def list_profile_facts(context: ReplyContext) -> Sequence[MemoryState]:
-    """Return the listed facts and preferences of the person."""
+    """Return the listed facts and preferences of the person, and what they said of themselves."""
     profile = context.user_context.profile
-    return (*profile.facts, *profile.preferences)[:MAX_LISTED]
+    return (*profile.attributes, *profile.quotes)[:MAX_LISTED]
 
 
 def list_open_promises(context: ReplyContext) -> Sequence[MemoryState]:
@@ -222,7 +214,8 @@ def format_open_promise(known: MemoryState, book: LocalePhrases, *, now: Micros,
     text, due = known.memory.text, known.memory.due_at
     if due is None:
         return f"• {text}"
-    when = format_due(book, due, zone)
+    grain = known.memory.grain
+    when = format_day(book, due, zone, grain) if grain else format_due(book, due, zone)
     if due < now:
         when = book.phrases["overdue"].format(when=when)
     elif when in text:
@@ -242,7 +235,7 @@ def format_belief_with_quote(belief: RecalledBelief, book: LocalePhrases, zone: 
     text = format_dated_memory(belief.state.memory, book, zone)
     if belief.evidence:
         last = belief.evidence[-1]
-        if is_plain_quote(belief):
+        if belief.state.memory.is_plain_quote:
             return f"• {format_evidence_quote(last, book)}"
         when, quote = format_moment(book, last.said_at, last.zone), extract_excerpt(last.quote, ())
         return book.phrases["about_you_words"].format(text=text, when=when, quote=quote)

@@ -16,12 +16,13 @@ from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, Memory, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
+from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.beliefs import get_memory_state
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.deletion.deletion_plan import plan_deletion
 from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
 from oldfriend.memory.journal import list_journal_as_of
-from oldfriend.memory.messages import get_message, list_recent_messages
+from oldfriend.memory.messages import get_message, list_messages, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.search import list_named_entities
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
@@ -33,6 +34,8 @@ from oldfriend.search.question_patterns import (
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import list_key_synonyms
+from oldfriend.search.time_query import find_recap_spans
+from oldfriend.search.types import SearchQuery
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
 from oldfriend.turn.retrieval import RecalledBelief, get_utc_offset_s, load_sources
@@ -40,6 +43,8 @@ from oldfriend.turn.turn_outcome import Utterance
 
 MIN_TERM_OVERLAP: Final = 0.6
 """A line answers a question if it holds at least this share of its content terms."""
+MAX_TOLD_THEN: Final = 500
+"""Messages of a time span that are looked at, the newest."""
 
 
 def answer_from_core_block(question: str, language: str, blocks: Sequence[CoreBlock]) -> str:
@@ -192,6 +197,33 @@ async def load_past_beliefs(tx: Transaction, utterance: Utterance) -> PastBelief
     decided = [change.after for change in await list_journal_as_of(tx, utterance.person.id, at)]
     live = [each for each in decided if isinstance(each, Memory) and each.is_live]
     return PastBeliefs(at=at, memories=tuple(each for each in live if each.kind != "note"))
+
+
+async def load_told_then(
+    tx: Transaction, utterance: Utterance, question: SearchQuery, *, is_happening_known: bool
+) -> tuple[Message, ...]:
+    """Return what was told at the time that is all that a question asks about, oldest first."""
+    now, told = utterance.message.at, list[Message]()
+    for span in find_recap_spans(question, is_happening_known=is_happening_known):
+        since = get_span_start(span, question.zone_offset_s, now=now)
+        until = get_span_end(span, question.zone_offset_s, now=now)
+        told += await list_messages(
+            tx, utterance.person.id, since=since, until=until, limit=MAX_TOLD_THEN
+        )
+    return tuple(each for each in told if each.role != "companion" and is_telling(each.text))
+
+
+def is_telling(text: str) -> bool:
+    """Tell whether a message tells something, rather than only asks, orders or greets."""
+    acts = classify_act(text)
+    return max(acts, key=lambda act: acts[act]) == "statement"
+
+
+def get_span_start(span: DateSpan, offset_s: int, *, now: Micros) -> Micros:
+    """Return the first moment of a time span; of one to come, that of the year before."""
+    first = to_micros(to_utc_midnight(span.first))
+    first = first if first <= now else to_micros(to_utc_midnight(subtract_year(span.first)))
+    return first - offset_s * SECOND
 
 
 def get_span_end(span: DateSpan, offset_s: int, *, now: Micros) -> Micros:

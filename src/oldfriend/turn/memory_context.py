@@ -4,14 +4,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from oldfriend.domain.clock import Micros, from_micros, get_day_range
+from oldfriend.domain.clock import Micros, TimeGrain, format_grain, from_micros, get_day_range
 from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import get_block_text
 from oldfriend.prompts.token_budget import select_fitting
-from oldfriend.turn.prompt_ranking import drop_covered, move_near_duplicates_last, select_candidates
+from oldfriend.turn.neighbors import add_neighbors
+from oldfriend.turn.prompt_ranking import (
+    move_near_duplicates_last,
+    select_candidates,
+    select_fitting_items,
+)
 from oldfriend.turn.retrieval import (
     KnownNote,
     RecalledBelief,
@@ -20,6 +25,7 @@ from oldfriend.turn.retrieval import (
     RecallQuery,
     RecallResult,
     SearchDeps,
+    get_item_id,
     list_known_notes,
     recall,
 )
@@ -37,6 +43,9 @@ PROFILE_TITLE = "Known of them:"
 OPEN_TITLE = "Promised or expected:"
 NOTES_TITLE = "Asked to remember:"
 BELIEFS_TITLE = "Believed:"
+UNSURE_BELIEFS_TITLE = "Believed, uncertain whether it matters here:"
+MESSAGES_TITLE = "Said before:"
+UNSURE_MESSAGES_TITLE = "Said before, uncertain whether it answers:"
 
 
 async def build_context(
@@ -58,10 +67,11 @@ async def build_context(
     result = await recall(search_deps, person, query, limit=MAX_CONSIDERED)
     if not result.is_empty:
         ranking = await move_near_duplicates_last(search_deps, person, result.ranking)
+        ranking = await add_neighbors(search_deps, person, ranking, query)
         result = replace(result, merged_ranking=ranking)
     section_budget = budget // PROFILE_DIVISOR
     profile_lines = build_profile_lines(
-        (*profile.facts, *profile.preferences),
+        profile.attributes,
         person,
         section_budget - estimate_line_tokens(PROFILE_TITLE),
     )
@@ -120,20 +130,20 @@ def build_recalled_parts(
     recall_result: RecallResult, covered_ids: Collection[str], person: Person, budget: int
 ) -> list[TitledLines]:
     """Return the best recalled items that fit: beliefs, and messages by time."""
-    is_sure = recall_result.is_answerable
-    heading = "Said before:" if is_sure else "Said before, maybe unrelated:"
-    items = drop_covered(select_candidates(recall_result, max_unsure=MAX_CONSIDERED), covered_ids)
-    lines = {format_item(each, person.zone): each for each in items}
-    kept = select_fitting_lines(
-        list(lines), budget - estimate_line_tokens(heading) - estimate_line_tokens(BELIEFS_TITLE)
+    beliefs_title = BELIEFS_TITLE if recall_result.is_belief_answerable else UNSURE_BELIEFS_TITLE
+    title = MESSAGES_TITLE if recall_result.is_answerable else UNSURE_MESSAGES_TITLE
+    items = select_candidates(recall_result.ranking)
+    lines = {get_item_id(each): format_item(each, person.zone) for each in items}
+    costs = [estimate_line_tokens(lines[get_item_id(each)]) for each in items]
+    title_costs = (estimate_line_tokens(beliefs_title), estimate_line_tokens(title))
+    kept = select_fitting_items(items, costs, budget, title_costs, covered_ids=covered_ids)
+    beliefs = [lines[get_item_id(each)] for each in kept if isinstance(each, RecalledBelief)]
+    messages = sorted(
+        (each.message.at, each.message.seq, lines[get_item_id(each)])
+        for each in kept
+        if isinstance(each, RecalledMessage)
     )
-    beliefs = [line for line in kept if isinstance(lines[line], RecalledBelief)]
-    messages = [
-        (each.message.at, each.message.seq, line)
-        for line in kept
-        if isinstance(each := lines[line], RecalledMessage)
-    ]
-    return [(BELIEFS_TITLE, beliefs), (heading, [line for _, _, line in sorted(messages)])]
+    return [(beliefs_title, beliefs), (title, [line for _, _, line in messages])]
 
 
 def select_fitting_lines(lines: Sequence[str], budget: int) -> list[str]:
@@ -166,11 +176,15 @@ def format_belief_line(known: MemoryState, zone: str) -> str:
     memory = known.memory
     remarks = [f"said {format_iso_day(known.stats.last_seen, zone)}"]
     if (days := memory.happened_during) is not None:
-        remarks.insert(0, f"on {format_iso_days(*days, zone)}")
+        remarks.insert(0, f"on {format_iso_days(*days, zone, memory.grain)}")
     if memory.due_at is not None:
-        remarks.append(f"due {from_micros(memory.due_at, zone):%Y-%m-%d %H:%M}")
+        due = from_micros(memory.due_at, zone)
+        when = format_grain(due.date(), memory.grain) if memory.grain else f"{due:%Y-%m-%d %H:%M}"
+        remarks.append(f"due {when}")
     if memory.ended_at is not None:
-        remarks.append(f"until {format_iso_day(memory.holds_until or memory.ended_at, zone)}")
+        grain = memory.grain if memory.holds_until else ""
+        until = format_iso_day(memory.holds_until or memory.ended_at, zone, grain)
+        remarks.append(f"until {until}")
     elif memory.status != "active":
         remarks.append(memory.status)
     if memory.trust == "outside":
@@ -178,14 +192,15 @@ def format_belief_line(known: MemoryState, zone: str) -> str:
     return f"- {flatten_whitespace(memory.text)} ({', '.join(remarks)})"
 
 
-def format_iso_day(at: Micros, zone: str) -> str:
-    """Return the day of a moment in a time zone."""
-    return from_micros(at, zone).date().isoformat()  # takes a third of the time of "%Y-%m-%d"
+def format_iso_day(at: Micros, zone: str, grain: TimeGrain = "") -> str:
+    """Return the day of a moment in a time zone, or only its month or year."""
+    return format_grain(from_micros(at, zone).date(), grain)  # a third of the time of "%Y-%m-%d"
 
 
-def format_iso_days(first: Micros, last: Micros, zone: str) -> str:
-    """Return a day, or the first and last of several."""
-    return " to ".join(day.isoformat() for day in dict.fromkeys(get_day_range(first, last, zone)))
+def format_iso_days(first: Micros, last: Micros, zone: str, grain: TimeGrain = "") -> str:
+    """Return a day, or the first and last of several; or only their months or years."""
+    days = (format_grain(day, grain) for day in get_day_range(first, last, zone))
+    return " to ".join(dict.fromkeys(days))
 
 
 def format_message_line(message: Message) -> str:

@@ -3,10 +3,14 @@
 For the offline companion, which quotes nothing rather than something beside the point.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
+from datetime import date
 from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.restatement_detection import find_restatement
@@ -52,6 +56,8 @@ def list_rewritten_beliefs(recall_result: RecallResult) -> list[RecalledBelief]:
 def can_answer(belief: RecalledBelief, matter: RequestedAttribute | None) -> bool:
     """Tell whether a belief that is no value of the requested attribute may answer."""
     memory = belief.state.memory
+    if memory.is_quoted_fact:  # its message is found, too
+        return False
     return matter is None or not (memory.key or memory.kind in FUTURE_KINDS)
 
 
@@ -229,6 +235,20 @@ def has_certain_reading(recalled: RecalledMessage) -> bool:
 def is_close_by_reader(recalled: RecalledMessage) -> bool:
     """Tell whether the reader finds that a message may answer."""
     return recalled.reading is not None and recalled.reading.logit >= CLOSE_LOGIT
+
+
+def select_told(told: Sequence[Message], limit: int) -> list[Message]:
+    """Return some messages of a time span in their order, the longest of each day before others."""
+    by_day: defaultdict[date, list[Message]] = defaultdict(list)
+    for each in sorted(told, key=lambda each: -len(each.text)):
+        by_day[from_micros(each.at, each.zone).date()].append(each)
+    ranked = sorted(
+        (rank, -len(each.text), each.at, each.id)
+        for day in by_day.values()
+        for rank, each in enumerate(day)
+    )
+    chosen = {each for *_, each in ranked[:limit]}
+    return [each for each in told if each.id in chosen]
 
 
 def is_context_only(recalled: RecalledMessage) -> bool:

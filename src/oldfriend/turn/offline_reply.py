@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Literal
 
 from oldfriend.domain.ids import MessageId
+from oldfriend.domain.messages import Message
 from oldfriend.lang.message_acts import MessageAct, classify_act
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
-from oldfriend.search import list_named_entities
+from oldfriend.search import Reason, ScoredMessage, list_named_entities
 from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.answer_reading import compute_fused_score
 from oldfriend.turn.belief_texts import (
@@ -49,6 +50,7 @@ from oldfriend.turn.offline_ranking import (
     is_likely_known,
     is_only_relation,
     list_rewritten_beliefs,
+    select_told,
 )
 from oldfriend.turn.quotes import format_quote
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, build_recalled_item
@@ -66,6 +68,8 @@ from oldfriend.turn.turn_outcome import Reply, Utterance
 MAX_QUOTES = 3
 MAX_BELIEFS = 2
 MAX_VALUES = 8
+MAX_TOLD_THEN = 6
+"""Messages quoted of a time that is asked about."""
 MAX_SHORT_CHARS = 120
 """Characters; a longer message tells something, whatever else it does."""
 MIN_COMMAND = 0.6
@@ -120,7 +124,7 @@ def build_offline_reply(
             "author": RULES_VERSION,
             "signal": perception.signal,
             "risk": perception.injection.risk,
-            "certainty": "sure" if core_block_answer else judge_certainty(items, result),
+            "certainty": "sure" if core_block_answer else judge_certainty(items, context),
             "answerable": round(result.answer_probability, 3) if perception.needs_recall else None,
             "degraded": context.is_degraded,
             "missing": [*context.missing_parts],
@@ -133,11 +137,14 @@ def build_offline_reply(
 
 
 def judge_certainty(
-    items: Sequence[ReceiptItem], recall_result: RecallResult
+    items: Sequence[ReceiptItem], context: ReplyContext
 ) -> Literal["sure", "unsure", "none"]:
     """Return how sure what is told is an answer; a belief is, unless of another time."""
+    recall_result = context.recall_result
     if not items:
         return "none"
+    if context.told_then:
+        return "sure"
     if items[0].kind == "memory":
         is_other_time = recall_result.is_about_past and recall_result.values_at_other_times
         return "unsure" if is_other_time else "sure"
@@ -160,7 +167,7 @@ def find_core_block_answer(
         return ""
     requested = context.recall_result.requested_attribute
     is_own = requested is not None and requested.is_own
-    is_surer = judge_certainty(items, context.recall_result) == "sure" and not is_own
+    is_surer = judge_certainty(items, context) == "sure" and not is_own
     if is_surer or any(item.kind == "memory" for item in items):
         return ""
     question = perception.question or utterance.text
@@ -217,6 +224,8 @@ def answer_question(
     zone, are_two = utterance.message.zone, len(context.user_context.named) > 1
     if are_two and book.patterns.how_tied.search(question):
         text, used = answer_relation_between(context, book, zone)
+    elif context.told_then:
+        text, used = answer_told_then(context.told_then, book)
     elif (
         asks_who
         and context.user_context.named
@@ -228,6 +237,22 @@ def answer_question(
     if perception.note is not None:
         text = f"{format_note_confirmation(perception.note, context, book)}\n\n{text}"
     return text, used
+
+
+def answer_told_then(
+    told: Sequence[Message], book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Quote what was told at the time that is asked about: some of each day, and how much more."""
+    chosen = select_told(told, MAX_TOLD_THEN)
+    lines = [f"• {format_quote(each, book)}" for each in chosen]
+    if len(told) > len(chosen):
+        lines.append(book.phrases["more_told"].format(count=len(told) - len(chosen)))
+    why = (Reason(cause="date", strength=1.0),)
+    used = [
+        RecalledMessage(message=each, hit=ScoredMessage(seq=each.seq, score=1.0, reasons=why))
+        for each in chosen
+    ]
+    return format_list(book.phrases["told_then"], lines), used
 
 
 def answer_relation_between(

@@ -10,7 +10,7 @@ from html import escape
 from typing import Literal
 
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.domain.memories import MemoryState, Summary
+from oldfriend.domain.memories import Memory, MemoryState, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.label_stripping import strip_labels_and_calls
@@ -32,7 +32,8 @@ JOINERS = frozenset("\u200c\u200d")
 def sanitize(text: str) -> str:
     """Return a text on one line that cannot open or close a label or a remark of ours."""
     return (
-        escape(flatten_whitespace(strip_invisible(text)))
+        escape(flatten_whitespace(strip_invisible(text)), quote=False)
+        .replace('"', "&quot;")
         .replace("[", "&#91;")
         .replace("]", "&#93;")
     )
@@ -47,18 +48,21 @@ def strip_invisible(text: str) -> str:
     )
 
 
-def label_recalled_message(prompt: Prompt, recalled: RecalledMessage) -> str:
-    """Return a recalled message with its label."""
+def label_recalled_message(prompt: Prompt, recalled: RecalledMessage, *, person_name: str) -> str:
+    """Return a recalled message with its label; the person's own bear their name of today."""
     words = [word for reason in recalled.hit.reasons for word in reason.words]
     text = extract_excerpt(recalled.message.text, words, max_chars=MAX_RECORD_CHARS)
-    return render_label(prompt, "memory", recalled.message, text)
+    message = recalled.message
+    if message.role == message.trust == "person":
+        message = replace(message, speaker=person_name)
+    return render_label(prompt, "memory", message, text)
 
 
-def label_item(prompt: Prompt, item: RecalledItem, *, zone: str) -> str:
+def label_item(prompt: Prompt, item: RecalledItem, *, zone: str, person_name: str) -> str:
     """Return a recalled message or belief with its label."""
     if isinstance(item, RecalledBelief):
         return label_belief(prompt, item.state, zone=zone)
-    return label_recalled_message(prompt, item)
+    return label_recalled_message(prompt, item, person_name=person_name)
 
 
 def label_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
@@ -71,7 +75,11 @@ def label_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
         "text": sanitize(format_dated_belief(known, zone)),
     }
     if memory.ended_at is not None:
-        until = format_iso_day(memory.holds_until, zone) if memory.holds_until else "some time"
+        until = (
+            format_iso_day(memory.holds_until, zone, memory.grain)
+            if memory.holds_until
+            else "some time"
+        )
         return prompt.render("belief_past", until=until, **values)
     return prompt.render("belief", sure=CERTAINTY_BY_STATUS.get(memory.status, "no"), **values)
 
@@ -82,9 +90,9 @@ def format_dated_belief(known: MemoryState, zone: str) -> str:
     """
     memory = known.memory
     if (days := memory.happened_during) is not None:
-        return f"{memory.text} ({format_iso_days(*days, zone)})"
+        return f"{memory.text} ({format_iso_days(*days, zone, memory.grain)})"
     if memory.holds_from is not None:
-        return f"{memory.text} (since {format_iso_day(memory.holds_from, zone)})"
+        return f"{memory.text} (since {format_iso_day(memory.holds_from, zone, memory.grain)})"
     if memory.kind == "fact" and memory.ended_at is None:
         return f"{memory.text} (first said {format_iso_day(known.stats.first_seen, zone)})"
     return memory.text
@@ -97,17 +105,28 @@ def label_profile_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> st
     return prompt.render("profile_line", **{"kind": kind, "class": memory.trust, "text": text})
 
 
-def label_open_belief(prompt: Prompt, known: MemoryState, *, now: Micros, zone: str) -> str:
+def format_due_time(memory: Memory, zone: str) -> str:
+    """Return when a belief is due, as precisely as it is known; "" if that is unknown."""
+    if memory.due_at is None:
+        return ""
+    if memory.grain:
+        return format_iso_day(memory.due_at, zone, memory.grain)
+    return format_timestamp(memory.due_at, zone)
+
+
+def label_open_belief(
+    prompt: Prompt, known: MemoryState, *, now: Micros, zone: str, person_name: str
+) -> str:
     """Return a promise or expectation with its due time and whether it is overdue."""
     memory = known.memory
-    due = "at some time" if memory.due_at is None else format_timestamp(memory.due_at, zone)
+    due = format_due_time(memory, zone) or "at some time"
     if memory.due_at is not None and memory.due_at < now:
         due += ", overdue"
     return prompt.render(
         "open_line",
         **{
             "kind": memory.kind,
-            "who": memory.subject,
+            "who": sanitize(person_name) if memory.subject == "person" else memory.subject,
             "due": due,
             "class": memory.trust,
             "text": sanitize(memory.text),

@@ -12,18 +12,17 @@ from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.belief_embeddings import load_belief_vectors
 from oldfriend.memory.vectors import load_message_vectors
-from oldfriend.search import diversify
+from oldfriend.search import ReasonCause, list_older_duplicates
 from oldfriend.turn.retrieval import (
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
-    RecallResult,
     SearchDeps,
     get_item_id,
-    get_score,
 )
 
-MAX_UNSURE = 5
+MAX_ABOUT_NAMED = 8
+"""The most beliefs about, or related to, the entities that a text names."""
 MAX_REACHED = 5
 """The most beliefs that were only reached through a relation."""
 
@@ -33,14 +32,9 @@ async def move_near_duplicates_last(
 ) -> tuple[RecalledItem, ...]:
     """Return the items with near duplicates of something newer moved to the end."""
     vectors = await load_item_vectors(search_deps, person, ranked)
-    order = diversify(
-        [get_score(each) for each in ranked],
-        vectors,
-        [*map(get_last_said_at, ranked)],
-        limit=len(ranked),
-    )
-    repeats = sorted(set(range(len(ranked))).difference(order))
-    return tuple(ranked[index] for index in [*order, *repeats])
+    repeats = list_older_duplicates(vectors, [*map(get_last_said_at, ranked)])
+    order = sorted(range(len(ranked)), key=lambda index: index in repeats)
+    return tuple(ranked[index] for index in order)
 
 
 async def load_item_vectors(
@@ -76,49 +70,60 @@ def get_last_said_at(item: RecalledItem) -> Micros:
     return item.state.stats.last_seen if isinstance(item, RecalledBelief) else item.message.at
 
 
-def select_candidates(
-    recall_result: RecallResult, *, max_unsure: int = MAX_UNSURE
-) -> list[RecalledItem]:
-    """Return the recalled items that may be shown, best first.
+def select_candidates(ranking: Sequence[RecalledItem]) -> list[RecalledItem]:
+    """Return the items that may be shown, best first: few of those about somebody who is named."""
+    reached = [get_item_id(each) for each in ranking if has_cause(each, "reached")]
+    about_named = [
+        get_item_id(each)
+        for each in ranking
+        if is_about_named(each) and get_item_id(each) not in reached[MAX_REACHED:]
+    ]
+    left_out = {*reached[MAX_REACHED:], *about_named[MAX_ABOUT_NAMED:]}
+    return [each for each in ranking if get_item_id(each) not in left_out]
 
-    Beliefs that do not seem to answer are shown only if pinned or about somebody named.
+
+def is_about_named(item: RecalledItem) -> bool:
+    """Tell whether it is a belief about, or related to, an entity that the text names."""
+    return isinstance(item, RecalledBelief) and (
+        has_cause(item, "mentions") or has_cause(item, "reached")
+    )
+
+
+def has_cause(item: RecalledItem, cause: ReasonCause) -> bool:
+    """Tell whether it is a belief that was recalled for a cause."""
+    return isinstance(item, RecalledBelief) and any(reason.cause == cause for reason in item.why)
+
+
+def select_fitting_items(
+    ranked: Sequence[RecalledItem],
+    costs: Sequence[int],
+    budget: int,
+    title_costs: tuple[int, int],
+    *,
+    covered_ids: Collection[str] = (),
+) -> list[RecalledItem]:
+    """Return the best items that fit into a budget, in their order.
+
+    Beliefs and messages have half of it each, with their title, and take what the other leaves.
+    Left out is what is covered already, and of a belief and the messages it rests on all but the
+    best.
     """
-    beliefs = [each for each in recall_result.ranking if isinstance(each, RecalledBelief)]
-    beliefs = limit_reached(beliefs)
-    messages = [each for each in recall_result.ranking if not isinstance(each, RecalledBelief)]
-    if not recall_result.is_belief_answerable:
-        beliefs = [each for each in beliefs if each.state.memory.is_pinned or is_about_named(each)]
-    if not recall_result.is_answerable:
-        messages = messages[:max_unsure]
-    shown = {*map(get_item_id, beliefs), *map(get_item_id, messages)}
-    return [each for each in recall_result.ranking if get_item_id(each) in shown]
-
-
-def is_about_named(belief: RecalledBelief) -> bool:
-    """Tell whether the text names an entity that a belief is about or related to."""
-    return any(reason.cause in {"mentions", "reached"} for reason in belief.why)
-
-
-def limit_reached(ranked: Sequence[RecalledBelief]) -> list[RecalledBelief]:
-    """Return the beliefs with only the best MAX_REACHED of those reached through a relation."""
-    reached = [get_item_id(each) for each in ranked if each.why and each.why[0].cause == "reached"]
-    left_out = set(reached[MAX_REACHED:])
-    return [each for each in ranked if get_item_id(each) not in left_out]
-
-
-def drop_covered(
-    ranked: Sequence[RecalledItem], covered_ids: Collection[str]
-) -> list[RecalledItem]:
-    """Drop what is shown already, and a belief or message whose counterpart is shown."""
-    kept: list[RecalledItem] = []
     covered: set[str] = set(covered_ids)
-    for each in ranked:
-        evidence = (
-            {evidence.message for evidence in each.evidence}
-            if isinstance(each, RecalledBelief)
-            else set()
-        )
-        if get_item_id(each) not in covered and covered.isdisjoint(evidence):
-            kept.append(each)
-            covered |= {get_item_id(each), *evidence}
-    return kept
+    kept: set[int] = set()
+    used = {True: 0, False: 0}
+    for share in (budget // 2, budget):
+        for index, (item, item_cost) in enumerate(zip(ranked, costs, strict=True)):
+            is_belief, ids = isinstance(item, RecalledBelief), list_covered(item)
+            cost = item_cost if used[is_belief] else item_cost + title_costs[not is_belief]
+            fits = used[is_belief] + cost <= share and sum(used.values()) + cost <= budget
+            if index not in kept and fits and covered.isdisjoint(ids):
+                kept.add(index)
+                used[is_belief] += cost
+                covered.update(ids)
+    return [ranked[index] for index in sorted(kept)]
+
+
+def list_covered(item: RecalledItem) -> list[str]:
+    """Return the ids that showing an item makes superfluous: its own, and its evidence."""
+    evidence = item.evidence if isinstance(item, RecalledBelief) else ()
+    return [get_item_id(item), *(each.message for each in evidence)]

@@ -6,14 +6,17 @@ set by the caller.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from oldfriend.domain.clock import from_micros
+from oldfriend.domain.memories import Entity
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import ToolDefinition
+from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import Priority, PromptBudget, select_fitting
+from oldfriend.search.belief_search import NAME_MENTION
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
     format_timestamp,
@@ -25,10 +28,11 @@ from oldfriend.turn.prompt_labels import (
     sanitize,
     sanitize_core_block,
 )
-from oldfriend.turn.prompt_ranking import drop_covered, select_candidates
+from oldfriend.turn.prompt_ranking import select_candidates, select_fitting_items
 from oldfriend.turn.reply_context import ReplyContext
-from oldfriend.turn.retrieval import RecalledItem, RecallResult, get_item_id
+from oldfriend.turn.retrieval import RecalledBelief, RecalledItem, RecallResult, get_item_id
 from oldfriend.turn.turn_outcome import Utterance
+from oldfriend.turn.user_context import EntityContext
 
 QUESTION_MARK = re.compile("[?\uff1f]")
 
@@ -68,6 +72,12 @@ class PromptDraft:
         source_ids = (each for section in self.sections for each in section.source_ids)
         return tuple(dict.fromkeys([*self.shown_ids, *source_ids]))
 
+    @property
+    def person_name(self) -> str:
+        """Return what the person is called, else words that stand for a name."""
+        name = find_person_name(self.utterance, self.context)
+        return name or self.prompt.render("the_person")
+
     def list_by_priority(self, priority: Priority) -> list[PromptSection]:
         """Return the sections of a priority."""
         return self.by_priority.get(priority, [])
@@ -80,6 +90,15 @@ class PromptDraft:
     def list_by_name(self, *names: str) -> list[PromptSection]:
         """Return the sections with these names."""
         return [section for section in self.sections if section.name in names]
+
+
+def find_person_name(utterance: Utterance, context: ReplyContext) -> str | None:
+    """Return what the person is called; None if that is not known."""
+    person = utterance.person
+    if utterance.is_in_group:
+        return person.name
+    names = (*context.user_context.own_names, person.name, utterance.message.speaker)
+    return next((name for name in names if name not in {"", DEFAULT_OWNER_NAME}), None)
 
 
 def count_tokens(sections: Iterable[PromptSection]) -> int:
@@ -121,10 +140,12 @@ def build_state_section(
     """Return who is talking, the time, and what a rule has noted of the message."""
     message = utterance.message
     now = from_micros(message.at, message.zone)
+    name = find_person_name(utterance, context)
+    part = "state_unnamed" if name is None else "state"
     lines = [
         prompt.render(
-            "state_in_group" if utterance.is_in_group else "state",
-            person=sanitize(utterance.person.name),
+            "state_in_group" if utterance.is_in_group else part,
+            person=sanitize(name or ""),
             who=sanitize(message.speaker),
             now=f"{now:%A} {now:%Y-%m-%d %H:%M}",
             zone=message.zone,
@@ -197,58 +218,107 @@ def build_notes_section(draft: PromptDraft, budget: int) -> tuple[PromptSection]
     return (build_ranked_section("notes", title, lines, ids, ranking=newest_first, budget=budget),)
 
 
-def build_recalled_sections(draft: PromptDraft, budget: int) -> tuple[PromptSection, PromptSection]:
-    """Return the best recalled beliefs and messages that fit, the messages by time.
+def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return what is known of the named entities, and the best recalled beliefs and messages.
 
-    They share one budget, the better one first. What is shown already is not shown again; of a
-    belief and the messages it rests on, only the one that answers better is shown.
+    Beliefs and messages share one budget. What is shown already is not shown again; of a belief and
+    the messages it rests on, only the one that answers better is shown. Messages are by time.
     """
-    result, prompt, shown_ids = (
+    result, prompt, zone = (
         draft.context.recall_result,
         draft.prompt,
-        frozenset(draft.shown_ids),
+        draft.utterance.message.zone,
     )
-    zone = draft.utterance.message.zone
-    candidates = drop_covered(select_candidates(result), shown_ids)
-    lines = [label_item(prompt, each, zone=zone) for each in candidates]
-    titles = prompt.render("beliefs"), render_memories_title(result, prompt)
-    left = budget - sum(map(estimate_line_tokens, titles))
-    kept = {
-        get_item_id(candidates[nth])
-        for nth in select_fitting([*map(estimate_line_tokens, lines)], left)
-    }
-    by_id = {get_item_id(each): line for each, line in zip(candidates, lines, strict=True)}
-    beliefs = [each for each in result.beliefs if get_item_id(each) not in shown_ids]
+    named = draft.context.user_context.named
+    items = select_candidates([*result.ranking, *list_unrecalled(result, named)])
+    costs = [
+        estimate_line_tokens(label_item(prompt, each, zone=zone, person_name=draft.person_name))
+        for each in items
+    ]
+    entity_titles = [render_entity_title(each.entity, prompt) for each in named]
+    beliefs_title, memories_title = render_recall_titles(result, prompt)
+    title_costs = (
+        sum(map(estimate_line_tokens, [*entity_titles, beliefs_title])),
+        estimate_line_tokens(memories_title),
+    )
+    kept = select_fitting_items(items, costs, budget, title_costs, covered_ids=draft.shown_ids)
+    sections: list[PromptSection] = []
+    shown: set[str] = set()
+    for each, title in zip(named, entity_titles, strict=True):
+        about = [one for one in kept if is_about(one, each) and get_item_id(one) not in shown]
+        section = build_item_section(draft, f"about {each.entity.name}", title, about, about)
+        sections.append(replace(section, source_ids=(each.entity.id,) if section.shown_ids else ()))
+        shown |= set(section.shown_ids)
+    already = {*draft.shown_ids, *shown}
+    rest = [each for each in kept if get_item_id(each) not in shown]
+    beliefs = [each for each in result.beliefs if get_item_id(each) not in already]
     messages = sorted(result.messages, key=lambda each: (each.message.at, each.message.seq))
     return (
-        build_item_section("beliefs", titles[0], beliefs, by_id, kept),
-        build_item_section("memories", titles[1], messages, by_id, kept),
+        *sections,
+        build_item_section(draft, "beliefs", beliefs_title, beliefs, rest),
+        build_item_section(draft, "memories", memories_title, messages, rest),
     )
 
 
-def render_memories_title(recall_result: RecallResult, prompt: Prompt) -> str:
-    """Return the title of the recalled messages, which says whether one seems to answer."""
-    return prompt.render("memories" if recall_result.is_answerable else "memories_unsure")
+def list_unrecalled(
+    recall_result: RecallResult, named: Sequence[EntityContext]
+) -> list[RecalledBelief]:
+    """Return what is known of the named entities and was not recalled, as if it had been."""
+    recalled = {*map(get_item_id, recall_result.beliefs)}
+    known = {each.memory.id: each for one in named for each in one.all_known}
+    return [
+        RecalledBelief(state=each, score=0.0, why=(NAME_MENTION,), evidence=())
+        for each in known.values()
+        if each.memory.id not in recalled
+    ]
+
+
+def is_about(item: RecalledItem, named: EntityContext) -> bool:
+    """Tell whether an item is a belief about a named entity, or related to it."""
+    if not isinstance(item, RecalledBelief):
+        return False
+    related = {each.known.memory.id for each in named.relations}
+    memory = item.state.memory
+    return named.entity.id in memory.entities or memory.id in related
+
+
+def render_entity_title(entity: Entity, prompt: Prompt) -> str:
+    """Return the title of what is known of a named entity."""
+    names = ", ".join(sanitize(name) for name in (entity.name, *entity.aliases))
+    return prompt.render("about", name=f"{names} ({entity.kind})")
+
+
+def render_recall_titles(recall_result: RecallResult, prompt: Prompt) -> tuple[str, str]:
+    """Return the titles of recalled beliefs and messages, which say if it is uncertain."""
+    return (
+        prompt.render("beliefs" if recall_result.is_belief_answerable else "beliefs_unsure"),
+        prompt.render("memories" if recall_result.is_answerable else "memories_unsure"),
+    )
 
 
 def build_item_section(
+    draft: PromptDraft,
     name: str,
     title: str,
     items: Sequence[RecalledItem],
-    lines: Mapping[str, str],
-    kept_ids: Collection[str],
+    kept: Sequence[RecalledItem],
 ) -> PromptSection:
-    """Return a section with the kept items, in their own order."""
-    shown = tuple(get_item_id(each) for each in items if get_item_id(each) in kept_ids)
+    """Return a section with those of the items that are kept, in their own order."""
+    kept_ids = {*map(get_item_id, kept)}
+    shown = [each for each in items if get_item_id(each) in kept_ids]
     dropped = tuple(get_item_id(each) for each in items if get_item_id(each) not in kept_ids)
     if not shown:
         return PromptSection(name=name, dropped_ids=dropped)
-    text = "\n".join([title, *(lines[each] for each in shown)])
+    zone = draft.utterance.message.zone
+    lines = [
+        label_item(draft.prompt, each, zone=zone, person_name=draft.person_name) for each in shown
+    ]
+    text = "\n".join([title, *lines])
     return PromptSection(
         name=name,
         text=text,
         tokens=estimate_line_tokens(text),
-        shown_ids=shown,
+        shown_ids=tuple(map(get_item_id, shown)),
         dropped_ids=dropped,
     )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from oldfriend.domain.clock import Micros, from_micros, get_day_range
+from oldfriend.domain.clock import Micros, TimeGrain, from_micros, get_day_range
 from oldfriend.domain.messages import Message
 from oldfriend.prompts.locale_phrases import LocalePhrases
 
@@ -32,9 +32,20 @@ def format_moment(book: LocalePhrases, at: Micros, zone: str) -> str:
     return book.date_formats.moment.format(date=date, hour=local.hour, minute=local.minute)
 
 
-def format_day(book: LocalePhrases, at: Micros, zone: str) -> str:
-    """Format the day of a moment in a language and time zone."""
-    return format_date(book, from_micros(at, zone).date())
+def format_day(book: LocalePhrases, at: Micros, zone: str, grain: TimeGrain = "") -> str:
+    """Format the day of a moment in a language and time zone, or only its month or year."""
+    day = from_micros(at, zone).date()
+    return format_period(book, day, grain) if grain else format_date(book, day)
+
+
+def format_period(book: LocalePhrases, day: date, grain: TimeGrain) -> str:
+    """Format the month or the year of a day in a language."""
+    formats = book.date_formats
+    if grain == "year":
+        return formats.year.format(year=day.year)
+    return formats.month.format(
+        month=formats.months[day.month - 1], number=day.month, year=day.year
+    )
 
 
 def format_date(book: LocalePhrases, day: date) -> str:
@@ -48,17 +59,14 @@ def format_day_span(book: LocalePhrases, first: Micros, last: Micros, zone: str)
     """Format a span of days: one day, a month, a year, or first to last."""
     first_day, last_day = get_day_range(first, last, zone)
     is_whole = first_day.day == 1 and (last_day + timedelta(days=1)).day == 1
-    month = book.date_formats.months[first_day.month - 1]
     if is_whole and (first_day.year, first_day.month) == (last_day.year, last_day.month):
-        return book.date_formats.month.format(
-            month=month, number=first_day.month, year=first_day.year
-        )
+        return format_period(book, first_day, "month")
     if (
         is_whole
         and first_day.year == last_day.year
         and (first_day.month, last_day.month) == (1, 12)
     ):
-        return book.date_formats.year.format(year=first_day.year)
+        return format_period(book, first_day, "year")
     return " \u2013 ".join(format_date(book, each) for each in dict.fromkeys((first_day, last_day)))
 
 

@@ -32,9 +32,11 @@ from oldfriend.turn.lookups import (
     load_known_with_evidence,
     load_past_beliefs,
     load_previous_sources,
+    load_told_then,
     preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
+from oldfriend.turn.neighbors import add_neighbors
 from oldfriend.turn.prompt_ranking import move_near_duplicates_last
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
@@ -48,9 +50,11 @@ from oldfriend.turn.retrieval import (
     EMPTY_RECALL,
     KnownNote,
     RecalledBelief,
+    RecalledMessage,
     RecallQuery,
     RecallResult,
     SearchDeps,
+    build_question,
     list_known_notes,
     recall,
 )
@@ -62,8 +66,8 @@ MAX_RECALLED_OFFLINE = 8
 """The most messages recalled for a reply that only quotes."""
 MAX_READ_OFFLINE = 20
 """The most messages recalled for the reader to judge."""
-MAX_RECALLED = 24
-"""The most messages recalled for a reply by a model; few more fit into its budget."""
+MAX_RECALLED = 32
+"""The most messages recalled for a reply by a model; hardly more fit into its budget."""
 
 
 LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believed_then", "forget"})
@@ -92,6 +96,7 @@ class ReplyContext:
     known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
     previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
     past_beliefs: PastBeliefs | None = None
+    told_then: tuple[Message, ...] = ()  # at the time that is all that is asked about
     deletion_preview: DeletionPreview | None = None
     companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
     read_error: str | None = None  # why some of the memory could not be read
@@ -112,9 +117,10 @@ class ReplyContext:
         """Return the memories that are in view without a search."""
         user_context = self.user_context
         profile = (
-            *user_context.profile.facts,
-            *user_context.profile.preferences,
+            *user_context.profile.attributes,
+            *user_context.profile.quotes,
             *user_context.profile.promises,
+            *user_context.changes,
         )
         entity_beliefs = (each for one in user_context.named for each in one.all_known)
         return [
@@ -243,7 +249,12 @@ async def load_user_context_for(
 ) -> UserContext:
     """Return what is known of the person and of those the utterance names."""
     return await load_user_context(
-        tx, search_deps.index_cache, utterance.person, utterance.text, now=utterance.message.at
+        tx,
+        search_deps.index_cache,
+        utterance.person,
+        utterance.text,
+        now=utterance.message.at,
+        answered_seqs=[each.seq for each in utterance.messages],
     )
 
 
@@ -280,13 +291,15 @@ async def add_message_analysis(
 async def recall_beyond_window(
     utterance: Utterance, perception: Perception, deps: TurnDependencies, excluded_seqs: list[int]
 ) -> RecallResult:
-    """Recall what is not in the window; repetitions of something newer come last."""
+    """Recall what is not in the window, with neighbors; repetitions of what is newer come last."""
     query = build_recall_query(utterance, perception, excluded_seqs)
     result = await recall(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
     if result.is_empty:
         return result
     ranking = await move_near_duplicates_last(deps.search_deps, utterance.person, result.ranking)
-    return replace(result, merged_ranking=ranking)
+    ranking = await add_neighbors(deps.search_deps, utterance.person, ranking, query)
+    messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))
+    return replace(result, merged_ranking=ranking, messages=messages)
 
 
 async def load_offline_context(
@@ -327,7 +340,7 @@ async def load_lookups(
     context: ReplyContext,
 ) -> ReplyContext:
     """Return the context with the lookups that the reply to this intent needs."""
-    person, now = utterance.person, utterance.message.at
+    person = utterance.person
     match perception.intent:
         case "why_so" | "correct":
             return replace(context, previous_sources=await load_previous_sources(tx, utterance))
@@ -336,8 +349,14 @@ async def load_lookups(
         case "question" if not context.recall_result.named_entities:
             user_context = UserContext(core_blocks=tuple(await list_blocks(tx, person.id)))
             notes = () if perception.note is None else await list_known_notes(tx, person)
-            return replace(context, user_context=user_context, notes=notes)
-    known = await load_user_context(tx, search_deps.index_cache, person, utterance.text, now=now)
+            told_then = await load_told_then(
+                tx,
+                utterance,
+                build_question(build_recall_query(utterance, perception, []), person, None),
+                is_happening_known=context.recall_result.is_belief_answerable,
+            )
+            return replace(context, user_context=user_context, notes=notes, told_then=told_then)
+    known = await load_user_context_for(tx, utterance, search_deps)
     context = replace(context, user_context=known)
     if perception.intent == "forget":
         return replace(
@@ -350,7 +369,7 @@ async def load_lookups(
         )
         context = replace(context, user_context=replace(known, entities=told_entities))
     profile = known.profile
-    profile_beliefs = (*profile.facts, *profile.preferences, *profile.promises)
+    profile_beliefs = (*profile.attributes, *profile.promises, *profile.quotes)
     entity_beliefs = (each for one in known.named for each in one.all_known)
     return replace(
         context,

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.confusable_names import is_group_like
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
@@ -21,6 +22,7 @@ from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
 from oldfriend.memory.notes import list_notes
+from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import compute_exact_cosines
 from oldfriend.search import (
     CALIBRATION_MODEL,
@@ -39,6 +41,7 @@ from oldfriend.search import (
     search,
 )
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
+from oldfriend.search.own_names import list_told_names
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
 from oldfriend.search.question_patterns import RequestedAttribute
 from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
@@ -207,15 +210,17 @@ async def recall(
         len(result.found_beliefs.hits),
     )
     found = [RecalledMessage(message=by_seq[hit.seq], hit=hit) for hit in result.message_hits.hits]
+    found_ids = {each.message.id for each in found}
+    beliefs = tuple(
+        each for each in result.recalled_beliefs[:hits] if not only_repeats(each, found_ids)
+    )
     return RecallResult(
         question=query.text,
-        messages=rank_by_current_values(
-            found, result.recalled_beliefs[:hits], result.superseded_messages
-        ),
+        messages=rank_by_current_values(found, beliefs, result.superseded_messages),
         answer_probability=result.message_hits.answer_probability,
         is_answerable=result.message_hits.is_answerable,
         is_degraded=search_deps.embedder is not None and question.embedding is None,
-        beliefs=result.recalled_beliefs[:hits],
+        beliefs=beliefs,
         belief_answer_probability=result.found_beliefs.answer_probability,
         is_belief_answerable=result.found_beliefs.is_answerable,
         named_entities=result.found_beliefs.named_entities,
@@ -225,6 +230,13 @@ async def recall(
         is_about_before_now=result.found_beliefs.is_before_now,
         preference_intent=find_preference_intent(query.text),
         is_asking_for_latest=is_recency_query(query.text),
+    )
+
+
+def only_repeats(belief: RecalledBelief, messages: Collection[MessageId]) -> bool:
+    """Tell whether a belief quotes what is recalled itself."""
+    return belief.state.memory.is_quoted_fact and all(
+        words.message in messages for words in belief.evidence
     )
 
 
@@ -245,6 +257,10 @@ async def search_once(
 ) -> SearchPass:
     """Search the indexes once; report the models whose query embeddings are still missing."""
     async with search_deps.db.begin_read() as tx:
+        own_names = await list_own_names(
+            tx, search_deps.index_cache, person, answered_seqs=query.answered_seqs
+        )
+        question = replace(question, own_names=own_names)
         beliefs = await search_deps.index_cache.get_belief_index(tx, person.id)
         max_beliefs = limit if query.max_beliefs is None else query.max_beliefs
         believed = beliefs.search(
@@ -399,6 +415,24 @@ def build_question(
         zone_offset_s=get_utc_offset_s(query.at, person.zone),
         exclude=frozenset(query.excluded_seqs),
     )
+
+
+async def list_own_names(
+    tx: Transaction, index_cache: IndexCache, person: Person, *, answered_seqs: Collection[int]
+) -> tuple[str, ...]:
+    """Return the names of a person, what to call them first; none of a group.
+
+    Names are told, chosen for the account, or stand beside the person's messages, as imports and
+    channels bring them.
+    """
+    if is_group_like(person.name):
+        return ()
+    beliefs = await index_cache.get_belief_index(tx, person.id)
+    told = list_told_names(beliefs.build_profile(0).attributes)
+    index = await index_cache.get_message_index(tx, person.id, exclude=answered_seqs)
+    speakers = [index.tables.speakers.strings[number] for number in sorted(index.own_speakers)]
+    names = (name.strip() for name in (*told, person.name, *speakers))
+    return tuple(dict.fromkeys(name for name in names if name and name != DEFAULT_OWNER_NAME))
 
 
 async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, ...]:

@@ -4,16 +4,20 @@ It holds the core blocks, the profile, open promises, named people and summaries
 writes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Entity, MemoryState, Summary
 from oldfriend.domain.people import Person
-from oldfriend.domain.profile_attributes import EMPTY_PROFILE, Profile, sort_by_importance
+from oldfriend.domain.profile_attributes import (
+    EMPTY_PROFILE,
+    Profile,
+    sort_by_importance,
+)
 from oldfriend.domain.supersession import is_or_was_true
-from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.beliefs import list_written_summaries
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.global_persona import get_global_persona_text
 from oldfriend.memory.index_cache import IndexCache
@@ -21,7 +25,7 @@ from oldfriend.search import BeliefIndex, ReachedRelation, SearchQuery
 from oldfriend.search.entity_graph import RelationFilter, is_current
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.tense import TimeFrame
-from oldfriend.turn.retrieval import get_utc_offset_s
+from oldfriend.turn.retrieval import get_utc_offset_s, list_own_names
 
 MAX_NAMED = 3
 """The most named entities for which context is loaded."""
@@ -59,19 +63,29 @@ class UserContext:
     relations_between: tuple[MemoryState, ...] = ()  # between the first two named
     possible_duplicates: tuple[tuple[Entity, Entity], ...] = ()  # pairs with a named entity
     entities: tuple[Entity, ...] = ()
-    summaries: tuple[Summary, ...] = ()  # highest level first, then by time
+    # Those that a model or the person has written, the highest level first, then by time.
+    summaries: tuple[Summary, ...] = ()
+    changes: tuple[MemoryState, ...] = ()  # what happened, began or ended lately, newest first
+    own_names: tuple[str, ...] = ()  # of the person, what to call them first
 
 
 EMPTY_USER_CONTEXT = UserContext()
 
 
 async def load_user_context(
-    tx: Transaction, index_cache: IndexCache, person: Person, text: str, *, now: Micros
+    tx: Transaction,
+    index_cache: IndexCache,
+    person: Person,
+    text: str,
+    *,
+    now: Micros,
+    answered_seqs: Collection[int] = (),
 ) -> UserContext:
     """Load what is known of a person; relations are those of the time asked about."""
-    summaries = tuple(await list_summaries(tx, person.id))
+    summaries = tuple(await list_written_summaries(tx, person.id))
+    own_names = await list_own_names(tx, index_cache, person, answered_seqs=answered_seqs)
     beliefs = await index_cache.get_belief_index(tx, person.id)
-    named = beliefs.list_named_entities(text)[:MAX_NAMED]
+    named = beliefs.list_named_entities(text, own_names)[:MAX_NAMED]
     certain = [each for each in named if each.status != "uncertain"]
     fits = build_relation_filter(text, person, now=now) if certain else is_current
     return UserContext(
@@ -87,6 +101,8 @@ async def load_user_context(
             if one in named or other in named
         ),
         summaries=summaries,
+        changes=beliefs.list_changes(now),
+        own_names=own_names,
     )
 
 

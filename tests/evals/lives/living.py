@@ -68,6 +68,7 @@ def message_of(line: Line, seq: int) -> Message:
 def material_of(life: Life, day: Day, known: Sequence[Memory] = ()) -> ExtractionInput:
     """A day as one segment."""
     standing = EvidenceStats(strength=1, confidence=0.9, times_seen=1, first_seen=0, last_seen=0)
+    states = tuple(MemoryState(memory=memory, stats=standing, base_seq=1) for memory in known)
     return ExtractionInput(
         segment=SegmentId(str(day.date)),
         person=Person(
@@ -75,7 +76,8 @@ def material_of(life: Life, day: Day, known: Sequence[Memory] = ()) -> Extractio
         ),
         companion=life.companion,
         messages=tuple(message_of(line, seq) for seq, line in enumerate(day.lines, 1)),
-        known=tuple(MemoryState(memory=memory, stats=standing, base_seq=1) for memory in known),
+        known=states,
+        shown=states,
     )
 
 

@@ -18,6 +18,7 @@ from oldfriend.learning.extraction import Claim, ExtractionInput, Quote
 SETS: Final = Path(__file__).parent / "sets"
 KNOWN_MISSES: Final = Path(__file__).parent / "known_misses.toml"
 ZONE: Final = "Europe/Lisbon"
+DATE_LENGTH: Final = len("2026-11-02")
 MONDAY: Final = parse_timestamp("2026-11-02T09:00", ZONE)[0]
 NEXT_WEEK: Final = parse_timestamp("2026-11-09T10:00", ZONE)[0]
 NORA: Final = PersonId("nora")
@@ -164,6 +165,7 @@ def _claim(row: Mapping[str, Any], *, due: Micros | None) -> Claim:
         value=row.get("value") or "",
         pattern=row.get("pattern"),
         impact=(row.get("impact") or 0) if kind == "event" else 0,
+        names=tuple(row.get("names") or ()),
         happened_at=_moment(row.get("happened_at")),
         due_at=due if kind in {"commitment", "expectation"} else None,
     )
@@ -180,4 +182,8 @@ def _quote(row: Mapping[str, str]) -> Quote:
 def _moment(written: str | int | None) -> Micros | None:
     if not written:
         return None
-    return written if isinstance(written, int) else parse_timestamp(written, ZONE)[0]
+    if isinstance(written, int):
+        return written
+    return parse_timestamp(
+        f"{written}-01-01"[:DATE_LENGTH] if len(written) < DATE_LENGTH else written, ZONE
+    )[0]

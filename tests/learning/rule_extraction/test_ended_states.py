@@ -612,19 +612,6 @@ def test_what_is_done_in_the_same_talk_is_not_open() -> None:
     assert claims == ()
 
 
-def test_a_summary_asks_nothing_and_shows_no_picture() -> None:
-    """Whatever the language in which a program says that it left one out."""
-    told = read(
-        message("<Multimedia omitido>", details={"media": "omitted"}),
-        message("<Media omitted>\nour boat in Porto", number=1, details={"media": "omitted"}),
-        message("IMG-1.jpg (file attached)", number=2, details={"media": "IMG-1.jpg"}),
-        message("Do you know a really good dentist near the harbour in Porto?", number=3),
-        message("I live in Porto.", number=4),
-    )
-
-    assert told.summary == "our boat in Porto. I live in Porto."
-
-
 @pytest.mark.parametrize(
     ("text", "key", "value"),
     [

@@ -10,8 +10,8 @@ from oldfriend.app.usage_accounting import PendingCharges
 from oldfriend.domain.errors import EmbeddingFailed, ModelError
 from oldfriend.llm.adapters import http_connections as connections
 from oldfriend.llm.adapters.http_connections import open_http_client
+from oldfriend.llm.adapters.local_servers import find_servers
 from oldfriend.llm.adapters.model_factory import build_model
-from oldfriend.llm.adapters.ollama import list_ollama_models
 from oldfriend.llm.adapters.openai_speech import (
     ProviderClient,
     RemoteSynthesizer,
@@ -19,7 +19,7 @@ from oldfriend.llm.adapters.openai_speech import (
 )
 from oldfriend.llm.adapters.remote_embeddings import RemoteEmbedder
 from oldfriend.llm.model import CompletionRequest, PromptTurn
-from oldfriend.llm.providers import ApiKind, ModelConfig, build_model_config
+from oldfriend.llm.providers import LOCAL_PROVIDERS, ApiKind, ModelConfig, build_model_config
 from tests.fakes.recording_server import recording_server, redirect_to
 
 KEY = "sk-for-one-place-only"
@@ -75,6 +75,7 @@ WAYS = [
     (complete, "openai"),
     (complete, "openai-responses"),
     (complete, "anthropic"),
+    (complete, "ollama"),
     (embed, "openai"),
     (transcribe, "openai"),
     (speak, "openai"),
@@ -96,14 +97,15 @@ async def test_no_redirect_is_followed(ask, kind: ApiKind, status: int) -> None:
     assert elsewhere.requests == []
 
 
-async def test_the_look_for_an_ollama_follows_no_redirect() -> None:
+async def test_the_look_for_local_servers_follows_no_redirect() -> None:
     """A page on this machine could send it anywhere."""
     async with recording_server() as elsewhere:
         sent_on = redirect_to(elsewhere.url, status=302)
         async with recording_server(sent_on) as provider:
-            assert await list_ollama_models(f"http://127.0.0.1:{provider.port}") == []
+            places = [(name, provider.url) for name in LOCAL_PROVIDERS]
+            assert await find_servers(places) == []
 
-    assert len(provider.requests) == 1
+    assert len(provider.requests) == len(LOCAL_PROVIDERS)
     assert elsewhere.requests == []
 
 

@@ -22,7 +22,7 @@ def test_nothing_of_a_providers_is_imported_before():
     """The offline companion starts as fast as without them."""
     modules = (
         "fallback, providers, recorded_calls, scripted, speech, adapters.model_factory, "
-        "adapters.ollama, adapters.speech_factory, adapters.whisper"
+        "adapters.local_servers, adapters.speech_factory, adapters.whisper"
     )
     imports = "\n".join(f"import oldfriend.llm.{name}" for name in modules.split(", "))
 
@@ -39,7 +39,7 @@ from oldfriend.llm.adapters.model_factory import build_model, warm_up
 from oldfriend.llm.providers import build_model_config
 for act in (build_model, warm_up):
     try:
-        act(build_model_config("ollama:llama3.2"))
+        act(build_model_config("vllm:llama3.2"))
     except ModelMisconfigured as error:
         print(error)
 """
@@ -47,7 +47,7 @@ for act in (build_model, warm_up):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ollama:a", "openai:gpt-6-luna", "anthropic:claude-haiku-5-5"])
+@pytest.mark.parametrize("name", ["vllm:a", "openai:gpt-6-luna", "anthropic:claude-haiku-5-5"])
 def test_the_rehearsed_answer_is_one_that_the_clients_of_today_can_read(name):
     """Else they would not be warm."""
     assert warm_up_client(build_model_config(name, key="k"))

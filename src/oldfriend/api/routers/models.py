@@ -1,8 +1,7 @@
 """Model routes for the owner: list, test and choose models and providers."""
 
-import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Final
 
@@ -18,17 +17,17 @@ from oldfriend.config.settings_schema import LOCAL
 from oldfriend.domain.errors import EmbeddingFailed, InvalidInput, ModelError, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.addresses import resolve_refusal
+from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.providers import PROVIDERS, ProviderPreset, is_local_address
 from oldfriend.presenters.localized import SayingShape
-from oldfriend.presenters.settings import Kept, Models, ProviderShape, Tried, Usual
+from oldfriend.presenters.settings import FoundServer, Kept, Models, ProviderShape, Tried, Usual
 from oldfriend.runtime.provider_roles import ModelCandidate, ModelUse, save_candidate, try_candidate
 from oldfriend.runtime.provider_setup import (
     DEFAULT_EMBEDDING_MODELS,
-    ProviderOffer,
     ProviderSetup,
     delete_provider_key,
     disconnect_models,
-    list_key_offers,
+    find_server,
     list_offers,
     validate_provider,
     validate_setup,
@@ -52,10 +51,11 @@ UseParam = Annotated[ModelUse, Path(description="What it is to do.", examples=["
 
 @router.get("/models", summary="Who does what, and who could")
 async def show_models(_: OwnerUser, hub: HubDep) -> Models:
-    """Nobody is asked but an Ollama on this machine, which models it has."""
+    """Nobody is asked but the servers on this machine, which models they have."""
     settings = hub.app.settings
-    offers = {each.provider: each for each in await list_offers(settings)}
-    keys = {each.provider: each.why for each in await asyncio.to_thread(list_key_offers, settings)}
+    offers = await list_offers(settings)
+    servers = [each.server for each in offers if each.server is not None]
+    keys = {each.provider: each.key_in for each in offers if each.key_in is not None}
     names = [*PROVIDERS, *(each for each in settings.providers if each not in PROVIDERS)]
     return Models(
         main=tuple(settings.models.main),
@@ -66,8 +66,12 @@ async def show_models(_: OwnerUser, hub: HubDep) -> Models:
         speaker=settings.speech.speaker,
         voice=settings.speech.voice,
         providers=tuple(
-            to_provider_shape(settings, name, offers.get(name), keys) for name in names
+            to_provider_shape(
+                settings, name, [each for each in servers if each.provider == name], keys
+            )
+            for name in names
         ),
+        found=tuple(map(FoundServer.from_domain, servers)),
     )
 
 
@@ -91,7 +95,7 @@ async def try_one(use: UseParam, wanted: ModelWanted, _: OwnerUser, hub: HubDep)
 async def choose_model(
     use: UseParam, wanted: ModelWanted, _: OwnerUser, hub: HubDep, writer: SettingsWriterDep
 ) -> Kept:
-    """Keep the choice. With a provider's usual model for replies come its usual other ones."""
+    """Keep the choice. With a usual or suggested model for replies come those for the rest."""
     settings = hub.app.settings
     candidate = await build_candidate(settings, use, wanted)
     dimension = (await try_candidate(settings, candidate)).dimension if use == "embedder" else None
@@ -137,13 +141,18 @@ async def build_candidate(settings: Settings, use: ModelUse, wanted: ModelWanted
     validate_setup(settings, setup)
     if setup.base_url and (refusal := await resolve_refusal(setup.base_url)):
         raise InvalidInput(refusal)
-    return ModelCandidate(use=use, setup=setup, voice=wanted.voice or settings.speech.voice)
+    return ModelCandidate(
+        use=use,
+        setup=setup,
+        voice=wanted.voice or settings.speech.voice,
+        server=await find_server(settings, setup) if use == "main" else None,
+    )
 
 
 def to_provider_shape(
-    settings: Settings, name: str, offer: ProviderOffer | None, keys: dict[str, str]
+    settings: Settings, name: str, servers: Sequence[LocalServer], keys: Mapping[str, str]
 ) -> ProviderShape:
-    """Convert a provider with its offer and key source."""
+    """Convert a provider with its servers on this machine and key source."""
     preset = PROVIDERS.get(name, ProviderPreset(kind="openai", base_url=""))
     address = get_provider_url(settings, name)
     return ProviderShape(
@@ -152,7 +161,7 @@ def to_provider_shape(
         is_here=is_local_address(address),
         needs_key=bool(preset.key_variables),
         key_in=keys.get(name),
-        models=tuple([*offer.models] if offer else []),
+        models=tuple(model.name for server in servers for model in server.models),
         usual=Usual(
             main=preset.main,
             small=preset.small,

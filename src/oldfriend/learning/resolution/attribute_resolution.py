@@ -13,18 +13,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.attribute_keys import is_single_valued
+from oldfriend.domain.clock import DAY, Micros, get_coarser
 from oldfriend.domain.memories import Memory, MemoryState, ObjectLink, Status
 from oldfriend.domain.supersession import (
-    MULTI_VALUED_KEYS,
-    SINGLE_VALUED_CATEGORIES,
     get_valid_since,
     has_same_key,
-    is_single_valued,
 )
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.resolution.resolution_state import MIN_CONFIDENCE, ResolutionState
+from oldfriend.learning.resolution.wording import refine
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, tokenize
 
@@ -43,10 +42,10 @@ def resolve_fact(state: ResolutionState, claim: Claim) -> None:
     elif twin := find_by_value(filter_live(values), claim.value):
         reinforce(state, twin, claim)
         extend_start(state, twin, claim, values)
-    elif claim.key.rpartition(":")[2] in MULTI_VALUED_KEYS:
-        add_value(state, claim, values)
-    else:
+    elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
+    else:
+        add_value(state, claim, values)
 
 
 def resolve_preference(state: ResolutionState, claim: Claim) -> None:
@@ -62,7 +61,7 @@ def resolve_preference(state: ResolutionState, claim: Claim) -> None:
     ):
         reinforce(state, twin, claim)
         extend_start(state, twin, claim, values)
-    elif claim.key in SINGLE_VALUED_CATEGORIES:
+    elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
     elif not is_past_claim(state, claim) and (opposite := find_opposite(claim, known)) is not None:
         resolve_conflict(state, opposite, claim, [opposite, *list_past_values(opposite, known)])
@@ -189,7 +188,7 @@ def resolve_termination(
         or find_by_value(values[::-1], ended.value)
     )
     others = [each for each in current if each is not ended_state]
-    if ended_state is None or (others and is_single_valued(claim.kind, claim.key)):
+    if ended_state is None or (others and is_single_valued(claim)):
         return
     if claim.denied_value:
         state.end(ended_state, "rejected", "superseded", claim, until=None)
@@ -264,7 +263,7 @@ def extend_start(
     Unless another value was said to hold in between.
     """
     held_at, starts_at = get_held_at(state, claim), known.memory.holds_from
-    if starts_at is None or held_at >= starts_at or not is_single_valued(claim.kind, claim.key):
+    if starts_at is None or held_at >= starts_at or not is_single_valued(claim):
         return
     others = [each for each in values if each.memory.id != known.memory.id]
     if any(
@@ -272,7 +271,9 @@ def extend_start(
         for each in others
     ):
         return
-    state.change(known, replace(state.known[known.memory.id].memory, holds_from=held_at), "revised")
+    memory = state.known[known.memory.id].memory
+    grain = get_coarser(memory.grain, claim.grain)
+    state.change(known, replace(memory, holds_from=held_at, grain=grain), "revised")
     for each in others:
         if (each.memory.holds_until or held_at) > held_at:
             state.change(each, replace(each.memory, holds_until=held_at), "revised")
@@ -289,10 +290,11 @@ def has_same_end(known: MemoryState, claim: Claim) -> bool:
 
 
 def reinforce(state: ResolutionState, known: MemoryState, claim: Claim) -> None:
-    """Add a claim's evidence to a belief; a tentative belief becomes active."""
+    """Add a claim's evidence and better wording to a belief; a tentative one becomes active."""
     state.add_evidence(known, claim)
     if known.memory.status == "tentative":
         state.change(known, with_status(known.memory, "active"), "revised")
+    refine(state, known, claim)
     update_valid_until(state, known, claim)
 
 
@@ -305,7 +307,8 @@ def update_valid_until(state: ResolutionState, known: MemoryState, claim: Claim)
         is_changed = claim.kind == "fact" and get_last_confirmed_at(known) <= said_at < until
     if is_changed:
         current = state.known[known.memory.id].memory
-        state.change(known, replace(current, holds_until=until), "revised")
+        grain = get_coarser(current.grain, claim.grain)
+        state.change(known, replace(current, holds_until=until, grain=grain), "revised")
 
 
 def add_contradiction(state: ResolutionState, known: MemoryState, claim: Claim) -> None:

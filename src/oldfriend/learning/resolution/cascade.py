@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Entity, MemoryState, ObjectLink, RelationType
 from oldfriend.domain.relations import PERMANENT, RELATION_KEY_SUFFIX
 from oldfriend.domain.relations import PET_ROLES as ANIMALS
-from oldfriend.domain.supersession import is_single_valued
 from oldfriend.lang.language_pack import get_traits, load_language_pack
 from oldfriend.learning.extraction import Claim, RelationClaim
 from oldfriend.learning.resolution.attribute_resolution import (
@@ -272,4 +272,4 @@ def is_incompatible_value(claim: Claim, key: str, value: str) -> bool:
     if key != claim.key or fold_value(value) == fold_value(claim.value):
         return False
     ended_value = "" if claim.ended_claim is None else claim.ended_claim.value
-    return is_single_valued(claim.kind, claim.key) or fold_value(value) == fold_value(ended_value)
+    return is_single_valued(claim) or fold_value(value) == fold_value(ended_value)

@@ -39,6 +39,7 @@ from oldfriend.learning.resolution.relation_resolution import (
     resolve_relation,
 )
 from oldfriend.learning.resolution.resolution_state import MIN_CONFIDENCE, ResolutionState
+from oldfriend.learning.resolution.wording import refine
 from oldfriend.search.shared_topics import extract_content_terms
 
 MIN_TOPIC_OVERLAP: Final = 0.75
@@ -49,6 +50,7 @@ MIN_SHARED_TERMS: Final = 2
 
 def resolve_extraction(state: ResolutionState, extraction: Extraction) -> None:
     """Resolve everything that passed validation."""
+    state.is_by_model = extraction.is_by_model
     for mention in extraction.mentions:
         resolve_mention(state, mention)
     for same_as in extraction.same_as_claims:
@@ -243,6 +245,7 @@ def resolve_event(state: ResolutionState, claim: Claim) -> None:
     else:
         state.add_evidence(known, claim)
         state.change(known, merge_event_details(known.memory, claim), "revised")
+        refine(state, known, claim)
 
 
 def resolve_pattern(state: ResolutionState, claim: Claim) -> None:
@@ -261,8 +264,12 @@ def resolve_commitment(state: ResolutionState, claim: Claim) -> None:
         state.learn(claim)
         return
     state.add_evidence(known, claim)
-    if claim.due_at is not None and not is_same_due_time(claim.due_at, known.memory.due_at):
-        state.change(known, replace(known.memory, due_at=claim.due_at), "revised")
+    refine(state, known, claim)
+    current = state.known[known.memory.id]
+    if claim.due_at is not None and not is_same_due_time(claim.due_at, current.memory.due_at):
+        state.change(
+            current, replace(current.memory, due_at=claim.due_at, grain=claim.grain), "revised"
+        )
 
 
 def list_same_subject(state: ResolutionState, claim: Claim) -> list[MemoryState]:

@@ -218,7 +218,12 @@ def reinforce_relation(state: ResolutionState, known: MemoryState, claim: Claim)
     reinforce(state, known, claim)
     memory = state.known[known.memory.id].memory
     if memory.holds_from is None and claim.holds_from is not None and is_dated:
-        after = replace(memory, holds_from=claim.holds_from, holds_until=claim.holds_until)
+        after = replace(
+            memory,
+            holds_from=claim.holds_from,
+            holds_until=claim.holds_until,
+            grain=claim.grain,
+        )
         state.change(known, after, "revised")
 
 

@@ -10,7 +10,7 @@ from dataclasses import InitVar, dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, get_coarser
 from oldfriend.domain.ids import EntityId, MemoryId, MessageId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import (
     Cause,
@@ -91,6 +91,7 @@ class ResolutionState:
     entities: dict[EntityId, Entity]
     bases: Mapping[EntityId, int]
     is_same: ClaimMatcher
+    is_by_model: bool = False  # whether a model made the claims
     parse_plain_statement: StatementParser = lambda _memory: None
     parse_new_role: NewRoleParser = lambda _memory: ""
     build_termination: TerminationBuilder = lambda _claim, _language: None
@@ -168,6 +169,7 @@ class ResolutionState:
             or (None if supersedes is None else self.get_said_at(claim)),
             holds_until=holds_until or claim.holds_until,
             due_at=claim.due_at,
+            grain=claim.grain,
             entities=self.list_mentioned_entities(claim) if entities is None else entities,
             relations=relations,
             learned_at=now,
@@ -219,11 +221,14 @@ class ResolutionState:
         until: Micros | None,
     ) -> None:
         """End a belief because of a claim; it held until then."""
+        is_stated = until is not None and until in {claim.holds_from, claim.holds_until}
+        grain = get_coarser(known.memory.grain, claim.grain) if is_stated else known.memory.grain
         ended = replace(
             known.memory,
             status=status,
             ended_at=self.context.now,
             holds_until=known.memory.holds_until if until is None else until,
+            grain=grain,
         )
         self.change(known, ended, op, ending_evidence=self.build_evidence(claim))
 

@@ -7,9 +7,9 @@ Porto".
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.memories import MemoryState
-from oldfriend.domain.supersession import is_single_valued
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
 from oldfriend.learning.rule_extraction.entity_mentions import named_in
@@ -65,7 +65,7 @@ def is_beside(claim: Claim, told: Claim) -> bool:
     if claim.kind != "fact":
         return claim.key != told.key or claim.value == told.value
     is_same = (claim.key, claim.subject) == (told.key, told.subject)
-    return is_same and (is_single_valued(claim.kind, claim.key) or claim.value == told.value)
+    return is_same and (is_single_valued(claim) or claim.value == told.value)
 
 
 def as_known(claims: Iterable[Claim], known: Sequence[MemoryState]) -> Iterator[Claim]:
@@ -90,7 +90,7 @@ def is_said_by(was: Claim, known: MemoryState) -> bool:
     is_same = (memory.kind, memory.key, memory.subject) == (was.kind, was.key, was.subject)
     if not (is_same and memory.is_live):
         return False
-    if not is_single_valued(was.kind, was.key):
+    if not is_single_valued(was):
         return memory.value != was.value and is_same_animal(was, known)
     fewer, more = {*tokenize(was.value)}, {*tokenize(memory.value)}
     return fewer < more and tokenize(was.value)[-1:] == tokenize(memory.value)[-1:]

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
-from oldfriend.domain.supersession import is_single_valued
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.entity_mentions import by_quote
 from oldfriend.learning.rule_extraction.role_changes import ONE_AT_A_TIME
@@ -73,7 +73,7 @@ def of_part(
     name, _, key = claim.key.rpartition(":")
     parts = {part for part, each in names.items() if each == name}
     live = [each for each in known if each.memory.is_live and each.memory.kind == claim.kind]
-    if not parts or not is_single_valued(claim.kind, claim.key):
+    if not parts or not is_single_valued(claim):
         return None
     if any(each.memory.key == claim.key for each in live):
         return None

@@ -1,6 +1,7 @@
 """Rule extractor: reads the same claim types as a model does, from plain statements in a segment.
 
-Pure: uses no model and no database. Leaves out what is doubtful; a model may read it later.
+Pure: uses no model and no database. Leaves out what is doubtful, and writes no summary: that takes
+a model, which may read it later.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +50,6 @@ from oldfriend.learning.rule_extraction.relation_rules import names_in, tied_in,
 from oldfriend.learning.rule_extraction.rescheduling import put_off
 from oldfriend.learning.rule_extraction.role_changes import replaced_in
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
-from oldfriend.learning.rule_extraction.rule_summary import summary_of, topics_of
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.turn.injection_detection import detect_injection
@@ -112,8 +112,6 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
         relations=ties,
         mentions=names,
         same_as_claims=samenesses,
-        topics=topics_of(claims, names, [sentence for sentence, _ in sentences]),
-        summary=summary_of(sentences, claims),
     )
 
 

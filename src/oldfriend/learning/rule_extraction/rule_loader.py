@@ -177,7 +177,6 @@ class RuleBook:
     counts: Mapping[str, int]
     week_text: str
     month_text: str
-    feeling: LazyPattern
 
     def part_called(self, word: str) -> Part:
         """The part that a word stands for, in whichever script."""
@@ -244,7 +243,6 @@ def load_rule_book(language: str) -> RuleBook:
         counts=times["counts"],
         week_text=times["week"],
         month_text=times["month"],
-        feeling=_compiled(reading["feeling"], pieces),
     )
 
 

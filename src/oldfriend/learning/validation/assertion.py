@@ -141,9 +141,18 @@ def is_joke(claim: Claim, matched: MatchedClause) -> bool:
     if is_taken_back or matched.cues.joke.search(short):
         return True
     jokes = matched.cues.joke.finditer(matched.plain)
-    if any(not _is_negated_before(matched, each.start()) for each in jokes):
+    if any(
+        not _is_negated_before(matched, each.start()) and _is_about_clause(matched, each.start())
+        for each in jokes
+    ):
         return True
     return claim.kind != EVENT and _is_laughed_at(matched, short)
+
+
+def _is_about_clause(matched: MatchedClause, at: int) -> bool:
+    """Return whether a word stands in the clause, before it, or in a short one after it."""
+    behind = matched.plain[matched.end : at].split()
+    return at < matched.end or len(behind) <= MAX_ASIDE_WORDS
 
 
 def _is_laughed_at(matched: MatchedClause, short: str) -> bool:

@@ -11,7 +11,11 @@ from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.assent import is_affirmative
-from oldfriend.learning.validation.grounding import get_nearby_messages, iter_time_numbers
+from oldfriend.learning.validation.grounding import (
+    get_claim_language,
+    get_nearby_messages,
+    iter_time_numbers,
+)
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.quoted_text import get_own_text
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
@@ -94,6 +98,18 @@ def check_coverage(case: ValidationCase) -> RejectionReason | None:
         [*said_terms, *question_terms, *known_terms, *name_terms],
         language,
     )
+
+
+def check_value_cited(case: ValidationCase) -> RejectionReason | None:
+    """Reject a preference if the cited words, and what they answer, do not mention its value."""
+    claim = case.claim
+    if claim.kind != "preference" or claim.effect in ADDITIVE_EFFECTS:
+        return None
+    language = get_claim_language(case)
+    value = extract_terms(claim.value, language)
+    cited = _list_terms([*_iter_cited_sentences(case.spans), *_iter_questions(case)], language)
+    is_cited = not value or bool(find_shared_terms(value, cited, language))
+    return None if is_cited else "unfounded"
 
 
 def _check_coverage_ratio(

@@ -33,7 +33,6 @@ class CueWords:
     hyperbole: re.Pattern[str]
     praise: re.Pattern[str]
     mishap: re.Pattern[str]
-    preferring: re.Pattern[str]
     stated: re.Pattern[str]
     large_number: re.Pattern[str]
     of_mine: re.Pattern[str]

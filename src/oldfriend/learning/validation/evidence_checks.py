@@ -21,6 +21,7 @@ from oldfriend.learning.validation.speech_acts import (
     find_previous_message,
     is_bare_assent,
 )
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
 OwnWordsCheck: TypeAlias = Callable[
     [Claim, tuple[QuoteSpan, ...], SegmentView], RejectionReason | None
@@ -110,11 +111,7 @@ def check_promise(
         return None  # keeping a promise needs no further promise
     if not own_spans:
         return "promise without word"
-    promised = [
-        span
-        for span in own_spans
-        if get_span_cue_words(span).promise.search(fold_characters(span.sentence_text))
-    ]
+    promised = [span for span in own_spans if is_promise(span)]
     if not promised:
         return "promise without word"
     if claim.due_at is None or not any(has_named_time(span, view) for span in promised):
@@ -122,8 +119,20 @@ def check_promise(
     return "promise refused" if any(is_refused(span, view) for span in promised) else None
 
 
+def is_promise(span: QuoteSpan) -> bool:
+    """Return whether words promise; in a language without word lists, whether they do not ask."""
+    if span.message.language not in OFFLINE_LANGUAGES:
+        return "?" not in fold_characters(span.sentence_text)
+    return get_span_cue_words(span).promise.search(fold_characters(span.sentence_text)) is not None
+
+
 def has_named_time(span: QuoteSpan, view: SegmentView) -> bool:
-    """Return whether the promising message, or the one it answers, says when."""
+    """Return whether the promising message, or the one it answers, says when.
+
+    In a language without word lists the time that the claim gives is enough.
+    """
+    if span.message.language not in OFFLINE_LANGUAGES:
+        return True
     messages = [*view.list_before(span.message)[-1:], span.message]
     cue_words = get_span_cue_words(span)
     return any(cue_words.named_time.search(fold_characters(message.text)) for message in messages)

@@ -9,7 +9,7 @@ from typing import Final
 from oldfriend.domain.belief_kinds import FUTURE_KINDS, OCCURRENCE_KINDS
 from oldfriend.domain.memories import PatternKind
 from oldfriend.learning.validation.clauses import find_closest_clauses
-from oldfriend.learning.validation.cue_words import CueWords, fold_characters
+from oldfriend.learning.validation.cue_words import fold_characters
 from oldfriend.learning.validation.grounding import get_claim_language, is_in_language
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
@@ -19,11 +19,8 @@ from oldfriend.learning.validation.text_quality import HABIT_PATTERNS
 from oldfriend.learning.validation.word_overlap import (
     extract_terms,
     find_shared_terms,
-    is_date_word,
 )
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
-from oldfriend.search.tokenizer import tokenize
-from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.intent import split_sentences
 
 SHORT_MESSAGE_SENTENCES: Final = 3
@@ -109,39 +106,6 @@ def check_refusal(case: ValidationCase) -> RejectionReason | None:
     return "promise refused" if is_declined or (is_refused and claim.kind == "commitment") else None
 
 
-def check_due_time(case: ValidationCase) -> RejectionReason | None:
-    """Reject a plan without a time in the words or the claim, unless somebody promises it."""
-    claim = case.claim
-    if claim.kind not in FUTURE_KINDS or claim.subject == "companion" or claim.effect != "new":
-        return None
-    if claim.due_at is not None or any(
-        e.message.language not in OFFLINE_LANGUAGES for e in case.spans
-    ):
-        return None
-    statements = [
-        (get_span_cue_words(span), fold_characters(span.sentence_text)) for span in case.spans
-    ]
-    if any(cue_words.named_time.search(text) for cue_words, text in statements) or any(
-        map(has_month_or_day, case.spans)
-    ):
-        return None
-    is_promise = claim.kind == "commitment"
-    if is_promise and any(has_promise(cue_words, text) for cue_words, text in statements):
-        return None
-    return "promise without word" if is_promise else "promise without time"
-
-
-def has_month_or_day(span: QuoteSpan) -> bool:
-    """Return whether the sentence names a month or a day."""
-    language = span.message.language
-    return any(is_date_word(word, language) for word in tokenize(span.sentence_text))
-
-
-def has_promise(cue_words: CueWords, text: str) -> bool:
-    """Return whether somebody promises, or wants to be reminded."""
-    return bool(cue_words.promise.search(text) or cue_words.reminding.search(text))
-
-
 def check_habit(case: ValidationCase) -> RejectionReason | None:
     """Reject a habit if the words do not say that it is one."""
     claim = case.claim
@@ -178,70 +142,3 @@ def is_single_occurrence(case: ValidationCase) -> bool:
         if not all(cue_words.bygone.search(each.until) for each in clauses):
             return False
     return True
-
-
-def check_liking(case: ValidationCase) -> RejectionReason | None:
-    """Reject a preference if the words do not say that somebody likes, needs or avoids it."""
-    claim = case.claim
-    if claim.kind != "preference" or claim.key not in LIKING_CATEGORIES or claim.effect != "new":
-        return None
-    if is_fully_stated(case) or any(is_stated_by_speaker(case, span) for span in case.spans):
-        return None
-    if claim.key == "dislikes" and any(is_plainly_named(case, span) for span in case.spans):
-        return None
-    for span in case.spans:
-        cue_words = get_span_cue_words(span)
-        question = find_answered_question(span, case.view)
-        closest = find_closest_sentences(claim, span)
-        texts = [
-            *map(fold_characters, closest),
-            *([] if question is None else [fold_characters(question.text)]),
-        ]
-        if span.message.language not in OFFLINE_LANGUAGES or any(
-            cue_words.preferring.search(each)
-            or (cue_words.usual.search(each) and not cue_words.bygone.search(each))
-            for each in texts
-        ):
-            return None
-    return "no liking"
-
-
-def is_stated_by_speaker(case: ValidationCase, span: QuoteSpan) -> bool:
-    """Return whether the speaker mentions the value in a plain statement not about one time."""
-    sentence, cue_words = fold_characters(span.sentence_text), get_span_cue_words(span)
-    is_plain = not cue_words.bygone.search(sentence) and "?" not in sentence
-    return (
-        is_plain
-        and fold_characters(case.claim.value) in sentence
-        and cue_words.speaker.search(sentence) is not None
-    )
-
-
-def is_plainly_named(case: ValidationCase, span: QuoteSpan) -> bool:
-    """Return whether the value is named without saying where it is or what became of it."""
-    value, sentence, cue_words = (
-        fold_characters(case.claim.value).casefold(),
-        fold_characters(span.sentence_text),
-        get_span_cue_words(span),
-    )
-    at = sentence.casefold().find(value)
-    if (
-        not value
-        or at < 0
-        or "?" in sentence
-        or cue_words.bygone.search(fold_characters(span.message.text))
-    ):
-        return False
-    behind = fold_punctuation(sentence[at + len(value) :]).split()[:1]
-    copulas = (cues.copula for cues in load_cues_for(span.message.text, span.message.language))
-    return not any(behind and each.fullmatch(behind[0]) for each in copulas)
-
-
-def is_fully_stated(case: ValidationCase) -> bool:
-    """Return whether all words of a claim were said, and not only those of its value."""
-    claim, language = case.claim, get_claim_language(case)
-    said_terms = extract_terms(" ".join(span.sentence_text for span in case.spans), language)
-    text_terms = extract_terms(claim.text, language)
-    value_terms = extract_terms(claim.value, language)
-    is_more = len(text_terms) > len(find_shared_terms(text_terms, value_terms, language))
-    return is_more and len(find_shared_terms(text_terms, said_terms, language)) == len(text_terms)

@@ -20,6 +20,7 @@ from oldfriend.turn.attribution.cues import (
 
 CLAUSE_MARKS: Final = re.compile(
     r"[,;:.!?…()、。，：；！？（）]+(?!\d)|\s[-–—]+\s|(?<=[\u3040-\u9fff]) +(?=[\u3040-\u9fff])"
+    r"|[\U0001f300-\U0001faff]\s"
 )
 """Punctuation that separates clauses, besides conjunctions."""
 SENTENCE_END: Final = re.compile(r"[.!?。！？\n]")

@@ -5,16 +5,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.attribute_keys import KEY_LABELS, SINGLE_VALUED_KEYS, fold_key
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
 from oldfriend.learning.validation.entity_names import filter_names_in_text
 from oldfriend.learning.validation.rejection_reasons import NormalizationKind
 from oldfriend.learning.validation.safety import has_prompt_injection, has_secret
-from oldfriend.learning.validation.schema_checks import CATEGORIES, KEY_PATTERN
+from oldfriend.learning.validation.schema_checks import CATEGORIES
 from oldfriend.learning.validation.segment_view import SegmentView, ValidationCase
 from oldfriend.learning.validation.sentiment import correct_impact_sign
 from oldfriend.learning.validation.tone import check_tone
+from oldfriend.search.synonyms import find_key_by_word
 
 MAX_TAGS: Final = 4
 MAX_TAG_LENGTH: Final = 30
@@ -47,8 +49,13 @@ CATEGORY_LABELS: Final[Mapping[str, frozenset[str]]] = {
     "dietary": frozenset({"diet", "food", "drink", "beverage", "meal", "eating", "cuisine"}),
     "travel_style": frozenset({"travel", "trip", "vacation", "holiday", "transport", "seat"}),
     "accommodation": frozenset({"hotel", "lodging", "stay"}),
+    "interests": frozenset(
+        {"like", "love", "favorite", "favourite", "hobby", "hobbie", "interest"}
+    ),
 }
 """Categories, by words in labels that models use for them."""
+OPEN_KEY: Final = "other"
+"""The key of what has no label."""
 MAX_RELATIONAL_TAGS: Final = 3
 MAX_CUES: Final = 3
 MAX_CUE_LENGTH: Final = 40
@@ -60,8 +67,13 @@ def normalize_claim(claim: Claim, view: SegmentView) -> Claim:
     text = strip_person_subject(" ".join(claim.text.split()), view)
     claim = replace(claim, text=text)
     names = filter_names_in_text(claim)
-    is_liking = claim.kind == "preference"
-    key = map_category(claim, view) if is_liking else qualify_key(claim, names)
+    key = claim.key
+    if claim.kind == "preference":
+        key = map_category(claim)
+        if claim.subject == "other":  # what others like is a fact about them
+            claim = replace(claim, kind="fact", key=key)
+    if claim.kind == "fact":
+        key = qualify_key(claim, names, view)
     return replace(
         claim,
         target=None if claim.effect == "new" else claim.target,
@@ -80,22 +92,48 @@ def strip_person_subject(text: str, view: SegmentView) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def qualify_key(claim: Claim, names: tuple[str, ...]) -> str:
-    """Return a fact's key; if it is about somebody else and one name is given, qualified by it."""
-    is_bare = KEY_PATTERN.fullmatch(claim.key) is not None
-    if claim.kind == "fact" and claim.subject == "other" and is_bare and len(names) == 1:
-        return f"{names[0]}:{claim.key}"
-    return claim.key
+def qualify_key(claim: Claim, names: tuple[str, ...], view: SegmentView) -> str:
+    """Return a fact's key in the form of keys; qualified by the name of whom it is about.
+
+    A label that is no known key is a key of its own.
+    """
+    owner, _, label = claim.key.rpartition(":")
+    if claim.subject != "other":
+        return fold_known_key(label, claim, view)
+    owner = owner.strip() or find_owner(claim, names, view)
+    key = fold_known_key(label, claim, view)
+    bare = key.removeprefix(f"{fold_key(owner)}_") or key
+    return f"{owner}:{bare}" if owner else bare
 
 
-def map_category(claim: Claim, view: SegmentView) -> str:
-    """Return the category of a preference, or the one nearest to its label."""
-    if claim.key in CATEGORIES or not KEY_PATTERN.fullmatch(claim.key):
-        return claim.key
-    parts = {word.removesuffix("s") for word in claim.key.split("_")}
-    cue_words = get_cue_words(detect_language(claim.text, fallback=view.language))
-    default = "dislikes" if cue_words.denying.search(fold_characters(claim.text)) else "interests"
-    return next((each for each, words in CATEGORY_LABELS.items() if words & parts), default)
+def fold_known_key(label: str, claim: Claim, view: SegmentView) -> str:
+    """Return the known key that a label is a word for; else the label in the form of keys."""
+    key = fold_key(label) or OPEN_KEY
+    language = detect_language(claim.text, fallback=view.language)
+    known = KEY_LABELS.get(key) or find_key_by_word(key, language)
+    if known is None or known in CATEGORIES - {"allergies"} or key in SINGLE_VALUED_KEYS:
+        return key
+    return known
+
+
+def find_owner(claim: Claim, names: tuple[str, ...], view: SegmentView) -> str:
+    """Return the name of whom a claim is about: the first in its text; "" if nobody is named."""
+    known = [
+        *(each.name for each in view.inputs.entities),
+        *(each.name for each in view.mentions),
+    ]
+    given = names or tuple(name for name in known if name and name in claim.text)
+    owners = [name for name in given if name not in claim.value] or given
+    return min(owners, key=lambda each: (claim.text.find(each), -len(each)), default="")
+
+
+def map_category(claim: Claim) -> str:
+    """Return the category that a label has words of; else the label in the form of keys."""
+    key = fold_key(claim.key)
+    parts = {word.removesuffix("s") for word in key.split("_")}
+    if key in CATEGORIES:
+        return key
+    return next((each for each, words in CATEGORY_LABELS.items() if words & parts), key or OPEN_KEY)
 
 
 def finalize_claim(case: ValidationCase) -> Claim:

@@ -16,6 +16,7 @@ from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView
 from oldfriend.learning.validation.word_overlap import extract_terms, find_shared_terms
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
+from oldfriend.turn.attribution.quotations import find_quotation_end
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans, merge_spans
 from oldfriend.turn.attribution.reporting_frames import (
     is_open_request,
@@ -92,7 +93,8 @@ def _iter_forwarded(text: str, language: str) -> Iterable[BorrowedSpan]:
     for found in get_cue_words(language).passed_on.finditer(text.translate(PUNCTUATION_FOLDING)):
         rest = text[found.end() :]
         begin = found.end() + len(rest) - len(rest.lstrip())
-        end = text.find(PARAGRAPH_BREAK, begin)
+        end = find_quotation_end(text, begin)
+        end = text.find(PARAGRAPH_BREAK, begin) if end < 0 else end
         yield BorrowedSpan(found.end(), len(text) if end < 0 else end, kind="pasted")
 
 

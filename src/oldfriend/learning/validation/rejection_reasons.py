@@ -31,13 +31,10 @@ RejectionReason = Literal[
     "weak sign",
     "unfounded",
     "another matter",
-    "no liking",
     # about its fields
     "unfit kind",
-    "unfit key",
     "reserved key",
     "unfit value",
-    "unknown category",
     "out of range",
     "impossible time",
     "unknown target",

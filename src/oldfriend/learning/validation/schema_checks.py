@@ -23,45 +23,13 @@ from oldfriend.search.tokenizer import is_stop_word, tokenize
 
 CATEGORIES: Final = frozenset(get_args(Category))
 MAX_IMPACT: Final = 10
-MAX_KEY_LENGTH: Final = 50
 MAX_VALUE_LENGTH: Final = 200
 """Characters."""
 
-KEY_PATTERN: Final = re.compile(r"[a-z][a-z0-9_]*")
-OTHER_KEY_PATTERN: Final = re.compile(
-    r"\A(?P<name>(?=[^:]*[^\W\d_])[^:]+):(?P<key>[a-z][a-z0-9_]*)"
-)
-"""A fact about somebody else is qualified by their name: "Ana:allergies"."""
 RESERVED_KEYS: Final = re.compile(
-    r"welcomed|preferred_language|active_project|personality|onboarding_stage|pending_.*"
+    r"welcomed|preferred_language|active_project|personality|onboarding_stage|pending_.*|said_about_.*"
 )
 """Keys reserved for the program."""
-VAGUE_KEYS: Final = frozenset(
-    {
-        "detail",
-        "details",
-        "fact",
-        "info",
-        "information",
-        "note",
-        "misc",
-        "miscellaneous",
-        "other",
-        "thing",
-        "stuff",
-        "general",
-        "statement",
-        "comment",
-        "remark",
-        "observation",
-        "trivia",
-        "unknown",
-        "value",
-        "data",
-        "text",
-    }
-)
-"""Under such keys a fact would replace unrelated ones."""
 MONEY: Final = re.compile(r"[$€£¥₹₽₩￥]")
 NUMBER: Final = re.compile(r"[\s\d.,:+\-/%()]*")
 WORD: Final = re.compile(r"[^\W_]+|%")
@@ -111,19 +79,10 @@ def check_ranges(case: ValidationCase) -> RejectionReason | None:
 
 
 def check_key(case: ValidationCase) -> RejectionReason | None:
-    """Reject an unknown category, or an invalid or reserved name of an attribute."""
+    """Reject a key that is reserved for the program."""
     claim = case.claim
-    form_of_key = KINDS_BY_NAME[claim.kind].key
-    if form_of_key == "category":
-        return None if claim.key in CATEGORIES else "unknown category"
-    if form_of_key != "attribute":
+    if KINDS_BY_NAME[claim.kind].key != "attribute":
         return None
-    form = OTHER_KEY_PATTERN if claim.subject == "other" else KEY_PATTERN
-    found = form.fullmatch(claim.key)
-    if found is None or len(claim.key) > MAX_KEY_LENGTH:
-        return "unfit key"
-    if claim.key.rpartition(":")[2] in VAGUE_KEYS:
-        return "unfit key"
     return "reserved key" if RESERVED_KEYS.fullmatch(claim.key.rpartition(":")[2]) else None
 
 

@@ -64,7 +64,7 @@ def build_segment_view(
         inputs=inputs,
         language=detect_person_language(inputs),
         messages={message.id: message for message in inputs.messages},
-        known={known.memory.id: known.memory for known in inputs.known},
+        known={each.memory.id: each.memory for each in (*inputs.known, *inputs.shown)},
         all_messages=(*inputs.context_messages, *inputs.messages),
     )
 

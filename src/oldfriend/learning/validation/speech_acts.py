@@ -75,13 +75,23 @@ def check_subject(claim: Claim, span: QuoteSpan, view: SegmentView) -> Rejection
 
 def is_only_question(claim: Claim, span: QuoteSpan, cue_words: CueWords) -> bool:
     """Return whether all sentences on a claim ask; asking for a reminder expresses a wish."""
-    sentences = find_matching_sentences(claim, span)
+    sentences = [
+        drop_later_question(claim, each, span) for each in find_matching_sentences(claim, span)
+    ]
     if claim.kind == "commitment" and (
         not any("?" in fold_characters(each) for each in sentences)
         or any(cue_words.reminding.search(fold_characters(each)) for each in sentences)
     ):
         return False
     return all(is_question_about(claim, each, cue_words, span) for each in sentences)
+
+
+def drop_later_question(claim: Claim, sentence: str, span: QuoteSpan) -> str:
+    """Return a sentence up to the "¿" of a question that it ends with and that shares no word."""
+    at, language = sentence.find("¿"), span.message.language
+    claim_stems = get_content_stems(f"{claim.text} {claim.value}", language)
+    is_later = at > 0 and not claim_stems & get_content_stems(sentence[at:], language)
+    return sentence[:at] if is_later else sentence
 
 
 def is_question_about(claim: Claim, sentence: str, cue_words: CueWords, span: QuoteSpan) -> bool:

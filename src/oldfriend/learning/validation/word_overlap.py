@@ -22,7 +22,8 @@ DIGITS: Final = re.compile(r"\d+")
 MIN_ROOT_LENGTH: Final = 4
 """Initial letters that two forms of a word share."""
 MIN_ROOT_SHARE: Final = 0.6
-"""Minimum shared beginning, as a share of the shorter of two forms."""
+MIN_ROOT_SHARE_LONGER: Final = 0.4
+"""Minimum shared beginning, as a share of the shorter and of the longer of two forms."""
 MIN_COMPOUND_PART: Final = 5
 """Letters of a word that is part of a compound."""
 PARTICLES: Final = frozenset(
@@ -158,9 +159,10 @@ def _strip_accents(word: str) -> str:
 
 
 def _has_common_root(one: str, other: str) -> bool:
-    shorter = min(len(one), len(other))
+    shorter, longer = sorted((len(one), len(other)))
     shared = next((at for at in range(shorter) if one[at] != other[at]), shorter)
-    return shared >= MIN_ROOT_LENGTH and shared >= MIN_ROOT_SHARE * shorter
+    is_root = shared >= MIN_ROOT_SHARE * shorter and shared >= MIN_ROOT_SHARE_LONGER * longer
+    return shared >= MIN_ROOT_LENGTH and is_root
 
 
 @cache

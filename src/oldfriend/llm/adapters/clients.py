@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Final
 import httpx2
 from pydantic_ai.models import Model
 
-from oldfriend.llm.adapters.http_connections import open_http_client
+from oldfriend.llm.adapters.http_connections import build_timeout
 from oldfriend.llm.providers import ModelConfig
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers import Provider
 
 PLACEHOLDER_KEY: Final = "none"
 """Key for providers without one, because the clients require a key."""
-
-CONNECTION_LIMITS: Final = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
-"""High, because chats wait for models in parallel and concurrency is limited elsewhere."""
 
 
 def build_client(config: ModelConfig, http: httpx2.AsyncClient) -> Model:
@@ -30,18 +28,6 @@ def build_client(config: ModelConfig, http: httpx2.AsyncClient) -> Model:
         if config.kind == "anthropic"
         else build_openai_model(config, http)
     )
-
-
-def open_model_http(config: ModelConfig) -> httpx2.AsyncClient:
-    """Open connections to a provider; those to this machine use no proxy."""
-    return open_http_client(
-        config.base_url, timeout=build_timeout(config), limits=CONNECTION_LIMITS
-    )
-
-
-def build_timeout(config: ModelConfig) -> httpx2.Timeout:
-    """Build the network timeout; pauses between pieces are limited by the adapter."""
-    return httpx2.Timeout(config.timeouts.total_s, connect=config.timeouts.connect_s)
 
 
 def build_anthropic_model(config: ModelConfig, http: httpx2.AsyncClient) -> Model:
@@ -103,6 +89,7 @@ def build_chat_model(config: ModelConfig, client: "AsyncOpenAI") -> Model:
     from pydantic_ai.providers.openrouter import OpenRouterProvider
 
     profile = OpenAIModelProfile(
+        **get_local_profile(config.provider),
         # Without it a stream that breaks off would pass for a complete reply.
         openai_chat_streaming_requires_finish_reason=True,
         # The chat templates of many open models accept at most one.
@@ -114,6 +101,30 @@ def build_chat_model(config: ModelConfig, client: "AsyncOpenAI") -> Model:
     return OpenAIChatModel(
         config.name, provider=build_openai_provider(config, client), profile=profile
     )
+
+
+def get_local_profile(provider: str) -> "OpenAIModelProfile":
+    """Return what the local servers can do that the library does not know of them.
+
+    All of them constrain an answer to a JSON schema: LM Studio's "Structured Output", llama.cpp's
+    tools/server/README.md (response_format), vLLM's "Structured Outputs". The chat templates of
+    reasoning models take a switch, by vLLM's "Reasoning Outputs" and llama.cpp's README
+    (chat_template_kwargs); those of other models ignore it. LM Studio documents none.
+    """
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
+
+    match provider:
+        case "lmstudio":
+            return OpenAIModelProfile(supports_json_schema_output=True)
+        case "llama-server" | "vllm":
+            return OpenAIModelProfile(
+                supports_json_schema_output=True,
+                supports_thinking=True,
+                openai_chat_thinking_false_body={
+                    "chat_template_kwargs": {"enable_thinking": False}
+                },
+            )
+    return OpenAIModelProfile()
 
 
 def build_openai_provider(config: ModelConfig, client: "AsyncOpenAI") -> "Provider[AsyncOpenAI]":

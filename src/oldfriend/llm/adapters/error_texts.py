@@ -1,7 +1,25 @@
 """Error texts: localized messages for provider failures; none contains the API key."""
 
+from typing import Final
+
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.llm.providers import ModelConfig, is_local_address
+
+MAX_QUOTED_CHARS: Final = 200
+"""Characters that are quoted of a provider's message."""
+
+TOO_LONG_MARKS: Final = (
+    "exceeds the context length",  # Ollama
+    "exceed_context_size",  # later versions of it, and llama-server
+    "exceeds the available context size",  # llama-server
+    "greater than the context length",  # LM Studio
+)
+"""In the local servers' messages about a prompt that does not fit."""
+
+
+def is_about_length(text: str) -> bool:
+    """Tell whether a local server's message says that a prompt does not fit."""
+    return any(mark in text for mark in TOO_LONG_MARKS)
 
 
 def format_unpaid(config: ModelConfig) -> LocalizedText:
@@ -37,6 +55,17 @@ def format_timeout(config: ModelConfig) -> LocalizedText:
         "provider_slow",
         f"{config.provider} did not answer in time.",
         provider=config.provider,
+    )
+
+
+def format_address_unfit(config: ModelConfig, error: Exception) -> LocalizedText:
+    """Text for an address that is none."""
+    return localizable(
+        "address_unfit",
+        f"{config.provider} cannot be reached at {config.base_url!r}: {error}",
+        provider=config.provider,
+        address=config.base_url,
+        error=str(error),
     )
 
 
@@ -86,6 +115,15 @@ def format_rejected(
     )
 
 
+def format_too_long(config: ModelConfig) -> LocalizedText:
+    """Text for a prompt that does not fit into the model's context."""
+    return localizable(
+        "request_too_long",
+        f"The request is longer than {config.model} can read.",
+        model=config.model,
+    )
+
+
 def format_key_refused(config: ModelConfig, role: str) -> LocalizedText:
     """Text for a rejected key; the provider's message is left out, because some quote the key."""
     return localizable(
@@ -111,3 +149,19 @@ def format_unknown_model(
         address=address,
         meant=suggestion or "",
     )
+
+
+def format_empty_answer(model: str, max_tokens: int | None) -> LocalizedText:
+    """Return the error text for an empty answer; `max_tokens` is the limit if it was reached."""
+    if max_tokens is None:
+        return localizable("answer_empty", f"{model} gave an empty answer.", model=model)
+    text = f"{model} used up its {max_tokens} tokens before it said anything."
+    return localizable("answer_cut_short", text, model=model, most=max_tokens)
+
+
+def quote_text(config: ModelConfig, text: str) -> str:
+    """Return the start of a provider's message on one line and without the key."""
+    quoted = " ".join(text.split())
+    if config.key:
+        quoted = quoted.replace(config.key, "[key]")
+    return quoted if len(quoted) <= MAX_QUOTED_CHARS else f"{quoted[:MAX_QUOTED_CHARS]}…"

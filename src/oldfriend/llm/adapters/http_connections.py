@@ -8,9 +8,12 @@ from typing import Any, Final
 import httpx2
 
 from oldfriend.llm.addresses import is_forbidden_host
-from oldfriend.llm.providers import is_local_address
+from oldfriend.llm.providers import ModelConfig, is_local_address
 
 CONNECT_EVENT: Final = "connection.connect_tcp.complete"
+
+CONNECTION_LIMITS: Final = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+"""High, because chats wait for models in parallel and concurrency is limited elsewhere."""
 
 
 def open_http_client(
@@ -35,6 +38,18 @@ def open_http_client(
         follow_redirects=False,
         event_hooks={"request": [attach_address_check]},
     )
+
+
+def open_model_http(config: ModelConfig) -> httpx2.AsyncClient:
+    """Open connections to a provider; those to this machine use no proxy."""
+    return open_http_client(
+        config.base_url, timeout=build_timeout(config), limits=CONNECTION_LIMITS
+    )
+
+
+def build_timeout(config: ModelConfig) -> httpx2.Timeout:
+    """Build the network timeout; pauses between pieces are limited by the adapter."""
+    return httpx2.Timeout(config.timeouts.total_s, connect=config.timeouts.connect_s)
 
 
 @cache

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, open_session, verify_checksums
 from oldfriend.llm.adapters.pair_encoding import EncodedPair, PairEncoder
+from oldfriend.llm.adapters.word_vectors import WordVectors, load_word_vectors
 from oldfriend.llm.adapters.wordpiece import WordPiece
 from oldfriend.llm.reading import Passage, Reading
 
@@ -35,6 +36,7 @@ Floats = npt.NDArray[np.float32]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LoadedReader:
     encoder: PairEncoder
+    words: WordVectors
     session: "InferenceSession"
 
 
@@ -64,7 +66,7 @@ class LocalReader:
         readings: dict[int, Reading] = {}
         for batch in _list_batches(pairs):
             chosen = [pairs[number] for number in batch]
-            readings.update(zip(batch, _run(loaded.session, chosen), strict=True))
+            readings.update(zip(batch, _run(loaded, chosen), strict=True))
         return [readings[number] for number in range(len(pairs))]
 
 
@@ -84,6 +86,7 @@ def _load_once(folder: Path, threads: int) -> _LoadedReader:
     vocabulary = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()
     return _LoadedReader(
         encoder=PairEncoder(WordPiece(vocabulary)),
+        words=load_word_vectors(BUNDLED_FOLDER),
         session=open_session(folder / "reader.onnx", threads),
     )
 
@@ -100,7 +103,7 @@ def _list_batches(pairs: Sequence[EncodedPair]) -> Iterator[list[int]]:
         yield batch
 
 
-def _run(session: "InferenceSession", pairs: Sequence[EncodedPair]) -> list[Reading]:
+def _run(loaded: _LoadedReader, pairs: Sequence[EncodedPair]) -> list[Reading]:
     """Read pairs of a question and a passage."""
     length = max(len(pair.ids) for pair in pairs)
     ids, segments, mask = (np.zeros((len(pairs), length), dtype=np.int64) for _ in range(3))
@@ -111,12 +114,13 @@ def _run(session: "InferenceSession", pairs: Sequence[EncodedPair]) -> list[Read
         asked[row, 1:end] = 1 / (end - 1)  # with the token that ends the question
     feed = {
         "input_ids": ids,
+        "word_vectors": loaded.words.look_up(ids),
         "attention_mask": mask,
         "segments": segments,
         "asked": asked,
         "outside": np.where((segments == 1) & (mask == 1), np.float32(0), OUTSIDE),
     }
-    logits, spans = session.run(["logit", "span"], feed)
+    logits, spans = loaded.session.run(["logit", "span"], feed)
     return [
         _build_reading(float(logit), span, pair)
         for logit, span, pair in zip(logits, spans, pairs, strict=True)

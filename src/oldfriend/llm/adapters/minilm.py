@@ -17,6 +17,7 @@ import numpy as np
 
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.i18n_messages import localizable
+from oldfriend.llm.adapters.word_vectors import WordVectors, load_word_vectors
 from oldfriend.llm.adapters.wordpiece import WordPiece
 from oldfriend.llm.embedding import Vectors
 
@@ -57,7 +58,7 @@ class MiniLM:
         inputs = [model.wordpiece.encode(text, limit=MAX_INPUT_TOKENS) for text in texts]
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         for batch in _batches(inputs):
-            vectors[batch] = _run(model.session, [inputs[i] for i in batch])
+            vectors[batch] = _run(model, [inputs[i] for i in batch])
         return vectors
 
     def _load(self) -> "_LoadedMiniLM":
@@ -69,6 +70,7 @@ class MiniLM:
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class _LoadedMiniLM:
     wordpiece: WordPiece
+    words: WordVectors
     session: "InferenceSession"
 
 
@@ -89,16 +91,19 @@ def _load(folder: Path, threads: int) -> _LoadedMiniLM:
     verify_checksums(folder)
     vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
     session = open_session(folder / "model.onnx", threads)
-    return _LoadedMiniLM(wordpiece=WordPiece(vocabulary), session=session)
+    return _LoadedMiniLM(
+        wordpiece=WordPiece(vocabulary), words=load_word_vectors(folder), session=session
+    )
 
 
-def _run(session: "InferenceSession", inputs: Sequence[Sequence[int]]) -> Vectors:
+def _run(model: _LoadedMiniLM, inputs: Sequence[Sequence[int]]) -> Vectors:
     ids = np.zeros((len(inputs), max(map(len, inputs))), dtype=np.int64)
     mask = np.zeros_like(ids)
     for row, pieces in enumerate(inputs):
         ids[row, : len(pieces)] = pieces
         mask[row, : len(pieces)] = 1
-    vectors: Vectors = session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+    feed = {"input_ids": ids, "word_vectors": model.words.look_up(ids), "attention_mask": mask}
+    vectors: Vectors = model.session.run(["embedding"], feed)[0]
     return vectors
 
 

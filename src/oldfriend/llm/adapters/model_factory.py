@@ -8,23 +8,29 @@ from oldfriend.domain.i18n_messages import build_missing_extra_text
 from oldfriend.llm.providers import ModelConfig
 
 if TYPE_CHECKING:
+    from oldfriend.llm.adapters.ollama import OllamaModel
     from oldfriend.llm.adapters.pydantic_ai import PydanticAiModel
 
 IMPORT_LOCK: Final = Lock()
 """Two threads that import packages with cyclic imports at once see them half initialized."""
 
 
-def build_model(config: ModelConfig) -> "PydanticAiModel":
+def build_model(config: ModelConfig) -> "PydanticAiModel | OllamaModel":
     """Build a model that can be asked; the caller closes it.
 
     Raises ModelMisconfigured if the extra is not installed or the address is invalid.
     """
     with IMPORT_LOCK:
         try:
+            if config.kind == "ollama":
+                from oldfriend.llm.adapters.ollama import open_ollama
+
+                return open_ollama(config)
             from oldfriend.llm.adapters.pydantic_ai import open_model
+
+            return open_model(config)
         except ImportError as error:
             raise build_missing_extra_error() from error
-        return open_model(config)
 
 
 def warm_up(config: ModelConfig) -> None:
@@ -33,6 +39,8 @@ def warm_up(config: ModelConfig) -> None:
     Takes about two seconds of CPU and no network: call it in a thread. Raises ModelMisconfigured
     if the extra is not installed.
     """
+    if config.kind == "ollama":
+        return  # nothing that takes time
     with IMPORT_LOCK:
         try:
             from oldfriend.llm.adapters.client_warmup import warm_up_client

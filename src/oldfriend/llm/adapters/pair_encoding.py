@@ -37,22 +37,22 @@ class PairEncoder:
     def __init__(self, wordpiece: WordPiece) -> None:
         """Take the tokenizer of the network."""
         self._wordpiece = wordpiece
-        self._start, self._end = wordpiece.encode("", limit=2)
+        self.start, self.end = wordpiece.encode("", limit=2)
 
     def encode_question(self, question: str) -> list[int]:
         """Return the token ids of a question, without control tokens."""
         plain = question.strip().rstrip("?\uff1f ")
-        return [number for number, _, _ in self._encode_words(plain, MAX_QUESTION_TOKENS)]
+        return [number for number, _, _ in self.encode_words(plain, MAX_QUESTION_TOKENS)]
 
     def encode(self, question: Sequence[int], passage: Passage) -> EncodedPair:
         """Return the ids of a pair."""
-        speaker = [number for number, _, _ in self._encode_words(passage.speaker, 6)]
-        message = self._encode_words(passage.text, MAX_MESSAGE_TOKENS)
-        before = [number for number, _, _ in self._encode_words(passage.before, MAX_CONTEXT_TOKENS)]
-        colon = [number for number, _, _ in self._encode_words(":", 1)]
-        head = [self._start, *question, self._end]
-        body = [*speaker, *colon, *(number for number, _, _ in message), self._end]
-        tail = [*before, self._end] if before else []
+        speaker = [number for number, _, _ in self.encode_words(passage.speaker, 6)]
+        message = self.encode_words(passage.text, MAX_MESSAGE_TOKENS)
+        before = [number for number, _, _ in self.encode_words(passage.before, MAX_CONTEXT_TOKENS)]
+        colon = [number for number, _, _ in self.encode_words(":", 1)]
+        head = [self.start, *question, self.end]
+        body = [*speaker, *colon, *(number for number, _, _ in message), self.end]
+        tail = [*before, self.end] if before else []
         return EncodedPair(
             ids=[*head, *body, *tail],
             segments=[*[0] * len(head), *[1] * len(body), *[0] * len(tail)],
@@ -60,8 +60,8 @@ class PairEncoder:
             spans=[(start, end) for _, start, end in message],
         )
 
-    def _encode_words(self, text: str, limit: int) -> list[tuple[int, int, int]]:
-        """Return id, start and end of each token, at most ``limit``."""
+    def encode_words(self, text: str, limit: int) -> list[tuple[int, int, int]]:
+        """Return id, and first and last character, of each token, at most ``limit``."""
         pieces: list[tuple[int, int, int]] = []
         for word in WORD.finditer(text[:MAX_CHARS]):
             _, *numbers, _ = self._wordpiece.encode(word.group(), limit=MAX_WORD_TOKENS)

@@ -3,10 +3,9 @@
 Fallback to other models and recording of calls are left to the fallback chain.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Final
 
 import httpx2
@@ -23,9 +22,11 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable
+from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable, RequestRejected
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.llm.adapters.clients import build_client, open_model_http
+from oldfriend.llm.adapters.clients import build_client
+from oldfriend.llm.adapters.error_texts import format_address_unfit, format_too_long
+from oldfriend.llm.adapters.http_connections import open_model_http
 from oldfriend.llm.adapters.pricing import compute_price
 from oldfriend.llm.adapters.pydantic_ai_mapping import (
     build_parameters,
@@ -35,8 +36,9 @@ from oldfriend.llm.adapters.pydantic_ai_mapping import (
     parse_response,
     to_model_messages,
 )
+from oldfriend.llm.adapters.time_limits import limit_time, relay_pieces
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
-from oldfriend.llm.providers import ModelConfig, is_local_address
+from oldfriend.llm.providers import LOCAL_PROVIDERS, ModelConfig, is_local_address
 
 LIBRARY_ERRORS: Final = (
     AgentRunError,
@@ -51,13 +53,14 @@ LIBRARY_ERRORS: Final = (
 """Exceptions of the library; the builtin ones mean that a response has an unexpected shape."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class PydanticAiModel:
     """One model of one provider, asked with Pydantic AI."""
 
     config: ModelConfig
     client: Model
     http: httpx2.AsyncClient
+    refuses_tools: bool = False  # known once it has
 
     @property
     def name(self) -> str:
@@ -67,11 +70,34 @@ class PydanticAiModel:
     async def complete(
         self, request: CompletionRequest, on_text: TextCallback | None = None
     ) -> Completion:
-        """Send one request, streamed if `on_text` is given."""
+        """Send one request, streamed if `on_text` is given.
+
+        A local server that takes no tools is asked without them, from then on at once.
+        """
+        if self.refuses_tools:
+            request = replace(request, tools=())
+        try:
+            return await self._complete(request, on_text)
+        except RequestRejected as error:
+            is_too_long = error.user_text == format_too_long(self.config)
+            if is_too_long or not request.tools or self.config.provider not in LOCAL_PROVIDERS:
+                raise
+        completion = await self._complete(replace(request, tools=()), on_text)
+        self.refuses_tools = True
+        return completion
+
+    async def _complete(
+        self, request: CompletionRequest, on_text: TextCallback | None
+    ) -> Completion:
         if on_text is None:
             response = await self._request(request)
         else:
-            response = await self._stream(request, on_text)
+            response = await relay_pieces(
+                self._iter_pieces(request),
+                on_text,
+                model=self.name,
+                timeouts=self.config.timeouts,
+            )
         return self._parse_response(response, request)
 
     async def close(self) -> None:
@@ -79,7 +105,7 @@ class PydanticAiModel:
         await self.http.aclose()
 
     async def _request(self, request: CompletionRequest) -> ModelResponse:
-        async with self._limit_time(self.config.timeouts.total_s):
+        async with limit_time(self.name, self.config.timeouts.total_s):
             with self._map_errors():
                 return await model_request(
                     self.client,
@@ -88,22 +114,6 @@ class PydanticAiModel:
                     model_request_parameters=self._build_parameters(request),
                     instrument=False,
                 )
-
-    async def _stream(self, request: CompletionRequest, on_text: TextCallback) -> ModelResponse:
-        timeouts, loop = self.config.timeouts, asyncio.get_running_loop()
-        end = loop.time() + timeouts.total_s
-        async with (
-            self._limit_time(min(timeouts.first_token_s, timeouts.total_s)) as limit,
-            aclosing(self._iter_pieces(request)) as pieces,
-        ):
-            async for piece in pieces:
-                if isinstance(piece, ModelResponse):
-                    return piece
-                limit.reschedule(end)  # a slow reader may use all of the remaining time
-                if piece:
-                    await on_text(piece)
-                limit.reschedule(min(end, loop.time() + timeouts.idle_s))
-        raise AssertionError("a stream ends with the response")
 
     async def _iter_pieces(
         self, request: CompletionRequest
@@ -124,7 +134,7 @@ class PydanticAiModel:
                 yield events.get()
 
     def _build_parameters(self, request: CompletionRequest) -> ModelRequestParameters:
-        is_local = is_local_address(self.config.base_url)
+        is_local = self.config.provider in LOCAL_PROVIDERS or is_local_address(self.config.base_url)
         return build_parameters(request, self.client.profile, is_local=is_local)
 
     def _build_settings(self, request: CompletionRequest) -> ModelSettings:
@@ -148,20 +158,6 @@ class PydanticAiModel:
             raise build_refusal_error(self.config, str(details.get("refusal", "")))
         cost = compute_price(self.config, response.usage, response.model_name)
         return parse_response(response, request, model=self.name, cost=cost, is_truncated=is_cut)
-
-    @asynccontextmanager
-    async def _limit_time(self, seconds: float) -> AsyncIterator[asyncio.Timeout]:
-        limit = asyncio.timeout(seconds)
-        try:
-            async with limit:
-                yield limit
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            raise ModelUnavailable(
-                localizable("model_slow", f"{self.name} did not answer in time.", model=self.name),
-                outage="slow",
-            ) from error
 
     @contextmanager
     def _map_errors(self) -> Iterator[None]:
@@ -200,13 +196,5 @@ def open_model(config: ModelConfig) -> PydanticAiModel:
         http = open_model_http(config)
         client = build_client(config, http)
     except (UserError, ValueError, httpx2.InvalidURL) as error:
-        raise ModelMisconfigured(
-            localizable(
-                "address_unfit",
-                f"{config.provider} cannot be reached at {config.base_url!r}: {error}",
-                provider=config.provider,
-                address=config.base_url,
-                error=str(error),
-            )
-        ) from error
+        raise ModelMisconfigured(format_address_unfit(config, error)) from error
     return PydanticAiModel(config=config, client=client, http=http)

@@ -53,29 +53,32 @@ from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.adapters.error_texts import (
     format_connection_lost,
+    format_empty_answer,
     format_failure,
     format_key_refused,
     format_overloaded,
     format_rate_limited,
     format_rejected,
     format_timeout,
+    format_too_long,
     format_unknown_model,
     format_unpaid,
     format_unreachable,
+    is_about_length,
+    quote_text,
 )
 from oldfriend.llm.model import (
-    MAX_TOKENS,
+    THINKING_TOKENS,
+    USER_PLACEHOLDER,
     Completion,
     CompletionRequest,
     PromptTurn,
     TokenUsage,
     ToolCall,
     ToolResult,
+    clamp_token_count,
 )
-from oldfriend.llm.providers import ModelConfig
-
-MAX_QUOTED_CHARS: Final = 200
-"""Characters that are quoted of a provider's message."""
+from oldfriend.llm.providers import LOCAL_PROVIDERS, ModelConfig
 
 REFUSAL_CODES: Final = frozenset(
     {
@@ -130,18 +133,14 @@ def map_api_error(config: ModelConfig, error: ModelAPIError) -> ModelError:
     if isinstance(error, ModelNotFoundError):
         return build_unknown_model_error(config, error)
     if isinstance(error, ModelContextWindowExceededError):
-        return RequestRejected(
-            localizable(
-                "request_too_long",
-                f"The request is longer than {config.model} can read.",
-                model=config.model,
-            )
-        )
+        return RequestRejected(format_too_long(config))
     if isinstance(error, ModelRequestRejectedError):
         if {error.provider_error_code, error.provider_error_type} & REFUSAL_CODES:
             return build_refusal_error(config)
-        quoted = quote_text(config, extract_provider_message(error))
-        return RequestRejected(format_rejected(config, quoted))
+        message = extract_provider_message(error)
+        if config.provider in LOCAL_PROVIDERS and is_about_length(message):
+            return RequestRejected(format_too_long(config))
+        return RequestRejected(format_rejected(config, quote_text(config, message)))
     outage, text = classify_transient_error(config, error)
     return ModelUnavailable(text, retry_after_s=error.retry_after, outage=outage)
 
@@ -190,22 +189,8 @@ def extract_provider_message(error: ModelAPIError) -> str:
     return error.message
 
 
-def quote_text(config: ModelConfig, text: str) -> str:
-    """Return the start of a provider's message on one line and without the key."""
-    quoted = " ".join(text.split())
-    if config.key:
-        quoted = quoted.replace(config.key, "[key]")
-    return quoted if len(quoted) <= MAX_QUOTED_CHARS else f"{quoted[:MAX_QUOTED_CHARS]}…"
-
-
 ANSWER_TOOL: Final = "answer"
 """Name of the requested object, and of the tool that stands for it."""
-
-THINKING_TOKENS: Final = 8192
-"""Tokens on top of the answer's, for models that think even if not asked to."""
-
-USER_PLACEHOLDER: Final = "…"
-"""First message if a conversation starts with the companion; providers expect the user's."""
 
 
 def to_model_messages(turns: Sequence[PromptTurn | ToolResult], model: str) -> list[ModelMessage]:
@@ -349,19 +334,6 @@ def parse_response(
         is_truncated=is_truncated,
         echo=dump_echo(response, model) if calls else None,
     )
-
-
-def clamp_token_count(tokens: int) -> int:
-    """Return a token count, or 0 if the provider reports an impossible one."""
-    return tokens if 0 <= tokens < MAX_TOKENS else 0
-
-
-def format_empty_answer(model: str, max_tokens: int | None) -> LocalizedText:
-    """Return the error text for an empty answer; `max_tokens` is the limit if it was reached."""
-    if max_tokens is None:
-        return localizable("answer_empty", f"{model} gave an empty answer.", model=model)
-    text = f"{model} used up its {max_tokens} tokens before it said anything."
-    return localizable("answer_cut_short", text, model=model, most=max_tokens)
 
 
 def parse_tool_call(part: ToolCallPart, model: str) -> ToolCall:

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, Memory, Summary
 from oldfriend.domain.supersession import (
     REVERSIBLE_OPS,
     find_prior_entry,
-    is_single_valued,
     list_replacements,
 )
 from oldfriend.memory.deletion.memory_snapshot import MemorySnapshot, MessageVersion, VersionKey
@@ -305,7 +305,7 @@ def is_superseded_further(
     after: JournalObject, memories: Sequence[Memory], deleted: Collection[ObjectId]
 ) -> bool:
     """Whether a remaining memory holds in this one's place, where several values may hold."""
-    if not isinstance(after, Memory) or is_single_valued(after.kind, after.key):
+    if not isinstance(after, Memory) or is_single_valued(after):
         return False
     replacements = list_replacements(after, memories)
     return any(each.ended_at is None and each.id not in deleted for each in replacements)

@@ -51,7 +51,7 @@ def _is_laid_out(lines: Sequence[str]) -> bool:
         return is_begun and len(first) <= LONGEST_WIDE and len(last) <= LONGEST_WIDE_SIGNATURE
     words = BRACKETED.sub("", last).split()
     is_name = 0 < len(words) <= 3 and all(word[0].isupper() for word in words)
-    return is_begun and is_name and last[-1] not in "!?…"
+    return is_begun and is_name and last[-1] not in ".!?…"
 
 
 def _begin_of_letter(text: str, cues: Sequence[AttributionCues], *, is_signed: bool) -> int:
@@ -313,13 +313,19 @@ def _is_labelled(line: str, cues: Sequence[AttributionCues]) -> bool:
 
 
 def _is_persons_name(line: str, cues: Sequence[AttributionCues]) -> bool:
-    """Tell whether the prefix can only be a name: capitalized, or before first-person words."""
+    """Tell whether the prefix can only be a name: several capitals, or before first-person words.
+
+    One capital begins any sentence.
+    """
     name = find_name_prefix(line)
-    if WIDE_CHARS.search(name):
+    if any(each.self.search(fold_punctuation(name)) for each in cues):
+        return False
+    following = fold_punctuation(line[line.find(name) + len(name) :]).lstrip(" :>»→")
+    words = name.split()
+    is_answered = any(each.subject.match(following) or each.self.match(following) for each in cues)
+    if len(words) == 1 and is_answered:
         return True
-    following = fold_punctuation(line[line.find(name) + len(name) + 1 :]).lstrip()
-    speaks = len(name.split()) == 1 and any(each.subject.match(following) for each in cues)
-    return speaks or all(word[0].isupper() for word in name.split())
+    return len(words) > 1 and all(word[0].isupper() for word in words)
 
 
 def _mail_headers(

@@ -75,6 +75,12 @@ def find_quotations(text: str) -> Iterator[BorrowedSpan]:
         at = end
 
 
+def find_quotation_end(text: str, start: int) -> int:
+    """Return where a quotation that begins at a position ends, also a name; -1 if none does."""
+    is_begun = text[start : start + 1] in CLOSING and _may_begin(text, start)
+    return _Ends(text).behind(start) if is_begun else -1
+
+
 def is_quoted_name(quoted: str) -> bool:
     """Tell whether a few quoted words are a name: each begins with a capital letter."""
     words = quoted.strip(MARKS).split()

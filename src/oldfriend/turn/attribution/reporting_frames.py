@@ -13,7 +13,7 @@ from oldfriend.turn.attribution.direct_speech import (
     is_pro_drop,
     is_said_by_speaker,
 )
-from oldfriend.turn.attribution.quotations import list_quotations
+from oldfriend.turn.attribution.quotations import find_quotation_end, list_quotations
 from oldfriend.turn.attribution.spans import (
     ENDS,
     BorrowedKind,
@@ -42,7 +42,6 @@ SHORT_WIDE: Final = 6
 def find_introduced_spans(text: str, cues: Sequence[AttributionCues]) -> Iterator[BorrowedSpan]:
     """Yield what follows a colon, a dash or an arrow that introduces a text."""
     plain = fold_punctuation(text)
-    quotations = {each.start: each.end for each in list_quotations(text)}
     last = max((at for at, each in enumerate(plain) if each.isalnum()), default=0)
     start = mark_count = 0
     for at, character in enumerate(plain):
@@ -71,7 +70,8 @@ def find_introduced_spans(text: str, cues: Sequence[AttributionCues]) -> Iterato
         if kind is not None:
             is_told = kind == "logged" and (at > LONGEST_INTRODUCTION or not _is_short(plain[:at]))
             end = _end_of_sentence(text, at + 1) if is_told else _end_of_paragraph(text, at + 1)
-            end = min(end, quotations.get(_next_word(text, at + 1), len(text)))
+            quotation_end = find_quotation_end(text, _next_word(text, at + 1))
+            end = end if quotation_end < 0 else min(end, quotation_end)
             yield BorrowedSpan(at + 1, end, kind=kind)
 
 
@@ -97,7 +97,7 @@ def _kind_introduced(
     plain = before.strip()
     if any(each.label.fullmatch(plain) for each in cues):
         return None
-    if any(each.text.search(before) for each in cues):
+    if any(each.text.search(before) for each in cues) and not cues[0].subject.search(before):
         return "pasted"
     if not any(map(str.isalpha, before)) or len(before.split()) > LONGEST_HEADING:
         return None

@@ -39,11 +39,21 @@ export function standingOf({ kind, confidence, times_seen: seen, first_seen_at: 
 }
 
 /** Its own time: of an event when it was, as far as that is known, of a promise until when, of a summary from when to when. */
-export function timeOfIt({ kind, text = "", happened_at: happened, due_at: due, until_at: until }) {
+export function timeOfIt({ kind, text = "", happened_at: happened, due_at: due, until_at: until, grain = null }) {
   if (kind === "summary") return shortDays(happened, until);
+  if (grain && kind === "event" && happened) return periodOf(happened, grain);
+  if (grain && due) return t(Date.parse(due) < Date.now() ? "memory_overdue" : "memory_due", { when: periodOf(due, grain) });
   if (kind === "event" && happened) return shortDays(...fromNoons(happened, until ?? happened));
   if (due) return t(Date.parse(due) < Date.now() ? "memory_overdue" : "memory_due", { when: dueIn(due, text) });
   return "";
+}
+
+/** The month or the year of a time, by the clocks that it is written by.
+ * @param {string} iso @param {"month" | "year"} grain */
+function periodOf(iso, grain) {
+  const [year, month] = iso.slice(0, 7).split("-").map(Number);
+  const shown = grain === "year" ? { year: "numeric" } : { month: "long", year: "numeric" };
+  return new Intl.DateTimeFormat(region(), shown).format(new Date(year, month - 1, 1));
 }
 
 /** The day on which something is due; the month, where it is at its end and the words name no day of it.

@@ -89,6 +89,7 @@ function Day({ day }) {
       <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.text}</a> ${statusOf(each) && html`<span class="pill">${statusOf(each)}</span>`}</li>`)}</ul></section>`}
     ${found?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${found.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
       <span>${each.text}</span></p>`)}</section>`}
+    ${found?.talks.length > 0 && !found.told.length && !store.state.value?.model && html`<section><h3>${t("days_told")}</h3><p class="meta">${t("days_told_by_model")}</p></section>`}
     ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><ul role="list">${joined(found.talks).map((each) => html`<li key=${each.session + each.first}>
       <button class="words" onClick=${() => showWords(each.first)}>${timeOf(each.began_at)}–${timeOf(each.ended_at)} · ${channelName(each.title)} <span class="meta">${t("days_messages", { count: each.messages })}</span></button></li>`)}</ul></section>`}`;
 }

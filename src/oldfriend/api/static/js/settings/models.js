@@ -3,6 +3,7 @@ import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { inWords, t } from "../words.js";
 import { Choice, choices, readChoices, writtenOf } from "./choices.js";
+import { Found } from "./found.js";
 import { house } from "./house.js";
 import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
 
@@ -18,7 +19,7 @@ const VOICE = [
 ];
 /** The settings that a choice may change, for its undo. */
 const WRITES = {
-  main: ["models.main", "models.small", "models.reflect"], small: ["models.small"], reflect: ["models.reflect"],
+  main: ["models.main", "models.small", "models.reflect", "context.preset", "memory.passes"], small: ["models.small"], reflect: ["models.reflect"],
   embedder: ["embedder.model", "embedder.dimension"], transcriber: ["speech.transcriber"], speaker: ["speech.speaker", "speech.voice"],
 };
 const ALL = [...new Set(Object.values(WRITES).flat())];
@@ -32,8 +33,7 @@ export function ModelsSection({ just = "" }) {
   const [models, problem, again] = useAnswer(house.models);
   const rows = (uses) => uses.map(([use, label, hint]) => html`<${Row} key=${use} use=${use} label=${t(label)} hint=${t(hint)} models=${models} again=${again} />`);
   if (!models) return html`<${Section} id="models" title=${t("settings_models")}><${Waiting} problem=${problem} again=${again} /></${Section}>`;
-  const here = models.providers.find((each) => each.models.length > 0);
-  const found = !models.main.length && here && html`<p class="note">${t("settings_found_here", { provider: here.name, models: here.models.slice(0, 5).join(", ") })}</p>`;
+  const found = !models.main.length && html`<${Found} models=${models} writes=${WRITES.main} again=${again} />`;
   if (just) return html`${found}${rows(TALKING.filter(([use]) => use === just))}`;
   return html`<${Section} id="models" title=${t("settings_models")} lead=${t(models.main.length ? "settings_models_lead" : "settings_offline_lead")}>
       ${found}${rows(TALKING)}${rows(FINDING)}

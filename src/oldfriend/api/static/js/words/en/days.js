@@ -13,6 +13,7 @@ export default {
   days_happened: "What happened",
   days_due: "Promised or expected for this day",
   days_told: "In short",
+  days_told_by_model: "A day is summed up by a language model, and none is connected. Every word of it is kept.",
   days_talks: "Talks",
   days_messages: "{count} messages",
 };

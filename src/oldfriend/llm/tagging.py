@@ -1,0 +1,53 @@
+"""Fact tagger protocol: a small model that marks which clauses of a message to remember."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, get_args
+
+FactTopic = Literal[
+    "name",
+    "age",
+    "birthday",
+    "work",
+    "school",
+    "home",
+    "relationship",
+    "family",
+    "friend",
+    "pet",
+    "health",
+    "allergy",
+    "diet",
+    "like",
+    "dislike",
+    "habit",
+    "skill",
+    "possession",
+    "plan",
+    "event",
+    "date",
+    "belief",
+    "other",
+]
+"""What a clause is about."""
+FACT_TOPICS: Final[tuple[FactTopic, ...]] = get_args(FactTopic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedClause:
+    """A clause that tells a fact of the writer's life, true and meant."""
+
+    start: int  # characters of the message
+    end: int
+    topic: FactTopic
+    score: float  # 0 to 1; a higher one is right more often
+
+
+class FactTagger(Protocol):
+    """Model that marks the clauses of messages that tell a fact worth remembering."""
+
+    def tag(self, text: str, before: str) -> Sequence[TaggedClause]:
+        """Return the clauses of a message, given the one before it, with their scores.
+
+        Blocks while it computes. Raises EmbeddingFailed if it cannot be loaded.
+        """

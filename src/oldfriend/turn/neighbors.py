@@ -1,0 +1,74 @@
+"""Neighbors: the messages just before and after a hit that belong to what it says."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.domain.messages import Message
+from oldfriend.domain.people import Person
+from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.search import Reason, ScoredMessage
+from oldfriend.turn.intent import is_question_by_classifier
+from oldfriend.turn.retrieval import (
+    RecalledItem,
+    RecalledMessage,
+    RecallQuery,
+    SearchDeps,
+    get_item_id,
+)
+
+MAX_COMPLETED: Final = 5
+"""The most messages that get their neighbors, the best first."""
+MAX_SHORT_CHARS: Final = 60
+"""A message of at most so many characters says little without the one before it."""
+QUESTION_MARKS: Final = ("?", "\uff1f")
+REPLY: Final = Reason(cause="answers", strength=0.5)
+CONTEXT: Final = Reason(cause="session", strength=0.2)
+
+
+async def add_neighbors(
+    search_deps: SearchDeps, person: Person, ranking: Sequence[RecalledItem], query: RecallQuery
+) -> tuple[RecalledItem, ...]:
+    """Return the ranking with what answers the best messages, or they answer, just after them."""
+    recalled = {each.message.seq: each for each in ranking if isinstance(each, RecalledMessage)}
+    async with search_deps.db.begin_read() as tx:
+        index = await search_deps.index_cache.get_message_index(
+            tx, person.id, exclude=query.answered_seqs
+        )
+        around = index.find_neighbors([*recalled][:MAX_COMPLETED])
+        new = {seq for pair in around.values() for seq in pair if seq is not None}
+        new -= recalled.keys() | set(query.excluded_seqs)
+        messages = await list_messages_by_seq(tx, person.id, sorted(new))
+    by_seq = {each.seq: each for each in messages}
+    by_seq |= {seq: each.message for seq, each in recalled.items()}
+    completed: dict[str, RecalledItem] = {}
+    for each in ranking:
+        completed.setdefault(get_item_id(each), each)
+        if isinstance(each, RecalledMessage) and each.message.seq in around:
+            for neighbor in list_completing(each, around[each.message.seq], by_seq):
+                found = recalled.get(neighbor.message.seq, neighbor)
+                completed.setdefault(neighbor.message.id, found)
+    return tuple(completed.values())
+
+
+def list_completing(
+    hit: RecalledMessage, pair: tuple[int | None, int | None], by_seq: Mapping[int, Message]
+) -> Iterator[RecalledMessage]:
+    """Yield what replies to a hit that asks, and what a hit answers or is too short without."""
+    before, after = (by_seq.get(seq) if seq is not None else None for seq in pair)
+    if after is not None and is_asking(hit.message):
+        yield build_neighbor(after, hit, REPLY)
+    if before is not None and (is_asking(before) or len(hit.message.text) <= MAX_SHORT_CHARS):
+        yield build_neighbor(before, hit, CONTEXT)
+
+
+def is_asking(message: Message) -> bool:
+    """Tell whether a message asks something."""
+    has_mark = any(mark in message.text for mark in QUESTION_MARKS)
+    return has_mark or is_question_by_classifier(message.text)
+
+
+def build_neighbor(message: Message, hit: RecalledMessage, reason: Reason) -> RecalledMessage:
+    """Return a neighbor as recalled, with the score of its hit."""
+    scored = ScoredMessage(seq=message.seq, score=hit.hit.score, reasons=(reason,))
+    return replace(hit, message=message, hit=scored, reading=None)

@@ -1,0 +1,57 @@
+"""What a segment is read with: what was known then, and of that what is near to it."""
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.messages import UnloggedMessage
+from oldfriend.inbound.accept import ChatContext
+from oldfriend.learning.learning_scheduler import schedule_learning
+from oldfriend.learning.segment_loader import MAX_SHOWN, load_segment_context, select_nearest
+from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
+from oldfriend.memory.segments import list_segments
+from tests.beliefs.life import tell
+from tests.clock import FrozenClock
+from tests.learning.talking import believed, talk
+
+
+def test_what_is_nearest_to_the_words_is_shown() -> None:
+    """By words or by meaning, wherever else it stands; and no more than a few."""
+    others = [
+        believed(f"k-{n}", "fact", f"Owns plot number {n}.", key=f"plot_{n}", value=str(n))
+        for n in range(2 * MAX_SHOWN)
+    ]
+    bees = believed("k-bees", "pattern", "Keeps bees with Olga.", pattern="behavior")
+    wool = believed("k-wool", "pattern", "Knits jumpers.", pattern="behavior")
+    ended = believed("k-old", "pattern", "Sells bees.", pattern="behavior", ended_at=1)
+    messages = talk("The bees have swarmed, and the scarf is done.").messages
+
+    shown = select_nearest([*others, ended, wool, bees], messages, {"Knits jumpers.": 0.4})
+
+    assert len(shown) == MAX_SHOWN
+    assert shown[:2] == [wool, bees] or shown[:2] == [bees, wool]
+
+
+async def test_an_old_segment_is_not_shown_what_came_later(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Though all that it may change or repeat is loaded beside it."""
+    home = "The flat in Porto has no lift."
+    await tell(app, line, ["I live in Porto, in a flat."])
+    spoken = UnloggedMessage(
+        role="person", speaker="Nora", text=home, at=clock() - 900 * DAY, trust="person"
+    )
+    async with app.db.begin_write() as tx:
+        target = ImportTarget(chat=line.chat, language="en")
+        await write_imported_messages(tx, target, [ImportedMessage(message=spoken)], now=clock())
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="import")
+    clock.tick(minutes=60)
+    await tell(app, line, [home])
+
+    async with app.db.begin_read() as tx:
+        old, *_, new = [
+            await load_segment_context(tx, each, index_cache=app.index_cache, now=clock())
+            for each in await list_segments(tx, line.person.id)
+        ]
+    assert [message.text for message in old.inputs.messages] == [home]
+    assert old.inputs.known
+    assert old.inputs.shown == ()
+    assert "Porto" in {each.memory.value for each in new.inputs.shown}

@@ -1,0 +1,49 @@
+"""The fact tagger that ships with Oldfriend marks what to remember, or says why it cannot."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.llm.adapters.local_reader import READER_FOLDER
+from oldfriend.llm.adapters.local_tagger import MAX_WINDOWS, LocalFactTagger
+
+MIXED = "lol the bus was late again. my brother otis moved to cardiff in june. so tired"
+
+
+def test_the_clause_that_tells_something_scores_highest() -> None:
+    """Chatter beside it does not."""
+    tagged = LocalFactTagger().tag(MIXED, "")
+
+    best = max(tagged, key=lambda each: each.score)
+    assert MIXED[best.start : best.end] == "my brother otis moved to cardiff in june."
+    assert all(each.score < best.score / 2 for each in tagged if each is not best)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\udcff", "你好", "word " * 5_000, "\u200b" * 100_000])
+def test_any_text_can_be_tagged(text: str) -> None:
+    """Without a failure; clauses lie within it."""
+    for each in LocalFactTagger().tag(text, text):
+        assert 0 <= each.start < each.end <= len(text)
+        assert 0 <= each.score <= 1
+
+
+def test_a_long_message_is_read_in_parts() -> None:
+    """What stands at its end is found, too, unless it is very long."""
+    text = "the rain went on and on. " * 60 + "my brother otis moved to cardiff in june."
+    end = LocalFactTagger().tag(text, "")[-1]
+
+    assert text[end.start : end.end].startswith("my brother")
+    assert end.score > 0.3
+    assert len(LocalFactTagger().tag("a b c d. " * 100_000, "")) < 100 * MAX_WINDOWS
+
+
+def test_a_damaged_network_is_told(tmp_path: Path) -> None:
+    """By its checksum."""
+    shutil.copytree(READER_FOLDER, tmp_path / "reader")
+    with (tmp_path / "reader" / "tagger.onnx").open("r+b") as file:
+        file.seek(1_000_000)
+        file.write(b"\0\1\2\3")
+    with pytest.raises(EmbeddingFailed, match="damaged"):
+        LocalFactTagger(tmp_path / "reader", threads=2).tag(MIXED, "")

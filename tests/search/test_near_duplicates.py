@@ -1,0 +1,20 @@
+"""A prompt is filled without repeating itself."""
+
+import numpy as np
+
+from oldfriend.search import list_older_duplicates
+
+EAST, NORTH = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
+
+
+def test_of_copies_only_the_newest_is_none():
+    """Near-duplicates waste the budget; what is merely alike does not."""
+    tilted = (EAST * 0.8 + NORTH * 0.6).astype(np.float32)
+    vectors = np.stack([EAST, EAST, NORTH, tilted, EAST])
+
+    assert list_older_duplicates(vectors, [1, 3, 2, 4, 2]) == {0, 4}
+
+
+def test_nothing_is_nothing():
+    """Empty in, empty out."""
+    assert not list_older_duplicates(np.zeros((0, 2), np.float32), [])

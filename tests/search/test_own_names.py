@@ -1,0 +1,138 @@
+"""Whoever asks by their own name asks about themselves."""
+
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
+from oldfriend.domain.memories import Entity, EvidenceStats, Memory, MemoryState
+from oldfriend.search import BeliefIndex, IndexRow, PersonIndex, SearchQuery, search
+from oldfriend.search.document_terms import encode_document_terms
+from oldfriend.search.own_names import drop_own, find_own_names, to_first_person
+
+NOW = 1_717_200_000_000_000
+PERSON = PersonId("p")
+
+
+def entity(name: str, *aliases: str) -> Entity:
+    """Somebody with a name."""
+    made = EntityId(ObjectId(name))
+    return Entity(id=made, person=PERSON, name=name, aliases=aliases, kind="person", learned_at=NOW)
+
+
+def found(text: str, language: str, *memories: tuple[str, dict[str, object]]) -> list[str]:
+    """The beliefs that are found by Nora, best first."""
+    standing = EvidenceStats(
+        strength=1.0, confidence=0.8, times_seen=1, first_seen=0, last_seen=NOW
+    )
+    index = BeliefIndex()
+    for number, (said, fields) in enumerate(memories, 1):
+        plain = Memory(
+            id=MemoryId(ObjectId(said)),
+            person=PERSON,
+            kind="fact",
+            text=said,
+            language=language,
+            learned_at=NOW,
+        )
+        memory = replace(plain, **fields)
+        index.upsert([MemoryState(memory=memory, stats=standing, base_seq=number)], {})
+    index.entities = (entity("Nora"), entity("Diego"))
+    question = SearchQuery(text=text, language=language, asked_at=NOW, own_names=("Nora",))
+    result = index.search(question, 5)
+    assert not {each.name for each in result.named_entities} & {"Nora"}
+    return [hit.known.memory.text for hit in result.hits]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "of_her", "of_him"),
+    [
+        ("en", "Where does Nora live?", "Lives in Faro.", "Diego lives in Porto."),
+        ("es", "¿Dónde vive Nora?", "Vive en Faro.", "Diego vive en Sevilla."),
+        ("fr", "Où habite Nora ?", "Habite à Nice.", "Diego habite à Lyon."),
+        ("de", "Wo wohnt Nora?", "Wohnt in Bonn.", "Diego wohnt in Köln."),
+        ("zh", "Nora住在哪里?", "住在北京。", "Diego住在上海。"),
+    ],
+)
+def test_what_is_known_of_the_asker_is_found_by_their_name(
+    language: str, text: str, of_her: str, of_him: str
+) -> None:
+    """Though no belief about them names them, and others' beliefs share the words."""
+    other = {"subject": "other", "key": "Diego:location", "entities": (ObjectId("Diego"),)}
+    hits = found(text, language, (of_him, other), (of_her, {"key": "location"}))
+
+    assert hits == [of_her]
+
+
+def test_a_relative_of_the_asker_is_not_the_asker() -> None:
+    """Nora's sister is who "my sister" is."""
+    sister = {"subject": "other", "key": "Ana:location"}
+    kin = {"subject": "other", "key": "Ana:relation", "value": "sister"}
+    told = [
+        ("Ana is the sister.", kin),
+        ("Ana lives in Braga.", sister),
+        ("Lives in Faro.", {"key": "location"}),
+    ]
+
+    assert found("Where does Nora's sister live?", "en", *told)[0] == "Ana lives in Braga."
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "in_it"),
+    [
+        ("what did nora say", ["Nora Vale"], ("Nora",)),
+        ("noras cat", ["Nora"], ("Nora",)),
+        ("honora knows", ["Nora"], ()),
+        ("When will it rain?", ["Will"], ()),
+        ("What does Will eat?", ["Will"], ("Will",)),
+        ("Who is Nora Brandt?", ["Nora"], ()),
+        ("小美住在哪里", ["小美"], ("小美",)),
+        ("call +351 912", ["+351 912"], ()),
+    ],
+)
+def test_a_name_is_found_as_a_word_of_its_own(
+    text: str, names: list[str], in_it: tuple[str, ...]
+) -> None:
+    """Not in somebody else's longer name, and not as a common word."""
+    assert find_own_names(text, names, "en", others=[entity("Nora Brandt")]) == in_it
+
+
+def test_a_question_is_asked_as_one_would_ask_it_of_oneself() -> None:
+    """In the forms that the language has."""
+    assert to_first_person("Where does Nora live?", ["Nora"], "en") == "Where do I live?"
+    assert to_first_person("what is noras job", ["Nora"], "en") == "what is my job"
+    assert to_first_person("¿Cómo se llama el perro de Nora?", ["Nora"], "es") == (
+        "¿Cómo se llama mi perro?"
+    )
+
+
+def test_only_who_is_called_as_the_person_alone_is_the_person() -> None:
+    """A namesake has a name of their own besides."""
+    namesake = entity("Nora", "Nora Brandt")
+
+    assert drop_own([entity("nora"), namesake], ["Nora", "Nori"]) == (namesake,)
+
+
+def test_what_the_asker_said_is_found_by_a_name_that_stands_beside_no_message() -> None:
+    """She speaks as "owner", and is asked about as Nora."""
+    said = [("owner", "person", "the boat is blue"), ("Ana", "other", "the boat is red")]
+    rows = [
+        IndexRow(
+            seq=number,
+            chat="c",
+            session="s",
+            said_at=NOW,
+            speaker=speaker,
+            role=role,
+            language="en",
+            imprint=encode_document_terms(text, language="en"),
+        )
+        for number, (speaker, role, text) in enumerate(said, 1)
+    ]
+    query = SearchQuery(
+        text="What boat does Nora have?", language="en", asked_at=NOW, own_names=("Nora",)
+    )
+    hits = search(PersonIndex.build(rows), query, 2).hits
+
+    assert hits[0].seq == 1
+    assert "said_by" in {reason.cause for reason in hits[0].reasons}

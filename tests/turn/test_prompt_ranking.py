@@ -1,0 +1,99 @@
+"""Beliefs and messages share a prompt fairly, and nobody's whole life fills it."""
+
+from dataclasses import replace
+from unittest.mock import Mock
+
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
+from oldfriend.domain.memories import Evidence, EvidenceStats, Memory, MemoryState, Summary
+from oldfriend.search import Reason, ScoredMessage
+from oldfriend.turn.profile_sections import MAX_SUMMARIES, rank_summaries
+from oldfriend.turn.prompt_ranking import (
+    MAX_ABOUT_NAMED,
+    MAX_REACHED,
+    select_candidates,
+    select_fitting_items,
+)
+from oldfriend.turn.retrieval import (
+    EMPTY_RECALL,
+    RecalledBelief,
+    RecalledItem,
+    RecalledMessage,
+    get_item_id,
+)
+
+DAY = 86_400_000_000
+
+
+def belief(name: str, *causes: str, rests_on: str = "") -> RecalledBelief:
+    """Something believed."""
+    memory = Memory(
+        id=MemoryId(ObjectId(name)),
+        person=PersonId("p"),
+        kind="fact",
+        text=name,
+        language="en",
+        learned_at=0,
+    )
+    stats = EvidenceStats(strength=1, confidence=1, times_seen=1, first_seen=0, last_seen=0)
+    evidence = (Mock(Evidence, message=MessageId(rests_on)),) if rests_on else ()
+    return RecalledBelief(
+        state=MemoryState(memory=memory, stats=stats, base_seq=1),
+        score=0.5,
+        why=tuple(Reason(cause=cause) for cause in causes),
+        evidence=evidence,
+    )
+
+
+def message(name: str, *, at: int = 0) -> RecalledMessage:
+    """Something said."""
+    hit = ScoredMessage(seq=1, score=0.5, reasons=())
+    return RecalledMessage(message=Mock(id=MessageId(name), at=at), hit=hit)
+
+
+def fitting(items: list[RecalledItem], budget: int) -> set[str]:
+    """What fits, where each costs ten tokens and each title five."""
+    kept = select_fitting_items(items, [10] * len(items), budget, (5, 5))
+    return {get_item_id(each) for each in kept}
+
+
+def test_beliefs_and_messages_have_a_half_each() -> None:
+    """However well the others rank; what one leaves the other takes."""
+    beliefs: list[RecalledItem] = [belief(f"b{number}") for number in range(9)]
+    messages: list[RecalledItem] = [message(f"m{number}") for number in range(9)]
+
+    assert fitting([*beliefs, *messages], 50) == {"b0", "b1", "m0", "m1"}
+    assert fitting([*beliefs, *messages[:1]], 50) == {"b0", "b1", "b2", "m0"}
+    assert fitting(messages, 50) == {"m0", "m1", "m2", "m3"}
+
+
+def test_of_a_belief_and_its_words_the_better_stands_for_both() -> None:
+    """Also where the better one finds no room in its half at first."""
+    items: list[RecalledItem] = [belief("b0", rests_on="m0"), message("m0"), message("m1")]
+
+    assert fitting(items, 100) == {"b0", "m1"}
+    assert fitting([items[1], items[0], items[2]], 100) == {"m0", "m1"}
+
+
+def test_who_is_named_gets_a_few_lines() -> None:
+    """The best, whether it is about them or about somebody near them; all others stay."""
+    named = [belief(f"n{number}", "words", "mentions") for number in range(MAX_ABOUT_NAMED + 3)]
+    near = [belief(f"r{number}", "reached") for number in range(MAX_REACHED + 2)]
+    others: list[RecalledItem] = [belief("o"), message("m")]
+
+    kept = [get_item_id(each) for each in select_candidates([*near, *named, *others])]
+
+    assert kept == [f"r{n}" for n in range(5)] + [f"n{n}" for n in range(3)] + ["o", "m"]
+
+
+def test_summaries_are_of_lately_and_of_what_was_recalled() -> None:
+    """Of several that cover a day the most detailed one counts."""
+    days = [Mock(Summary, level=1, from_at=day * DAY, until_at=day * DAY + 9) for day in range(20)]
+    month = Mock(Summary, level=2, from_at=0, until_at=9 * DAY)
+    summaries = [month, *days]
+    recalled = replace(
+        EMPTY_RECALL, messages=tuple(message(str(day), at=day * DAY + 1) for day in (4, 2))
+    )
+
+    assert rank_summaries(summaries, recalled) == [20, 19, 18, 5, 3]
+    many = replace(recalled, messages=tuple(message(str(day), at=day * DAY) for day in range(9)))
+    assert len(rank_summaries(summaries, many)) == MAX_SUMMARIES
