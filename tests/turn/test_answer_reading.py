@@ -92,7 +92,7 @@ async def test_it_is_sure_only_where_both_agree(
 
 
 @pytest.mark.parametrize(
-    ("reader", "language"), [(None, "en"), (BrokenReader(), "en"), (GivenReader({}), "de")]
+    ("reader", "language"), [(None, "en"), (BrokenReader(), "en"), (GivenReader({}), "nl")]
 )
 async def test_without_a_reader_the_search_stands(
     app: AppContext, line: ChatContext, found: RecallResult, reader: Reader | None, language: str

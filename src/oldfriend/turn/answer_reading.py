@@ -14,7 +14,7 @@ from oldfriend.domain.people import Person
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
 from oldfriend.memory.messages import list_messages_by_seq
-from oldfriend.turn.offline_ranking import is_about_asked_person
+from oldfriend.turn.offline_ranking import is_about_asked_person, may_have_changed
 from oldfriend.turn.retrieval import RecalledMessage, RecallResult, SearchDeps
 
 READER_WEIGHT: Final = 2.0
@@ -92,12 +92,13 @@ def compute_fused_score(recalled: RecalledMessage) -> float:
 
 
 def is_sure(ranked: Sequence[RecalledMessage], result: RecallResult) -> bool:
-    """Tell whether the first message is an answer: the search and the reader agree on it."""
+    """Tell whether the first message is an answer: search and reader agree, and none is later."""
     return (
         result.answer_probability >= MIN_SURE_SEARCH
         and ranked[0] is max(ranked, key=lambda each: each.hit.score)
         and compute_shares(ranked)[0] >= MIN_SURE
         and is_about_asked_person(ranked[0], result)
+        and not may_have_changed(ranked[0].message.at, ranked)
     )
 
 

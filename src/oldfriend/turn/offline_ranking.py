@@ -4,11 +4,12 @@ For the offline companion, which quotes nothing rather than something beside the
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
@@ -33,6 +34,8 @@ CERTAIN_LOGIT: Final = 3.0
 """The reader's logit from which a message is shown whatever the rules say of it."""
 CLOSE_LOGIT: Final = -1.0
 """The reader's logit from which a message is close, whatever its score."""
+CHANGE_LOGIT: Final = -2.0
+"""The reader's logit from which a later message may tell another answer."""
 MIN_CLOSE: Final = 0.3
 """The search's probability of an answer, from which what is close is shown."""
 MIN_READER: Final = 0.03
@@ -102,8 +105,22 @@ def has_better_messages(recall_result: RecallResult) -> bool:
     return by_messages * BETTER_RATIO > by_beliefs
 
 
+def may_have_changed(since: Micros, messages: Iterable[RecalledMessage]) -> bool:
+    """Tell whether the reader takes one of these messages after a time for an answer, too."""
+    return any(
+        each.message.at > since and each.reading is not None and each.reading.logit >= CHANGE_LOGIT
+        for each in messages
+    )
+
+
 def has_newer_message(recall_result: RecallResult) -> bool:
-    """Tell whether a current state is asked for and the best message is newer than all beliefs."""
+    """Tell whether a message is newer than all beliefs and may tell another state.
+
+    That is, if the reader finds so, or it is the best one and a current state is asked for.
+    """
+    last_seen = max(each.state.stats.last_seen for each in recall_result.beliefs)
+    if may_have_changed(last_seen, recall_result.messages):
+        return True
     if not (recall_result.is_asking_for_latest and recall_result.is_answerable):
         return False
     newest = recall_result.messages[0].message.at

@@ -306,7 +306,9 @@ def answer_from_memory(
     recall_result: RecallResult, book: LocalePhrases, zone: str
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Answer from the best beliefs or messages, or say that there are none."""
-    if any(each.is_requested_value for each in recall_result.beliefs):
+    if any(each.is_requested_value for each in recall_result.beliefs) and not has_newer_message(
+        recall_result
+    ):
         return answer_requested_values(recall_result, book, zone)
     if recall_result.values_at_other_times:
         answer_other_times = (

@@ -222,7 +222,8 @@ async def recall(
         is_degraded=search_deps.embedder is not None and question.embedding is None,
         beliefs=beliefs,
         belief_answer_probability=result.found_beliefs.answer_probability,
-        is_belief_answerable=result.found_beliefs.is_answerable,
+        is_belief_answerable=result.found_beliefs.is_answerable
+        and beliefs[:1] == result.recalled_beliefs[:1],
         named_entities=result.found_beliefs.named_entities,
         requested_attribute=result.found_beliefs.requested,
         values_at_other_times=result.recalled_beliefs[hits:],
