@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from oldfriend.domain.clock import DAY, from_micros, to_micros
-from oldfriend.domain.errors import BrokenOutput
+from oldfriend.domain.errors import BrokenOutput, OutputTruncated
 from oldfriend.domain.memories import (
     Category,
     EntityKind,
@@ -18,7 +18,7 @@ from oldfriend.domain.memories import (
 from oldfriend.learning.extraction_schema import ALL_PARTS, FIRST_PASS, SECOND_PASS, build_schema
 from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.llm.model import CompletionRequest, PromptTurn
-from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.prompts.prompt import get_prompt
 from tests.learning.talking import believed, quote, somebody, talk
 
@@ -250,6 +250,19 @@ async def test_a_weak_model_is_asked_twice_for_less():
     assert model.requests[0].stable == model.requests[1].stable
     assert (len(found.claims), found.summary, found.topics) == (1, "Moved.", ("home",))
     assert found.self_check["missed_peak"] == "none none"
+
+
+async def test_an_answer_that_ends_at_its_limit_is_asked_for_in_two_passes():
+    """Asking for the same again would end there, too."""
+    whole = answer(facts=[MOVE])
+    cut = ScriptedReply(text=whole[:-20], is_truncated=True)
+    model = ScriptedModel([cut, whole, answer(summary="Moved.")])
+
+    found = await extract_with_model(model, MATERIAL)
+
+    assert (len(found.claims), found.summary, len(model.requests)) == (1, "Moved.", 3)
+    with pytest.raises(OutputTruncated):
+        await extract_with_model(ScriptedModel([cut]), MATERIAL)
 
 
 async def test_faults_of_both_passes_add_up():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar, get_args
 
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import OutputTruncated
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
@@ -347,9 +348,15 @@ async def extract_with_model(
 ) -> Extraction:
     """Extract claims with a model, with the quotes as the model gave them.
 
-    Raises BrokenOutput if its answer is unusable twice, and what the model raises.
+    An answer that ends at its limit is asked for again in two passes. Raises BrokenOutput if the
+    answer is unusable twice, and what the model raises.
     """
-    found = [await extract_parts(model, inputs, wanted) for wanted in PASSES[passes]]
+    try:
+        found = [await extract_parts(model, inputs, wanted) for wanted in PASSES[passes]]
+    except OutputTruncated:
+        if passes == 2:
+            raise
+        return await extract_with_model(model, inputs, passes=2)
     return merge_extractions(found)
 
 
