@@ -101,9 +101,7 @@ async def live(app: AppContext, life: BlindLife) -> ChatContext:
         target = ImportTarget(chat=line.chat, language=life.about["language"])
         await write_imported_messages(tx, target, messages, now=app.clock())
     await try_embed_missing(app, person.id)
-    await schedule_learning(
-        app.db, app.clock, app.settings, person.id, cut_reason="asked", imported=True
-    )
+    await schedule_learning(app.db, app.clock, app.settings, person.id, cut_reason="asked")
     async with app.db.begin_read() as tx:
         waiting = await list_segments(tx, person.id, status=["waiting"])
     for segment in waiting:

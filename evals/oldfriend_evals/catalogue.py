@@ -22,6 +22,7 @@ from oldfriend_evals.lives.within import measure_inner_life
 from oldfriend_evals.load import measure_load
 from oldfriend_evals.meaning import measure_embedding
 from oldfriend_evals.measuring import Measure, Scope, not_measured
+from oldfriend_evals.model_reading import measure_model_reading
 from oldfriend_evals.narrow import measure_narrow
 from oldfriend_evals.page_events import measure_page_events
 from oldfriend_evals.page_lists import measure_page_lists
@@ -47,6 +48,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "answers": measure_answers,
         "blind lives": measure_blind_lives,
         "reading": measure_reading,
+        "model reading": measure_model_reading,
         "crowd": measure_crowd,
         "narrow": measure_narrow,
         "adding": measure_adding,

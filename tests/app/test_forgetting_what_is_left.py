@@ -69,7 +69,7 @@ async def imported(
         await advance_batch(tx, batch, added=kept.added, known=0)
         await finish_batch(tx, batch, now=clock())
     for segment in await schedule_learning(
-        app.db, app.clock, app.settings, line.person.id, imported=True
+        app.db, app.clock, app.settings, line.person.id, cut_reason="import"
     ):
         await consolidate_segment(app, line.person.id, segment.id)
     clock.tick(minutes=5)

@@ -21,6 +21,7 @@ from oldfriend.memory.segments import list_segments
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now, process_due_segments
 from oldfriend_evals.roles import with_models
+from tests.clock import FrozenClock
 
 HOME = "I live in Porto, by the river."
 READ_BY_MODEL = {
@@ -104,6 +105,32 @@ async def test_talk_in_which_rules_found_nothing_is_offered_and_summed_up(
 
     async with app.db.begin_read() as tx:
         assert [each.text for each in await list_summaries(tx, line.person.id)] == [text]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Minha irmã mora em Curitiba.",
+        "妹は札幌に住んでる",
+        "Siskoni asuu Oulussa.",
+    ],
+)
+async def test_what_rules_make_nothing_of_is_offered_to_a_model(
+    app: AppContext, line: ChatContext, clock: FrozenClock, words: str
+) -> None:
+    """They do not know the language; small talk is not offered, nor what is planned already."""
+    for text in (words, "obrigada!"):
+        await answer_message(app, line, MessageSubmission(text=text))
+        await learn_now(app, line.person.id, cut_reason="asked")
+        clock.tick(minutes=60)
+    async with app.db.begin_read() as tx:
+        told, thanks = await list_segments(tx, line.person.id)
+    assert told.author == thanks.author == "rules/5"
+
+    rereading = await plan_reextraction(app.db, app.settings, line.person.id)
+    assert [each.id for each in rereading.segments] == [told.id]
+    await schedule_reextraction(app.db, app.clock, app.notifier, rereading)
+    assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
 
 
 async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_again(

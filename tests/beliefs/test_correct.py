@@ -19,7 +19,7 @@ from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.domain.memories import Entity, Memory, MemoryState
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.learning.learning_scheduler import enqueue_consolidation
+from oldfriend.learning.reading_jobs import enqueue_consolidations
 from oldfriend.memory.beliefs import get_memory_state
 from oldfriend.memory.segments import list_segments, reopen_segment
 from oldfriend.runtime.learn_now import process_due_segments
@@ -202,7 +202,7 @@ async def test_what_was_rejected_is_not_learned_again(
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
     async with app.db.begin_write() as tx:
-        await enqueue_consolidation(tx, await reopen_segment(tx, segment), now=clock())
+        await enqueue_consolidations(tx, [await reopen_segment(tx, segment)], now=clock())
     await process_due_segments(app, line.person.id)
     assert await values(app, line, "location") == {("Porto", "rejected")}
 

@@ -47,6 +47,19 @@ def test_a_provider_and_its_key_are_asked_for_and_kept_apart(call: Call, data: P
     assert "anthropic (its key is in" in call("connect", "model", stdin="").stdout
 
 
+def test_what_no_model_has_read_is_offered_to_the_new_one(call: Call) -> None:
+    """With its messages, its tokens and its price."""
+    call("say", "Siskoni asuu Oulussa.")
+    call("consolidate", "--now")
+
+    ended = call("connect", "model", "--no-test", stdin=f"anthropic\n\n{SECRET}\nyes\n")
+
+    offer = next(line for line in ended.stdout.splitlines() if "would read" in line)
+    assert "1 segment of conversation (2 messages), about" in offer
+    assert "tokens, for about $" in offer
+    assert "oldfriend consolidate --with-model" in offer
+
+
 @pytest.mark.parametrize("no", ["no\n", "\n", "nope\n"])
 def test_without_a_yes_nothing_is_changed(
     call: Call, data: Path, monkeypatch: pytest.MonkeyPatch, no: str

@@ -18,7 +18,6 @@ from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
 from oldfriend.memory.evidence import list_evidence, list_stats_mismatches
 from oldfriend.memory.journal import (
-    list_journal,
     list_object_journal,
     list_view_mismatches,
     rebuild_views,
@@ -281,7 +280,7 @@ async def test_segments_that_are_read_beside_each_other_know_of_each_other(
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("texts", [["ok"], ["hi", "thanks!"]])
+@pytest.mark.parametrize("texts", [["ok"], ["hi"]])
 async def test_trivial_talk_leaves_nothing(
     app: AppContext, line: ChatContext, texts: list[str]
 ) -> None:
@@ -293,35 +292,33 @@ async def test_trivial_talk_leaves_nothing(
     assert await believed(app, line, live=False) == []
 
 
-async def test_each_belief_is_signed_by_who_has_read_it(app: AppContext, line: ChatContext) -> None:
-    """Of small talk rules read what was told, and a model only what the companion thinks."""
+async def test_of_small_talk_a_model_reads_what_the_companion_thinks(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Whatever else it reads into it is more than was said."""
     thinks = "I think jazz is best late at night."
     view = {"key": "jazz", "text": "Jazz is best late at night.", "subject": "companion"}
+    more = {"key": "mood", "value": "sceptical", "text": "Is sceptical."}
 
     def read_it(request: CompletionRequest) -> ScriptedReply:
         if request.purpose != "extract":
             return ScriptedReply(text="{}")
-        quotes = [{"message": "m2", "text": thinks}]
         return ScriptedReply(
             text=json.dumps(
                 {
                     "self_check": {"missed_peak": "none", "attribution": "each their own"},
-                    "opinions": [{**view, "quotes": quotes}],
+                    "opinions": [{**view, "quotes": [{"message": "m2", "text": thinks}]}],
+                    "facts": [{**more, "quotes": [{"message": "m1", "text": "Oh, really?"}]}],
                 }
             )
         )
 
     app = with_models(app, {"main": ScriptedModel([thinks]), "small": ScriptedModel(read_it)})
-    await told(app, line, ["I love jazz."])
+    await told(app, line, ["Oh, really?"])
 
     async with app.db.begin_read() as tx:
-        changes = await list_journal(tx, line.person.id)
         words = await list_evidence(tx, line.person.id)
         (segment,) = await list_segments(tx, line.person.id)
-    signed = {each.object_id: each.author for each in changes}
-    assert {each.memory.kind: signed[each.memory.id] for each in await believed(app, line)} == {
-        "preference": "rules/5",
-        "opinion": "extract/5",
-    }
-    assert {row.extractor for rows in words.values() for row in rows} == {"rules/5", "extract/5"}
+    assert [each.memory.kind for each in await believed(app, line)] == ["opinion"]
+    assert {row.extractor for rows in words.values() for row in rows} == {"extract/5"}
     assert segment.author == "extract/5"

@@ -2,15 +2,23 @@
 
 import json
 from datetime import UTC, datetime
+from typing import get_args
 
 import pytest
 
 from oldfriend.domain.clock import DAY, from_micros, to_micros
-from oldfriend.domain.errors import BrokenOutput
+from oldfriend.domain.errors import BrokenOutput, OutputTruncated
+from oldfriend.domain.memories import (
+    Category,
+    EntityKind,
+    MoodSignal,
+    PatternKind,
+    RelationType,
+)
 from oldfriend.learning.extraction_schema import ALL_PARTS, FIRST_PASS, SECOND_PASS, build_schema
 from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.llm.model import CompletionRequest, PromptTurn
-from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.prompts.prompt import get_prompt
 from tests.learning.talking import believed, quote, somebody, talk
 
@@ -71,7 +79,7 @@ async def test_everything_is_shown_under_small_names_with_its_class():
     assert '<message id="m1" when="2023-11-14 22:14" who="Nora" class="person">' in text
     assert '<message id="m2"' in text
     assert 'class="companion"' in text
-    assert '<known id="k1" kind="fact" status="active" key="location"' in text
+    assert '<known id="k1" kind="fact" key="location">Lives in Lisbon.</known>' in text
     assert '<entity id="e1"' in text
     assert "id-1" not in text
     assert set(request.shown) == {"id--99", "id-1", "id-2", "id-3", "k-id", "e-id"}
@@ -244,6 +252,19 @@ async def test_a_weak_model_is_asked_twice_for_less():
     assert found.self_check["missed_peak"] == "none none"
 
 
+async def test_an_answer_that_ends_at_its_limit_is_asked_for_in_two_passes():
+    """Asking for the same again would end there, too."""
+    whole = answer(facts=[MOVE])
+    cut = ScriptedReply(text=whole[:-20], is_truncated=True)
+    model = ScriptedModel([cut, whole, answer(summary="Moved.")])
+
+    found = await extract_with_model(model, MATERIAL)
+
+    assert (len(found.claims), found.summary, len(model.requests)) == (1, "Moved.", 3)
+    with pytest.raises(OutputTruncated):
+        await extract_with_model(ScriptedModel([cut]), MATERIAL)
+
+
 async def test_faults_of_both_passes_add_up():
     """What was not wanted in a pass is not looked at."""
     spoilt = answer(facts=[MOVE, 7], events=[7, {"text": "Moved.", "quotes": []}])
@@ -308,9 +329,21 @@ def test_the_prompt_names_every_part_of_the_form_and_all_anchors_of_impact():
     """What is asked for in the schema is explained in words (ACCEPTANCE W17)."""
     stable = get_prompt("extract/5").render("stable")
 
-    assert all(f'"{part}"' in stable for part in ALL_PARTS)
+    assert all(f'"{part}"' in get_prompt("extract/5").render("form") for part in ALL_PARTS)
     assert all(f"\n  {anchor} " in stable for anchor in (-10, -7, -4, -1, 0, 1, 4, 7, 10))
     assert build_schema(ALL_PARTS)["required"] == [*ALL_PARTS]
+
+
+async def test_the_form_is_not_among_the_instructions_and_names_every_choice():
+    """So that a provider that takes the schema is not sent both."""
+    model = ScriptedModel([answer()])
+
+    await extract_with_model(model, MATERIAL)
+
+    (request,) = model.requests
+    assert '"facts"' not in request.stable
+    for choices in (Category, PatternKind, RelationType, EntityKind, MoodSignal):
+        assert all(choice in request.output_form for choice in get_args(choices))
 
 
 async def test_how_strongly_it_was_felt_is_read():

@@ -15,11 +15,8 @@ from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.consolidate import consolidate
 from oldfriend.learning.extraction import Claim, ClaimEffect, Extraction, ExtractionInput, Quote
 from oldfriend.learning.extractor_factory import build_consolidation_deps
-from oldfriend.learning.learning_scheduler import (
-    consolidate_segment,
-    parse_consolidate_job,
-    schedule_learning,
-)
+from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
+from oldfriend.learning.reading_jobs import parse_consolidate_job
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.retraction import undo_consolidation
 from oldfriend.memory.segments import list_segments, reopen_segment, reopen_segments

@@ -42,7 +42,7 @@ async def test_an_old_segment_is_not_shown_what_came_later(
     async with app.db.begin_write() as tx:
         target = ImportTarget(chat=line.chat, language="en")
         await write_imported_messages(tx, target, [ImportedMessage(message=spoken)], now=clock())
-    await schedule_learning(app.db, app.clock, app.settings, line.person.id, imported=True)
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="import")
     clock.tick(minutes=60)
     await tell(app, line, [home])
 

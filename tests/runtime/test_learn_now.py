@@ -16,13 +16,9 @@ from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
-from oldfriend.learning.learning_scheduler import (
-    build_learning_partition,
-    enqueue_consolidation,
-    schedule_learning,
-    segment_at_shutdown,
-)
+from oldfriend.learning.learning_scheduler import schedule_learning, segment_at_shutdown
 from oldfriend.learning.re_extraction import plan_reextraction, schedule_reextraction
+from oldfriend.learning.reading_jobs import build_learning_partition, enqueue_consolidations
 from oldfriend.learning.segmentation import SegmentationCriteria, cut_ready_segments
 from oldfriend.memory.segments import CutReason, list_segments, list_uncut_spans, set_segment_status
 from oldfriend.queues.queue import claim, list_jobs
@@ -180,7 +176,7 @@ async def test_who_asks_waits_for_another_that_reads(app: AppContext, line: Chat
     async with app.db.begin_write() as tx:
         ripeness = SegmentationCriteria(now=app.clock(), force_reason="asked")
         (segment,) = await cut_ready_segments(tx, line.person.id, ripeness)
-        await enqueue_consolidation(tx, segment, now=app.clock())
+        await enqueue_consolidations(tx, [segment], now=app.clock())
     held = await claim_partition(app, build_learning_partition(line.person.id))
     assert held is not None
     async with asyncio.TaskGroup() as both:
@@ -207,10 +203,15 @@ async def test_what_a_quicker_worker_has_read_counts_too(
         person: PersonId,
         *,
         cut_reason: CutReason | None,
-        imported: bool,
+        by_model: bool,
     ) -> None:
         await schedule_learning(
-            db, clock, settings, person, cut_reason=cut_reason, imported=imported
+            db,
+            clock,
+            settings,
+            person,
+            cut_reason=cut_reason,
+            by_model=by_model,
         )
         await process_due_segments(app, person)
 

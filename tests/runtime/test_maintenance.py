@@ -11,13 +11,13 @@ from oldfriend.domain.clock import SECOND
 from oldfriend.domain.setting_parsers import Microdollars
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import (
-    CONSOLIDATE_JOB,
     ROLLUP_JOB,
     SCHEDULE_JOB,
     build_rollup_partition,
     maintain_memory,
     schedule_learning,
 )
+from oldfriend.learning.reading_jobs import CONSOLIDATE_JOB
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.messages import count_messages

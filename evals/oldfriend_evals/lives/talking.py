@@ -276,6 +276,7 @@ async def begin(app: AppContext, life: Life, *, seed: int) -> Talking:
         zone=life.zone,
         language=life.language,
         models=replace(app.settings.models, small=("scripted:small",)),
+        memory=replace(app.settings.memory, read_within_days=0),  # a few days must show it all
     )
     app = replace(app, settings=settings, clock=clock)
     person = await arrive(app, life)

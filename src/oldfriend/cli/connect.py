@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from oldfriend.channels.channel_spec import ChannelSpec
 from oldfriend.channels.registry import CHANNELS
+from oldfriend.cli.consolidate import print_rereading_offer
 from oldfriend.cli.import_cmd import embed_messages
 from oldfriend.cli.model_offers import choose_likely_model, format_models, format_providers
 from oldfriend.cli.open_context import ask_secret, get_person_option, load_settings_from_options
@@ -26,7 +27,7 @@ from oldfriend.inbound.account_linking import create_code, unlink_channel
 from oldfriend.llm.addresses import resolve_refusal
 from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.providers import PROVIDERS
-from oldfriend.memory.people import list_people
+from oldfriend.memory.people import find_owner, list_people
 from oldfriend.runtime.bot_connections import register_bot
 from oldfriend.runtime.provider_roles import (
     ModelCandidate,
@@ -97,7 +98,20 @@ async def connect_model(options: argparse.Namespace, settings: Settings) -> int:
     if saved.is_small:
         lines.append("for a small model: short prompts, and two passes to learn from what is said")
     print_saved(settings, saved, lines)
+    await offer_rereading(options)
     return 0
+
+
+async def offer_rereading(options: argparse.Namespace) -> None:
+    """Offer that the model now reads what none has read, if anything was said so far."""
+    try:
+        async with open_app(load_settings_from_options(options), create=False) as app:
+            async with app.db.begin_read() as tx:
+                owner = await find_owner(tx)
+            if owner is not None:
+                await print_rereading_offer(app, owner.id)
+    except StoreNotFound:
+        return  # nothing was said yet
 
 
 async def connect_embedder(options: argparse.Namespace, settings: Settings) -> int:

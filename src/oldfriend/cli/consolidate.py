@@ -94,8 +94,8 @@ async def set_learning_threshold(
     turns = own or settings.memory.read_every_turns
     source = "as oldfriend.toml has it" if own is None else "as was chosen for them"
     return (
-        f"What {person.name} says is read after {format_count(turns, 'turn')} at the latest, "
-        f"{source}."
+        f"What {person.name} says in one conversation is read after "
+        f"{format_count(turns, 'turn')} at the latest, {source}."
     )
 
 
@@ -120,7 +120,7 @@ async def learn_all(
     try:
         if options.now:
             return await learn_now(
-                app, person, cut_reason="asked", imported=True, on_progress=show, wait_s=math.inf
+                app, person, cut_reason="asked", on_progress=show, wait_s=math.inf
             )
         return await process_due_segments(app, person, on_progress=show, wait_s=math.inf)
     finally:
@@ -137,7 +137,7 @@ async def confirm_rereading(app: AppContext, person: PersonId, options: argparse
         raise InvalidInput(NO_MODEL)
     plan = await plan_reextraction(app.db, app.settings, person)
     if not plan.segments:
-        print("There is nothing that only rules have read.")
+        print("There is nothing that no model has read.")
         return True
     print(format_rereading_offer(app.settings, plan, model.name))
     async with app.db.begin_read() as tx:

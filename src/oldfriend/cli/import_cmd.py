@@ -288,7 +288,7 @@ async def learn_from_import(app: AppContext, person: PersonId) -> None:
         result = await learn_now(
             app,
             person,
-            imported=True,
+            cut_reason="import",
             on_progress=lambda so_far: line.show(format_learning_progress(so_far)),
         )
     finally:

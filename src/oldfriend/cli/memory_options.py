@@ -182,7 +182,7 @@ def add_consolidate_command(commands: Subparsers) -> None:
     group.add_argument(
         "--with-model",
         action="store_true",
-        help="have a model read again what was only read by rules",
+        help="have a model read what none has read",
     )
     group.add_argument("--pause", action="store_true", help="pause reading imported messages")
     group.add_argument(

@@ -179,7 +179,8 @@ class MemorySettings(SettingsSection):
     """Whether and how beliefs are learned from messages."""
 
     forms: Annotated[bool, parse_bool] = True
-    read_every_turns: Annotated[int, int_parser(ge=1, le=500)] = 10  # at the latest
+    read_every_turns: Annotated[int, int_parser(ge=1, le=500)] = 10  # of one conversation
+    read_within_days: Annotated[int, int_parser(ge=0, le=30)] = 7  # short ones, by a model
     passes: Annotated[int, int_parser(ge=1, le=2)] = 1  # 2: for models that miss too much
     imports_by_model: Annotated[bool, parse_bool] = False  # else by rules, until asked for
     thinks: Annotated[bool, parse_bool] = True  # between conversations, if there is a model

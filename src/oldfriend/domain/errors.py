@@ -27,6 +27,7 @@ OldfriendError
 │   │       └── AudioTooLarge  a recording has more bytes than any model takes
 │   ├── NoSpeechDetected       a recording contains no speech
 │   ├── BrokenOutput           the output cannot be parsed as what was asked
+│   │   └── OutputTruncated    it ended at its token limit; ask for less
 │   └── ModelMisconfigured     key, address or name of the model cannot be right
 │       ├── ApiKeyRejected     the provider does not accept the key
 │       └── ModelNotSetUp      something is missing, so that no request was sent
@@ -252,6 +253,10 @@ class NoSpeechDetected(ModelError):
 
 class BrokenOutput(ModelError):
     """The output of a model cannot be parsed as what was asked for."""
+
+
+class OutputTruncated(BrokenOutput):
+    """The output of a model ended at its token limit: asking again would end there, too."""
 
 
 class ModelMisconfigured(ModelError):

@@ -12,12 +12,13 @@ from typing import Final, TypeAlias
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
-from oldfriend.domain.errors import StaleDecision
-from oldfriend.domain.ids import MessageId, ObjectId, SummaryId, new_id
+from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost, StaleDecision
+from oldfriend.domain.ids import MessageId, ObjectId, SegmentId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.domain.messages import Message
-from oldfriend.learning.claim_dedup import ClaimMatches, match_claims
+from oldfriend.learning.batch_reading import BatchReading, read_batch
+from oldfriend.learning.claim_dedup import ClaimMatches, UnclearPair, match_claims
 from oldfriend.learning.extraction import (
     SMALL_TALK_KINDS,
     Claim,
@@ -33,10 +34,10 @@ from oldfriend.learning.rule_extraction.simple_statements import (
 )
 from oldfriend.learning.segment_loader import SegmentContext, load_segment_context
 from oldfriend.learning.similarity import ClaimOrMemory
+from oldfriend.learning.small_talk import is_small_talk
 from oldfriend.learning.validate import (
     ValidatedExtraction,
     has_companion_view,
-    is_trivial,
     validate_extraction,
 )
 from oldfriend.llm.embedding import Vectors
@@ -118,11 +119,13 @@ class ConsolidationResult:
     outcome: Mapping[str, JsonValue]  # counts: learned by kind, joined, refused, missed peaks
 
 
-async def consolidate(deps: ConsolidationDeps, segment: Segment) -> ConsolidationResult | None:
+async def consolidate(
+    deps: ConsolidationDeps, segment: Segment, batch: BatchReading | None = None
+) -> ConsolidationResult | None:
     """Consolidate a segment; None if another worker has consolidated it meanwhile.
 
-    Raises what extraction raises, and StaleDecision if something keeps changing; then nothing is
-    written.
+    What a ``batch`` has found in it is used if it has not changed since. Raises what extraction
+    raises, and StaleDecision if something keeps changing; then nothing is written.
     """
     extracted_from: SegmentContext | None = None
     extraction = Extraction(author="")
@@ -130,41 +133,63 @@ async def consolidate(deps: ConsolidationDeps, segment: Segment) -> Consolidatio
         context = await load_context_if_unread(deps, segment)
         if context is None:
             return None
+        found = None if batch is None else batch.find(context)
+        if batch is not None and found is not None:
+            context = batch.with_shown(context)
         if extracted_from is None or not context.has_same_input(extracted_from):
-            extracted_from, extraction = context, await extract(deps, context.inputs)
+            extracted_from, extraction = context, await extract(deps, context.inputs, found)
         try:
-            return await resolve_and_write(deps, context, extraction)
+            used = None if found is None else batch
+            return await resolve_and_write(deps, context, extraction, used)
         except StaleDecision:
             if not tries_left:
                 raise
     raise AssertionError("unreachable")
 
 
-async def extract(deps: ConsolidationDeps, inputs: ExtractionInput) -> Extraction:
-    """Extract claims; of small talk, a model extracts only some kinds, and no summary.
+async def consolidate_together(
+    deps: ConsolidationDeps, segments: Sequence[Segment]
+) -> dict[SegmentId, ConsolidationResult | Exception | None]:
+    """Consolidate segments that a model reads in one call; a failure concerns one of them only.
 
-    Whatever else a model reads into small talk is mostly more than was said.
+    Raises what reading them together raises, LeaseLost and AllowanceUsedUp.
     """
-    if not is_trivial(inputs.messages):
-        return await deps.extract(inputs)
-    small_talk = await deps.extract_small_talk(inputs)
-    if not has_companion_view(inputs.messages):
-        return small_talk
-    found = await deps.extract(inputs)
-    claims = tuple(each for each in found.claims if each.kind in SMALL_TALK_KINDS)
-    if not claims:
-        return small_talk
-    return replace(
-        small_talk,
-        claims=(*small_talk.claims, *claims),
-        author=found.author,
-        small_talk_author=small_talk.author,
-    )
+    contexts = [await load_context_if_unread(deps, each) for each in segments]
+    unread = [
+        each for each in contexts if each is not None and would_use_model(each.inputs.messages)
+    ]
+    batch = await read_batch(deps.extract, unread) if len(unread) > 1 else None
+    results: dict[SegmentId, ConsolidationResult | Exception | None] = {}
+    for segment in segments:
+        try:
+            results[segment.id] = await consolidate(deps, segment, batch)
+        except (LeaseLost, AllowanceUsedUp):
+            raise
+        except Exception as error:
+            results[segment.id] = error
+    return results
+
+
+async def extract(
+    deps: ConsolidationDeps, inputs: ExtractionInput, found: Extraction | None = None
+) -> Extraction:
+    """Extract claims; from small talk only what the companion thinks, and no summary.
+
+    Whatever else a model reads into small talk is mostly more than was said. ``found`` is what a
+    model has extracted already.
+    """
+    if not is_small_talk(inputs.messages):
+        return found or await deps.extract(inputs)
+    if has_companion_view(inputs.messages):
+        found = found or await deps.extract(inputs)
+        if claims := tuple(each for each in found.claims if each.kind in SMALL_TALK_KINDS):
+            return Extraction(author=found.author, claims=claims, self_check=found.self_check)
+    return await deps.extract_small_talk(inputs)
 
 
 def would_use_model(messages: Sequence[Message]) -> bool:
     """Return whether a model is asked about these messages, if there is one."""
-    return not is_trivial(messages) or has_companion_view(messages)
+    return not is_small_talk(messages) or has_companion_view(messages)
 
 
 async def load_context_if_unread(
@@ -179,10 +204,18 @@ async def load_context_if_unread(
 
 
 async def resolve_and_write(
-    deps: ConsolidationDeps, context: SegmentContext, extraction: Extraction
+    deps: ConsolidationDeps,
+    context: SegmentContext,
+    extraction: Extraction,
+    batch: BatchReading | None,
 ) -> ConsolidationResult:
     """Validate and resolve what was extracted, and write the result."""
-    checked = await asyncio.to_thread(validate_extraction, extraction, context.inputs)
+    checked = await asyncio.to_thread(
+        validate_extraction,
+        extraction,
+        context.inputs,
+        summarized=None if batch is None else batch.inputs,
+    )
     messages = context.inputs.messages
     checked = replace(
         checked, extraction=drop_forgotten(checked.extraction, messages, deps.is_forgotten)
@@ -190,7 +223,8 @@ async def resolve_and_write(
     vectors = await deps.embed([claim.text for claim in checked.extraction.claims])
     matches = match_claims(checked.extraction.claims, context, vectors, embedder=deps.embedder)
     if deps.judge_duplicate is not None:
-        await judge_unclear_pairs(matches, deps.judge_duplicate)
+        pairs = list_undecided_pairs(matches, context, batch)
+        await judge_unclear_pairs(matches, pairs, deps.judge_duplicate)
     state = ResolutionState(
         context=context.resolution,
         believed=context.known,
@@ -203,13 +237,40 @@ async def resolve_and_write(
     )
     resolve_extraction(state, checked.extraction)
     outcome = count_outcome(state, checked)
-    await write_resolution(deps, context, state, checked.extraction, matches, outcome)
+    outcome["small_talk"] = int(is_small_talk(messages))
+    await write_resolution(deps, context, state, checked.extraction, matches, outcome, batch)
     return ConsolidationResult(segment=context.segment, outcome=outcome)
 
 
-async def judge_unclear_pairs(matches: ClaimMatches, judge_duplicate: DuplicateJudge) -> None:
-    """Ask a model which of the unclear pairs say the same."""
-    for pair in matches.unclear_pairs[:MAX_JUDGED_PAIRS]:
+def list_undecided_pairs(
+    matches: ClaimMatches, context: SegmentContext, batch: BatchReading | None
+) -> list[UnclearPair]:
+    """Return the unclear pairs of which the reading itself has not said whether they are the same.
+
+    A claim that names what it bears on says so of everything, and a new one of all that the model
+    was shown, or has read with it.
+    """
+    read = context if batch is None else batch.contexts[context.segment.id]
+    shown = {each.memory.id for each in (batch.inputs if batch else read.inputs).shown}
+    unseen = {each.memory.id for each in read.known} - shown
+    inactive = {each.id for each in (*context.resolution.rejected, *context.resolution.merged)}
+
+    def is_undecided(pair: UnclearPair) -> bool:
+        other = pair.other
+        if pair.claim.effect != "new":
+            return False
+        if isinstance(other, Claim):
+            return bool(set(pair.claim.quotes) & set(other.quotes))
+        return other.id in inactive | unseen
+
+    return list(filter(is_undecided, matches.unclear_pairs))
+
+
+async def judge_unclear_pairs(
+    matches: ClaimMatches, pairs: Sequence[UnclearPair], judge_duplicate: DuplicateJudge
+) -> None:
+    """Ask a model which of some unclear pairs say the same."""
+    for pair in pairs[:MAX_JUDGED_PAIRS]:
         if await judge_duplicate(pair.claim, pair.other):
             matches.confirm_match(pair)
 
@@ -221,6 +282,7 @@ async def write_resolution(
     extraction: Extraction,
     matches: ClaimMatches,
     outcome: Mapping[str, JsonValue],
+    batch: BatchReading | None,
 ) -> None:
     """Write all decisions in one transaction.
 
@@ -233,8 +295,8 @@ async def write_resolution(
         await lock_person(tx, segment.person)
         if await get_memory_version(tx, segment.person) != context.revision:
             raise StaleDecision(f"Something was decided while segment {segment.id} was read.")
-        is_small_talk = not state.decisions and is_trivial(context.inputs.messages)
-        status: SegmentStatus = "trivial" if is_small_talk else "done"
+        is_trivial = not state.decisions and is_small_talk(context.inputs.messages)
+        status: SegmentStatus = "trivial" if is_trivial else "done"
         if not await set_segment_status(
             tx, segment, status, author=extraction.author, outcome=outcome, now=now
         ):
@@ -242,8 +304,7 @@ async def write_resolution(
         await set_mood(tx, segment, extraction.mood)
         affected = await withdraw_earlier_reading(tx, segment, provenance, now=now)
         for decision in state.decisions.values():
-            author = extraction.get_author(decision.after)
-            await write_decision(tx, segment, decision, author=author, now=now)
+            await write_decision(tx, segment, decision, author=extraction.author, now=now)
         await rederive_evidence(tx, segment.person, affected, now=now)
         await end_unsupported_beliefs(
             tx, segment.person, provenance=provenance, now=now, only=affected
@@ -254,7 +315,8 @@ async def write_resolution(
             )
             await cascade_retraction(tx, segment.person, now=now)
         if extraction.summary:
-            summary = build_summary(segment, state, extraction, now=now)
+            read = [segment] if batch is None else [e.segment for e in batch.contexts.values()]
+            summary = build_summary(read, state, extraction, now=now)
             await record_decision(tx, summary, op="learned", base=0, provenance=provenance, now=now)
         vectors = matches.get_vectors(state.decisions.values())
         await save_belief_vectors(tx, segment.person, deps.embedder, vectors)
@@ -292,19 +354,19 @@ async def withdraw_earlier_reading(
 
 
 def build_summary(
-    segment: Segment, state: ResolutionState, extraction: Extraction, *, now: Micros
+    segments: Sequence[Segment], state: ResolutionState, extraction: Extraction, *, now: Micros
 ) -> Summary:
-    """Build the level-1 summary of a segment."""
+    """Build the level-1 summary of the segments that were read together."""
     return Summary(
         id=SummaryId(ObjectId(new_id(now))),
-        person=segment.person,
+        person=segments[0].person,
         level=1,
         text=extraction.summary,
         language=state.context.language,
         topics=extraction.topics,
-        segments=(segment.id,),
-        from_at=segment.from_at,
-        until_at=segment.until_at,
+        segments=tuple(each.id for each in segments),
+        from_at=min(each.from_at for each in segments),
+        until_at=max(each.until_at for each in segments),
         learned_at=now,
     )
 

@@ -16,8 +16,6 @@ from oldfriend.domain.memories import (
     Entity,
     EntityKind,
     EvidenceSignal,
-    JournalObject,
-    Memory,
     MemoryKind,
     MemoryState,
     Mood,
@@ -124,7 +122,6 @@ class Extraction:
     """Extraction: everything extracted from one segment."""
 
     author: str  # "extract/5", "rules/5": prompt or rules with their version
-    small_talk_author: str = ""  # of the rest, if `author` only extracted what small talk allows
     claims: tuple[Claim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()
     mentions: tuple[EntityMention, ...] = ()
@@ -137,13 +134,8 @@ class Extraction:
 
     @property
     def is_by_model(self) -> bool:
-        """Whether a model read most of it, rather than rules."""
-        return not (self.small_talk_author or self.author).startswith(RULES_AUTHOR_PREFIX)
-
-    def get_author(self, belief: JournalObject) -> str:
-        """Return the author of the extraction that led to a belief."""
-        is_by_author = isinstance(belief, Memory) and belief.kind in SMALL_TALK_KINDS
-        return self.author if is_by_author else self.small_talk_author or self.author
+        """Whether a model read it, rather than rules."""
+        return not self.author.startswith(RULES_AUTHOR_PREFIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,13 +122,19 @@ def format_known(prompt: Prompt, known: Sequence[MemoryState], zone: str) -> Ite
     """Yield the rendered known beliefs; due times are in the zone of the segment."""
     for number, each in enumerate(known, 1):
         memory = each.memory
+        marks = {
+            "status": "" if memory.status == "active" else memory.status,
+            "key": sanitize(memory.key),
+            "due": format_due_time(memory, zone),
+        }
+        rendered = [
+            prompt.render("mark", name=name, value=value) for name, value in marks.items() if value
+        ]
         yield prompt.render(
             "known",
             id=f"k{number}",
             kind=memory.kind,
-            status=memory.status,
-            key=sanitize(memory.key),
-            due=format_due_time(memory, zone),
+            marks="".join(f" {mark}" for mark in rendered),
             text=sanitize(memory.text),
         )
 

@@ -1,13 +1,13 @@
 """Extraction schema: the JSON Schema of a model's extraction output, part by part.
 
-The prompt shows the same format; ``llm_extractor`` and ``field_parsers`` read
-the output.
+A model is shown this schema, or the prompt's form if its provider takes no schema;
+``llm_extractor`` and ``field_parsers`` read the output.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, get_args
 
-from oldfriend.domain.belief_kinds import BELIEF_KINDS, ClaimField
+from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
     Category,
@@ -75,38 +75,42 @@ def object_schema(fields: Mapping[str, Schema], *, required: Collection[str]) ->
     }
 
 
+def reference_schema(name: str) -> Schema:
+    """Return the schema that refers to a definition."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
 TEXT: Final[Schema] = {"type": "string"}
+TEXTS: Final = array_schema(TEXT)
 FRACTION: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
 TIMESTAMP: Final = nullable_schema({"type": "string", "description": "ISO 8601"})
-QUOTES: Final = array_schema(
-    object_schema({"message": TEXT, "text": TEXT}, required=["message", "text"])
-)
+QUOTES, SIGNAL = reference_schema("quotes"), reference_schema("signal")
 
-COMMON_CLAIM_FIELDS: Final[Mapping[str, Schema]] = {
+COMMON_CLAIM_FIELDS: Final[dict[str, Schema]] = {
     "text": TEXT,
     "quotes": QUOTES,
     "subject": enum_schema(Subject),
     "confidence": FRACTION,
-    "signal": enum_schema(EvidenceSignal),
+    "signal": SIGNAL,
     "importance": FRACTION,
     "bearing": enum_schema(ClaimEffect),
-    "target": nullable_schema(TEXT),
-    "names": array_schema(TEXT),
+    "target": TEXT,
+    "names": TEXTS,
 }
-CLAIM_FIELDS: Final[Mapping[ClaimField, Schema]] = {
+CLAIM_FIELDS: Final[dict[str, Schema]] = {
     "key": TEXT,
     "value": TEXT,
     "pattern": enum_schema(PatternKind),
     "impact": {"type": "integer", "minimum": -10, "maximum": 10},
-    "tags": array_schema(TEXT),
-    "arousal": nullable_schema({"type": "integer", "minimum": 0, "maximum": 10}),
-    "cues": array_schema(TEXT),
+    "tags": TEXTS,
+    "arousal": {"type": "integer", "minimum": 0, "maximum": 10},
+    "cues": TEXTS,
     "relational": array_schema(enum_schema(RelationalTag)),
-    "happened_at": TIMESTAMP,
-    "happened_until": TIMESTAMP,
-    "holds_from": TIMESTAMP,
-    "holds_until": TIMESTAMP,
-    "due_at": TIMESTAMP,
+    "happened_at": TEXT,
+    "happened_until": TEXT,
+    "holds_from": TEXT,
+    "holds_until": TEXT,
+    "due_at": TEXT,
 }
 CATEGORY: Final = enum_schema(Category)
 OTHER_PARTS: Final[Mapping[str, Schema]] = {
@@ -115,7 +119,7 @@ OTHER_PARTS: Final[Mapping[str, Schema]] = {
             {
                 "name": TEXT,
                 "kind": enum_schema(EntityKind),
-                "aliases": array_schema(TEXT),
+                "aliases": TEXTS,
                 "quotes": QUOTES,
             },
             required=["name", "kind", "quotes"],
@@ -136,14 +140,14 @@ OTHER_PARTS: Final[Mapping[str, Schema]] = {
                 "text": TEXT,
                 "quotes": QUOTES,
                 "confidence": FRACTION,
-                "signal": enum_schema(EvidenceSignal),
-                "holds_from": TIMESTAMP,
-                "holds_until": TIMESTAMP,
+                "signal": SIGNAL,
+                "holds_from": TEXT,
+                "holds_until": TEXT,
             },
             required=["first", "tie", "second", "text", "quotes"],
         )
     ),
-    "topics": array_schema(TEXT),
+    "topics": TEXTS,
     "summary": TEXT,
     "mood": nullable_schema(
         object_schema(
@@ -161,18 +165,30 @@ OTHER_PARTS: Final[Mapping[str, Schema]] = {
 }
 ALL_PARTS: Final = (*CLAIM_LISTS, *OTHER_PARTS)
 
+DEFINITIONS: Final[Mapping[str, Schema]] = {
+    "quotes": array_schema(
+        object_schema({"message": TEXT, "text": TEXT}, required=["message", "text"])
+    ),
+    "signal": enum_schema(EvidenceSignal),
+    "claim": object_schema(COMMON_CLAIM_FIELDS | CLAIM_FIELDS, required=["text", "quotes"]),
+}
+"""What a schema refers to: one form for claims of all kinds, since providers count its tokens."""
+
 
 def build_schema(parts: Sequence[str]) -> Schema:
     """Return the schema of an answer with these parts."""
-    return object_schema({part: _build_part_schema(part) for part in parts}, required=parts)
+    schema = object_schema({part: _build_part_schema(part) for part in parts}, required=parts)
+    return schema | {"$defs": dict(DEFINITIONS)}
 
 
 def _build_part_schema(part: str) -> Schema:
+    """Return the schema of a part; claims whose key is of a closed set have a form of their own."""
     if part not in EXTRACTED_KINDS:
         return OTHER_PARTS[part]
     kind, spec = EXTRACTED_KINDS[part]
-    fields = dict(COMMON_CLAIM_FIELDS)
-    fields.update((name, CLAIM_FIELDS[name]) for name in spec.fields)
-    if kind.key == "category":
-        fields["key"] = CATEGORY
-    return array_schema(object_schema(fields, required=["text", "quotes"]))
+    if kind.key != "category":
+        return array_schema(reference_schema("claim"))
+    own_fields = {name: CLAIM_FIELDS[name] for name in spec.fields} | {"key": CATEGORY}
+    return array_schema(
+        object_schema(COMMON_CLAIM_FIELDS | own_fields, required=["text", "quotes"])
+    )

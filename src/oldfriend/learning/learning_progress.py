@@ -9,10 +9,10 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.learning.learning_scheduler import (
+from oldfriend.learning.reading_jobs import (
     CONSOLIDATE_JOB,
-    build_backlog_partition,
-    build_learning_partition,
+    list_planned_readings,
+    list_reading_partitions,
 )
 from oldfriend.learning.reflection_scheduler import REFLECTION_JOBS, build_reflection_partition
 from oldfriend.memory.segments import count_segments_ended_since, list_waiting_segments
@@ -44,11 +44,12 @@ async def find_learning_progress(
     is_reflecting = await is_any_leased(
         tx, "agenda", [build_reflection_partition(name, person) for name in REFLECTION_JOBS]
     )
-    waiting = await list_waiting_segments(tx, person)
+    planned = {segment for segment, *_ in await list_planned_readings(tx, person)}
+    waiting = [each for each in await list_waiting_segments(tx, person) if each.id in planned]
     jobs = await find_pending_jobs(
         tx,
         CONSOLIDATE_JOB,
-        partitions=[build_learning_partition(person), build_backlog_partition(person)],
+        partitions=list_reading_partitions(person),
     )
     if not waiting or jobs is None:
         return (

@@ -1,6 +1,7 @@
-"""Learning scheduler: plans one extraction job per segment, in the person's order.
+"""Learning scheduler: plans when segments are read, in the person's order.
 
-A failed segment is retried by itself while the others go on. Schedules nothing if nothing was said.
+A model reads small segments together, once enough has gathered. A failed segment is retried by
+itself while the others go on. Schedules nothing if nothing was said.
 """
 
 from collections.abc import Sequence
@@ -12,16 +13,22 @@ from oldfriend.app.recorded_models import build_background_model
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import DAY, MINUTE, SECOND, Clock, Micros
-from oldfriend.domain.errors import BrokenOutput, InvalidInput, ModelError, NotFound
+from oldfriend.domain.errors import BrokenOutput, ModelError, ModelRefusal, NotFound
 from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId, TurnId
 from oldfriend.domain.people import SESSION_IDLE_GAP
-from oldfriend.learning.consolidate import ConsolidationResult, consolidate
+from oldfriend.learning.consolidate import ConsolidationResult, consolidate_together
 from oldfriend.learning.extractor_factory import (
     IMPORT_CUT,
     ExtractorChoice,
     build_consolidation_deps,
 )
 from oldfriend.learning.merge_duplicates import merge_duplicate_memories
+from oldfriend.learning.reading_jobs import (
+    PlannedReading,
+    build_learning_partition,
+    enqueue_consolidations,
+    schedule_reading,
+)
 from oldfriend.learning.reflection_scheduler import enqueue_reflection
 from oldfriend.learning.segmentation import (
     EARLY_TURN_LIMITS,
@@ -56,11 +63,14 @@ from oldfriend.memory.segments import (
 from oldfriend.memory.thoughts import expire_questions
 from oldfriend.queues.jobs_table import find_first_due, find_first_job, list_queued_people
 from oldfriend.queues.queue import reschedule_jobs
-from oldfriend.queues.scheduled_jobs import JobSpec, list_due_times, schedule_job
+from oldfriend.queues.scheduled_jobs import (
+    JobSpec,
+    list_due_times,
+    schedule_job,
+)
 from oldfriend.usage.model_calls import CallContext, discard_answers
 
 SCHEDULE_JOB: Final = "tend"
-CONSOLIDATE_JOB: Final = "read"
 MAINTAIN_JOB: Final = "tidy"
 ROLLUP_JOB: Final = "fold"
 ACTIVE_WINDOW: Final = 2 * MINUTE
@@ -71,14 +81,12 @@ MAX_CONSOLIDATION_TIME: Final = 60 * MINUTE
 """Maximum age of a consolidation that runs at the same time."""
 
 
-def build_learning_partition(person: PersonId) -> str:
-    """Return the partition of a person's learning jobs."""
-    return f"memory:{person}"
-
-
-def build_backlog_partition(person: PersonId) -> str:
-    """Return the partition of backlog jobs: imported messages, and re-extraction."""
-    return f"old-talk:{person}"
+NEW_PERSON_SEGMENTS: Final = 1
+"""The first segment of a person is read at once, so that they see what is learned."""
+GATHERED_TOKENS: Final = 800
+"""Waiting tokens that are worth a call: the instructions of one are 2,200 and more."""
+IMMEDIATE_CUTS: Final = frozenset[CutReason | None]({"turns", "length", "pressure", "asked"})
+"""Cuts after which a model reads at once."""
 
 
 def build_rollup_partition(person: PersonId) -> str:
@@ -109,7 +117,7 @@ async def enqueue_learning_for_message(
     planned = await list_due_times(tx, SCHEDULE_JOB, partition=build_learning_partition(person))
     if dropped and await is_unsegmented(tx, person, dropped[-1]):
         await enqueue_learning(tx, person, now=now, due_at=now, cut_reason="pressure")
-    if not planned:
+    if not planned or planned[0] > now + SESSION_IDLE_GAP:
         await enqueue_learning(tx, person, now=now, due_at=now + SESSION_IDLE_GAP)
     elif planned[0] <= now:
         return  # a job is looking at it, or will be at once
@@ -145,10 +153,8 @@ async def enqueue_learning_for_import(
     tx: Transaction, settings: Settings, person: PersonId, *, now: Micros
 ) -> None:
     """Schedule learning for imported messages once their segments are ready to be cut."""
-    is_planned = bool(
-        await list_due_times(tx, SCHEDULE_JOB, partition=build_learning_partition(person))
-    )
-    if settings.memory.forms and not is_planned:
+    planned = await list_due_times(tx, SCHEDULE_JOB, partition=build_learning_partition(person))
+    if settings.memory.forms and not any(at <= now + SESSION_IDLE_GAP for at in planned):
         await enqueue_learning(tx, person, now=now, due_at=now + SESSION_IDLE_GAP)
 
 
@@ -178,13 +184,14 @@ async def schedule_learning(
     person: PersonId,
     *,
     cut_reason: CutReason | None = None,
-    imported: bool = False,
     session: SessionId | None = None,
+    by_model: bool = False,
 ) -> list[Segment]:
     """Cut what is ready and schedule its consolidation; check again when the rest may be ready.
 
-    ``cut_reason`` cuts everything; ``imported``: the import is complete. With ``session`` only that
-    session is looked at, which costs the same in a long history. Nothing is cut if learning is off.
+    ``cut_reason`` cuts everything, or with "import" what was imported. With ``session`` only that
+    session is looked at, which costs the same in a long history. ``by_model``: what a model will
+    read waits until enough has gathered. Nothing is cut if learning is off.
     """
     if not settings.memory.forms:
         return []
@@ -192,33 +199,68 @@ async def schedule_learning(
     async with db.begin_write() as tx:
         most = await find_learning_threshold(tx, person) or settings.memory.read_every_turns
         max_turns = await compute_turn_limit(tx, person, most=most)
-        criteria = SegmentationCriteria(
-            now=now, max_turns=max_turns, force_reason=cut_reason, import_finished=imported
-        )
+        criteria = SegmentationCriteria(now=now, max_turns=max_turns, force_reason=cut_reason)
         segments = await cut_ready_segments(tx, person, criteria, session=session)
-        for segment in await list_waiting_segments(tx, person):
-            await enqueue_consolidation(tx, segment, now=now)
+        waiting = await list_waiting_segments(tx, person)
+        imports = [each for each in waiting if each.cut_by == IMPORT_CUT]
+        spoken = [each for each in waiting if each.cut_by != IMPORT_CUT]
+        gathers = by_model and cut_reason not in IMMEDIATE_CUTS
+        reading_at = await compute_reading_time(tx, settings, spoken) if gathers else now
+        together = by_model and settings.memory.imports_by_model
+        await enqueue_consolidations(tx, imports, now=now, together=together)
+        if reading_at <= now:
+            await enqueue_consolidations(tx, spoken, now=now, together=by_model)
         uncut_spans = await list_uncut_spans(tx, person, session=session)
-        idle_deadlines = [get_idle_deadline(uncut, now=now) for uncut in uncut_spans]
+        due_times = [get_idle_deadline(uncut, now=now) for uncut in uncut_spans]
+        if reading_at > now:
+            due_times.append(reading_at)
         planned = await list_due_times(tx, SCHEDULE_JOB, partition=build_learning_partition(person))
-        if idle_deadlines and not any(due_at > now for due_at in planned):
-            await enqueue_learning(tx, person, now=now, due_at=max(min(idle_deadlines), now + 1))
+        if due_times and not any(now < at <= max(min(due_times), now + 1) for at in planned):
+            await enqueue_learning(tx, person, now=now, due_at=max(min(due_times), now + 1))
     return segments
 
 
-async def enqueue_consolidation(
-    tx: Transaction, segment: Segment, *, now: Micros, extractor: ExtractorChoice = "either"
-) -> None:
-    """Schedule a segment's consolidation once per generation; imports have their own partition."""
-    is_backlog = extractor == "model" or segment.cut_by == IMPORT_CUT
-    partition = (
-        build_backlog_partition(segment.person)
-        if is_backlog
-        else build_learning_partition(segment.person)
-    )
-    job = JobSpec(name=CONSOLIDATE_JOB, arguments={"segment": segment.id, "by": extractor})
-    key = f"{segment.id}/{segment.generation}/{extractor}"
-    await schedule_job(tx, partition, job, person=segment.person, now=now, dedup_key=key)
+async def compute_reading_time(
+    tx: Transaction, settings: Settings, waiting: Sequence[Segment]
+) -> Micros:
+    """Return when a model is to read waiting segments; 0 if at once.
+
+    It is at once where somebody waits for it (they are new here, have talked long, or have changed
+    what they said) or enough words have gathered.
+    """
+    if not waiting:
+        return 0
+    person = waiting[0].person
+    is_new = await count_segments_up_to(tx, person, limit=NEW_PERSON_SEGMENTS + 1)
+    if (
+        is_new <= NEW_PERSON_SEGMENTS
+        or sum(each.tokens for each in waiting) >= GATHERED_TOKENS
+        or any(each.cut_by in IMMEDIATE_CUTS or each.generation > 1 for each in waiting)
+    ):
+        return 0
+    return min(each.cut_at for each in waiting) + settings.memory.read_within_days * DAY
+
+
+async def consolidate_planned(app: AppContext, person: PersonId, reading: PlannedReading) -> None:
+    """Consolidate the segments of a job; of several, each that fails gets a job of its own.
+
+    Raises what the consolidation of a single segment raises.
+    """
+    if len(reading.generations) == 1:
+        (segment,) = reading.generations
+        await consolidate_segment(app, person, segment, extractor=reading.extractor)
+        return
+    try:
+        results = await consolidate_segments(
+            app, person, tuple(reading.generations), extractor=reading.extractor
+        )
+        failed = [each for each in results if isinstance(results[each], Exception)]
+    except (BrokenOutput, ModelRefusal):
+        failed = list(reading.generations)
+    async with app.db.begin_write() as tx:
+        for segment in failed:
+            if (found := await find_segment(tx, person, segment)) is not None:
+                await schedule_reading(tx, [found], reading.extractor, now=app.clock())
 
 
 async def consolidate_segment(
@@ -230,41 +272,81 @@ async def consolidate_segment(
 ) -> ConsolidationResult | None:
     """Consolidate a segment; None if it was consolidated or deleted meanwhile.
 
-    A segment read by rules is read again if a model is requested. Raises what extraction raises;
-    then nothing of it is written.
+    Raises what extraction raises; then nothing of it is written.
+    """
+    results = await consolidate_segments(app, person, [segment_id], extractor=extractor)
+    result = results.get(segment_id)
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+async def consolidate_segments(
+    app: AppContext,
+    person: PersonId,
+    segment_ids: Sequence[SegmentId],
+    *,
+    extractor: ExtractorChoice = "either",
+) -> dict[SegmentId, ConsolidationResult | Exception | None]:
+    """Consolidate segments, which a model reads in one call; return each one's result or error.
+
+    A segment read by rules is read again if a model is requested. Raises what concerns all of them;
+    then nothing is written.
     """
     async with app.db.begin_read() as tx:
-        segment = await find_segment(tx, person, segment_id)
-    if segment is None or (
-        is_consolidated(segment) and not (extractor == "model" and is_extracted_by_rules(segment))
-    ):
-        return None
-    started_at = app.clock()
-    next_segment = (
-        replace(segment, generation=segment.generation + 1) if is_consolidated(segment) else segment
-    )
-    deps = await build_consolidation_deps(app, next_segment, extractor=extractor)
-    if is_consolidated(segment):
+        found = [await find_segment(tx, person, each) for each in segment_ids]
+    segments = [each for each in found if each is not None and is_to_be_read(each, extractor)]
+    if not segments:
+        return {}
+    started_at, first = app.clock(), segments[0]
+    next_first = replace(first, generation=first.generation + is_consolidated(first))
+    deps = await build_consolidation_deps(app, next_first, extractor=extractor)
+    if any(map(is_consolidated, segments)):
         async with app.db.begin_write() as tx:
             await lock_person(tx, person)
-            segment = await reopen_segment(tx, segment)
+            segments = [
+                await reopen_segment(tx, each) if is_consolidated(each) else each
+                for each in segments
+            ]
     try:
-        done = await consolidate(deps, segment)
+        results = await consolidate_together(deps, segments)
     except BrokenOutput:
-        async with app.db.begin_write() as tx:
-            await discard_answers(
-                tx, person, TurnId(segment.id)
-            )  # else the same answers would be read again
+        await discard_unusable_answers(app.db, person, segments)
         raise
+    if any(isinstance(each, BrokenOutput) for each in results.values()):
+        await discard_unusable_answers(app.db, person, segments)
+    done = [each for each in results.values() if isinstance(each, ConsolidationResult)]
+    if done:
+        await schedule_follow_ups(app, person, done, started_at=started_at)
+    return results
+
+
+async def discard_unusable_answers(
+    db: Database, person: PersonId, segments: Sequence[Segment]
+) -> None:
+    """Discard a model's answers about segments: they would be used again otherwise."""
+    async with db.begin_write() as tx:
+        for segment in segments:
+            await discard_answers(tx, person, TurnId(segment.id))
+
+
+async def schedule_follow_ups(
+    app: AppContext, person: PersonId, done: Sequence[ConsolidationResult], *, started_at: Micros
+) -> None:
+    """Schedule what follows a consolidation: maintenance, a roll-up, and a reflection."""
+    now, since = app.clock(), started_at - MAX_CONSOLIDATION_TIME
     async with app.db.begin_write() as tx:
-        now = app.clock()
-        await enqueue_maintenance(
-            tx, person, now=now, due_at=now + DAY, since=started_at - MAX_CONSOLIDATION_TIME
-        )
+        await enqueue_maintenance(tx, person, now=now, due_at=now + DAY, since=since)
         await enqueue_rollup(tx, person, now=now)
-        if segment.cut_by != IMPORT_CUT or app.settings.memory.imports_by_model:
+        if app.settings.memory.imports_by_model or any(
+            each.segment.cut_by != IMPORT_CUT for each in done
+        ):
             await enqueue_reflection(tx, app, person, now=now)
-    return done
+
+
+def is_to_be_read(segment: Segment, extractor: ExtractorChoice) -> bool:
+    """Return whether a segment is unread, or was read by rules where a model is requested."""
+    return not is_consolidated(segment) or (extractor == "model" and is_extracted_by_rules(segment))
 
 
 def is_consolidated(segment: Segment) -> bool:
@@ -293,7 +375,9 @@ async def reopen_for_messages(
         await enqueue_learning(tx, person, now=now, due_at=now)
 
 
-async def segment_at_shutdown(db: Database, clock: Clock, settings: Settings) -> None:
+async def segment_at_shutdown(
+    db: Database, clock: Clock, settings: Settings, *, by_model: bool = False
+) -> None:
     """Cut the sessions of everybody who has stopped writing; the next start reads them."""
     if not settings.memory.forms:
         return
@@ -308,7 +392,9 @@ async def segment_at_shutdown(db: Database, clock: Clock, settings: Settings) ->
             )
         ]
     for person in silent:
-        await schedule_learning(db, clock, settings, person, cut_reason="shutdown")
+        await schedule_learning(
+            db, clock, settings, person, cut_reason="shutdown", by_model=by_model
+        )
 
 
 async def mark_consolidation_failed(
@@ -403,14 +489,6 @@ async def find_rollup_error(tx: Transaction, person: PersonId) -> str | None:
     """Return why the last roll-up failed; None if it did not."""
     job = await find_first_job(tx, "agenda", build_rollup_partition(person))
     return None if job is None else job.error
-
-
-def parse_consolidate_job(job: JobSpec) -> tuple[SegmentId, ExtractorChoice]:
-    """Return the segment and the extractor of a consolidation job. Raises InvalidInput."""
-    match job.arguments:
-        case {"segment": str(segment), "by": "rules" | "model" | "either" as by}:
-            return SegmentId(segment), by
-    raise InvalidInput(f"A job to read something that is not a segment: {dict(job.arguments)}")
 
 
 def parse_cut_reason(job: JobSpec) -> CutReason | None:

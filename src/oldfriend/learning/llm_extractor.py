@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeVar, get_args
 
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import OutputTruncated
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
@@ -88,6 +89,11 @@ class ParseContext:
     aliases: PromptAliases
     zone: str
 
+    def get_zone(self, quotes: Sequence[Quote]) -> str:
+        """Return the time zone in which the first quoted message was said."""
+        zones = {each.id: each.zone for each in self.aliases.messages.values()}
+        return next((zones[each.message] for each in quotes if each.message in zones), self.zone)
+
 
 @dataclass(slots=True)
 class ParseErrors:
@@ -165,10 +171,12 @@ def parse_claim(item: Fields, kind: MemoryKind, parse_context: ParseContext) -> 
     text = parse_text(item, "text") or (repeated.text if repeated else "")
     if not text:
         raise ValueError("a claim has no text.")
+    quotes = parse_quotes(item, parse_context)
+    zone = parse_context.get_zone(quotes)
     return Claim(
         kind=kind,
         text=text,
-        quotes=parse_quotes(item, parse_context),
+        quotes=quotes,
         effect=effect,
         target=target.id if target else MemoryId(ObjectId(alias)) if alias else None,
         confidence=parse_fraction(item, "confidence", 0.7),
@@ -183,12 +191,12 @@ def parse_claim(item: Fields, kind: MemoryKind, parse_context: ParseContext) -> 
         cues=parse_texts(item, "cues"),
         relational=tuple(tag for tag in RELATIONAL_TAGS if tag in parse_texts(item, "relational")),
         importance=parse_fraction(item, "importance", 0.5),
-        happened_at=parse_start(item, "happened_at", parse_context.zone),
-        happened_until=parse_happened_until(item, parse_context.zone),
-        holds_from=parse_start(item, "holds_from", parse_context.zone),
-        holds_until=parse_end(item, "holds_until", parse_context.zone),
-        due_at=parse_end(item, "due_at", parse_context.zone),
-        grain=parse_grain(item, TIME_FIELDS, parse_context.zone),
+        happened_at=parse_start(item, "happened_at", zone),
+        happened_until=parse_happened_until(item, zone),
+        holds_from=parse_start(item, "holds_from", zone),
+        holds_until=parse_end(item, "holds_until", zone),
+        due_at=parse_end(item, "due_at", zone),
+        grain=parse_grain(item, TIME_FIELDS, zone),
         names=tuple(resolve_name_alias(name, parse_context) for name in parse_texts(item, "names")),
     )
 
@@ -222,17 +230,19 @@ def parse_relation(item: Fields, parse_context: ParseContext) -> RelationClaim:
     if not second or not text:
         raise ValueError('a tie needs "first", "second" and "text".')
     is_of_person = first.casefold() in PERSON_ALIASES
+    quotes = parse_quotes(item, parse_context)
+    zone = parse_context.get_zone(quotes)
     claim = Claim(
         kind="triple",
         text=text,
-        quotes=parse_quotes(item, parse_context),
+        quotes=quotes,
         key=relation_type,
         subject="person" if is_of_person else "other",
         confidence=parse_fraction(item, "confidence", 0.7),
         signal=parse_choice(item, "signal", SIGNALS, "explicit"),
-        holds_from=parse_start(item, "holds_from", parse_context.zone),
-        holds_until=parse_end(item, "holds_until", parse_context.zone),
-        grain=parse_grain(item, TIME_FIELDS, parse_context.zone),
+        holds_from=parse_start(item, "holds_from", zone),
+        holds_until=parse_end(item, "holds_until", zone),
+        grain=parse_grain(item, TIME_FIELDS, zone),
     )
     return RelationClaim(
         kind=relation_type,
@@ -338,9 +348,15 @@ async def extract_with_model(
 ) -> Extraction:
     """Extract claims with a model, with the quotes as the model gave them.
 
-    Raises BrokenOutput if its answer is unusable twice, and what the model raises.
+    An answer that ends at its limit is asked for again in two passes. Raises BrokenOutput if the
+    answer is unusable twice, and what the model raises.
     """
-    found = [await extract_parts(model, inputs, wanted) for wanted in PASSES[passes]]
+    try:
+        found = [await extract_parts(model, inputs, wanted) for wanted in PASSES[passes]]
+    except OutputTruncated:
+        if passes == 2:
+            raise
+        return await extract_with_model(model, inputs, passes=2)
     return merge_extractions(found)
 
 
@@ -375,6 +391,7 @@ def build_extraction_request(
             ),
         ),
         output=build_schema(parts),
+        output_form=prompt.render("form"),
         most_tokens=MAX_TOKENS,
         shown=list_shown_ids(inputs),
     )

@@ -1,5 +1,6 @@
-"""Re-extraction: counts rule-read segments a model could read better, and estimates the cost."""
+"""Re-extraction: counts what no model has read, and estimates what reading it would cost."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,15 +10,21 @@ from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import PersonId
-from oldfriend.learning.learning_scheduler import enqueue_consolidation, is_extracted_by_rules
+from oldfriend.learning.batch_reading import group_into_batches
+from oldfriend.learning.learning_scheduler import is_extracted_by_rules
+from oldfriend.learning.reading_jobs import enqueue_consolidations, list_planned_readings
 from oldfriend.memory.segments import Segment, list_segments
 
-OVERHEAD_TOKENS: Final = 2_600
-"""Tokens of the instructions, known beliefs and preceding messages, per segment."""
-MARKUP_FACTOR: Final = 1.4
+OVERHEAD_TOKENS: Final = 4_300
+"""Tokens of the instructions, the schema and the known beliefs, per call."""
+MARKUP_FACTOR: Final = 1.7
 """Tokens of a message with its labels, per token of the message."""
-OUTPUT_TOKENS: Final = 700
-"""Tokens that a model writes per segment."""
+OUTPUT_TOKENS: Final = 250
+"""Tokens that a model writes per call, whatever was said …"""
+OUTPUT_FACTOR: Final = 1.1
+"""… and per token of the messages. All are measured by ``oldfriend_evals.model_reading``."""
+USUAL_BATCH_TOKENS: Final = 1_500
+"""Tokens of messages in a call, where many segments are read together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +38,30 @@ class ReextractionPlan:
 
 
 async def plan_reextraction(db: Database, settings: Settings, person: PersonId) -> ReextractionPlan:
-    """Plan re-extraction of all segments read by rules, oldest first; small talk needs no model."""
+    """Plan re-extraction of all that no model has read, oldest first.
+
+    Small talk needs no model, and what is planned already is not planned again.
+    """
     async with db.begin_read() as tx:
-        done = await list_segments(tx, person, status=["done"])
-    segments = tuple(filter(is_extracted_by_rules, done))
-    return build_reextraction_plan(segments, passes=settings.memory.passes)
+        done = await list_segments(tx, person, status=["done", "trivial"])
+        planned = await list_planned_readings(tx, person)
+    segments = [
+        each
+        for each in done
+        if is_extracted_by_rules(each)
+        and not each.outcome.get("small_talk")
+        and (each.id, each.generation, "model") not in planned
+    ]
+    calls = len(group_into_batches(segments))
+    return build_reextraction_plan(segments, calls=calls, passes=settings.memory.passes)
 
 
-def build_reextraction_plan(segments: Sequence[Segment], *, passes: int) -> ReextractionPlan:
-    """Estimate the tokens to re-extract these segments."""
+def build_reextraction_plan(
+    segments: Sequence[Segment], *, calls: int, passes: int
+) -> ReextractionPlan:
+    """Estimate the tokens to re-extract these segments in so many calls."""
     message_tokens = sum(each.tokens for each in segments)
-    tokens_in, tokens_out = estimate_extraction_tokens(
-        message_tokens, segment_count=len(segments), passes=passes
-    )
+    tokens_in, tokens_out = estimate_extraction_tokens(message_tokens, calls=calls, passes=passes)
     return ReextractionPlan(
         segments=tuple(segments),
         messages=sum(each.messages for each in segments),
@@ -52,13 +70,16 @@ def build_reextraction_plan(segments: Sequence[Segment], *, passes: int) -> Reex
     )
 
 
-def estimate_extraction_tokens(
-    talk_tokens: int, *, segment_count: int, passes: int
-) -> tuple[int, int]:
+def estimate_import_calls(message_tokens: int, *, sessions: int) -> int:
+    """Estimate in how many calls the sessions of an import are read."""
+    return min(sessions, math.ceil(message_tokens / USUAL_BATCH_TOKENS))
+
+
+def estimate_extraction_tokens(message_tokens: int, *, calls: int, passes: int) -> tuple[int, int]:
     """Estimate the input and output tokens for so many tokens of messages."""
-    return round(
-        passes * (MARKUP_FACTOR * talk_tokens + OVERHEAD_TOKENS * segment_count)
-    ), passes * OUTPUT_TOKENS * segment_count
+    tokens_in = passes * (MARKUP_FACTOR * message_tokens + OVERHEAD_TOKENS * calls)
+    tokens_out = OUTPUT_FACTOR * message_tokens + passes * OUTPUT_TOKENS * calls
+    return round(tokens_in), round(tokens_out)
 
 
 async def schedule_reextraction(
@@ -66,7 +87,8 @@ async def schedule_reextraction(
 ) -> None:
     """Schedule re-extraction by a model, in order; until then the rules' results stand."""
     async with db.begin_write() as tx:
-        for segment in plan.segments:
-            await enqueue_consolidation(tx, segment, now=clock(), extractor="model")
+        await enqueue_consolidations(
+            tx, plan.segments, now=clock(), extractor="model", together=True
+        )
         await tx.notify()
     notifier.notify()

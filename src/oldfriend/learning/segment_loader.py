@@ -43,7 +43,7 @@ from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.types import multiply
 
 ONGOING_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_ongoing))
-CONTEXT_SIZE: Final = 6
+CONTEXT_SIZE: Final = 4
 """Messages before a segment that give context."""
 KNOWN_LIMITS: Final[Mapping[MemoryKind, int]] = {
     kind.name: kind.known_limit

@@ -47,8 +47,7 @@ class SegmentationCriteria:
 
     now: Micros
     max_turns: int = MAX_TURNS
-    force_reason: CutReason | None = None  # cut everything, for this reason
-    import_finished: bool = False  # the import is complete
+    force_reason: CutReason | None = None  # cut everything; "import": what was imported
 
 
 async def cut_ready_segments(
@@ -85,15 +84,12 @@ async def cut_segments(
 
 def find_cut_reason(uncut: UncutSpan, criteria: SegmentationCriteria) -> CutReason | None:
     """Return why to cut a span now, or None."""
-    is_wanted = (
-        criteria.force_reason is not None
-        or get_idle_deadline(uncut, now=criteria.now) <= criteria.now
-    )
-    if uncut.is_imported and (criteria.import_finished or is_wanted):
+    is_idle = get_idle_deadline(uncut, now=criteria.now) <= criteria.now
+    if uncut.is_imported and (is_idle or criteria.force_reason is not None):
         return "import"
-    if criteria.force_reason is not None:
+    if criteria.force_reason not in {None, "import"}:
         return criteria.force_reason
-    if get_idle_deadline(uncut, now=criteria.now) <= criteria.now:
+    if is_idle:
         return "idle"
     if uncut.messages >= MAX_SESSION_MESSAGES or uncut.tokens >= MAX_SESSION_TOKENS:
         return "length"

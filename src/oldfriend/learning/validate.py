@@ -60,7 +60,6 @@ from oldfriend.learning.validation.segment_view import (
 from oldfriend.learning.validation.sentiment import (
     has_companion_view,
     has_opposite_impact,
-    is_trivial,
 )
 from oldfriend.learning.validation.summary_checks import drop_unattributed
 from oldfriend.learning.validation.text_quality import (
@@ -71,7 +70,7 @@ from oldfriend.learning.validation.text_quality import (
     check_single_occurrence,
 )
 
-__all__ = ["ValidatedExtraction", "has_companion_view", "is_trivial", "validate_extraction"]
+__all__ = ["ValidatedExtraction", "has_companion_view", "validate_extraction"]
 
 ClaimCheck = Callable[[ValidationCase], RejectionReason | None]
 
@@ -144,9 +143,15 @@ class HasQuotes(Protocol):
 Q = TypeVar("Q", bound=HasQuotes)
 
 
-def validate_extraction(extraction: Extraction, inputs: ExtractionInput) -> ValidatedExtraction:
-    """Return only what may be believed of an extraction, with exact quotes."""
+def validate_extraction(
+    extraction: Extraction, inputs: ExtractionInput, *, summarized: ExtractionInput | None = None
+) -> ValidatedExtraction:
+    """Return only what may be believed of an extraction, with exact quotes.
+
+    ``summarized`` is what the summary is of, if it is of more than this segment.
+    """
     view = build_segment_view(inputs, extraction.mentions)
+    summary_view = view if summarized is None else build_segment_view(summarized)
     rejected: Counter[RejectionReason] = Counter()
     changed: Counter[NormalizationKind] = Counter()
     claims = []
@@ -180,7 +185,7 @@ def validate_extraction(extraction: Extraction, inputs: ExtractionInput) -> Vali
             iter_valid(extraction.same_as_claims, validate_same_as, view, rejected)
         ),
         topics=clean_topics(extraction),
-        summary=clean_summary(extraction, view),
+        summary=clean_summary(extraction, summary_view),
     )
     rejected["malformed"] += extraction.malformed
     changed["summary"] += valid.summary != extraction.summary

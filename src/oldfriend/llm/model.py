@@ -89,6 +89,7 @@ class CompletionRequest:
     tools: tuple[ToolDefinition, ...] = ()
     may_call: bool = True  # False: tools are declared, as turns mention them, but not offered
     output: Mapping[str, JsonValue] | None = None  # JSON Schema, for structured output
+    output_form: str = ""  # the same in words, sent instead where a provider takes no schema
     most_tokens: int = 2048  # limit on the answer; thinking comes on top
     may_think: bool = False  # thinking before the answer, if supported: slower, costlier, better
     shown: tuple[str, ...] = ()
@@ -107,7 +108,8 @@ MAX_TOKENS: Final = 1 << 40
 def estimate_input_tokens(request: CompletionRequest) -> int:
     """Return about how many tokens of text a request has, without tool results."""
     turns = [turn.text for turn in request.turns if isinstance(turn, PromptTurn)]
-    return sum(map(estimate_tokens, (request.stable, request.changing, *turns)))
+    instructions = (request.stable, request.output_form, request.changing)
+    return sum(map(estimate_tokens, (*instructions, *turns)))
 
 
 def clamp_token_count(tokens: int) -> int:

@@ -136,6 +136,8 @@ def hash_request(request: CompletionRequest) -> str:
 
     `shown` is not sent to the model and so not part of the hash.
     """
-    sent = replace(request, shown=())
+    sent = to_json_object(replace(request, shown=()))
+    if not request.output_form:
+        del sent["output_form"]  # requests without one hash as they did before there was one
     canonical = json.dumps(sent, default=to_json_object, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()

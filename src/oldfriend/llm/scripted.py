@@ -25,6 +25,7 @@ class ScriptedReply:
     error_after: int = 0  # … after so many characters
     usage: TokenUsage = field(default_factory=TokenUsage)
     cost: int | None = 0
+    is_truncated: bool = False  # it ended at its token limit
 
 
 ScriptedAnswer: TypeAlias = str | ScriptedReply | ModelError
@@ -58,6 +59,7 @@ class ScriptedModel:
             calls=answer.calls,
             usage=answer.usage,
             cost=answer.cost,
+            is_truncated=answer.is_truncated,
         )
 
     def _next(self, request: CompletionRequest) -> ScriptedAnswer:

@@ -195,5 +195,6 @@ class OldTalk(Schema):
     waiting: int = field(metadata=describe("So many stretches of talk wait to be read."))
     is_paused: bool
     failed: int
-    by_rules: int = field(metadata=describe("So many were read by rules alone."))
+    by_rules: int = field(metadata=describe("So many were read by rules alone …"))
+    messages: int = field(metadata=describe("… with so many messages."))
     likely_cost: LikelyCost | None = field(metadata=describe("None: no model, or nothing to read."))

@@ -3,6 +3,7 @@
 Jobs of one partition run one after the other; jobs of different partitions run concurrently.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -93,6 +94,21 @@ async def count_scheduled_jobs(tx: Transaction, name: str, *, partitions: Sequen
     )
     assert row is not None
     return int(row[0])
+
+
+async def list_scheduled_jobs(
+    tx: Transaction, name: str, *, partitions: Sequence[str]
+) -> list[JobSpec]:
+    """Return the jobs with this name that are pending in some partitions, now or later."""
+    names = {f"lane{index}": partition for index, partition in enumerate(partitions)}
+    rows = await tx.rows(
+        f"""SELECT body FROM letter
+           WHERE queue = 'agenda' AND lane IN ({", ".join(f":{each}" for each in names)})
+           AND parked_at IS NULL AND body LIKE :begins ORDER BY lane, seq""",
+        begins=build_name_prefix(name),
+        **names,
+    )
+    return [JobSpec(name=name, arguments=json.loads(body)["arguments"]) for (body,) in rows]
 
 
 def build_name_prefix(name: str) -> str:

@@ -94,7 +94,7 @@ async def estimate_person(
         words += sum(count_words(each.text) for each in messages)
         if model is not None and step.extractor != "rules" and would_use_model(messages):
             by_model.append(segments[step.segment])
-    plan = build_reextraction_plan(by_model, passes=settings.memory.passes)
+    plan = build_reextraction_plan(by_model, calls=len(by_model), passes=settings.memory.passes)
     has_reflection = model is not None and bool(settings.models.for_role("reflect"))
     reflections = [
         each

@@ -363,7 +363,7 @@ async def import_upload(
         preview,
         await write_preview(db, clock, settings, upload.person, preview, written),
     )
-    await schedule_learning(db, clock, settings, upload.person, imported=True)
+    await schedule_learning(db, clock, settings, upload.person, cut_reason="import")
     async with db.begin_write() as tx:
         await plan_embedding(tx, now=clock())
     upload.set_stage("understanding")  # from here on background jobs can finish it

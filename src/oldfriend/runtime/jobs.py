@@ -27,20 +27,19 @@ from oldfriend.forgetting.forget import RETENTION_JOB, apply_retention_to_all
 from oldfriend.inbound.audio_storage import SWEEP_JOB, can_have_audio, sweep_audio
 from oldfriend.inbound.voice_messages import TRANSCRIBE_JOB, transcribe_group_audio
 from oldfriend.learning.learning_scheduler import (
-    CONSOLIDATE_JOB,
     MAINTAIN_JOB,
     ROLLUP_JOB,
     SCHEDULE_JOB,
-    consolidate_segment,
+    consolidate_planned,
     enqueue_next_maintenance,
     maintain_memory,
     mark_consolidation_failed,
-    parse_consolidate_job,
     parse_cut_reason,
     parse_maintenance_since,
     roll_up_summaries,
     schedule_learning,
 )
+from oldfriend.learning.reading_jobs import CONSOLIDATE_JOB, parse_consolidate_job
 from oldfriend.learning.reflection_scheduler import (
     DESCRIBE_JOB,
     IDLE_REFLECTION_JOB,
@@ -80,13 +79,13 @@ async def schedule_learning_of_person(app: AppContext, job: Job) -> None:
         app.settings,
         get_person_id(job),
         cut_reason=parse_cut_reason(parse_job_spec(job)),
+        by_model="small" in app.models,
     )
 
 
-async def consolidate_segment_job(app: AppContext, job: Job) -> None:
-    """Extract beliefs from one segment."""
-    segment, by = parse_consolidate_job(parse_job_spec(job))
-    await consolidate_segment(app, get_person_id(job), segment, extractor=by)
+async def consolidate_segments_job(app: AppContext, job: Job) -> None:
+    """Extract beliefs from one segment, or from several that are read together."""
+    await consolidate_planned(app, get_person_id(job), parse_consolidate_job(parse_job_spec(job)))
 
 
 async def expire_messages(app: AppContext, _: Job) -> None:
@@ -153,7 +152,7 @@ JOB_HANDLERS: Mapping[str, JobHandler] = MappingProxyType(
     {
         EMBED_JOB: embed_everyone,
         SCHEDULE_JOB: schedule_learning_of_person,
-        CONSOLIDATE_JOB: consolidate_segment_job,
+        CONSOLIDATE_JOB: consolidate_segments_job,
         MAINTAIN_JOB: run_maintenance_job,
         ROLLUP_JOB: roll_up_oldest_summaries,
         RETENTION_JOB: expire_messages,
@@ -304,10 +303,10 @@ async def schedule_job_retry(
     is_hopeless = not is_patient and job.attempts >= max_attempts
     async with db.begin_write() as tx:
         if is_hopeless and is_reading:
-            segment, _ = parse_consolidate_job(parse_job_spec(job))
-            await mark_consolidation_failed(
-                tx, get_person_id(job), segment, format_error(error), now=now
-            )
+            for segment in parse_consolidate_job(parse_job_spec(job)).generations:
+                await mark_consolidation_failed(
+                    tx, get_person_id(job), segment, format_error(error), now=now
+                )
         await fail_job(
             tx,
             lease,

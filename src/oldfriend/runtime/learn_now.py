@@ -17,16 +17,18 @@ from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job, Lease
-from oldfriend.learning.learning_scheduler import (
+from oldfriend.learning.learning_scheduler import schedule_learning
+from oldfriend.learning.reading_jobs import (
     CONSOLIDATE_JOB,
     build_backlog_partition,
     build_learning_partition,
-    schedule_learning,
+    list_planned_readings,
+    parse_consolidate_job,
 )
 from oldfriend.memory.segments import UNREAD_STATUSES, CutReason, count_segments
 from oldfriend.queues.jobs_table import find_first_due, find_job
 from oldfriend.queues.queue import claim, list_jobs, reschedule_jobs, retry_dead_letter
-from oldfriend.queues.scheduled_jobs import count_scheduled_jobs, parse_job_spec
+from oldfriend.queues.scheduled_jobs import parse_job_spec
 from oldfriend.runtime.jobs import run_jobs
 from oldfriend.runtime.worker import ConcurrencyLimiter, run_handler
 
@@ -65,15 +67,14 @@ async def learn_now(
     person: PersonId,
     *,
     cut_reason: CutReason | None = None,
-    imported: bool = False,
     on_progress: OnProgress | None = None,
     wait_s: float = 0.0,
 ) -> LearningResult:
     """Cut finished segments and process them, if learning is on.
 
-    ``cut_reason`` cuts everything, finished or not. For ``wait_s`` seconds it waits for another
-    process that holds the lease. Raises InvalidInput if the reason is "asked" while learning is
-    off.
+    ``cut_reason`` cuts everything, finished or not, or with "import" what was imported. For
+    ``wait_s`` seconds it waits for another process that holds the lease. Raises InvalidInput if the
+    reason is "asked" while learning is off.
     """
     if not app.settings.memory.forms:
         if cut_reason == "asked":
@@ -81,7 +82,12 @@ async def learn_now(
         return LearningResult()
     finished_before = await load_finished_count(app.db, person)
     await schedule_learning(
-        app.db, app.clock, app.settings, person, cut_reason=cut_reason, imported=imported
+        app.db,
+        app.clock,
+        app.settings,
+        person,
+        cut_reason=cut_reason,
+        by_model="small" in app.models,
     )
     result = await process_due_segments(app, person, on_progress=on_progress, wait_s=wait_s)
     # A worker may have been quicker: what it has read meanwhile counts, too.
@@ -132,12 +138,18 @@ async def drain_partitions(app: AppContext, person: PersonId, *, wait_s: float) 
             while True:
                 if (lease := await claim_partition(app, partition)) is not None:
                     done = await run_leased_jobs(app, lease)
-                    read += sum(parse_job_spec(each).name == CONSOLIDATE_JOB for each in done)
+                    read += sum(map(count_readings, done))
                 elif now() < deadline and await has_due_job(app.db, app.clock, partition):
                     await wake_event.wait(POLL_INTERVAL_S)  # another process holds the lease
                 else:
                     break
     return read
+
+
+def count_readings(job: Job) -> int:
+    """Return how many segments a job reads."""
+    spec = parse_job_spec(job)
+    return len(parse_consolidate_job(spec).generations) if spec.name == CONSOLIDATE_JOB else 0
 
 
 async def claim_partition(app: AppContext, partition: str) -> Lease | None:
@@ -200,11 +212,7 @@ async def load_finished_count(db: Database, person: PersonId) -> int:
 
 async def count_planned_segments(tx: Transaction, person: PersonId) -> int:
     """Return how many readings are planned, including paused ones."""
-    return await count_scheduled_jobs(
-        tx,
-        CONSOLIDATE_JOB,
-        partitions=[build_learning_partition(person), build_backlog_partition(person)],
-    )
+    return len(await list_planned_readings(tx, person))
 
 
 async def pause_learning(db: Database, clock: Clock, person: PersonId) -> int:

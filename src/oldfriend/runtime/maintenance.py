@@ -14,11 +14,10 @@ from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.forgetting.forget import RETENTION_JOB
 from oldfriend.learning.learning_scheduler import (
-    build_backlog_partition,
-    build_learning_partition,
     build_maintenance_partition,
     build_rollup_partition,
 )
+from oldfriend.learning.reading_jobs import build_backlog_partition, build_learning_partition
 from oldfriend.learning.reflection_scheduler import REFLECTION_JOBS, build_reflection_partition
 from oldfriend.queues.claim import filter_ready_partitions, is_queue_leased
 from oldfriend.queues.queue import OVERDUE_S

@@ -63,14 +63,16 @@ async def run_worker(app: AppContext, *, stopping: asyncio.Event) -> None:
         queues.create_task(process_queue(app, "agenda", run_jobs, MAX_CONCURRENT_JOBS, stopping))
         await stopping.wait()
         app.notifier.notify()
-    await cut_segments_at_shutdown(app.db, app.clock, app.settings)
+    await cut_segments_at_shutdown(app.db, app.clock, app.settings, by_model="small" in app.models)
 
 
-async def cut_segments_at_shutdown(db: Database, clock: Clock, settings: Settings) -> None:
+async def cut_segments_at_shutdown(
+    db: Database, clock: Clock, settings: Settings, *, by_model: bool
+) -> None:
     """Cut the segments of finished conversations for the next start, within a time limit."""
     try:
         async with asyncio.timeout(SHUTDOWN_GRACE_S):
-            await segment_at_shutdown(db, clock, settings)
+            await segment_at_shutdown(db, clock, settings, by_model=by_model)
     except (TimeoutError, StoreError) as error:
         log_warning("not-cut-at-shutdown", error)  # they are cut after a pause anyway
 

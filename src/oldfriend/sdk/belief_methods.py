@@ -54,9 +54,7 @@ class BeliefMethods:
         ``Memory.maintain``). What fails is retried the next time.
         """
         person = self._chat_context.person.id
-        result = await learn_now(
-            self._app, person, cut_reason="asked", imported=True, wait_s=math.inf
-        )
+        result = await learn_now(self._app, person, cut_reason="asked", wait_s=math.inf)
         await maintain(self._app, person)
         return result.read
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from oldfriend.domain.errors import BrokenOutput
-from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.errors import BrokenOutput, OutputTruncated
+from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.domain.json import JsonValue
-from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
+from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.prompts.prompt import get_prompt, join_prompt_ids
 
 T = TypeVar("T")
@@ -36,12 +36,14 @@ async def complete_structured(
     """Return the parsed value of a model's answer; ``parse`` raises ValueError to reject it.
 
     The error is then shown to the model, which may answer once more; that call is logged under both
-    prompt ids. Raises BrokenOutput, and what the model raises.
+    prompt ids. Raises OutputTruncated, BrokenOutput, and what the model raises.
     """
     answer = await model.complete(request)
     try:
         return parse(extract_json(answer.text))
     except ValueError as error:
+        if answer.is_truncated:
+            raise OutputTruncated(build_unusable_text(answer, request, error)) from error
         repair_turn = PromptTurn(
             role="house", text=get_prompt(REPAIR_PROMPT).render("wish", error=str(error))
         )
@@ -54,14 +56,21 @@ async def complete_structured(
     try:
         return parse(extract_json(repaired.text))
     except ValueError as error:
-        raise BrokenOutput(
-            localizable(
-                "answer_unusable",
-                f"{repaired.model} gave no usable answer for {request.prompt}, "
-                f"also when it was shown what was wrong: {error}",
-                model=repaired.model,
-            )
-        ) from error
+        raise BrokenOutput(build_unusable_text(repaired, request, error)) from error
+
+
+def build_unusable_text(
+    answer: Completion, request: CompletionRequest, error: ValueError
+) -> LocalizedText:
+    """Build the text that tells what was wrong with the last answer to a request."""
+    how = (
+        "it ended at its limit" if answer.is_truncated else "also when it was shown what was wrong"
+    )
+    return localizable(
+        "answer_unusable",
+        f"{answer.model} gave no usable answer for {request.prompt}, {how}: {error}",
+        model=answer.model,
+    )
 
 
 def extract_json(text: str) -> JsonValue:

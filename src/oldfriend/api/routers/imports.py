@@ -19,6 +19,7 @@ from oldfriend.domain.clock import from_micros, get_zone
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.learning.re_extraction import (
     estimate_extraction_tokens,
+    estimate_import_calls,
     plan_reextraction,
     schedule_reextraction,
 )
@@ -135,7 +136,7 @@ async def undo(number: int, me: CurrentUser, hub: HubDep) -> Undone:
 
 @router.get("/bring/reading", summary="What of old talk is to be read")
 async def show_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
-    """What waits, and what only rules have read."""
+    """What waits, and what no model has read."""
     app = hub.app
     backlog = await load_backlog(app.db, me.person.id)
     plan = await plan_reextraction(app.db, app.settings, me.person.id)
@@ -145,11 +146,12 @@ async def show_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
         is_paused=backlog.is_paused,
         failed=backlog.failed,
         by_rules=len(plan.segments),
+        messages=plan.messages,
         likely_cost=await estimate_import_cost(app, *tokens) if plan.segments else None,
     )
 
 
-@router.post("/bring/reading/model", summary="Have a model read what rules have read")
+@router.post("/bring/reading/model", summary="Have a model read what none has read")
 async def read_with_model(me: CurrentUser, hub: HubDep) -> OldTalk:
     """In the background, within the day's cap; what rules have found stands until then."""
     if "small" not in hub.app.models:
@@ -209,7 +211,9 @@ async def build_upload(app: AppContext, upload: Upload) -> ParcelShape:
     if preview is None:
         return ParcelShape.from_domain(upload, likely_cost=None)
     tokens = estimate_extraction_tokens(
-        preview.tokens, segment_count=preview.sessions, passes=app.settings.memory.passes
+        preview.tokens,
+        calls=estimate_import_calls(preview.tokens, sessions=preview.sessions),
+        passes=app.settings.memory.passes,
     )
     return ParcelShape.from_domain(upload, likely_cost=await estimate_import_cost(app, *tokens))
 

@@ -1,11 +1,9 @@
 """Sentiment: finds strongly positive and negative words in a text, in each language.
 
-They decide two things only: that a small segment is read all the same, and that an impact has the
-right sign. Irony is not recognized.
+They decide that an impact has the right sign. Irony is not recognized.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
 
 from oldfriend.domain.messages import Message
@@ -19,44 +17,16 @@ from oldfriend.learning.validation.cue_words import (
     CueWords,
     fold_characters,
     get_cue_words,
-    list_all_cue_words,
 )
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.segment_view import ValidationCase, get_span_cue_words
 from oldfriend.learning.validation.speech_acts import find_closest_sentences, is_pure_question
 from oldfriend.turn.intent import split_sentences
 
-MAX_TRIVIAL_MESSAGES: Final = 3
-MAX_TRIVIAL_TOKENS: Final = 200
-"""A segment below both limits may be too small to be read."""
 MAX_SENTENCE_LENGTH: Final = 300
 """Characters of a sentence that is about one thing."""
 MIN_CONTENT_WORDS: Final = 3
-"""So many content words in one message may state something: "Tom, my partner, is a translator"."""
-
-
-def is_trivial(messages: Sequence[Message]) -> bool:
-    """Return whether a segment is too small to read; never with strong words or much content."""
-    spoken = [message for message in messages if message.role not in {"marker", "companion"}]
-    if (
-        len(spoken) >= MAX_TRIVIAL_MESSAGES
-        or sum(message.tokens for message in spoken) >= MAX_TRIVIAL_TOKENS
-    ):
-        return False
-    if any(has_content(message) for message in spoken):
-        return False
-    texts = [fold_characters(message.text) for message in spoken]
-    return not any(
-        cue_words.strong.search(text) for cue_words in list_all_cue_words() for text in texts
-    )
-
-
-def has_content(message: Message) -> bool:
-    """Return whether one short message may state something, and not only ask."""
-    statements = " ".join(
-        map(partial(drop_questions, message.language), split_sentences(message.text))
-    )
-    return len(get_content_stems(statements, message.language)) >= MIN_CONTENT_WORDS
+"""So many content words of a sentence may state something: "Tom, my partner, is a translator"."""
 
 
 def has_companion_view(messages: Sequence[Message]) -> bool:

@@ -317,7 +317,8 @@ def with_context(body: Json, context: int, abilities: Abilities) -> Json:
 
 def build_messages(request: CompletionRequest, *, has_tools: bool) -> list[JsonValue]:
     """Build the messages: one of the system, then those of the two sides and of tools."""
-    system = "\n\n".join(filter(None, (request.stable, request.changing)))
+    parts = (request.stable, request.output_form, request.changing)
+    system = "\n\n".join(filter(None, parts))
     messages: list[dict[str, JsonValue]] = []
     for turn in request.turns:
         message = build_message(turn, has_tools=has_tools)

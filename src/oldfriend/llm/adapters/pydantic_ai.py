@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
     TextPart,
     TextPartDelta,
 )
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable, RequestRejected
@@ -38,7 +38,7 @@ from oldfriend.llm.adapters.pydantic_ai_mapping import (
 )
 from oldfriend.llm.adapters.time_limits import limit_time, relay_pieces
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
-from oldfriend.llm.providers import LOCAL_PROVIDERS, ModelConfig
+from oldfriend.llm.providers import LOCAL_PROVIDERS, ModelConfig, is_local_address
 
 LIBRARY_ERRORS: Final = (
     AgentRunError,
@@ -111,7 +111,7 @@ class PydanticAiModel:
                     self.client,
                     to_model_messages(request.turns, self.name),
                     model_settings=self._build_settings(request),
-                    model_request_parameters=build_parameters(request, self.client.profile),
+                    model_request_parameters=self._build_parameters(request),
                     instrument=False,
                 )
 
@@ -124,7 +124,7 @@ class PydanticAiModel:
                 self.client,
                 to_model_messages(request.turns, self.name),
                 model_settings=self._build_settings(request),
-                model_request_parameters=build_parameters(request, self.client.profile),
+                model_request_parameters=self._build_parameters(request),
                 instrument=False,
             )
             joiner = TextPartJoiner()
@@ -132,6 +132,10 @@ class PydanticAiModel:
                 async for event in events:
                     yield joiner.extract_text(event)
                 yield events.get()
+
+    def _build_parameters(self, request: CompletionRequest) -> ModelRequestParameters:
+        is_local = self.config.provider in LOCAL_PROVIDERS or is_local_address(self.config.base_url)
+        return build_parameters(request, self.client.profile, is_local=is_local)
 
     def _build_settings(self, request: CompletionRequest) -> ModelSettings:
         # vLLM rejects max_tokens beyond the model's context; others treat it as an upper limit.

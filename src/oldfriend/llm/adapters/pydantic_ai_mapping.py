@@ -227,9 +227,21 @@ def to_model_response(turn: PromptTurn, model: str) -> ModelResponse:
     return ModelResponse(parts=parts)
 
 
-def build_parameters(request: CompletionRequest, profile: ModelProfile) -> ModelRequestParameters:
-    """Build instructions, tools and output format; stable instructions come first, for caching."""
+def build_parameters(
+    request: CompletionRequest, profile: ModelProfile, *, is_local: bool
+) -> ModelRequestParameters:
+    """Build instructions, tools and output format; stable instructions come first, for caching.
+
+    A model reads the format once: as JSON Schema, in words, or as a tool if there are no words for
+    it. Local servers hold a model to the schema without showing it, so they get the words, too.
+    """
+    has_schema = bool(profile.get("supports_json_schema_output"))
+    is_schema_shown = has_schema and not (
+        is_local or profile.get("native_output_requires_schema_in_instructions")
+    )
     instructions = [InstructionPart(request.stable)]
+    if request.output_form and not is_schema_shown:
+        instructions.append(InstructionPart(request.output_form))
     if request.changing:
         instructions.append(InstructionPart(request.changing, dynamic=True))
     tools = [
@@ -243,12 +255,13 @@ def build_parameters(request: CompletionRequest, profile: ModelProfile) -> Model
     if request.output is None:
         return ModelRequestParameters(function_tools=tools, instruction_parts=instructions)
     schema = dict(request.output)
-    if profile.get("supports_json_schema_output"):
+    if has_schema or request.output_form:
         return ModelRequestParameters(
             function_tools=tools,
             instruction_parts=instructions,
-            output_mode="native",
+            output_mode="native" if has_schema else "prompted",
             output_object=OutputObjectDefinition(json_schema=schema, name=ANSWER_TOOL),
+            prompted_output_template=False if request.output_form else None,
         )
     answer = ToolDefinition(
         name=ANSWER_TOOL,

@@ -10,6 +10,7 @@ export const house = {
   choices: () => ask("/settings"),
   choose: (values) => ask("/settings", { method: "PATCH", json: { values } }),
   models: () => ask("/models"),
+  reading: () => ask("/bring/reading"),
   tryModel: (use, wanted) => ask(`/models/${use}/test`, post(wanted)),
   useModel: (use, wanted) => ask(`/models/${use}`, put(wanted)),
   goOffline: () => ask("/models", gone),

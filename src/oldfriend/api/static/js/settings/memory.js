@@ -10,6 +10,7 @@ export function MemorySection() {
     <${Choice} name="memory.thinks" kind="toggle" label=${t("settings_thinks")} hint=${t("settings_thinks_hint")} />
     <${Choice} name="memory.imports_by_model" kind="toggle" label=${t("settings_imports_by_model")} hint=${t("settings_imports_by_model_hint")} />
     <${Choice} name="memory.read_every_turns" kind="number" label=${t("settings_read_every")} unit=${t("settings_turns")} hint=${t("settings_read_every_hint")} />
+      <${Choice} name="memory.read_within_days" kind="number" label=${t("settings_read_within")} unit=${t("settings_days")} hint=${t("settings_read_within_hint")} />
     <${Choice} name="retention.messages_days" kind="number" label=${t("settings_retention")} unit=${t("settings_days")} hint=${t("settings_retention_hint")}
       ask=${(days) => (days === null ? "" : t("settings_retention_ask", { days }))} />
   </${Section}>`;

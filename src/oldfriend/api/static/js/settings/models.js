@@ -1,5 +1,6 @@
 // Which model does what? Each can be tried on the spot; a key is typed once, and never shown again.
 import { useState } from "../../vendor/hooks.js";
+import { OldTalk } from "../bring/old_talk.js";
 import { html } from "../html.js";
 import { inWords, t } from "../words.js";
 import { Choice, choices, readChoices, writtenOf } from "./choices.js";
@@ -39,6 +40,7 @@ export function ModelsSection({ just = "" }) {
       ${found}${rows(TALKING)}${rows(FINDING)}
       <${Choice} name="context.preset" kind="choice" label=${t("settings_preset")} hint=${t("settings_preset_hint")}
         options=${[["small", t("settings_preset_small")], ["normal", t("settings_preset_normal")], ["large", t("settings_preset_large")]]} />
+      ${models.main.length > 0 && html`<${Unread} key=${heldBy(models, "main") + heldBy(models, "small")} />`}
       <p class="choices">${models.main.length > 0 && html`<${Offline} again=${again} />`}<${Keys} providers=${models.providers} again=${again} /></p>
     </${Section}>
     <${Section} id="voice" title=${t("settings_voice")} lead=${t("settings_voice_lead")}>${rows(VOICE)}
@@ -47,6 +49,14 @@ export function ModelsSection({ just = "" }) {
       <${Choice} name="speech.keep_audio" kind="toggle" label=${t("settings_keep_audio")} hint=${t("settings_keep_audio_hint")} />
       <${Choice} name="speech.overhears" kind="toggle" label=${t("settings_overhears")} hint=${t("settings_overhears_hint")} />
     </${Section}>`;
+}
+
+/** What no model has read yet is offered to the one that is connected now. */
+function Unread() {
+  const [old, , again] = useAnswer(house.reading);
+  const [trouble, , run] = useDeed();
+  const attempt = (deed) => run(async () => (await deed(), await again()));
+  return html`${old && html`<${OldTalk} old=${old} attempt=${attempt} />`}<${Trouble} text=${trouble} />`;
 }
 
 function Row({ use, label, hint, models, again }) {

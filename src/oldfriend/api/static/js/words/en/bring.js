@@ -55,7 +55,7 @@ export default {
   bring_old: "Old talk",
   bring_old_waiting: "{count} stretches of old talk are waiting to be read.",
   bring_old_failed: "{count} could not be read. Going on tries them once more.",
-  bring_old_rules: "{count} stretches of talk were read by my own rules alone.",
+  bring_old_rules: "No model has read {count} stretches of talk, {messages} messages: my own rules miss most of what is said.",
   bring_old_model: "Have {model} read them: about {tokens} tokens, {cost}",
   bring_cost_unknown: "at an unknown price",
   bring_cost_nothing: "for nothing",

@@ -55,7 +55,7 @@ export default {
   bring_old: "旧的谈话",
   bring_old_waiting: "有 {count} 段旧的谈话等着读。",
   bring_old_failed: "有 {count} 段没能读。继续会再试一次。",
-  bring_old_rules: "有 {count} 段谈话只用我自己的规则读过。",
+  bring_old_rules: "有 {count} 段谈话（{messages} 条消息）还没有模型读过：我自己的规则会漏掉大部分内容。",
   bring_old_model: "让 {model} 来读：约 {tokens} 个词元，{cost}",
   bring_cost_unknown: "价格未知",
   bring_cost_nothing: "不花钱",
