@@ -1,6 +1,9 @@
 """Is a value that was corrected, changed or ended still told as current?
 
-    python -m oldfriend_evals.corrected FILE ...
+    python -m oldfriend_evals.corrected evals/oldfriend_evals/corrections/*.jsonl
+
+The first hundred cases were written on 28 November 2026 by a helper that had not seen the code
+and are training material since.
 
 Each case is told to a new store, read without a model, and asked for. A reply is stale if it holds
 the old value and not the new one, or the old one first; where something has only ended, if it
@@ -11,7 +14,7 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -86,21 +89,24 @@ def holds_stale(case: Mapping[str, Any], beliefs: Sequence[str]) -> bool:
     )
 
 
-async def main() -> None:
-    """Ask all cases of the files, and print what came of them by kind and language."""
+def load_cases(files: Iterable[str]) -> list[Mapping[str, Any]]:
+    """Return the cases of some files."""
+    return [
+        json.loads(line) for file in files for line in Path(file).read_text("utf-8").splitlines()
+    ]
+
+
+async def measure(cases: Iterable[Mapping[str, Any]]) -> None:
+    """Ask all cases, and print what came of them by kind and language."""
     counts: Counter[tuple[str, str]] = Counter()
-    for name in sys.argv[1:]:
-        for line in Path(name).read_text("utf-8").splitlines():
-            case = json.loads(line)
-            reply, beliefs = await ask(case)
-            outcome = judge(case, reply)
-            for group in ("all", case["kind"], case["lang"]):
-                counts[group, outcome] += 1
-                counts[group, "beliefs stale"] += holds_stale(case, beliefs)
-            if outcome == "stale" or holds_stale(case, beliefs):
-                sys.stdout.write(
-                    f"{case['id']} {outcome}: {case['question']} → {reply!r} {beliefs}\n"
-                )
+    for case in cases:
+        reply, beliefs = await ask(case)
+        outcome = judge(case, reply)
+        for group in ("all", case["kind"], case["lang"]):
+            counts[group, outcome] += 1
+            counts[group, "beliefs stale"] += holds_stale(case, beliefs)
+        if outcome == "stale" or holds_stale(case, beliefs):
+            sys.stdout.write(f"{case['id']} {outcome}: {case['question']} → {reply!r} {beliefs}\n")
     for group in dict.fromkeys(group for group, _ in counts):
         told = ", ".join(
             f"{outcome} {counts[group, outcome]}"
@@ -110,4 +116,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(measure(load_cases(sys.argv[1:])))

@@ -9,8 +9,7 @@ from datetime import date
 from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
-from oldfriend.domain.clock import Micros
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.language_pack import get_traits
