@@ -423,7 +423,7 @@ class Living:
             self.app.db, preview, person=self.person, companion=companion, clock=self.calendar
         )
         await schedule_learning(
-            self.app.db, self.app.clock, self.app.settings, self.person.id, imported=True
+            self.app.db, self.app.clock, self.app.settings, self.person.id, cut_reason="import"
         )
 
     async def go_on(self, until: Micros) -> None:

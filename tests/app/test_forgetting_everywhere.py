@@ -106,8 +106,12 @@ def replied(request: CompletionRequest) -> ScriptedAnswer:
 
 def message_in(request: CompletionRequest, words: str) -> str:
     """The small name of the message that holds some words."""
-    found = re.findall(r'<message id="(m\d+)"[^>]*>([^<]*)<', text_of(request))
-    return next(name for name, text in found if words in text)
+    return next(name for name, text in messages_in(request) if words in text)
+
+
+def messages_in(request: CompletionRequest) -> list[tuple[str, str]]:
+    """The small names and the words of the messages to be read."""
+    return re.findall(r'<message id="(m\d+)"[^>]*>([^<]*)<', text_of(request))
 
 
 def claim(request: CompletionRequest, text: str, quote: str, **more: object) -> dict[str, object]:
@@ -130,6 +134,8 @@ def read(request: CompletionRequest) -> object:
     """What is read in a talk."""
     nothing = {"self_check": {"missed_peak": "none", "attribution": "fine"}}
     if SECRETS[0] not in text_of(request):
+        if not any(HARMLESS in text for _, text in messages_in(request)):
+            return nothing
         event = claim(
             request,
             "Has a cat, Miso, that sleeps in the warm attic.",

@@ -197,3 +197,34 @@ async def test_an_edit_is_read_again_alone(
 
     assert await owned(app, line) == {"bike", "drum", "boat"}
     assert [each.generation for each in await segments_of(app, line)] == [1, 2, 1]
+
+
+async def test_whether_it_is_the_same_is_not_asked_where_the_reading_has_said_it(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """The model was shown what is known, and called the other one new."""
+
+    def tell_habit(request: CompletionRequest) -> ScriptedAnswer:
+        (turn, *_) = request.turns
+        assert isinstance(turn, PromptTurn)
+        when = re.findall(r">I run in the park every (\w+)", turn.text)[-1]
+        said = f"I run in the park every {when}"
+        habit = {
+            "text": f"Runs in the park every {when}.",
+            "pattern": "behavior",
+            "quotes": [{"message": "m1", "text": said}],
+        }
+        check = {"missed_peak": "none", "attribution": "the person's own words"}
+        return json.dumps({"patterns": [habit], "self_check": check})
+
+    reader = ScriptedModel(tell_habit)
+    app = with_reader(app, reader)
+    for when in ("morning", "evening"):
+        await answer_message(app, line, MessageSubmission(text=f"I run in the park every {when}."))
+        clock.tick(minutes=31)
+        await learn_now(app, line.person.id, cut_reason="asked")
+
+    async with app.db.begin_read() as tx:
+        known = {each.memory.text for each in await list_memories(tx, line.person.id)}
+    assert known == {"Runs in the park every morning.", "Runs in the park every evening."}
+    assert {each.purpose for each in reader.requests} == {"extract"}

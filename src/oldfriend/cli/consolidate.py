@@ -1,6 +1,6 @@
 """oldfriend consolidate: extracts beliefs from everything that was said.
 
-Also has a model re-extract what only rules have read, and sets after how many turns extraction runs
+Also has a model read what none has read, and sets after how many turns extraction runs
 by itself.
 """
 

@@ -177,7 +177,6 @@ export default {
   settings_retention: "Keep words for",
   settings_retention_ask: "Everything said more than {days} days ago is deleted, at once and from then on. That cannot be undone.",
   settings_go_on: "Delete it",
-  settings_days: "days",
   settings_retention_hint: "Empty: for good. What was learned from them stays.",
   settings_spending: "Budget and spending",
   settings_spending_lead: "Caps stop work in the background first, never a reply half-way.",

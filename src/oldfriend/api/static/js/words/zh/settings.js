@@ -177,7 +177,6 @@ export default {
   settings_retention: "保留话语",
   settings_retention_ask: "{days} 天以前说的一切将立即删除，此后亦然，无法撤销。",
   settings_go_on: "删除",
-  settings_days: "天",
   settings_retention_hint: "留空：永久保留。从中学到的仍保留。",
   settings_spending: "预算与花费",
   settings_spending_lead: "上限先停后台工作，不会打断回复。",
