@@ -53,6 +53,7 @@ class LanguageTraits:
     stop_words: frozenset[str] = frozenset()
     reader: Literal["", "ranks", "answers"] = ""
     is_tagged: bool = False
+    has_learned_acts: bool = False
     said: str = "Says: “{}”"
 
     @property

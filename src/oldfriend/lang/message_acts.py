@@ -22,10 +22,6 @@ from oldfriend.domain.unicode_text import normalize
 MessageAct: TypeAlias = Literal["statement", "question", "command", "smalltalk"]
 
 ACTS: Final[tuple[MessageAct, ...]] = get_args(MessageAct)
-ACT_LANGUAGES: Final = frozenset(
-    {"de", "en", "es", "fr", "hi", "it", "ja", "nl", "pl", "pt", "tr", "zh"}
-)
-"""The languages that the weights were learned from; of others they tell nothing reliable."""
 BUCKETS: Final = 1 << 15
 NGRAM_LENGTHS: Final = (2, 3, 4, 5)
 MAX_CHARS: Final = 240

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.domain.messages import Message
-from oldfriend.lang.message_acts import ACT_LANGUAGES, classify_act
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.message_acts import classify_act
 from oldfriend.learning.validation.cue_words import fold_characters, list_all_cue_words
 
 MIN_PROBABILITY: Final = 0.8
@@ -39,7 +40,7 @@ def is_empty(message: Message, before: Message | None) -> bool:
     """
     if (
         message.trust != "person"
-        or message.language not in ACT_LANGUAGES
+        or not get_traits(message.language).has_learned_acts
         or len(message.text) > MAX_CHARS
     ):
         return False

@@ -52,6 +52,7 @@ export function timeOfIt({ kind, text = "", happened_at: happened, due_at: due, 
  * @param {string} iso @param {"month" | "year"} grain */
 function periodOf(iso, grain) {
   const [year, month] = iso.slice(0, 7).split("-").map(Number);
+  /** @type {Intl.DateTimeFormatOptions} */
   const shown = grain === "year" ? { year: "numeric" } : { month: "long", year: "numeric" };
   return new Intl.DateTimeFormat(region(), shown).format(new Date(year, month - 1, 1));
 }
