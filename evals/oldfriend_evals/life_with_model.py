@@ -164,7 +164,7 @@ async def play_life(app: AppContext, life: BlindLife) -> ChatContext:
         target = ImportTarget(chat=line.chat, language=life.about["language"])
         await write_imported_messages(tx, target, messages, now=app.clock())
     await try_embed_missing(app, person.id)
-    await learn_now(app, person.id, cut_reason="asked", imported=True)
+    await learn_now(app, person.id, cut_reason="asked")
     await maintain(app, person.id)
     await maintain_memory(app, person.id)
     await maintain(app, person.id)

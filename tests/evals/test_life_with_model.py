@@ -74,7 +74,7 @@ NEEDS = {"complexity": "simple", "emotion": "neutral", "goal": "inform", "signal
 
 def answer_to(request: str) -> str:
     """What a model with a script says."""
-    if "You read a stretch of talk" in request:
+    if "To be read, oldest first" in request:
         shown = request.rpartition("To be read")[2]
         return json.dumps({**NOTHING, **(CLAIMS if "Miso" in shown else {})})
     if "You prepare the reply" in request:
@@ -111,7 +111,7 @@ async def test_a_life_is_read_asked_about_and_graded(tmp_path: Path) -> None:
     again = await measure_life(LIFE, tmp_path)
 
     reading, answers = report["reading"], {each["id"]: each for each in report["questions"]}
-    assert reading["segments"] == {"done": 1, "trivial": 1}
+    assert reading["segments"] == {"done": 2}
     assert (reading["captured"], reading["facts"]) == (1, 2)
     assert [each["verdict"] for each in reading["beliefs"]] == ["right"]
     assert reading["gates"] == {"invented quote": 1}
