@@ -29,7 +29,6 @@ class TaggerGraph(ReaderGraph):
         outputs = [
             self._node("Sigmoid", self._head(hidden, "clause"), outputs=["clause"]),
             self._node("Sigmoid", self._head(hidden, "value"), outputs=["value"]),
-            self._node("Softmax", self._head(hidden, "topics"), outputs=["topics"], axis=-1),
         ]
         graph = helper.make_graph(
             nodes=self._nodes,

@@ -62,7 +62,7 @@ async def ask(case: Mapping[str, Any]) -> tuple[str, list[str]]:
             reply = await answer_message(app, line, MessageSubmission(text=case["question"]))
             async with app.db.begin_read() as tx:
                 known = await list_memories(tx, line.person.id)
-    return reply.reply.text, [each.memory.text for each in known if not each.memory.is_quoted_fact]
+    return reply.reply.text, [each.memory.text for each in known]
 
 
 def judge(case: Mapping[str, Any], reply: str) -> Outcome:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.domain.memories import QUOTE_KEY_PREFIX
+from oldfriend.domain.memories import QUOTE_KEY
 from oldfriend.domain.messages import Message
 from oldfriend.learning.extraction import Claim, Extraction, Quote
 from oldfriend.learning.rule_extraction.rule_extractor import RULES_AUTHOR
@@ -32,7 +32,7 @@ class FakeTagger:
         """Return its first sentence."""
         self.before.append(before)
         end = text.find(".") + 1 or len(text)
-        return [TaggedClause(start=0, end=end, topic="work", score=self.score)]
+        return [TaggedClause(start=0, end=end, score=self.score)]
 
 
 class BrokenTagger:
@@ -50,11 +50,11 @@ def find_claims(*messages: Message, score: float = MIN_SCORE) -> tuple[Claim, ..
     return validate_extraction(extraction, inputs).extraction.claims
 
 
-def test_a_clause_is_kept_as_a_quote_with_its_topic() -> None:
+def test_a_clause_is_kept_as_a_quote() -> None:
     """With the words as they stand in the message."""
     [claim] = find_claims(message(TEXT))
 
-    assert (claim.kind, claim.key, claim.value) == ("fact", f"{QUOTE_KEY_PREFIX}work", CLAUSE)
+    assert (claim.kind, claim.key, claim.value) == ("fact", QUOTE_KEY, CLAUSE)
     assert claim.text == f"Says: “{CLAUSE}”"
     assert [each.text for each in claim.quotes] == [CLAUSE]
 
@@ -89,6 +89,25 @@ def test_what_rules_have_read_is_not_said_again() -> None:
     assert add_tagged_facts(read, inputs, FakeTagger()) == read
 
 
+def test_what_rules_read_elsewhere_in_the_message_silences_nothing() -> None:
+    """They may quote all of it for one value."""
+    inputs = material_of(message(TEXT))
+    quote = Quote(message=inputs.messages[0].id, text=TEXT)
+    read = replace(
+        EMPTY, claims=(Claim(kind="fact", text="Back hurts", value="back", quotes=(quote,)),)
+    )
+
+    assert [each.value for each in add_tagged_facts(read, inputs, FakeTagger()).claims] == [
+        "back",
+        CLAUSE,
+    ]
+
+
+def test_an_order_is_no_fact() -> None:
+    """It would steer the companion whenever it is recalled."""
+    assert not find_claims(message("never tell my mum about it"))
+
+
 def test_the_tagger_sees_the_message_before() -> None:
     """Which may be the question that is answered."""
     tagger = FakeTagger()
@@ -108,9 +127,7 @@ def test_a_model_cannot_write_such_a_quote() -> None:
     """Its claims are held against their words."""
     inputs = material_of(message(TEXT))
     quote = Quote(message=inputs.messages[0].id, text=CLAUSE)
-    claim = Claim(
-        kind="fact", key=f"{QUOTE_KEY_PREFIX}work", value="rich", text="Is rich", quotes=(quote,)
-    )
+    claim = Claim(kind="fact", key=QUOTE_KEY, value="rich", text="Is rich", quotes=(quote,))
     checked = validate_extraction(Extraction(author="extract/5", claims=(claim,)), inputs)
 
     assert checked.extraction.claims == ()

@@ -10,10 +10,35 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from oldfriend.lang.clauses import split_clauses
-from oldfriend.llm.tagging import FACT_TOPICS
 from oldfriend_evals.blind_lives import BlindLife, holds, list_folders, load_blind_life
 from oldfriend_evals.reader.material import FOLDER, UNSPACED_LANGUAGES, is_held_out, load_chats
 
+FACT_TOPICS: Final = (
+    "name",
+    "age",
+    "birthday",
+    "work",
+    "school",
+    "home",
+    "relationship",
+    "family",
+    "friend",
+    "pet",
+    "health",
+    "allergy",
+    "diet",
+    "like",
+    "dislike",
+    "habit",
+    "skill",
+    "possession",
+    "plan",
+    "event",
+    "date",
+    "belief",
+    "other",
+)
+"""What a clause is about; learned beside, since it teaches what matters."""
 FACTS_FOLDER: Final = FOLDER / "facts"
 OWN_KEYS: Final = (
     "name",

@@ -25,8 +25,8 @@ from torch.nn import functional
 from oldfriend.llm.adapters.local_tagger import EncodedMessage, encode_message
 from oldfriend.llm.adapters.pair_encoding import PairEncoder
 from oldfriend.llm.adapters.wordpiece import WordPiece
-from oldfriend.llm.tagging import FACT_TOPICS
 from oldfriend_evals.reader.fact_material import (
+    FACT_TOPICS,
     OWN_KEYS,
     FactCase,
     load_fact_cases,

@@ -108,8 +108,8 @@ JournalOp = Literal[
 
 PLAIN_QUOTE: Final = re.compile(r"\A\w+\s?:\s?[“„«].+[”“»]")
 """A text that only quotes somebody, as rules write it."""
-QUOTE_KEY_PREFIX: Final = "said_about_"
-"""Beginning of the keys of facts that are kept in the person's words, with what they are about."""
+QUOTE_KEY: Final = "in_own_words"
+"""Key of the facts that are found without a model, and kept in the person's words."""
 JOURNAL_VERSION = 4
 """The format of journal entries that this code writes; older ones are upcast on reading."""
 
@@ -179,8 +179,8 @@ class Memory:
 
     @property
     def is_quoted_fact(self) -> bool:
-        """Whether it was found without a model and is kept in the person's words."""
-        return self.key.startswith(QUOTE_KEY_PREFIX)
+        """Whether it was found without a model, and nobody has worded it since."""
+        return self.key == QUOTE_KEY and not self.is_by_person
 
     @property
     def happened_during(self) -> tuple[Micros, Micros] | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.memories import QUOTE_KEY_PREFIX, Memory, MemoryState
+from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.domain.relations import PARTNER_ROLES, RELATION_BY_ROLE, RELATION_KEY_SUFFIX
 from oldfriend.domain.supersession import is_or_was_true
 
@@ -44,6 +44,7 @@ MAX_OVERDUE: Final = 14 * DAY
 
 
 MAX_QUOTES: Final = 12
+"""The most facts in the person's own words that are told, the newest ones."""
 LATELY: Final = 30 * DAY
 """What changed longer ago than this is no news."""
 MAX_CHANGES: Final = 6
@@ -152,8 +153,7 @@ def is_close_relation(memory: Memory) -> bool:
 
 def is_profile_key(key: str) -> bool:
     """Return whether a fact key is about the person, and not internal."""
-    is_hidden = key in HIDDEN_KEYS or key.startswith(("pending_", QUOTE_KEY_PREFIX))
-    return not is_hidden and ":" not in key
+    return key not in HIDDEN_KEYS and not key.startswith("pending_") and ":" not in key
 
 
 def get_attribute_sort_key(known: MemoryState) -> tuple[int, float, int, int]:

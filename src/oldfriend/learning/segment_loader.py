@@ -106,7 +106,11 @@ async def load_segment_context(
         known=tuple(select_strongest(known)),
         shown=tuple(
             select_nearest(
-                [each for each in known if each.stats.first_seen <= segment.until_at],
+                [
+                    each
+                    for each in known
+                    if each.stats.first_seen <= segment.until_at and not each.memory.is_quoted_fact
+                ],
                 messages,
                 await list_belief_cosines(tx, messages, embeddings, index_cache.model),
             )

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.domain.memories import QUOTE_KEY_PREFIX
+from oldfriend.domain.memories import QUOTE_KEY
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.message_acts import classify_act
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.llm.tagging import FactTagger, TaggedClause
 from oldfriend.turn.injection_detection import detect_injection
@@ -65,10 +66,10 @@ def list_tagged_claims(message: Message, clauses: Iterable[TaggedClause]) -> Ite
     """Yield a claim for each clause with a high score."""
     for clause in clauses:
         words = message.text[clause.start : clause.end]
-        if clause.score >= MIN_SCORE and len(words) <= MAX_CHARS:
+        if clause.score >= MIN_SCORE and len(words) <= MAX_CHARS and not is_command(words):
             yield Claim(
                 kind="fact",
-                key=f"{QUOTE_KEY_PREFIX}{clause.topic}",
+                key=QUOTE_KEY,
                 value=words,
                 text=get_traits(message.language).said.format(words),
                 quotes=(Quote(message=message.id, text=words),),
@@ -76,10 +77,18 @@ def list_tagged_claims(message: Message, clauses: Iterable[TaggedClause]) -> Ite
             )
 
 
+def is_command(words: str) -> bool:
+    """Tell whether a clause rather orders something than tells it."""
+    acts = classify_act(words)
+    return max(acts, key=lambda act: acts[act]) == "command"
+
+
 def is_read_by_rules(quote: Quote, claims: Iterable[Claim]) -> bool:
-    """Tell whether a claim rests on the same words already."""
+    """Tell whether a claim rests on words of the clause, or has its value from it."""
+    words = quote.text.casefold()
     return any(
-        each.message == quote.message and (each.text in quote.text or quote.text in each.text)
+        each.message == quote.message
+        and (each.text in quote.text or (bool(claim.value) and claim.value.casefold() in words))
         for claim in claims
         for each in claim.quotes
     )

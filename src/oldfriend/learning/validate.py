@@ -11,7 +11,7 @@ from operator import ne
 from typing import Final, Protocol, TypeVar
 
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KINDS_BY_NAME
-from oldfriend.domain.memories import QUOTE_KEY_PREFIX, MemoryKind
+from oldfriend.domain.memories import QUOTE_KEY, MemoryKind
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.learning.validation.coverage import check_coverage, check_value_cited
 from oldfriend.learning.validation.entity_names import validate_mention, validate_same_as
@@ -211,7 +211,7 @@ def validate_claim(
     case = ValidationCase(claim=claim, spans=supporting, view=view)
     if KINDS_BY_NAME[claim.kind].is_verbatim:
         checks = VERBATIM_CHECKS
-    elif claim.key.startswith(QUOTE_KEY_PREFIX) and checks is CLAIM_CHECKS:
+    elif claim.key == QUOTE_KEY and checks is not MODEL_CLAIM_CHECKS:
         checks = QUOTE_CHECKS
     rejection = next(
         (rejection for check in checks if (rejection := check(case)) is not None), None

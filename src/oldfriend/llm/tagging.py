@@ -2,35 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, get_args
-
-FactTopic = Literal[
-    "name",
-    "age",
-    "birthday",
-    "work",
-    "school",
-    "home",
-    "relationship",
-    "family",
-    "friend",
-    "pet",
-    "health",
-    "allergy",
-    "diet",
-    "like",
-    "dislike",
-    "habit",
-    "skill",
-    "possession",
-    "plan",
-    "event",
-    "date",
-    "belief",
-    "other",
-]
-"""What a clause is about."""
-FACT_TOPICS: Final[tuple[FactTopic, ...]] = get_args(FactTopic)
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +11,6 @@ class TaggedClause:
 
     start: int  # characters of the message
     end: int
-    topic: FactTopic
     score: float  # 0 to 1; a higher one is right more often
 
 

@@ -6,7 +6,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
-from oldfriend.domain.memories import Entity, Memory, Summary
+from oldfriend.domain.memories import QUOTE_KEY, Entity, Memory, Summary
 from oldfriend.memory.beliefs import build_memory_not_found_error
 from oldfriend.memory.journal import list_object_journal
 from oldfriend.memory.people import lock_person
@@ -17,7 +17,12 @@ FINAL_PUNCTUATION: Final = " .!。！"
 
 
 def extract_value(memory: Memory, text: str) -> str:
-    """Return the value in a new wording. Raises InvalidInput if it cannot be found."""
+    """Return the value in a new wording. Raises InvalidInput if it cannot be found.
+
+    Of a fact in the person's own words, these are the value.
+    """
+    if memory.key == QUOTE_KEY:
+        return text
     if not memory.value or memory.value.casefold() in text.casefold():
         return memory.value
     if (replacement := find_replaced_value(memory, text)) is not None:

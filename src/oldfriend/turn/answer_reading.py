@@ -14,7 +14,7 @@ from oldfriend.domain.people import Person
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
 from oldfriend.memory.messages import list_messages_by_seq
-from oldfriend.turn.offline_ranking import is_about_asked_person, may_have_changed
+from oldfriend.turn.offline_ranking import is_about_asked_person, list_later_answers
 from oldfriend.turn.retrieval import RecalledMessage, RecallResult, SearchDeps
 
 READER_WEIGHT: Final = 2.0
@@ -98,7 +98,7 @@ def is_sure(ranked: Sequence[RecalledMessage], result: RecallResult) -> bool:
         and ranked[0] is max(ranked, key=lambda each: each.hit.score)
         and compute_shares(ranked)[0] >= MIN_SURE
         and is_about_asked_person(ranked[0], result)
-        and not may_have_changed(ranked[0].message.at, ranked)
+        and not list_later_answers(ranked, ranked[0].message.at)
     )
 
 

@@ -210,7 +210,8 @@ async def load_told_then(
         told += await list_messages(
             tx, utterance.person.id, since=since, until=until, limit=MAX_TOLD_THEN
         )
-    return tuple(each for each in told if each.role != "companion" and is_telling(each.text))
+    unique = {each.id: each for each in told}.values()
+    return tuple(each for each in unique if each.trust == "person" and is_telling(each.text))
 
 
 def is_telling(text: str) -> bool:

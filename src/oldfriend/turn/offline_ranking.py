@@ -34,7 +34,9 @@ CERTAIN_LOGIT: Final = 3.0
 CLOSE_LOGIT: Final = -1.0
 """The reader's logit from which a message is close, whatever its score."""
 CHANGE_LOGIT: Final = -2.0
-"""The reader's logit from which a later message may tell another answer."""
+"""The reader's logit from which a later message may tell another answer than a message."""
+BELIEF_CHANGE_LOGIT: Final = 0.0
+"""The same, of a belief: it was read out of its message, and is wrong less often."""
 MIN_CLOSE: Final = 0.3
 """The search's probability of an answer, from which what is close is shown."""
 MIN_READER: Final = 0.03
@@ -104,12 +106,27 @@ def has_better_messages(recall_result: RecallResult) -> bool:
     return by_messages * BETTER_RATIO > by_beliefs
 
 
-def may_have_changed(since: Micros, messages: Iterable[RecalledMessage]) -> bool:
-    """Tell whether the reader takes one of these messages after a time for an answer, too."""
-    return any(
-        each.message.at > since and each.reading is not None and each.reading.logit >= CHANGE_LOGIT
+def list_later_answers(
+    messages: Iterable[RecalledMessage], since: Micros, min_logit: float = CHANGE_LOGIT
+) -> list[RecalledMessage]:
+    """List the messages after a time that the reader takes for an answer, the newest first."""
+    later = (
+        each
         for each in messages
+        if each.message.at > since and each.reading is not None and each.reading.logit >= min_logit
     )
+    return sorted(later, key=lambda each: -each.message.at)
+
+
+def list_possible_changes(
+    beliefs: Iterable[RecalledBelief], recall_result: RecallResult
+) -> list[RecalledMessage]:
+    """List the messages that may tell another state than beliefs, which the person did not set."""
+    known = [*beliefs]
+    if recall_result.is_about_past or any(each.state.memory.is_by_person for each in known):
+        return []
+    since = max(each.state.stats.last_seen for each in known)
+    return list_later_answers(recall_result.messages, since, BELIEF_CHANGE_LOGIT)
 
 
 def has_newer_message(recall_result: RecallResult) -> bool:
@@ -117,8 +134,7 @@ def has_newer_message(recall_result: RecallResult) -> bool:
 
     That is, if the reader finds so, or it is the best one and a current state is asked for.
     """
-    last_seen = max(each.state.stats.last_seen for each in recall_result.beliefs)
-    if may_have_changed(last_seen, recall_result.messages):
+    if list_possible_changes(recall_result.beliefs, recall_result):
         return True
     if not (recall_result.is_asking_for_latest and recall_result.is_answerable):
         return False

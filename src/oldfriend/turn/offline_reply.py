@@ -74,10 +74,10 @@ MAX_SHORT_CHARS = 120
 """Characters; a longer message tells something, whatever else it does."""
 MIN_COMMAND = 0.6
 MIN_SMALL_TALK = 0.9
+"""A chore such as "buy milk" may seem to be small talk; "All right." would promise it."""
 MIN_ASKING = 0.9
 MIN_REPEATED = 0.75
 """Of the words of an earlier question, those that stand in the new one."""
-"""A chore such as "buy milk" may seem to be small talk; "All right." would promise it."""
 MIN_SCORE_RATIO = 0.5
 """A further quote needs this share of the best one's score."""
 MIN_CLOSE_RATIO = 0.05
@@ -306,9 +306,7 @@ def answer_from_memory(
     recall_result: RecallResult, book: LocalePhrases, zone: str
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Answer from the best beliefs or messages, or say that there are none."""
-    if any(each.is_requested_value for each in recall_result.beliefs) and not has_newer_message(
-        recall_result
-    ):
+    if any(each.is_requested_value for each in recall_result.beliefs):
         return answer_requested_values(recall_result, book, zone)
     if recall_result.values_at_other_times:
         answer_other_times = (

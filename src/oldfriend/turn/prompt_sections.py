@@ -265,7 +265,12 @@ def list_unrecalled(
 ) -> list[RecalledBelief]:
     """Return what is known of the named entities and was not recalled, as if it had been."""
     recalled = {*map(get_item_id, recall_result.beliefs)}
-    known = {each.memory.id: each for one in named for each in one.all_known}
+    known = {
+        each.memory.id: each
+        for one in named
+        for each in one.all_known
+        if not each.memory.is_quoted_fact
+    }
     return [
         RecalledBelief(state=each, score=0.0, why=(NAME_MENTION,), evidence=())
         for each in known.values()

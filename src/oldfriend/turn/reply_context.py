@@ -118,7 +118,6 @@ class ReplyContext:
         user_context = self.user_context
         profile = (
             *user_context.profile.attributes,
-            *user_context.profile.quotes,
             *user_context.profile.promises,
             *user_context.changes,
         )

@@ -212,7 +212,9 @@ async def recall(
     found = [RecalledMessage(message=by_seq[hit.seq], hit=hit) for hit in result.message_hits.hits]
     found_ids = {each.message.id for each in found}
     beliefs = tuple(
-        each for each in result.recalled_beliefs[:hits] if not only_repeats(each, found_ids)
+        each
+        for each in result.recalled_beliefs[:hits]
+        if query.kinds or not only_repeats(each, found_ids)
     )
     return RecallResult(
         question=query.text,
@@ -236,9 +238,8 @@ async def recall(
 
 def only_repeats(belief: RecalledBelief, messages: Collection[MessageId]) -> bool:
     """Tell whether a belief quotes what is recalled itself."""
-    return belief.state.memory.is_quoted_fact and all(
-        words.message in messages for words in belief.evidence
-    )
+    is_shown = bool(belief.evidence) and all(words.message in messages for words in belief.evidence)
+    return is_shown and belief.state.memory.is_quoted_fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

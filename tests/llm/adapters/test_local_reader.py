@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.adapters.local_reader import READER_FOLDER, LocalReader
+from oldfriend.llm.adapters.bundled_network import NETWORKS_FOLDER
+from oldfriend.llm.adapters.local_reader import LocalReader
 from oldfriend.llm.reading import OWN_SPEAKER, Passage
 
 CAT = Passage(text="got a cat btw, shes called miso and hates rain", speaker=OWN_SPEAKER)
@@ -46,7 +47,7 @@ async def test_nothing_is_read_without_passages() -> None:
 
 async def test_a_damaged_network_is_told(tmp_path: Path) -> None:
     """By its checksum."""
-    shutil.copytree(READER_FOLDER, tmp_path / "reader")
+    shutil.copytree(NETWORKS_FOLDER, tmp_path / "reader")
     with (tmp_path / "reader" / "reader.onnx").open("r+b") as file:
         file.seek(1_000_000)
         file.write(b"\0\1\2\3")

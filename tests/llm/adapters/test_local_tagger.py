@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.adapters.local_reader import READER_FOLDER
+from oldfriend.llm.adapters.bundled_network import NETWORKS_FOLDER
+from oldfriend.llm.adapters.local_reader import LocalReader
 from oldfriend.llm.adapters.local_tagger import MAX_WINDOWS, LocalFactTagger
+from oldfriend.llm.reading import Passage
 
 MIXED = "lol the bus was late again. my brother otis moved to cardiff in june. so tired"
 
@@ -41,9 +43,20 @@ def test_a_long_message_is_read_in_parts() -> None:
 
 def test_a_damaged_network_is_told(tmp_path: Path) -> None:
     """By its checksum."""
-    shutil.copytree(READER_FOLDER, tmp_path / "reader")
+    shutil.copytree(NETWORKS_FOLDER, tmp_path / "reader")
     with (tmp_path / "reader" / "tagger.onnx").open("r+b") as file:
         file.seek(1_000_000)
         file.write(b"\0\1\2\3")
     with pytest.raises(EmbeddingFailed, match="damaged"):
         LocalFactTagger(tmp_path / "reader", threads=2).tag(MIXED, "")
+
+
+async def test_without_the_tagger_the_reader_still_reads(tmp_path: Path) -> None:
+    """Each checks its own file."""
+    shutil.copytree(NETWORKS_FOLDER, tmp_path / "networks")
+    (tmp_path / "networks" / "tagger.onnx").unlink()
+
+    with pytest.raises(EmbeddingFailed):
+        LocalFactTagger(tmp_path / "networks").tag(MIXED, "")
+    reader = LocalReader(tmp_path / "networks")
+    assert await reader.read("who moved", [Passage(text=MIXED, speaker="me")])

@@ -19,7 +19,11 @@ def refine(state: ResolutionState, known: MemoryState, claim: Claim) -> None:
     memory = state.known[known.memory.id].memory
     if not state.is_by_model or memory.is_by_person or KINDS_BY_NAME[memory.kind].is_verbatim:
         return
-    if memory.kind != claim.kind or not is_better_wording(memory, claim, state.get_language(claim)):
+    if (
+        memory.is_quoted_fact
+        or memory.kind != claim.kind
+        or not is_better_wording(memory, claim, state.get_language(claim))
+    ):
         return
     entities = (*memory.entities, *state.list_mentioned_entities(claim))
     after = replace(

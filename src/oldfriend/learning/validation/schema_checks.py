@@ -27,7 +27,7 @@ MAX_VALUE_LENGTH: Final = 200
 """Characters."""
 
 RESERVED_KEYS: Final = re.compile(
-    r"welcomed|preferred_language|active_project|personality|onboarding_stage|pending_.*|said_about_.*"
+    r"welcomed|preferred_language|active_project|personality|onboarding_stage|pending_.*|in_own_words"
 )
 """Keys reserved for the program."""
 MONEY: Final = re.compile(r"[$€£¥₹₽₩￥]")

@@ -5,26 +5,16 @@ The network is trained by `oldfriend_evals.reader` and written by `scripts/build
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, open_session, verify_checksums
-from oldfriend.llm.adapters.pair_encoding import EncodedPair, PairEncoder
-from oldfriend.llm.adapters.word_vectors import WordVectors, load_word_vectors
-from oldfriend.llm.adapters.wordpiece import WordPiece
+from oldfriend.llm.adapters.bundled_network import NETWORKS_FOLDER, BundledNetwork, NetworkLoader
+from oldfriend.llm.adapters.pair_encoding import EncodedPair
 from oldfriend.llm.reading import Passage, Reading
 
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
-
-READER_FOLDER: Final = BUNDLED_FOLDER.parent / "local_reader"
 BATCH_TOKENS: Final = 512
 MAX_ANSWER_TOKENS: Final = 16
 OUTSIDE: Final = np.float32(-1e4)
@@ -33,34 +23,19 @@ OUTSIDE: Final = np.float32(-1e4)
 Floats = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LoadedReader:
-    encoder: PairEncoder
-    words: WordVectors
-    session: "InferenceSession"
-
-
 class LocalReader:
     """The bundled reader, loaded at the first call; local and free."""
 
-    def __init__(self, folder: Path = READER_FOLDER, *, threads: int = 1) -> None:
+    def __init__(self, folder: Path = NETWORKS_FOLDER, *, threads: int = 1) -> None:
         """Take the folder of the network and the number of threads per run."""
-        self._folder = folder
-        self._threads = threads
-        self._failure: EmbeddingFailed | None = None
+        self._network = NetworkLoader(folder, "reader.onnx", threads)
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
         """Return a reading per passage, in order. Raises EmbeddingFailed if it cannot be loaded."""
         return await asyncio.to_thread(self._read, question, passages) if passages else []
 
     def _read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
-        if self._failure is not None:
-            raise self._failure
-        try:
-            loaded = _load(self._folder, self._threads)
-        except EmbeddingFailed as error:
-            self._failure = error  # not tried anew with each question
-            raise
+        loaded = self._network.load()
         asked = loaded.encoder.encode_question(question)
         pairs = [loaded.encoder.encode(asked, passage) for passage in passages]
         readings: dict[int, Reading] = {}
@@ -68,27 +43,6 @@ class LocalReader:
             chosen = [pairs[number] for number in batch]
             readings.update(zip(batch, _run(loaded, chosen), strict=True))
         return [readings[number] for number in range(len(pairs))]
-
-
-_LOAD_LOCK = Lock()
-
-
-def _load(folder: Path, threads: int) -> _LoadedReader:
-    with _LOAD_LOCK:
-        return _load_once(folder, threads)
-
-
-@lru_cache(maxsize=1)
-def _load_once(folder: Path, threads: int) -> _LoadedReader:
-    """Load the network; several memories of one process share it."""
-    verify_checksums(folder)
-    verify_checksums(BUNDLED_FOLDER)
-    vocabulary = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    return _LoadedReader(
-        encoder=PairEncoder(WordPiece(vocabulary)),
-        words=load_word_vectors(BUNDLED_FOLDER),
-        session=open_session(folder / "reader.onnx", threads),
-    )
 
 
 def _list_batches(pairs: Sequence[EncodedPair]) -> Iterator[list[int]]:
@@ -103,7 +57,7 @@ def _list_batches(pairs: Sequence[EncodedPair]) -> Iterator[list[int]]:
         yield batch
 
 
-def _run(loaded: _LoadedReader, pairs: Sequence[EncodedPair]) -> list[Reading]:
+def _run(loaded: BundledNetwork, pairs: Sequence[EncodedPair]) -> list[Reading]:
     """Read pairs of a question and a passage."""
     length = max(len(pair.ids) for pair in pairs)
     ids, segments, mask = (np.zeros((len(pairs), length), dtype=np.int64) for _ in range(3))

@@ -6,24 +6,16 @@ The network is trained by `oldfriend_evals.reader.train_tagger` and written by
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from oldfriend.lang.clauses import split_clauses
-from oldfriend.llm.adapters.local_reader import READER_FOLDER
-from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, open_session, verify_checksums
+from oldfriend.llm.adapters.bundled_network import NETWORKS_FOLDER, BundledNetwork, NetworkLoader
 from oldfriend.llm.adapters.pair_encoding import PairEncoder
-from oldfriend.llm.adapters.word_vectors import WordVectors, load_word_vectors
-from oldfriend.llm.adapters.wordpiece import WordPiece
-from oldfriend.llm.tagging import FACT_TOPICS, TaggedClause
-
-if TYPE_CHECKING:
-    from onnxruntime import InferenceSession
+from oldfriend.llm.tagging import TaggedClause
 
 MAX_MESSAGE_TOKENS: Final = 128
 MAX_CONTEXT_TOKENS: Final = 32
@@ -43,7 +35,6 @@ class TokenScores:
     spans: npt.NDArray[np.int64]  # token × 2, characters
     clause: Floats  # probability that a token is of a clause to remember
     value: Floats  # that it is one of the words that matter in it
-    topics: Floats  # token × topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +62,9 @@ def encode_message(encoder: PairEncoder, text: str, before: str) -> EncodedMessa
 class LocalFactTagger:
     """The bundled tagger, loaded at the first call; local and free."""
 
-    def __init__(self, folder: Path = READER_FOLDER, *, threads: int = 1) -> None:
+    def __init__(self, folder: Path = NETWORKS_FOLDER, *, threads: int = 1) -> None:
         """Take the folder of the network and the number of threads per run."""
-        self._folder = folder
-        self._threads = threads
+        self._network = NetworkLoader(folder, "tagger.onnx", threads)
 
     def tag(self, text: str, before: str) -> list[TaggedClause]:
         """Return the clauses of a message with their scores; blocks while it computes.
@@ -83,7 +73,7 @@ class LocalFactTagger:
         """
         if not text.strip():
             return []
-        loaded = _load(self._folder, self._threads)
+        loaded = self._network.load()
         tagged: list[TaggedClause] = []
         for offset, window in _split_windows(text):
             scores = _run(loaded, encode_message(loaded.encoder, window, before))
@@ -113,39 +103,11 @@ def _score_clauses(text: str, offset: int, scores: TokenScores) -> Iterator[Tagg
         yield TaggedClause(
             start=offset + start,
             end=offset + end,
-            topic=FACT_TOPICS[int(scores.topics[inside].mean(axis=0).argmax())],
             score=float(score),
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LoadedTagger:
-    encoder: PairEncoder
-    words: WordVectors
-    session: "InferenceSession"
-
-
-_LOAD_LOCK = Lock()
-
-
-def _load(folder: Path, threads: int) -> _LoadedTagger:
-    with _LOAD_LOCK:
-        return _load_once(folder, threads)
-
-
-@lru_cache(maxsize=1)
-def _load_once(folder: Path, threads: int) -> _LoadedTagger:
-    verify_checksums(folder)
-    verify_checksums(BUNDLED_FOLDER)
-    vocabulary = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    return _LoadedTagger(
-        encoder=PairEncoder(WordPiece(vocabulary)),
-        words=load_word_vectors(BUNDLED_FOLDER),
-        session=open_session(folder / "tagger.onnx", threads),
-    )
-
-
-def _run(loaded: _LoadedTagger, message: EncodedMessage) -> TokenScores:
+def _run(loaded: BundledNetwork, message: EncodedMessage) -> TokenScores:
     ids = np.array([message.ids], dtype=np.int64)
     feed = {
         "input_ids": ids,
@@ -153,11 +115,10 @@ def _run(loaded: _LoadedTagger, message: EncodedMessage) -> TokenScores:
         "attention_mask": np.ones_like(ids),
         "segments": np.array([message.segments], dtype=np.int64),
     }
-    clause, value, topics = loaded.session.run(["clause", "value", "topics"], feed)
+    clause, value = loaded.session.run(["clause", "value"], feed)
     inside = slice(1, 1 + len(message.spans))
     return TokenScores(
         spans=np.array(message.spans, dtype=np.int64).reshape(-1, 2),
         clause=clause[0, inside, 0],
         value=value[0, inside, 0],
-        topics=topics[0, inside],
     )
