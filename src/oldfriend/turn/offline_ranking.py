@@ -10,6 +10,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.memories import Entity
 from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.language_pack import get_traits
@@ -21,7 +22,7 @@ from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
-from oldfriend.search.tokenizer import is_unspaced
+from oldfriend.search.tokenizer import is_unspaced, tokenize
 from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage, RecallResult
 
 BETTER_RATIO = 0.75
@@ -101,7 +102,9 @@ def has_better_messages(recall_result: RecallResult) -> bool:
         return False
     by_messages = recall_result.answer_probability
     by_beliefs = recall_result.belief_answer_probability
-    if has_only_names(recall_result.beliefs[0]):
+    if has_only_names(recall_result.beliefs[0], recall_result.named_entities):
+        if any(is_close_by_reader(each) for each in recall_result.messages):
+            return True
         return by_messages > by_beliefs * BETTER_RATIO
     return by_messages * BETTER_RATIO > by_beliefs
 
@@ -160,12 +163,17 @@ def is_corrected_later(recalled: RecalledMessage, recall_result: RecallResult) -
     )
 
 
-def has_only_names(belief: RecalledBelief) -> bool:
-    """Tell whether a belief about somebody matched no word of the question but their name."""
+def has_only_names(belief: RecalledBelief, named: Sequence[Entity] = ()) -> bool:
+    """Tell whether a belief about somebody matched no word of the question but their name.
+
+    The names of ``named`` entities count, too.
+    """
     words = {word for reason in belief.why if reason.cause == "words" for word in reason.words}
     subject, _, _ = belief.state.memory.key.lower().rpartition(":")
     names = set(subject.split())
-    return bool(subject) and all(
+    for entity in named:
+        names.update(word for name in (entity.name, *entity.aliases) for word in tokenize(name))
+    return bool(names) and all(
         word in names or (is_unspaced(word) and word in subject) for word in words
     )
 
