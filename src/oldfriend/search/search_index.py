@@ -318,7 +318,7 @@ class PersonIndex:
             self.first_at = self.last_at = int(added.said_at[0])
         self._log_length_sum += float(np.log1p(added.characters, dtype=np.float64).sum())
         self.has_companion |= bool(added.is_companion.any())
-        self.own_speakers.update(np.unique(added.speaker[added.is_person]).tolist())
+        self.own_speakers.update(set(added.speaker[added.is_person].tolist()))
         self.first_at = min(self.first_at, int(added.said_at.min()))
         self.last_at = max(self.last_at, int(added.said_at.max()))
 
