@@ -81,4 +81,4 @@ def test_an_import_that_is_killed_goes_on_where_it_stopped(
     assert count(store, "count(*) FROM import_batch") == 1
     assert oldfriend.done("doctor").code == 0
     hits = oldfriend.done("recall", "1234 walnut", "-k", "3", "--json").json
-    assert "m1234" in [hit["external_id"] for hit in hits]
+    assert "m1234" in [hit.get("external_id") for hit in hits]
