@@ -120,7 +120,7 @@ async def test_what_was_put_in_no_other_words_is_told_as_who_said_it(
     given = await say("Where does Tom live?")
     told = given.reply.text
 
-    assert told.startswith("On 14 November 2023 at 22:13 you said: “My friend Tom moved")
+    assert "you said: “My friend Tom moved" in told
     assert told.count("Brussels") == 1
     assert "Says" not in told
     assert "Says" not in (await say("Who is Tom?")).reply.text
