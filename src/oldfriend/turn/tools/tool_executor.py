@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.json import JsonValue
-from oldfriend.llm.model import ToolCall, ToolDefinition, ToolResult
+from oldfriend.llm.model import UNREADABLE_ARGUMENTS, ToolCall, ToolDefinition, ToolResult
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.retrieval import RecalledItem, get_item_id
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolCallStore, ToolOutput
@@ -200,6 +200,8 @@ def is_same_call(one: ToolCall, other: ToolCall) -> bool:
 
 def validate_arguments(arguments: ToolArguments, parameters: Mapping[str, JsonValue]) -> list[str]:
     """Return what is wrong with the arguments, in words for the model; empty if they fit."""
+    if UNREADABLE_ARGUMENTS in arguments:
+        return ["they are no JSON object; send them again as one"]
     properties, required = parameters.get("properties"), parameters.get("required")
     assert isinstance(properties, dict)
     needed = required if isinstance(required, list) else []
