@@ -41,6 +41,8 @@ from oldfriend.queues.delivery_log import find_block_reason
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.learn_now import learn_now
+from oldfriend.turn import reply_context
+from oldfriend.turn.retrieval import EMPTY_RECALL, RecallResult
 from tests.app.test_lanes_of_turns import Platform, with_model
 from tests.clock import FrozenClock
 from tests.learning.test_learning_scheduler import planned, work
@@ -477,8 +479,15 @@ async def test_a_model_is_shown_only_what_was_said_there(town: Town) -> None:
     assert "tired" not in told
 
 
-async def test_a_model_that_searches_finds_only_what_was_said_there(town: Town) -> None:
+async def test_a_model_that_searches_finds_only_what_was_said_there(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever it asks for: private talk and other groups have memories of their own."""
+
+    async def misses(*_: object, **__: object) -> RecallResult:
+        return EMPTY_RECALL
+
+    monkeypatch.setattr(reply_context, "recall_with_neighbors", misses)
     await town.says(BEN, "My blood group is zero negative, and I am allergic to peanuts.")
     await town.answer()
     await town.says(ANA, "Peanuts are for the Monday meeting.", WORK)
