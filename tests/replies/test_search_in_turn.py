@@ -98,14 +98,23 @@ async def test_what_a_search_gave_is_in_the_receipt_of_the_reply(
 async def test_the_companions_own_words_are_found_on_request(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
-    """Asked of the database by role, within days."""
-    chat = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
-    reply = (await say("hello", channel="diary")).reply
-    model = searching(said_by="companion", to_date="2023")
+    """Those of a model; what rules have answered only repeats what others said."""
+    await say("My cat is called Miso.", channel="diary")
+    by_rules = await say("What is my cat called?", channel="diary")
+    diary = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
+    spoken = with_model(app, ScriptedModel(["I like the sea best at dawn."]))
+    await answer_message(spoken, diary, MessageSubmission(text="What do you like?"))
+    model = searching(said_by="companion")
     await ask(app, line, model, [])
+    around = searching(around="2023-11-14 22:15")
+    await ask(app, line, around, [])
+    results = [results_in(each.requests[1])[0] for each in (model, around)]
 
-    assert reply.text.split(".")[0][:20] in results_in(model.requests[1])[0]
-    assert chat.person.id == line.person.id
+    assert "Miso" in by_rules.reply.text
+    assert "I like the sea best at dawn." in results[0]
+    assert "Miso" not in results[0]
+    assert "My cat is called Miso." in results[1] and "I like the sea" in results[1]
+    assert results[1].count('class="companion"') == 1
 
 
 class PowerCut(BaseException):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros, get_zone, to_micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MemoryId
@@ -16,6 +17,7 @@ from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.memory.messages import list_messages, list_messages_by_seq
+from oldfriend.memory.receipts import count_source_messages
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.search import (
     BeliefIndex,
@@ -30,6 +32,7 @@ from oldfriend.search.entity_graph import is_current
 from oldfriend.search.message_scope import list_newest_in_scope, list_speakers_named
 from oldfriend.search.name_index import contains_name
 from oldfriend.search.types import MessageScope
+from oldfriend.turn.intent import RULES_VERSION
 from oldfriend.turn.neighbors import recall_with_neighbors
 from oldfriend.turn.prompt_labels import format_timestamp, sanitize
 from oldfriend.turn.retrieval import (
@@ -107,7 +110,21 @@ class MemoryLookup:
         return [each.seq for each in self.utterance.messages]
 
     async def find(self, request: MemoryRequest) -> FoundMemories:
-        """Return what a request asks for. Raises InvalidInput with words for the model."""
+        """Return what a request asks for. Raises InvalidInput with words for the model.
+
+        What is said while the reply is being decided has a turn of its own.
+        """
+        found = await self._find(request)
+        last = self.utterance.message.seq
+        items = (
+            each
+            for each in found.items
+            if not isinstance(each, RecalledMessage) or each.message.seq <= last
+        )
+        return replace(found, items=tuple(items))
+
+    async def _find(self, request: MemoryRequest) -> FoundMemories:
+        """Return what a request asks for, by the kind of request."""
         if request.around is not None:
             return await self._read_around(request.around)
         subject, scope = await self._resolve(request)
@@ -238,7 +255,7 @@ class MemoryLookup:
     async def _find_own_words(self, request: MemoryRequest, scope: MessageScope) -> FoundMemories:
         """Return what the companion has said, by words alone: none of it is in the index."""
         async with self.search_deps.db.begin_read() as tx:
-            messages = await list_messages(
+            listed = await list_messages(
                 tx,
                 self.utterance.person.id,
                 since=scope.since,
@@ -246,6 +263,7 @@ class MemoryLookup:
                 role=COMPANION,
                 limit=MAX_COMPANION_MESSAGES,
             )
+            messages = await drop_replies_by_rules(tx, listed)
         if scope.names:
             names = [each.casefold() for each in scope.names]
             messages = [
@@ -268,7 +286,9 @@ class MemoryLookup:
             given = f"{moment:%Y-%m-%d %H:%M}"
             raise InvalidInput(self.prompt.render("no_moment", given=given))
         first = messages[0]
-        neighbors = await list_neighbors(self.search_deps, first, each_side=NEIGHBORS_EACH_SIDE)
+        beside = await list_neighbors(self.search_deps, first, each_side=NEIGHBORS_EACH_SIDE)
+        async with self.search_deps.db.begin_read() as tx:
+            neighbors = await drop_replies_by_rules(tx, beside)
         answered = set(self.answered_seqs)
         stretch = sorted(
             (each for each in (first, *neighbors) if each.seq not in answered),
@@ -298,7 +318,7 @@ class MemoryLookup:
                     and each.seq not in self.answered_seqs
                     and format_timestamp(each.at, each.zone) == written
                 ]
-                if found:
+                if found := await drop_replies_by_rules(tx, found):
                     return found
         return []
 
@@ -317,6 +337,15 @@ class MemoryLookup:
             answered_seqs=answered,
             scope=None if is_unlimited(scope) and not scope.names else scope,
         )
+
+
+async def drop_replies_by_rules(tx: Transaction, messages: Sequence[Message]) -> list[Message]:
+    """Return the messages without replies made by rules, which only repeat what others said."""
+    replies = [each.id for each in messages if each.role == COMPANION]
+    if not replies:
+        return list(messages)
+    by_rules = await count_source_messages(tx, messages[0].person, replies, author=RULES_VERSION)
+    return [each for each in messages if each.id not in by_rules]
 
 
 def is_unlimited(scope: MessageScope) -> bool:
