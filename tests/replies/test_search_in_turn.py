@@ -113,8 +113,8 @@ async def test_the_companions_own_words_are_found_on_request(
     assert "Miso" in by_rules.reply.text
     assert "I like the sea best at dawn." in results[0]
     assert "Miso" not in results[0]
-    assert "My cat is called Miso." in results[1] and "I like the sea" in results[1]
-    assert results[1].count('class="companion"') == 1
+    assert "My cat is called Miso." in results[1]
+    assert 'class="companion"' not in results[1]
 
 
 class PowerCut(BaseException):

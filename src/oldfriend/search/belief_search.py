@@ -32,9 +32,9 @@ from oldfriend.search.belief_results import BeliefSearchResult, ScoredBelief, dr
 from oldfriend.search.belief_score import BeliefRanker
 from oldfriend.search.document_terms import encode_document_terms
 from oldfriend.search.entity_graph import EntityGraph, ReachedRelation, RelationFilter, is_current
-from oldfriend.search.mention_index import MentionIndex, build_mention_text
+from oldfriend.search.mention_index import MentionIndex
 from oldfriend.search.message_search import search
-from oldfriend.search.name_index import NameIndex, contains_name, list_possible_duplicates
+from oldfriend.search.name_index import NameIndex, list_possible_duplicates
 from oldfriend.search.own_names import drop_own, find_own_names, to_first_person
 from oldfriend.search.preference_intent import (
     PREFERENCE_CONFIDENCE,
@@ -173,32 +173,11 @@ class BeliefIndex:
         """All beliefs in the index, live and ended."""
         return self._by_seq.values()
 
-    def list_about(self, entity: EntityId) -> list[MemoryState]:
-        """List the live beliefs about an entity, without relations."""
+    def list_about(self, entity: EntityId, *, with_ended: bool = False) -> list[MemoryState]:
+        """List the beliefs about an entity, without relations; only live ones by default."""
         seqs = sorted(self._mentions.list_mentions((), self._entity_names.list_merged_ids(entity)))
         known = (self._by_seq[seq] for seq in seqs)
-        return [each for each in known if each.memory.is_live]
-
-    def list_ids_about(self, entities: Sequence[EntityId], names: Sequence[str]) -> set[MemoryId]:
-        """List the beliefs, live and ended, about these entities or that hold one of the names."""
-        merged = [one for each in entities for one in self._entity_names.list_merged_ids(each)]
-        seqs = self._mentions.list_mentions((), merged)
-        for name in filter(None, (each.strip().casefold() for each in names)):
-            possible = self._mentions.list_mentions([name], ())
-            seqs |= {
-                seq
-                for seq in possible
-                if contains_name(build_mention_text(self._by_seq[seq].memory), name)
-            }
-        relations = (
-            neighbor.known
-            for each in entities
-            for neighbor in self.graph.list_neighbors(each, matches=lambda _: True)
-        )
-        return {
-            *(self._by_seq[seq].memory.id for seq in seqs),
-            *(known.memory.id for known in relations),
-        }
+        return [each for each in known if with_ended or each.memory.is_live]
 
     def get_vectors_by_text(self, beliefs: Iterable[MemoryState]) -> dict[str, Floats]:
         """Return the vectors of these beliefs by their texts, for those that have one."""
@@ -323,7 +302,6 @@ class BeliefIndex:
             query,
             text=rewrite_idioms(query.text),
             exclude=excluded,
-            scope=None,  # of messages
             legacy_embeddings={},
             exact_cosines={},
         )

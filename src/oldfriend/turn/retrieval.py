@@ -41,7 +41,7 @@ from oldfriend.search import (
     search,
 )
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
-from oldfriend.search.belief_score import find_time_range
+from oldfriend.search.belief_scope import MAX_BELIEFS_IN_SCOPE, limit_to_scope
 from oldfriend.search.own_names import list_told_names
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
 from oldfriend.search.question_patterns import RequestedAttribute
@@ -187,8 +187,6 @@ READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
 
 NEIGHBORS_EACH_SIDE = 3
 """Messages on each side that show what a message was about."""
-MAX_BELIEFS_IN_SCOPE: Final = 500
-"""The most beliefs that are ranked before those outside a scope are dropped."""
 
 
 async def list_neighbors(
@@ -278,14 +276,13 @@ async def search_once(
         max_beliefs = limit if query.max_beliefs is None else query.max_beliefs
         is_limited = query.scope is not None or query.belief_ids is not None
         believed = beliefs.search(
-            question,
+            replace(question, scope=None),
             MAX_BELIEFS_IN_SCOPE if is_limited else max_beliefs,
             kinds=query.kinds,
             scorer=search_deps.scorer,
         )
         if is_limited:
-            hits = [hit for hit in believed.hits if is_in_scope(hit.known, query)]
-            believed = replace(believed, hits=tuple(hits[:max_beliefs]), other_times=())
+            believed = limit_to_scope(believed, query.scope, query.belief_ids, limit=max_beliefs)
         index = await search_deps.index_cache.get_message_index(
             tx, person.id, exclude=query.answered_seqs
         )
@@ -313,26 +310,6 @@ async def search_once(
         superseded_messages=frozenset(
             words.message for each in evidence.values() for words in each
         ),
-    )
-
-
-def is_in_scope(known: MemoryState, query: RecallQuery) -> bool:
-    """Tell whether a belief may be found: one of those named, of the time asked about.
-
-    What somebody said is asked for in their own words, so no belief stands for it.
-    """
-    if query.belief_ids is not None and known.memory.id not in query.belief_ids:
-        return False
-    scope = query.scope
-    if scope is None:
-        return True
-    if scope.role or scope.speakers:
-        return False
-    held = find_time_range(known.memory)
-    return any(
-        (scope.since is None or last >= scope.since)
-        and (scope.until is None or first < scope.until)
-        for first, last in filter(None, (held, (known.stats.first_seen, known.stats.last_seen)))
     )
 
 

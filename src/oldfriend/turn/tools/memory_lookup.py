@@ -27,7 +27,7 @@ from oldfriend.search import (
     encode_document_terms,
     search,
 )
-from oldfriend.search.belief_score import find_time_range
+from oldfriend.search.belief_scope import happened_within, list_ids_about
 from oldfriend.search.entity_graph import is_current
 from oldfriend.search.message_scope import list_newest_in_scope, list_speakers_named
 from oldfriend.search.name_index import contains_name
@@ -180,7 +180,7 @@ class MemoryLookup:
             names=names or (about,),
             entity_ids=tuple(ids),
             known=tuple(known for each in contexts for known in each.all_known),
-            belief_ids=frozenset(beliefs.list_ids_about(ids, names or (about,))),
+            belief_ids=frozenset(list_ids_about(beliefs, ids, names or (about,))),
         )
 
     def _resolve_speaker(self, index: PersonIndex, said_by: str, own: set[str]) -> MessageScope:
@@ -356,17 +356,6 @@ def is_unlimited(scope: MessageScope) -> bool:
 def list_speakers(index: PersonIndex) -> list[str]:
     """Return all who have said something, by the names in the log."""
     return [each for each in index.tables.speakers.strings if each.strip()]
-
-
-def happened_within(known: MemoryState, scope: MessageScope) -> bool:
-    """Tell whether a belief is of something that happened, began or is due in a time."""
-    held = find_time_range(known.memory)
-    if held is None:
-        return False
-    first, last = held
-    return (scope.since is None or last >= scope.since) and (
-        scope.until is None or first < scope.until
-    )
 
 
 def to_listed_message(message: Message) -> RecalledMessage:
