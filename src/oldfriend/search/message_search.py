@@ -12,6 +12,7 @@ from oldfriend.search.explanations import explain_hits
 from oldfriend.search.features import RankingContext, build_ranking_context, compute_features
 from oldfriend.search.full_scan import ScanScores, scan
 from oldfriend.search.fusion import compute_answerability_features, load_weights
+from oldfriend.search.message_scope import build_scope_mask
 from oldfriend.search.own_names import find_own_names
 from oldfriend.search.query_parser import ParsedQuery, QueryWord, parse_query
 from oldfriend.search.search_index import NO_NEIGHBOR, PersonIndex
@@ -140,6 +141,8 @@ def _preselect(
 ) -> CandidateSet | None:
     """Select the candidates for ranking; None if there are none."""
     searchable = ~index.build_mask(query.exclude)
+    if query.scope is not None:
+        searchable &= build_scope_mask(index, query.scope)
     if not searchable[index.columns.length > 0].any():
         return None
     parsed = parse_query(query, index.tables.languages.strings)

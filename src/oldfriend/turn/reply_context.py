@@ -5,10 +5,9 @@ for a model, what it reads in the window is not recalled. Reads and never writes
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Self
+from typing import Literal, Self
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
@@ -29,15 +28,13 @@ from oldfriend.turn.lookups import (
     DeletionPreview,
     PastBeliefs,
     ReplySources,
-    load_known_with_evidence,
     load_past_beliefs,
     load_previous_sources,
     load_told_then,
     preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
-from oldfriend.turn.neighbors import add_neighbors
-from oldfriend.turn.prompt_ranking import move_near_duplicates_last
+from oldfriend.turn.neighbors import recall_with_neighbors
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
     QuoteCounts,
@@ -48,14 +45,15 @@ from oldfriend.turn.recent_messages import (
 )
 from oldfriend.turn.retrieval import (
     EMPTY_RECALL,
+    READ_ERRORS,
     KnownNote,
     RecalledBelief,
-    RecalledMessage,
     RecallQuery,
     RecallResult,
     SearchDeps,
     build_question,
     list_known_notes,
+    load_known_with_evidence,
     recall,
 )
 from oldfriend.turn.turn_dependencies import TurnDependencies
@@ -76,9 +74,6 @@ LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believ
 
 ContextPart = Literal["notes", "profile", "inner", "search", "meaning"]
 """The parts of memory that a reply can lack."""
-
-READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
-"""What reading a broken part of memory raises; the turn goes on without that part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,13 +287,9 @@ async def recall_beyond_window(
 ) -> RecallResult:
     """Recall what is not in the window, with neighbors; repetitions of what is newer come last."""
     query = build_recall_query(utterance, perception, excluded_seqs)
-    result = await recall(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
-    if result.is_empty:
-        return result
-    ranking = await move_near_duplicates_last(deps.search_deps, utterance.person, result.ranking)
-    ranking = await add_neighbors(deps.search_deps, utterance.person, ranking, query)
-    messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))
-    return replace(result, merged_ranking=ranking, messages=messages)
+    return await recall_with_neighbors(
+        deps.search_deps, utterance.person, query, limit=MAX_RECALLED
+    )
 
 
 async def load_offline_context(
