@@ -8,12 +8,11 @@ another in one chat, to see how long the beginning is that the prompts of succes
 """
 
 import asyncio
-import os
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -22,7 +21,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.config.settings_schema import MemorySettings
 from oldfriend.domain.ids import MessageId, ObjectId, SessionId, new_id
-from oldfriend.domain.messages import Message, estimate_tokens
+from oldfriend.domain.messages import estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedModel
@@ -47,7 +46,6 @@ from oldfriend_evals.blind_lives import (
     load_blind_life,
     to_imported,
 )
-from oldfriend_evals.measuring import Measure, Scope, at_least, at_most
 from oldfriend_evals.model_reading import ReadingCost, ScriptedReader, flatten
 from oldfriend_evals.roles import with_models
 from oldfriend_evals.stores import settings_in
@@ -266,11 +264,15 @@ async def ask_in_a_row(app: AppContext, life: BlindLife, figures: PromptFigures)
     for question in life.questions[:IN_A_ROW]:
         await answer_message(app, line, MessageSubmission(text=question["text"]))
     texts = [*map(render_texts, main.requests)]
-    if os.environ.get("DUMP"):
-        Path(os.environ["DUMP"]).write_text("\n#####\n".join(texts))
     for before, text in pairwise(texts):
-        figures.kept.append(estimate_tokens(os.path.commonprefix([before, text])))
+        figures.kept.append(estimate_tokens(find_common_prefix(before, text)))
         figures.total.append(estimate_tokens(text))
+
+
+def find_common_prefix(one: str, other: str) -> str:
+    """Return the characters with which both texts begin."""
+    pairs = zip(one, other, strict=False)
+    return "".join(char for char, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def mean(values: Sequence[float]) -> float:

@@ -197,7 +197,7 @@ async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
     thought = await thinks(talk, "thought", "She lights up when it is about water.")
     outcome, told = await turn(talk, "hello")
 
-    assert 'about="person" class="companion">She lights up when it is about water.' in told.changing
+    assert 'about="person" class="companion">She lights up when it is about water.' in told.stable
     assert thought.id in {item.object for item in outcome.reply.items}
 
 

@@ -81,8 +81,8 @@ async def test_of_notes_and_of_the_chat_the_newest_are_kept(talk: Talk) -> None:
     await fill(talk)
     _, request = await reply_to(talk, "Where does the cellar key hang?", TIGHT)
 
-    assert "shelf 11" in request.changing
-    assert "shelf 0 " not in request.changing
+    assert "shelf 11" in request.stable
+    assert "shelf 0 " not in request.stable
     assert "jar 11" in request.turns[-2].text
     assert "jar 0" not in str(request.turns)
     shown = [number for number in range(12) if f"Jar {number} of" in str(request.turns)]

@@ -39,8 +39,6 @@ MESSAGE_DIVISOR = 3
 """One earlier message takes at most this part (one third) of the window; its middle is left out."""
 TURN_OVERHEAD_TOKENS = 4
 """Tokens around each message."""
-MAX_DAY_TOKENS = 8
-"""Tokens of a remark on a day."""
 
 QuoteCounts: TypeAlias = Mapping[MessageId, int]
 """The replies made by rules, with the number of messages that each quotes."""
@@ -147,10 +145,10 @@ def build_window(
         for each in recent[::-1]
     ]
     newest_first = [*mark_days(newest_first[::-1], prompt, answered)][::-1]
-    costs = [estimate_tokens(each.marked_text) + TURN_OVERHEAD_TOKENS for each in newest_first]
-    # The oldest that is kept may need a day that it has not yet.
-    count = count_fitting_prefix(costs, budget - MAX_DAY_TOKENS)
-    kept = [*mark_days(newest_first[:count][::-1], prompt, answered)]
+    kept = newest_first[: count_fitting_prefix([*map(count_entry_tokens, newest_first)], budget)]
+    kept = [*mark_days(kept[::-1], prompt, answered)]
+    if sum(map(count_entry_tokens, kept)) > budget:  # the oldest needs a day that it had not
+        kept = [*mark_days(kept[1:], prompt, answered)]
     shown = {each.message.id for each in kept}
     days = [get_day(each.message, answered.zone) for each in kept if each.day_mark]
     return RecentMessages(
@@ -158,9 +156,14 @@ def build_window(
         heard_lines=tuple(list_heard_lines(kept, prompt)),
         shown_messages=tuple(each.message for each in kept),
         dropped_messages=tuple(each for each in recent if each.id not in shown),
-        tokens=sum(estimate_tokens(each.marked_text) + TURN_OVERHEAD_TOKENS for each in kept),
+        tokens=sum(map(count_entry_tokens, kept)),
         last_day=days[-1] if days else None,
     )
+
+
+def count_entry_tokens(entry: WindowEntry) -> int:
+    """Return the tokens of an earlier message in a prompt."""
+    return estimate_tokens(entry.marked_text) + TURN_OVERHEAD_TOKENS
 
 
 def mark_days(
