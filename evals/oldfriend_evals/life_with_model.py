@@ -9,7 +9,6 @@ a life alone. Tokens are estimates; a value of one digit can match by chance.
 
 import argparse
 import asyncio
-import html
 import json
 import re
 import shutil
@@ -302,7 +301,7 @@ def grade_reply(life: BlindLife, question: Record, reply: str) -> dict[str, Any]
 
 def grade_prompt(life: BlindLife, question: Record, prompt: str) -> dict[str, Any]:
     """Say whether a prompt holds the messages, and the values, that an answer needs."""
-    shown = flatten(html.unescape(prompt))
+    shown = flatten(prompt)
     texts = {message["id"]: flatten(message["text"]) for message in life.messages}
     absent = [
         group

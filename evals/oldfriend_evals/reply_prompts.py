@@ -211,25 +211,18 @@ def judge_request(
     figures.showings += by_fact.total()
     if question["answerable"]:
         resting = {name for each in ids for name in known.sources.get(each, ())}
-        told = {each["id"] for each in life.messages if flatten(each["text"]) in unescape(shown)}
+        told = {each["id"] for each in life.messages if flatten(each["text"]) in shown}
         figures.answerable += 1
         figures.messages += holds_each(question["evidence"], told)
         figures.evidence += holds_each(question["evidence"], told | resting)
         figures.values += all(
-            any(holds(unescape(shown), form) for form in part) for part in question["answers"]
+            any(holds(shown, form) for form in part) for part in question["answers"]
         )
 
 
 def holds_each(groups: Iterable[Collection[str]], told: Collection[str]) -> bool:
     """Whether of each group one is told."""
     return all(any(each in told for each in group) for group in groups)
-
-
-def unescape(text: str) -> str:
-    """Return a text as it was said."""
-    import html
-
-    return html.unescape(text)
 
 
 def count_showings(life: BlindLife, ids: Sequence[str], known: Known) -> Counter[str]:

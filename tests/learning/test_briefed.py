@@ -270,9 +270,7 @@ async def test_of_summaries_only_those_that_are_written(talk: Talk) -> None:
             )
     _, request = await briefed(talk, "hello")
 
-    (part,) = [
-        each for each in request.stable.split("\n\n") if each.startswith("What was talked")
-    ]
+    (part,) = [each for each in request.stable.split("\n\n") if each.startswith("What was talked")]
     assert [line.partition(">")[2] for line in part.splitlines()[1:]] == [
         "Written by extract/4.</memory>"
     ]

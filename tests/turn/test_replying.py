@@ -96,7 +96,10 @@ async def test_what_comes_to_mind_is_shown_with_its_source_and_stands_in_the_rec
     await talk.ask("My cat Miso had kittens.", "How lovely!")
     outcome, asked = await talk.ask("What is my cat Miso afraid of?", "Thunder.")
 
-    assert '<memory when="2023-10-15 23:13">My cat Miso is afraid of thunder.</memory>' in asked[0].changing
+    assert (
+        '<memory when="2023-10-15 23:13">My cat Miso is afraid of thunder.</memory>'
+        in asked[0].changing
+    )
     assert "kittens" not in asked[0].changing
     assert told.id in asked[0].shown
     assert [(item.object, item.used) for item in outcome.reply.items] == [(told.id, True)]
