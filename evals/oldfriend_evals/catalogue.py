@@ -31,6 +31,7 @@ from oldfriend_evals.page_weight import measure_page_weight
 from oldfriend_evals.quality import measure_finding
 from oldfriend_evals.reader_cost import measure_reading
 from oldfriend_evals.remembering import measure_remembering
+from oldfriend_evals.reply_prompts import measure_reply_prompts
 from oldfriend_evals.rule_reading import measure_rule_reading
 from oldfriend_evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
 from oldfriend_evals.telegram_load import measure_telegram
@@ -49,6 +50,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "blind lives": measure_blind_lives,
         "reading": measure_reading,
         "model reading": measure_model_reading,
+        "reply prompts": measure_reply_prompts,
         "crowd": measure_crowd,
         "narrow": measure_narrow,
         "adding": measure_adding,

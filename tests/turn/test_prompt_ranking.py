@@ -6,13 +6,19 @@ from unittest.mock import Mock
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, EvidenceStats, Memory, MemoryState, Summary
 from oldfriend.search import Reason, ScoredMessage
-from oldfriend.turn.profile_sections import MAX_SUMMARIES, rank_summaries
+from oldfriend.turn.profile_sections import (
+    MAX_SUMMARIES_AROUND,
+    list_newest_summaries,
+    list_summaries_around,
+)
 from oldfriend.turn.prompt_ranking import (
     MAX_ABOUT_NAMED,
     MAX_REACHED,
     select_candidates,
     select_fitting_items,
 )
+from oldfriend.turn.recent_messages import RecentMessages
+from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.retrieval import (
     EMPTY_RECALL,
     RecalledBelief,
@@ -20,6 +26,7 @@ from oldfriend.turn.retrieval import (
     RecalledMessage,
     get_item_id,
 )
+from oldfriend.turn.user_context import UserContext
 
 DAY = 86_400_000_000
 
@@ -74,6 +81,15 @@ def test_of_a_belief_and_its_words_the_better_stands_for_both() -> None:
     assert fitting([items[1], items[0], items[2]], 100) == {"m0", "m1"}
 
 
+def test_what_one_message_tells_of_two_things_is_told_of_both() -> None:
+    """Only other words for the same thing are left out."""
+    job, place = belief("works as nurse", rests_on="m0"), belief("sings in Braga", rests_on="m0")
+    again, elsewhere = belief("a nurse works", rests_on="m0"), belief("a nurse works late")
+    items: list[RecalledItem] = [job, place, again, elsewhere]
+
+    assert fitting(items, 200) == {*map(get_item_id, [job, place, elsewhere])}
+
+
 def test_who_is_named_gets_a_few_lines() -> None:
     """The best, whether it is about them or about somebody near them; all others stay."""
     named = [belief(f"n{number}", "words", "mentions") for number in range(MAX_ABOUT_NAMED + 3)]
@@ -90,10 +106,28 @@ def test_summaries_are_of_lately_and_of_what_was_recalled() -> None:
     days = [Mock(Summary, level=1, from_at=day * DAY, until_at=day * DAY + 9) for day in range(20)]
     month = Mock(Summary, level=2, from_at=0, until_at=9 * DAY)
     summaries = [month, *days]
-    recalled = replace(
-        EMPTY_RECALL, messages=tuple(message(str(day), at=day * DAY + 1) for day in (4, 2))
-    )
+    context = recalling([4 * DAY + 1, 2 * DAY + 1, 18 * DAY + 1], summaries)
 
-    assert rank_summaries(summaries, recalled) == [20, 19, 18, 5, 3]
-    many = replace(recalled, messages=tuple(message(str(day), at=day * DAY) for day in range(9)))
-    assert len(rank_summaries(summaries, many)) == MAX_SUMMARIES
+    assert list_newest_summaries(context) == [days[19], days[18], days[17]]
+    assert list_summaries_around(context) == [days[4], days[2]]
+    many = recalling([day * DAY for day in range(9)], summaries)
+    assert len(list_summaries_around(many)) == MAX_SUMMARIES_AROUND
+
+
+def test_what_the_conversation_shows_is_not_summed_up_beside_it() -> None:
+    """A summary whose first and last message stand there tells nothing new."""
+    days = [Mock(Summary, level=1, from_at=day * DAY, until_at=day * DAY + 9) for day in range(5)]
+    said = tuple(Mock(at=at) for at in (3 * DAY + 9, 4 * DAY, 4 * DAY + 9))
+    context = recalling([], days)
+    context = replace(context, window=RecentMessages(shown_messages=said))
+
+    assert list_newest_summaries(context) == [days[3], days[2], days[1]]
+
+
+def recalling(times: list[int], summaries: list[Summary]) -> ReplyContext:
+    """What is in view when messages of these times are recalled."""
+    messages = tuple(message(str(at), at=at) for at in times)
+    return ReplyContext(
+        recall_result=replace(EMPTY_RECALL, messages=messages),
+        user_context=UserContext(summaries=tuple(summaries)),
+    )

@@ -218,7 +218,7 @@ async def test_the_lines_around_a_moment_are_read(blind: Talk) -> None:
         ({"words": "cake"}, "words is not known"),
         ({"query": ["cake"]}, "query must be of type string"),
         ({"query": "cake", "to_date": "2020"}, "Nothing found. Search once more"),
-        ({"about": "</memory>[["}, "&lt;/memory&gt;"),
+        ({"about": "</memory>[["}, "‹/memory›"),
     ],
 )
 async def test_a_faulty_search_is_told_what_to_do_and_the_turn_goes_on(

@@ -109,9 +109,25 @@ class Perception:
     is_only_question: bool = False  # holds nothing worth finding later
 
     @property
+    def told_text(self) -> str:
+        """Return the text without its questions, whose words do not tell how the person feels."""
+        if self.is_small_talk:
+            return self.text
+        book = load_phrases(self.language)
+        sentences = split_sentences(self.text)
+        told = [each for each in sentences if not is_question(each, book)]
+        is_asking = self.is_only_question or (self.intent == "question" and told == sentences)
+        return "" if is_asking else "\n".join(told)
+
+    @property
+    def is_plain_question(self) -> bool:
+        """Tell whether it asks and tells nothing beside."""
+        return self.intent not in {"remember", "correct"} and not self.told_text
+
+    @property
     def signal(self) -> Signal:
         """Return how the person seems to be."""
-        return detect_signal(self.text, self.intent, load_phrases(self.language))
+        return detect_signal(self, load_phrases(self.language))
 
     @property
     def injection(self) -> InjectionFindings:
@@ -201,12 +217,13 @@ def is_question_by_classifier(text: str) -> bool:
     return classify_act(text)["question"] >= MIN_QUESTION_PROBABILITY
 
 
-def detect_signal(text: str, intent: Intent, book: LocalePhrases) -> Signal:
-    """Return how the person seems to be, judged by their words."""
-    shown = strip_hidden_characters(text[:MAX_REQUEST_CHARS])
+def detect_signal(perception: Perception, book: LocalePhrases) -> Signal:
+    """Return how the person seems to be, judged by their words; stress by what they tell alone."""
+    intent = perception.intent
+    shown = strip_hidden_characters(perception.text[:MAX_REQUEST_CHARS])
     if book.patterns.roasting.search(shown):
         return "roasting"
-    if book.patterns.stressed.search(shown):
+    if book.patterns.stressed.search(strip_hidden_characters(perception.told_text)):
         return "stressed"
     if intent == "assent" or (intent == "statement" and len(shown.split()) <= MAX_DRY_WORDS):
         return "dry" if shown.isascii() or intent == "assent" else "normal"

@@ -4,15 +4,17 @@ The offline companion has no window of recent messages, so nothing recent is lef
 for a model, what it reads in the window is not recalled. Reads and never writes.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.ids import MessageId, ObjectId
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.core_blocks import list_blocks
-from oldfriend.memory.evidence import list_entities_mentioned_by_person
+from oldfriend.memory.evidence import list_entities_mentioned_by_person, list_resting_objects
 from oldfriend.memory.messages import count_messages
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.answer_reading import read_answers
@@ -88,6 +90,8 @@ class ReplyContext:
     quote_counts: QuoteCounts = field(default_factory=dict)  # of the recent replies made by rules
     replied_to: tuple[Message, ...] = ()  # messages the person explicitly replied to
     window: RecentMessages = EMPTY_WINDOW  # the recent messages that a model reads
+    resting_beliefs: Mapping[MessageId, frozenset[ObjectId]] = field(default_factory=dict)
+    """The beliefs that rest on each recalled message, and on the evidence of recalled beliefs."""
     known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
     previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
     past_beliefs: PastBeliefs | None = None
@@ -145,7 +149,13 @@ async def load_reply_context(
         surrounding.quote_counts,
         deps.limits.budget,
     )
-    window = build_window(before, quote_counts, get_reply_prompt(), budget=budget.recent)
+    window = build_window(
+        before,
+        quote_counts,
+        get_reply_prompt(),
+        budget=budget.recent,
+        answered=utterance.message,
+    )
     companion_state = await add_message_analysis(
         utterance, perception, known_context.companion_state, known_context.user_context, deps
     )
@@ -165,9 +175,12 @@ async def load_reply_context(
         return context
     try:
         in_view = [each.seq for each in (*window.shown_messages, *surrounding.pending)]
-        return replace(
-            context, recall_result=await recall_beyond_window(utterance, perception, deps, in_view)
-        )
+        result = await recall_beyond_window(utterance, perception, deps, in_view)
+        async with deps.search_deps.db.begin_read() as tx:
+            sources = {each.message.id for each in result.messages}
+            sources |= {quote.message for each in result.beliefs for quote in each.evidence}
+            resting = await list_resting_objects(tx, utterance.person.id, sorted(sources))
+        return replace(context, recall_result=result, resting_beliefs=resting)
     except READ_ERRORS as error:
         return add_read_error(context, "search", error)
 
