@@ -28,7 +28,7 @@ from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app
-from oldfriend_evals.blind_lives import BlindLife, holds, list_folders, live, load_blind_life
+from oldfriend_evals.blind_lives import BlindLife, find_form, list_folders, live, load_blind_life
 from oldfriend_evals.stores import settings_in
 
 Outcome = Literal["current", "stale, sure", "stale, unsure", "none"]
@@ -52,8 +52,8 @@ def build_life(case: Mapping[str, Any]) -> BlindLife:
 
 
 def format_day(number: int) -> str:
-    """Return noon of a day in August."""
-    return f"2026-08-{3 + number:02}T12:00:00+00:00"
+    """Return the evening of a day in August."""
+    return f"2026-08-{3 + number:02}T18:47:00+00:00"
 
 
 def build_life_within(case: Mapping[str, Any], life: BlindLife) -> BlindLife:
@@ -115,8 +115,8 @@ def drop_quotes(reply: str, messages: Iterable[str]) -> str:
 
 def find_first(text: str, values: Sequence[str]) -> int:
     """Return where the first of some values stands in a text; -1 if none does."""
-    places = [text.casefold().find(value.casefold()) for value in values if holds(text, value)]
-    return min((place for place in places if place >= 0), default=-1)
+    found = (find_form(text, value) for value in values)
+    return min((each.start() for each in found if each is not None), default=-1)
 
 
 def holds_stale(case: Mapping[str, Any], beliefs: Sequence[str]) -> bool:

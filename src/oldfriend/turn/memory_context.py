@@ -11,6 +11,7 @@ from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import get_block_text
 from oldfriend.prompts.token_budget import select_fitting
+from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.neighbors import add_neighbors
 from oldfriend.turn.prompt_ranking import (
     move_near_duplicates_last,
@@ -67,6 +68,7 @@ async def build_context(
     result = await recall(search_deps, person, query, limit=MAX_CONSIDERED)
     if not result.is_empty:
         ranking = await move_near_duplicates_last(search_deps, person, result.ranking)
+        ranking = await add_later_to_ranking(search_deps, person, ranking, query)
         ranking = await add_neighbors(search_deps, person, ranking, query)
         result = replace(result, merged_ranking=ranking)
     section_budget = budget // PROFILE_DIVISOR

@@ -23,7 +23,7 @@ from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced, tokenize
-from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage, RecallResult
+from oldfriend.turn.retrieval import RecalledBelief, RecalledItem, RecalledMessage, RecallResult
 
 BETTER_RATIO = 0.75
 """Messages win over beliefs whose probability of answering is below this share of theirs."""
@@ -130,6 +130,43 @@ def list_possible_changes(
         return []
     since = max(each.state.stats.last_seen for each in known)
     return list_later_answers(recall_result.messages, since, BELIEF_CHANGE_LOGIT)
+
+
+def list_later_than_beliefs(
+    used: Sequence[RecalledItem], recall_result: RecallResult
+) -> list[RecalledMessage]:
+    """List the messages that may have changed what an answer's beliefs tell, the newest first.
+
+    None where the past is asked about, or the answer rests on messages.
+    """
+    beliefs = [each for each in used if isinstance(each, RecalledBelief)]
+    if not beliefs or len(beliefs) < len(used) or recall_result.is_about_past:
+        return []
+    known = [each for each in beliefs if not each.state.memory.is_by_person]
+    evidence = {each.evidence[-1].message for each in known if each.evidence}
+    linked = [each.recalled for each in recall_result.later_messages if each.changed in evidence]
+    told = max((each.state.stats.last_seen for each in beliefs), default=0)
+    read = list_later_answers(recall_result.messages, told) if known else []
+    return list_newest([*linked, *read], since=told)
+
+
+def list_later_than_messages(
+    quoted: Sequence[RecalledMessage], recall_result: RecallResult
+) -> list[RecalledMessage]:
+    """List what may have changed what some messages say, beside them, the newest first."""
+    ids = {each.message.id for each in quoted}
+    later = [
+        each.recalled
+        for each in recall_result.later_messages
+        if each.changed in ids and each.recalled.message.id not in ids
+    ]
+    return list_newest(later)
+
+
+def list_newest(messages: Iterable[RecalledMessage], since: Micros = 0) -> list[RecalledMessage]:
+    """List messages after a time, each once, the newest first."""
+    by_id = {each.message.id: each for each in messages if each.message.at > since}
+    return sorted(by_id.values(), key=lambda each: -each.message.at)
 
 
 def has_newer_message(recall_result: RecallResult) -> bool:

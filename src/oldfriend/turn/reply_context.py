@@ -24,6 +24,7 @@ from oldfriend.turn.companion_state import (
     load_companion_state,
 )
 from oldfriend.turn.intent import Perception
+from oldfriend.turn.later_messages import add_later_messages, add_later_to_ranking
 from oldfriend.turn.lookups import (
     NO_REPLY_SOURCES,
     DeletionPreview,
@@ -296,6 +297,7 @@ async def recall_beyond_window(
     if result.is_empty:
         return result
     ranking = await move_near_duplicates_last(deps.search_deps, utterance.person, result.ranking)
+    ranking = await add_later_to_ranking(deps.search_deps, utterance.person, ranking, query)
     ranking = await add_neighbors(deps.search_deps, utterance.person, ranking, query)
     messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))
     return replace(result, merged_ranking=ranking, messages=messages)
@@ -318,6 +320,9 @@ async def load_offline_context(
                 found = await read_answers(
                     search_deps, utterance.person, query.text, query.language, found
                 )
+                context = replace(context, recall_result=found)
+            if perception.intent == "question":
+                found = await add_later_messages(search_deps, utterance.person, query, found)
                 context = replace(context, recall_result=found)
         except READ_ERRORS as error:
             context = add_read_error(context, "search", error)
