@@ -67,8 +67,6 @@ from oldfriend.turn.retrieval import (
 from oldfriend.turn.turn_outcome import Reply, Utterance
 
 MAX_QUOTES = 3
-MAX_LATER = 2
-"""Later messages that are quoted beside what they may have changed."""
 MAX_BELIEFS = 2
 MAX_VALUES = 8
 MAX_TOLD_THEN = 6
@@ -344,7 +342,7 @@ def put_later_first(
     text: str, used: Sequence[RecalledItem], recall_result: RecallResult, book: LocalePhrases
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Return an answer from beliefs after the messages that may have changed what they tell."""
-    later = list_later_than_beliefs(used, recall_result)[:MAX_LATER]
+    later = list_later_than_beliefs(used, recall_result)
     if not later:
         return text, used
     lines = [f"• {format_recalled_quote(each, book)}" for each in later]
@@ -476,7 +474,7 @@ def quote_messages(
     """
     closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
     if closest[0].message.id != recall_result.sure_message:
-        later = list_later_than_messages(closest, recall_result)[:MAX_LATER]
+        later = list_later_than_messages(closest, recall_result)
         newest = sorted([*closest, *later], key=lambda each: -each.message.at)
         lines = (f"• {format_recalled_quote(each, book)}" for each in newest)
         return format_list(book.phrases["not_sure"], lines), newest
