@@ -14,8 +14,9 @@ from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.sdk.memory import Memory as Library
+from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.memory_context import build_context
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, recall
 from tests.clock import FrozenClock
 
 EDIT = "edit: "
@@ -148,3 +149,17 @@ async def test_the_old_value_is_not_told_as_current(
 
     assert new in text or path == "profile"  # has only what is the person's own
     assert old not in text.partition(new)[0]
+
+
+async def test_a_recalled_belief_comes_with_what_may_have_changed_it(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Though no rule has read that."""
+    later = "I gave my McEwan shelf away, my favourite is Elizabeth Strout these days."
+    await tell(app, line, clock, ["My favourite author is Ian McEwan.", "it rained again", later])
+    query = RecallQuery(text="Who is my favourite author?", language="en", at=app.clock())
+    found = await recall(app.search_deps, line.person, query, limit=10)
+    ranking = await add_later_to_ranking(app.search_deps, line.person, found.beliefs[:1], query)
+
+    assert found.beliefs[0].state.memory.value == "Ian McEwan"
+    assert [each.message.text for each in ranking if isinstance(each, RecalledMessage)] == [later]

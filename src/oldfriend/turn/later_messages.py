@@ -4,9 +4,12 @@ Reads the database; never writes.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
 from oldfriend.memory.messages import get_message, list_messages_by_seq
@@ -16,6 +19,7 @@ from oldfriend.turn.answer_reading import compute_fused_score
 from oldfriend.turn.neighbors import is_asking
 from oldfriend.turn.retrieval import (
     LaterMessage,
+    RecalledBelief,
     RecalledItem,
     RecalledMessage,
     RecallQuery,
@@ -43,14 +47,8 @@ async def add_later_messages(
 
     A message is no sure answer if a later one may have changed what it says.
     """
-    best = sorted(result.messages, key=lambda each: -compute_fused_score(each))[:MAX_FOLLOWED]
-    evidence = [each.evidence[-1].message for each in result.beliefs if each.evidence]
-    async with search_deps.db.begin_read() as tx:
-        told = [
-            await get_message(tx, person.id, each)
-            for each in dict.fromkeys(evidence[:MAX_FOLLOWED])
-        ]
-    messages = [*(each.message for each in best), *told]
+    ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
+    messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
     later = await list_later_messages(search_deps, person, messages, query, min_logit=MIN_LOGIT)
     is_changed = any(each.changed == result.sure_message for each in later)
     return replace(
@@ -63,20 +61,43 @@ async def add_later_messages(
 async def add_later_to_ranking(
     search_deps: SearchDeps, person: Person, ranking: Sequence[RecalledItem], query: RecallQuery
 ) -> tuple[RecalledItem, ...]:
-    """Return the ranking with what probably changed the best messages just after them."""
-    best = [each for each in ranking if isinstance(each, RecalledMessage)][:MAX_FOLLOWED]
+    """Return the ranking with what probably changed the best of it just after them."""
+    messages = await list_followed(search_deps, person, ranking)
     later = await list_later_messages(
-        search_deps, person, [each.message for each in best], query, min_logit=MIN_PROBABLE_LOGIT
+        search_deps, person, messages, query, min_logit=MIN_PROBABLE_LOGIT
     )
     known = {get_item_id(each): each for each in ranking}
     completed: dict[str, RecalledItem] = {}
     for each in ranking:
         completed.setdefault(get_item_id(each), each)
         for found in later:
-            if found.changed == get_item_id(each):
+            if found.changed == find_last_message_id(each):
                 item = known.get(found.recalled.message.id, found.recalled)
                 completed.setdefault(get_item_id(item), item)
     return tuple(completed.values())
+
+
+async def list_followed(
+    search_deps: SearchDeps, person: Person, items: Sequence[RecalledItem]
+) -> list[Message]:
+    """Return the best messages, and the last evidence of the best beliefs."""
+    messages = [each.message for each in items if isinstance(each, RecalledMessage)]
+    told = messages[:MAX_FOLLOWED]
+    beliefs = [each for each in items if isinstance(each, RecalledBelief)][:MAX_FOLLOWED]
+    ids = dict.fromkeys(map(find_last_message_id, beliefs))
+    async with search_deps.db.begin_read() as tx:
+        for each in ids:
+            if each is not None:
+                with suppress(NotFound):  # deleted since
+                    told.append(await get_message(tx, person.id, each))
+    return told
+
+
+def find_last_message_id(item: RecalledItem) -> MessageId | None:
+    """Return the id of a message, or of the last evidence of a belief that has some."""
+    if isinstance(item, RecalledMessage):
+        return item.message.id
+    return item.evidence[-1].message if item.evidence else None
 
 
 async def list_later_messages(
