@@ -10,15 +10,12 @@ from oldfriend.memory.messages import list_messages_by_seq
 from oldfriend.search import Reason, ScoredMessage
 from oldfriend.search.message_scope import list_within_scope
 from oldfriend.turn.intent import is_question_by_classifier
-from oldfriend.turn.prompt_ranking import move_near_duplicates_last
 from oldfriend.turn.retrieval import (
     RecalledItem,
     RecalledMessage,
     RecallQuery,
-    RecallResult,
     SearchDeps,
     get_item_id,
-    recall,
 )
 
 MAX_COMPLETED: Final = 5
@@ -28,19 +25,6 @@ MAX_SHORT_CHARS: Final = 60
 QUESTION_MARKS: Final = ("?", "\uff1f")
 REPLY: Final = Reason(cause="answers", strength=0.5)
 CONTEXT: Final = Reason(cause="session", strength=0.2)
-
-
-async def recall_with_neighbors(
-    search_deps: SearchDeps, person: Person, query: RecallQuery, *, limit: int
-) -> RecallResult:
-    """Recall with neighbors; repetitions of what is newer come last."""
-    result = await recall(search_deps, person, query, limit=limit)
-    if result.is_empty:
-        return result
-    ranking = await move_near_duplicates_last(search_deps, person, result.ranking)
-    ranking = await add_neighbors(search_deps, person, ranking, query)
-    messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))
-    return replace(result, merged_ranking=ranking, messages=messages)
 
 
 async def add_neighbors(

@@ -24,7 +24,9 @@ from oldfriend.turn.companion_state import (
     choose_reply_style,
     load_companion_state,
 )
+from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.intent import Perception
+from oldfriend.turn.later_messages import add_later_messages
 from oldfriend.turn.lookups import (
     NO_REPLY_SOURCES,
     DeletionPreview,
@@ -36,7 +38,6 @@ from oldfriend.turn.lookups import (
     preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
-from oldfriend.turn.neighbors import recall_with_neighbors
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
     QuoteCounts,
@@ -300,9 +301,7 @@ async def recall_beyond_window(
 ) -> RecallResult:
     """Recall what is not in the window, with neighbors; repetitions of what is newer come last."""
     query = build_recall_query(utterance, perception, excluded_seqs)
-    return await recall_with_neighbors(
-        deps.search_deps, utterance.person, query, limit=MAX_RECALLED
-    )
+    return await recall_in_full(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
 
 
 async def load_offline_context(
@@ -322,6 +321,9 @@ async def load_offline_context(
                 found = await read_answers(
                     search_deps, utterance.person, query.text, query.language, found
                 )
+                context = replace(context, recall_result=found)
+            if perception.intent == "question":
+                found = await add_later_messages(search_deps, utterance.person, query, found)
                 context = replace(context, recall_result=found)
         except READ_ERRORS as error:
             context = add_read_error(context, "search", error)

@@ -77,6 +77,15 @@ class RecalledBelief:
         return REQUESTED_VALUE in self.why
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterMessage:
+    """A message that may have changed what an earlier one says."""
+
+    changed: MessageId
+    recalled: RecalledMessage
+    logit: float  # that it did
+
+
 RecalledItem: TypeAlias = RecalledMessage | RecalledBelief
 
 
@@ -103,6 +112,7 @@ class RecallResult:
     preference_intent: PreferenceIntent | None = None  # it asks for likes or dislikes
     # It asks for the latest of something, or for a current state.
     is_asking_for_latest: bool = False
+    later_messages: tuple[LaterMessage, ...] = ()  # than recalled messages and evidence
     # Messages and beliefs, best first; empty: by score.
     merged_ranking: tuple[RecalledItem, ...] = ()
 
