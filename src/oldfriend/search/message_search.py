@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.candidates import MAX_CANDIDATES, build_candidates, select_candidates
 from oldfriend.search.explanations import explain_hits
 from oldfriend.search.features import RankingContext, build_ranking_context, compute_features
@@ -49,6 +50,7 @@ CHAT_TYPES: Final = (
     "unspaced",
     "short_messages",
     "few_messages",
+    "with_ngrams",
 )
 # Logarithms of characters: text messages have some 30, e-mails have hundreds.
 _SHORT_LOG_LENGTH: Final = 3.5
@@ -207,6 +209,7 @@ def compute_chat_types(context: RankingContext) -> Floats:
             any(is_unspaced(word.surface) for word in context.parsed.words),
             min(max(shortness, 0), 1),
             _FEW_MESSAGES / (_FEW_MESSAGES + len(context.index)),
+            get_traits(context.parsed.language).has_ngrams,
         ],
         dtype=np.float32,
     )
