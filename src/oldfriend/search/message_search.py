@@ -51,6 +51,7 @@ CHAT_TYPES: Final = (
     "short_messages",
     "few_messages",
     "with_ngrams",
+    "companion_share",
 )
 # Logarithms of characters: text messages have some 30, e-mails have hundreds.
 _SHORT_LOG_LENGTH: Final = 3.5
@@ -210,6 +211,7 @@ def compute_chat_types(context: RankingContext) -> Floats:
             min(max(shortness, 0), 1),
             _FEW_MESSAGES / (_FEW_MESSAGES + len(context.index)),
             get_traits(context.parsed.language).has_ngrams,
+            context.index.companion_share,
         ],
         dtype=np.float32,
     )

@@ -222,6 +222,15 @@ class PersonIndex:
         return self._log_length_sum / max(len(self), 1)
 
     @property
+    def companion_share(self) -> float:
+        """Share of the characters that the companion wrote: large in chats with an assistant."""
+        if not self.has_companion:
+            return 0.0
+        characters = self.columns.characters
+        by_companion = int(characters[self.columns.is_companion].sum(dtype=np.int64))
+        return by_companion / max(int(characters.sum(dtype=np.int64)), 1)
+
+    @property
     def nbytes(self) -> int:
         """Approximate memory use in bytes."""
         arrays = (self._previous, self._following, self._context_lengths)
@@ -298,6 +307,12 @@ class PersonIndex:
     def find_ngram_hits(self, ngrams: Sequence[int]) -> TermHits:
         """Find the messages that hold each of these n-grams, and how often."""
         return self._ngrams.find_hits(np.array(ngrams, np.uint32))
+
+    def list_ngrams(self, positions: Ints) -> list[set[int]]:
+        """Return the n-grams of each of these messages."""
+        message, _, ngrams = self._ngrams.read_terms(positions)
+        ends = np.searchsorted(message, np.arange(1, len(positions)))
+        return [set(each.tolist()) for each in np.split(ngrams, ends)]
 
     @property
     def ngram_length_norms(self) -> Floats:
