@@ -97,7 +97,7 @@ def test_the_search_says_whether_anything_fits(memory: MemorySync) -> None:
 
 
 def test_what_an_assistant_said_is_found_and_marked_as_theirs(memory: MemorySync) -> None:
-    """"What was that recipe you gave me?" asks for the companion's words, not the person's."""
+    """ "What was that recipe you gave me?" asks for the companion's words, not the person's."""
     memory.add(
         [
             {"speaker": "Nora", "text": "I'm hungry, what could I cook with lentils?"},

@@ -6,6 +6,7 @@ LoCoMo's licence keeps it out of the repository; its file is read from where the
 import gzip
 import json
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -43,6 +44,11 @@ class Query:
     evidence: frozenset[str]
     kind: str
     language: str
+    parts: tuple[frozenset[str], ...] = ()  # of the answer, any message of each; empty: all
+
+    def is_found(self, ids: AbstractSet[str]) -> bool:
+        """Whether these messages hold the whole answer."""
+        return all(ids & part for part in self.parts) if self.parts else self.evidence <= ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +57,7 @@ class Conversation:
 
     name: str
     kind: str
+    fold: str  # all conversations that are left out together
     language: str
     owner: str | None
     zone_offset_s: int
@@ -152,6 +159,7 @@ def _life_conversation(name: str) -> Conversation:
     return Conversation(
         name=name,
         kind=kind,
+        fold=kind,
         language=language,
         owner=about["person"],
         zone_offset_s=int(offset.total_seconds()) if offset else 0,
@@ -162,6 +170,7 @@ def _life_conversation(name: str) -> Conversation:
                 evidence=frozenset(id_ for part in query.get("evidence", ()) for id_ in part),
                 kind=kind,
                 language=language,
+                parts=tuple(map(frozenset, query.get("evidence", ()))),
             )
             for query in asked
         ),
@@ -185,6 +194,7 @@ def _own_conversation(name: str) -> Conversation:
     return Conversation(
         name=name,
         kind=name,
+        fold=name.split("_")[0],
         language=language,
         owner=next((line["speaker"] for line in own_lines if line["role"] == "person"), None),
         zone_offset_s=int(offset.total_seconds()) if offset else 0,
@@ -219,6 +229,7 @@ def _locomo_conversation(conversation: _LocomoConversation) -> Conversation:
     return Conversation(
         name=conversation["id"],
         kind=LOCOMO,
+        fold=conversation["id"],
         language="en",
         owner=None,
         zone_offset_s=0,

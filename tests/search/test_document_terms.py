@@ -55,7 +55,9 @@ def test_content_words_are_split_into_ngrams_where_it_was_measured_to_help():
     assert to_ngrams("und", "de") == to_ngrams("船", "de") == to_ngrams("boat", "en") == ()
 
 
-@given(st.text(st.characters(exclude_categories=())), st.sampled_from(["en", "ru", "ja", "de", "??"]))
+@given(
+    st.text(st.characters(exclude_categories=())), st.sampled_from(["en", "ru", "ja", "de", "??"])
+)
 def test_any_text_has_an_imprint_of_whole_numbers(text, language):
     """No string breaks it."""
     imprint = encode_document_terms(text, language=language)

@@ -297,15 +297,16 @@ async def list_searchable_rows(tx: Transaction, person: PersonId, *, after: int)
     outdated = {row[0] for row in rows if not is_current_encoding(row[7], row[6])}
     if not outdated:
         return rows
-    texts = dict(
-        await tx.rows(
+    texts = {
+        int(seq): str(text)
+        for seq, text in await tx.rows(
             """SELECT seq, text FROM message
                WHERE person = :person AND seq BETWEEN :first AND :last""",
             person=person,
             first=min(outdated),
             last=max(outdated),
         )
-    )
+    }
     return [
         (*row[:7], encode_document_terms(texts[row[0]], language=row[6]))
         if row[0] in outdated

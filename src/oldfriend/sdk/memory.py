@@ -130,9 +130,9 @@ class Memory(BeliefMethods):
         """Return the messages and beliefs that answer a query, best first; each has a ``kind``.
 
         What is nearest is returned even if it answers nothing: ``has_answer`` of the result tells
-        whether any of it is likely to. ``kinds`` restricts them, such as to "message", "fact" or "event" (see ``Belief``); empty:
-        all. With ``around`` a message comes with the three before and after it. Raises
-        InvalidInput.
+        whether any of it is likely to. ``kinds`` restricts them, such as to "message", "fact" or
+        "event" (see ``Belief``); empty: all. With ``around`` a message comes with the three before
+        and after it. Raises InvalidInput.
         """
         if limit < 1:
             raise InvalidInput(f"limit is {limit}; ask for at least 1.")

@@ -82,9 +82,7 @@ class PostingBlocks:
         return build_postings(terms, np.diff(starts[first : end + 1]), first)
 
 
-def reorder_terms(
-    terms: Terms, lengths: NDArray[np.integer], order: NDArray[np.integer]
-) -> Terms:
+def reorder_terms(terms: Terms, lengths: NDArray[np.integer], order: NDArray[np.integer]) -> Terms:
     """Return the terms of the messages in `order`, concatenated; `lengths` splits them."""
     first, taken = _compute_starts(lengths)[order], lengths[order]
     ends = np.cumsum(taken, dtype=np.int64)

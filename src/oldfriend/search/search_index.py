@@ -436,4 +436,3 @@ def _unique(values: NDArray[np.int32]) -> NDArray[np.int32]:
     is_new = np.ones(len(ordered), dtype=bool)
     is_new[1:] = ordered[1:] != ordered[:-1]
     return ordered[is_new]
-
