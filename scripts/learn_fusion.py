@@ -2,7 +2,7 @@
 
     OLDFRIEND_BENCH_DATA=…/locomo_dev.json.gz python scripts/learn_fusion.py [FILE]
 
-Learns from LoCoMo and from our own conversations together. Without LoCoMo it stops: weights
+Learns from LoCoMo, our own conversations and the lives together. Without LoCoMo it stops: weights
 learned from less would be worse, and nobody would see why. Says at which threshold nine of ten
 questions are answered that have an answer: `values.GOOD_ENOUGH`.
 """
