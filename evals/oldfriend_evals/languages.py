@@ -90,15 +90,14 @@ def count_found(
 
 def told_of(language: str, counts: Counter[str]) -> Measure:
     """One language, which must not be found worse than by plain BM25."""
-    length = SPACED_LENGTH if get_traits(language).spaces else UNSPACED_LENGTH
+    parts = f"{SPACED_LENGTH}-grams" if get_traits(language).spaces else "single ones and pairs"
     return Measure(
         name=f"found among ten, {language}",
         value=100 * counts["found"] / counts["asked"],
         unit="%",
         reference=100 * counts["found plainly"] / counts["asked"],
         target=at_least(1),
-        note=f"{counts['found']} of {counts['asked']}; reference: BM25 over character "
-        f"{length}-grams",
+        note=f"{counts['found']} of {counts['asked']}; reference: BM25 over characters, {parts}",
     )
 
 
@@ -122,11 +121,11 @@ def build_plain_search(texts: Sequence[str], language: str) -> Callable[[str], D
 
 
 def split_ngrams(text: str, length: int) -> list[str]:
-    """Return the character n-grams of each word; pairs of characters where there are no spaces."""
+    """Return each word's n-grams; without spaces, single characters and pairs."""
     grams: list[str] = []
     for word in tokenize(text):
         if is_unspaced(word):
-            grams += [word] if len(word) == UNSPACED_LENGTH else []
+            grams.append(word)
             continue
         edged = f"_{word}_"
         grams += [edged[at : at + length] for at in range(max(len(edged) - length, 0) + 1)]

@@ -16,8 +16,8 @@ def embed(texts):
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-def test_ngrams_are_pairs_where_there_are_no_spaces():
-    assert split_ngrams("我的猫 ab", 2) == ["我的", "的猫", "_a", "ab", "b_"]
+def test_ngrams_are_characters_and_pairs_where_there_are_no_spaces():
+    assert split_ngrams("我的猫 ab", 2) == ["我", "我的", "的", "的猫", "猫", "_a", "ab", "b_"]
 
 
 def test_plain_search_finds_parts_of_words():
