@@ -34,7 +34,8 @@ from oldfriend.sdk.input_validation import MessageInput, TimeInput, parse_bound,
 from oldfriend.sdk.sync import MemorySync
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.memory_context import build_context
-from oldfriend.turn.retrieval import RecalledBelief, RecallQuery, list_neighbors, recall
+from oldfriend.turn.neighbors import list_neighbors
+from oldfriend.turn.retrieval import RecalledBelief, RecallQuery, recall
 from oldfriend.usage.model_calls import CallContext
 
 BATCH_SIZE = 1000

@@ -6,7 +6,7 @@ from typing import Final
 
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
 from oldfriend.search import Reason, ScoredMessage
 from oldfriend.search.message_scope import list_within_scope
 from oldfriend.turn.intent import is_question_by_classifier
@@ -18,6 +18,8 @@ from oldfriend.turn.retrieval import (
     get_item_id,
 )
 
+NEIGHBORS_EACH_SIDE: Final = 3
+"""Messages on each side that show what a message was about."""
 MAX_COMPLETED: Final = 5
 """The most messages that get their neighbors, the best first."""
 MAX_SHORT_CHARS: Final = 60
@@ -25,6 +27,14 @@ MAX_SHORT_CHARS: Final = 60
 QUESTION_MARKS: Final = ("?", "\uff1f")
 REPLY: Final = Reason(cause="answers", strength=0.5)
 CONTEXT: Final = Reason(cause="session", strength=0.2)
+
+
+async def list_neighbors(
+    search_deps: SearchDeps, message: Message, *, each_side: int = NEIGHBORS_EACH_SIDE
+) -> tuple[Message, ...]:
+    """Return the messages just before and after a message."""
+    async with search_deps.db.begin_read() as tx:
+        return tuple(await list_surrounding_messages(tx, message, each_side=each_side))
 
 
 async def add_neighbors(

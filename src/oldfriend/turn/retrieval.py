@@ -20,7 +20,7 @@ from oldfriend.llm.reading import Reader, Reading
 from oldfriend.memory.corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
+from oldfriend.memory.messages import list_messages_by_seq
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import compute_exact_cosines
@@ -194,17 +194,6 @@ def get_item_id(item: RecalledItem) -> str:
 
 READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
 """What reading a broken part of memory raises; the turn goes on without that part."""
-
-NEIGHBORS_EACH_SIDE = 3
-"""Messages on each side that show what a message was about."""
-
-
-async def list_neighbors(
-    search_deps: SearchDeps, message: Message, *, each_side: int = NEIGHBORS_EACH_SIDE
-) -> tuple[Message, ...]:
-    """Return the messages just before and after a message."""
-    async with search_deps.db.begin_read() as tx:
-        return tuple(await list_surrounding_messages(tx, message, each_side=each_side))
 
 
 async def recall(

@@ -34,6 +34,7 @@ from oldfriend.search.name_index import contains_name
 from oldfriend.search.types import MessageScope
 from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.intent import RULES_VERSION
+from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.prompt_labels import format_timestamp, sanitize
 from oldfriend.turn.retrieval import (
     RecalledBelief,
@@ -42,7 +43,6 @@ from oldfriend.turn.retrieval import (
     RecallQuery,
     SearchDeps,
     build_question,
-    list_neighbors,
     list_own_names,
     load_known_with_evidence,
 )
