@@ -2,8 +2,9 @@
 
     python -m oldfriend_evals.corrected evals/oldfriend_evals/corrections/*.jsonl
 
-The first hundred cases were written on 28 November 2026 by a helper that had not seen the code
-and are training material since.
+The cases were written on 28 November 2026 by helpers that had not seen the code: a hundred, on
+which the weights of later links were learned, and 150 more, of which 4 were stale (none as sure)
+and 31 without any answer when they were measured first. All are training material since.
 
 Each case is told to a new store, read without a model, and asked for; with ``--within``, in the
 middle of a life of ``blind/``, which has some hundred other messages. A reply is current if the
