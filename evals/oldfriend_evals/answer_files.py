@@ -34,6 +34,7 @@ POLL_S: Final = 0.1
 BACKLOG: Final = 256
 REQUEST, ANSWER = ".request.txt", ".answer.txt"
 KEY_LINE: Final = "key: "
+TOKENS_LINE: Final = "about "
 KEY_PARTS: Final = ("messages", "tools", "tool_choice", "response_format")
 """The parts of a request that decide whether another one is the same."""
 Body = Mapping[str, Any]
@@ -113,6 +114,49 @@ class AnswerFiles:
         return self._numbers[key]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A request in a folder that was answered with a text."""
+
+    label: str
+    model: str
+    number: int
+    prompt: str
+    tokens_in: int
+    reply: str
+
+
+def list_written(folder: Path) -> list[Written]:
+    """List the requests of a folder that were answered with a text, oldest first."""
+    found = []
+    for file in sorted(folder.glob(f"*{REQUEST}")):
+        number = int(file.name.removesuffix(REQUEST))
+        answer = folder / f"{number:04}{ANSWER}"
+        if not answer.exists():
+            continue
+        message = parse_answer(answer.read_text("utf-8"), {}, number)
+        if message["content"] and "tool_calls" not in message:
+            found.append(parse_written(file.read_text("utf-8"), number, message["content"]))
+    return found
+
+
+def parse_written(text: str, number: int, reply: str) -> Written:
+    """Parse a request as it is written down."""
+    head, _, prompt = text.partition("\n\n")
+    fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+    tokens = next(line for line in head.splitlines() if line.startswith(TOKENS_LINE))
+    for part in KEY_PARTS[1:]:
+        prompt = prompt.partition(f"\n=== {part} ===\n")[0]
+    return Written(
+        label=fields["for"],
+        model=fields["model"],
+        number=number,
+        prompt=prompt,
+        tokens_in=int(tokens.removeprefix(TOKENS_LINE).split()[0]),
+        reply=reply,
+    )
+
+
 def compute_key(body: Body) -> str:
     """Return what two equal requests have in common."""
     parts = json.dumps([body.get(part) for part in KEY_PARTS], sort_keys=True)
@@ -121,7 +165,7 @@ def compute_key(body: Body) -> str:
 
 def render_request(body: Body) -> str:
     """Render everything that a request shows."""
-    lines = [f"model: {body['model']}", f"about {count_tokens_in(body)} tokens", ""]
+    lines = [f"model: {body['model']}", f"{TOKENS_LINE}{count_tokens_in(body)} tokens", ""]
     for message in body["messages"]:
         lines += [f"=== {message['role']} ===", render_message(message), ""]
     for part in KEY_PARTS[1:]:

@@ -16,6 +16,7 @@ from oldfriend_evals.bulk import measure_import
 from oldfriend_evals.claiming import measure_claiming
 from oldfriend_evals.disk_space import measure_disk_space
 from oldfriend_evals.hostile_text import measure_hostile_text
+from oldfriend_evals.languages import measure_languages
 from oldfriend_evals.library_use import measure_first_recall, measure_single_adds
 from oldfriend_evals.lives.appraising import measure_lives
 from oldfriend_evals.lives.within import measure_inner_life
@@ -43,6 +44,7 @@ Measuring: TypeAlias = Callable[[Scope], Awaitable[list[Measure]]]
 MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
     {
         "finding": measure_finding,
+        "languages": measure_languages,
         "recall": measure_recall,
         "remembering": measure_remembering,
         "ties": measure_ties,

@@ -1,10 +1,12 @@
 """Life with a model: a blind life read and asked about with a language model in all roles.
 
     python -m oldfriend_evals.life_with_model FOLDER --requests DIR [--out FILE] [--questions N]
+    python -m oldfriend_evals.life_with_model FOLDER --regrade DIR [--out FILE]
 
 The model is whoever writes the answers (``answer_files``): each request waits in DIR. Run again
 with the same DIR, and what was answered is not asked again. ``--messages N`` plays the beginning of
-a life alone. Tokens are estimates; a value of one digit can match by chance.
+a life alone. ``--regrade`` grades the replies that stand in DIR anew, without a model. Tokens are
+estimates; a value of one digit can match by chance, days count in whatever form they are written.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import MemorySettings, ModelSettings, ProviderSettings
+from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning import validate
@@ -45,7 +48,7 @@ from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn import companion_state, message_analysis
-from oldfriend_evals.answer_files import AnswerFiles, serving_answers
+from oldfriend_evals.answer_files import AnswerFiles, list_written, serving_answers
 from oldfriend_evals.blind_lives import (
     BlindLife,
     Record,
@@ -56,6 +59,7 @@ from oldfriend_evals.blind_lives import (
     matches,
     to_imported,
 )
+from oldfriend_evals.day_values import DayReader
 from oldfriend_evals.stores import settings_in
 
 Quoted: TypeAlias = Claim | RelationClaim | EntityMention | SameAsClaim
@@ -286,8 +290,9 @@ def grade_reply(life: BlindLife, question: Record, reply: str) -> dict[str, Any]
     """Grade a reply: right holds every part of the answer; declined says that it does not know."""
     declining = DECLINING.get(life.about["language"])
     declines = declining is not None and bool(declining.search(reply.replace("’", "'")))
+    days = build_day_reader(life)
     holds_all = bool(question["answers"]) and all(
-        any(holds(reply, form) for form in part) for part in question["answers"]
+        days.holds_any(reply, part) for part in question["answers"]
     )
     if holds_all and question["answerable"]:
         verdict = "right"
@@ -295,8 +300,18 @@ def grade_reply(life: BlindLife, question: Record, reply: str) -> dict[str, Any]
         verdict = "declined"
     else:
         verdict = "not judged" if declining is None else "wrong"
-    wrong = [each for each in question.get("wrong", ()) if holds(reply, each)]
+    wrong = [each for each in question.get("wrong", ()) if days.holds_any(reply, [each])]
     return {"verdict": verdict, "wrong_values": wrong}
+
+
+def build_day_reader(life: BlindLife) -> DayReader:
+    """Return the reader of days for the replies of a life: as they are written there."""
+    language, zone = life.about["language"], life.about["zone"]
+    return DayReader(
+        language=language,
+        today=from_micros(life.end, zone).date(),
+        is_month_first=language == "en" and zone.startswith("America/"),
+    )
 
 
 def grade_prompt(life: BlindLife, question: Record, prompt: str) -> dict[str, Any]:
@@ -315,6 +330,23 @@ def grade_prompt(life: BlindLife, question: Record, prompt: str) -> dict[str, An
             any(holds(shown, form) for form in part) for part in question["answers"]
         ),
     }
+
+
+def regrade(life: BlindLife, requests: Path) -> list[dict[str, Any]]:
+    """Grade the replies that were written into a folder, of each question the last."""
+    replies = {each.label: each for each in list_written(requests) if each.model == "main"}
+    return [
+        {
+            **{part: question[part] for part in ("id", "kind", "text", "answerable", "answers")},
+            "reply": written.reply,
+            **grade_reply(life, question, written.reply),
+            **grade_prompt(life, question, written.prompt.replace(question["text"], "")),
+            "requests": [written.number],
+            "prompt_tokens": written.tokens_in,
+        }
+        for question in life.questions
+        if (written := replies.get(str(question["id"]))) is not None
+    ]
 
 
 def flatten(text: str) -> str:
@@ -453,13 +485,19 @@ def main() -> None:
     """Measure the life that the command line names."""
     parser = argparse.ArgumentParser(prog="life_with_model", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--requests", type=Path, required=True)
+    parser.add_argument("--requests", type=Path)
+    parser.add_argument("--regrade", type=Path, metavar="DIR")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--questions", type=int)
     parser.add_argument("--messages", type=int)
     options = parser.parse_args()
     life = shorten_life(load_blind_life(options.folder), options.messages)
-    report = asyncio.run(measure_life(life, options.requests, options.questions))
+    if (options.requests is None) == (options.regrade is None):
+        parser.error("give one of --requests and --regrade")
+    if options.regrade is not None:
+        report: dict[str, Any] = {"life": life.name, "questions": regrade(life, options.regrade)}
+    else:
+        report = asyncio.run(measure_life(life, options.requests, options.questions))
     if options.out is not None:
         options.out.write_text(json.dumps(report, ensure_ascii=False, indent=1), "utf-8")
     sys.stdout.write(format_answers(report["questions"]))

@@ -6,6 +6,7 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState
 from oldfriend.domain.profile_attributes import (
+    MAX_SAFETY_OF_OTHERS,
     build_changes,
     build_profile,
     drop_long_overdue,
@@ -63,14 +64,31 @@ def test_nothing_of_the_houses_own_nor_of_others_nor_unsure() -> None:
         [
             known("welcomed", 1),
             known("pending_slot", 2),
-            known("Ana:diet", 3),
-            known("diet", 4, subject="other"),
+            known("Ana:car", 3),
+            known("boat", 4, subject="other"),
             known("car", 5, status="tentative"),
             known("cure", 6, trust="outside"),
         ]
     )
 
     assert profile.is_empty
+
+
+def test_what_others_must_not_eat_or_must_take_is_always_known() -> None:
+    """Whoever asks what "my kid" can eat names nobody; of many, those that matter most."""
+    milo = known("Milo:allergies", 1, subject="other", value="cashews", text="Milo: no cashews.")
+    dad = known("medication", 2, subject="other", value="insulin", text="Dad takes insulin.")
+    wish = known("diet", 3, subject="other", status="tentative")
+    own = known("allergies", 4, value="kiwi")
+    boat = known("boat", 5)
+
+    assert build_profile([boat, dad, milo, wish, own]).attributes == (own, milo, dad, boat)
+
+    crowd = [known(f"N{number}:diet", number) for number in range(20)]
+    cared = known("Zoe:diet", 30, importance=0.9)
+    shown = build_profile([*crowd, cared]).attributes
+    assert len(shown) == MAX_SAFETY_OF_OTHERS
+    assert cared in shown
 
 
 def test_news_is_what_began_or_ended_lately() -> None:

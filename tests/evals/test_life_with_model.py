@@ -17,6 +17,7 @@ from oldfriend_evals.life_with_model import (
     format_reading,
     grade_reply,
     measure_life,
+    regrade,
     shorten_life,
 )
 
@@ -39,6 +40,15 @@ QUESTIONS = [
     {"id": "q2", "kind": "never_said", "text": "what's my dog called?", "answerable": False},
     {"id": "q3", "kind": "single", "text": "where do i live?", "answerable": True},
 ]
+SOLD = {
+    "id": "q4",
+    "kind": "single",
+    "text": "when did i sell my oboe?",
+    "answerable": True,
+    "answers": [["2026-08-05", "5 august"]],
+    "evidence": [["m3"]],
+    "wrong": ["6 august"],
+}
 ANSWERS = {
     "q1": {"answers": [["miso"]], "evidence": [["m1"]], "wrong": ["oboe"]},
     "q2": {"answers": [], "evidence": [], "wrong": ["miso"]},
@@ -109,6 +119,7 @@ async def test_a_life_is_read_asked_about_and_graded(tmp_path: Path) -> None:
         report = await measure_life(LIFE, tmp_path)
     asked = len(list(tmp_path.glob(f"*{REQUEST}")))
     again = await measure_life(LIFE, tmp_path)
+    anew = {each["id"]: each for each in regrade(LIFE, tmp_path)}
 
     reading, answers = report["reading"], {each["id"]: each for each in report["questions"]}
     assert reading["segments"] == {"done": 2}
@@ -128,6 +139,11 @@ async def test_a_life_is_read_asked_about_and_graded(tmp_path: Path) -> None:
     assert all(each["prompt_tokens"] > 1_000 for each in answers.values())
     assert len(list(tmp_path.glob(f"*{REQUEST}"))) == asked
     assert again == report
+    assert [*anew] == [*answers]
+    for name, each in anew.items():
+        same = {part: answers[name][part] for part in each if part != "requests"}
+        assert {part: each[part] for part in same} == same
+        assert each["requests"] == answers[name]["requests"][-1:]
     assert "facts captured: 1 of 2" in format_reading(reading)
     assert format_answers(report["questions"]).splitlines()[-1].split()[:4] == [
         "all",
@@ -165,6 +181,29 @@ async def test_an_answer_is_sent_in_the_form_that_was_asked_for(tmp_path: Path) 
     assert pieces[-1] == "[DONE]"
 
 
+async def test_what_was_answered_is_graded_anew_without_a_model(tmp_path: Path) -> None:
+    """The last text counts, not the calls of tools before it; what waits for an answer is left."""
+    said = {"model": "main", "messages": [{"role": "user", "content": LIFE.questions[0]["text"]}]}
+    search = '{"tool_calls": [{"name": "search_memory", "arguments": {"query": "cat"}}]}'
+    for number, text in enumerate([search, "Your cat is called Miso."], start=1):
+        (tmp_path / f"{number:04}{ANSWER}").write_text(text)
+    async with serving_answers(tmp_path) as files, httpx2.AsyncClient() as client:
+        url = f"{files.address('q1')}/chat/completions"
+        for seed in range(2):
+            more = [{"role": "user", "content": str(seed)}] * seed
+            await client.post(url, json={**said, "messages": [*said["messages"], *more]})
+    waiting = (tmp_path / f"0002{REQUEST}").read_text().replace("for: q1", "for: q3")
+    (tmp_path / f"0003{REQUEST}").write_text(waiting)
+
+    [graded] = regrade(LIFE, tmp_path)
+    assert (graded["id"], graded["reply"], graded["verdict"]) == (
+        "q1",
+        "Your cat is called Miso.",
+        "right",
+    )
+    assert graded["requests"] == [2]
+
+
 def test_questions_are_chosen_evenly_over_their_kinds() -> None:
     """In the order in which they stand."""
     assert [each["id"] for each in choose_questions(LIFE.questions, 2)] == ["q1", "q2"]
@@ -186,8 +225,18 @@ def test_the_beginning_of_a_life_keeps_what_rests_on_it() -> None:
         (0, "It's called Oboe.", "wrong"),
         (1, "You haven't mentioned a dog, only Miso.", "declined"),
         (1, "Your dog is called Miso.", "wrong"),
+        (3, "On the 5th of August, a Wednesday.", "right"),
+        (3, "On the 6th of August.", "wrong"),
     ],
 )
 def test_a_reply_is_right_declined_or_wrong(question: int, reply: str, verdict: str) -> None:
     """Right holds all of the answer, and only where there is one."""
-    assert grade_reply(LIFE, LIFE.questions[question], reply)["verdict"] == verdict
+    assert grade_reply(LIFE, [*LIFE.questions, SOLD][question], reply)["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("reply", "wrong"), [("The 6th of August.", ["6 august"]), ("The 16th of August.", [])]
+)
+def test_a_wrong_day_is_named_in_whatever_form(reply: str, wrong: list[str]) -> None:
+    """As the right one is."""
+    assert grade_reply(LIFE, SOLD, reply)["wrong_values"] == wrong

@@ -19,6 +19,7 @@ from oldfriend.channels.channel_events import (
 )
 from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import ADDRESS_DETAIL, RECORDING_KEY
 from oldfriend.domain.messages import Message as Kept
 from oldfriend.domain.people import Person
@@ -29,7 +30,8 @@ from oldfriend.inbound.receive import handle_event
 from oldfriend.inbound.system_replies import SystemReply
 from oldfriend.inbound.transcription import TranscribedAudio
 from oldfriend.inbound.voice_messages import write_transcript
-from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.llm.model import ToolCall, ToolResult
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.groups import find_group, list_members
 from oldfriend.memory.messages import list_messages
@@ -39,6 +41,8 @@ from oldfriend.queues.delivery_log import find_block_reason
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.learn_now import learn_now
+from oldfriend.turn import reply_context
+from oldfriend.turn.retrieval import EMPTY_RECALL, RecallResult
 from tests.app.test_lanes_of_turns import Platform, with_model
 from tests.clock import FrozenClock
 from tests.learning.test_learning_scheduler import planned, work
@@ -473,6 +477,42 @@ async def test_a_model_is_shown_only_what_was_said_there(town: Town) -> None:
     assert "negative" not in told
     assert "allergic" not in told
     assert "tired" not in told
+
+
+async def test_a_model_that_searches_finds_only_what_was_said_there(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it asks for: private talk and other groups have memories of their own."""
+
+    async def misses(*_: object, **__: object) -> RecallResult:
+        return EMPTY_RECALL
+
+    monkeypatch.setattr(reply_context, "recall_in_full", misses)
+    await town.says(BEN, "My blood group is zero negative, and I am allergic to peanuts.")
+    await town.answer()
+    await town.says(ANA, "Peanuts are for the Monday meeting.", WORK)
+    await town.says(EVE, "My ferry to Dublin leaves at noon.", FAMILY)
+    searches: list[dict[str, JsonValue]] = [
+        {"query": "allergic to peanuts", "about": "Ben"},
+        {"from_date": "2023", "said_by": "person"},
+        {"query": "ferry to Dublin", "said_by": "Eve"},
+    ]
+    calls = [
+        ToolCall(id=f"c{n}", name="search_memory", arguments=each)
+        for n, each in enumerate(searches)
+    ]
+    model = ScriptedModel([ScriptedReply(calls=tuple(calls)), "At noon."])
+    plain, town.app = town.app, with_model(town.app, model)
+    for _ in range(12):  # so that the ferry is out of view
+        await town.says(EVE, "word " * 400, FAMILY)
+    await town.asks(BEN, "What do you know about me?")
+    town.app = plain
+    results = [turn.text for turn in model.requests[1].turns if isinstance(turn, ToolResult)]
+
+    assert "My ferry to Dublin leaves at noon." in results[2]
+    assert not any(
+        word in result for result in results for word in ("negative", "allergic", "Monday")
+    )
 
 
 async def test_an_album_is_one_message_for_everybody(town: Town) -> None:

@@ -214,6 +214,16 @@ def test_several_values_of_an_open_key_stand_side_by_side(life: Life) -> None:
     }
 
 
+def test_the_same_words_under_another_key_are_one_belief(life: Life) -> None:
+    """A model may call a key by any name; whichever of a reading's claims comes first."""
+    strange = claim("fact", "Lives in Porto.", day=1, key="kkk", value="Porto")
+    life.reads(strange, home("Porto", day=1))
+    life.reads(replace(strange, key="abode"))
+    life.reads(home("Lisbon", day=30))
+
+    assert life.believed() == {"Lives in Porto.": "superseded", "Lives in Lisbon.": "active"}
+
+
 @pytest.mark.parametrize(
     ("known", "told", "kept"),
     [

@@ -19,9 +19,10 @@ from oldfriend.memory.messages import WriteTarget, write_message
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import ensure_companion, get_person_by_id
 from oldfriend.memory.sessions import ensure_open_session
+from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.intent import Addressee
 from oldfriend.turn.pipeline import run_turn
-from oldfriend.turn.tools.tool import InMemoryToolCallStore
+from oldfriend.turn.tools.tool import InMemoryToolCallStore, ToolContext
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from tests.clock import FrozenClock
@@ -109,6 +110,18 @@ class Talk:
             clock=self.clock,
         )
         return replace(mind, **changes)
+
+    def tool_context(self, said: Utterance, *, recall_tokens: int = 1_500) -> ToolContext:
+        """What a tool may use in the turn that answers this."""
+        return ToolContext(
+            prompt=get_reply_prompt(),
+            clock=self.clock,
+            utterance=said,
+            search_deps=self.app.search_deps,
+            person_name=said.person.name,
+            recall_tokens=recall_tokens,
+            shown_ids=set(),
+        )
 
     async def turn(self, said: Utterance, mind: TurnDependencies) -> Outcome:
         """Run the turn, and write what it decides."""

@@ -143,7 +143,10 @@ async def test_a_faulty_call_between_good_ones_ends_nothing(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (wants("fly_home"), "There is no tool with that name. There are: current_time, note"),
+        (
+            wants("fly_home"),
+            "There is no tool with that name. There are: current_time, note, search_memory",
+        ),
         (wants("note"), "words is missing"),
         (wants("note", words=["tea"]), "words must be of type string"),
         (wants("current_time", zone="Lisbon", city="x"), "city is not known"),

@@ -4,14 +4,19 @@ from dataclasses import replace
 
 import pytest
 
+from oldfriend.domain.ids import MemoryId, ObjectId, new_id
+from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.journal import record_decision
 from oldfriend.prompts.token_budget import BUDGETS, PromptBudget
 from oldfriend.turn.pipeline import run_turn
+from oldfriend.turn.prompt_builder import NOTES_DIVISOR
 from oldfriend.turn.turn_dependencies import TurnLimits
 from oldfriend.turn.turn_outcome import Reply
 from tests.turn.conftest import Talk
+from tests.turn.test_user_context import BY
 
 
 @pytest.fixture
@@ -20,7 +25,7 @@ def engine() -> str:
     return "sqlite"
 
 
-TIGHT = PromptBudget(name="small", system=1200, summaries=0, recent=300, snippets=200)
+TIGHT = PromptBudget(name="small", system=1700, summaries=0, recent=300, snippets=200)
 
 
 async def test_normal_is_what_was_asked_for() -> None:
@@ -66,7 +71,7 @@ async def test_each_section_keeps_to_its_budget_and_what_is_dropped_is_named(tal
     tokens, dropped = context["tokens"], context["dropped"]
     assert tokens["recent"] <= TIGHT.recent
     assert tokens["memories"] <= TIGHT.snippets
-    assert sum(tokens[name] for name in ("rules", "tools", "state", "notes")) <= TIGHT.system
+    assert tokens["notes"] <= TIGHT.system // NOTES_DIVISOR
     assert sum(tokens.values()) <= TIGHT.total
     assert all(dropped[name] for name in ("notes", "recent", "memories"))
     assert not set(request.shown) & {*dropped["notes"], *dropped["memories"]}
@@ -74,6 +79,29 @@ async def test_each_section_keeps_to_its_budget_and_what_is_dropped_is_named(tal
     assert considered == set(dropped["memories"])
     text = request.stable + request.changing + "".join(turn.text for turn in request.turns)
     assert estimate_tokens(text) <= TIGHT.total
+
+
+async def test_a_model_always_sees_what_somebody_near_must_not_eat(talk: Talk) -> None:
+    """Also where the question names nobody, and many other words fit it better."""
+    now = talk.clock()
+    allergy = Memory(
+        id=MemoryId(ObjectId(new_id(now))),
+        person=talk.line.person.id,
+        kind="fact",
+        language="en",
+        text="Milo is allergic to cashews.",
+        subject="other",
+        key="Milo:allergies",
+        value="cashews",
+        learned_at=now,
+    )
+    async with talk.app.db.begin_write() as tx:
+        await record_decision(tx, allergy, op="learned", base=0, provenance=BY, now=now)
+    for number in range(12):
+        await talk.remembers(f"What my kid can have for lunch on day {number} is soup.")
+    _, request = await reply_to(talk, "what cant my kid have for lunch", BUDGETS["small"])
+
+    assert allergy.text in request.stable + request.changing
 
 
 async def test_of_notes_and_of_the_chat_the_newest_are_kept(talk: Talk) -> None:
@@ -187,9 +215,13 @@ async def test_a_conversation_of_today_tells_no_day(talk: Talk) -> None:
 
 @pytest.mark.parametrize("name", BUDGETS)
 async def test_rules_and_tools_leave_room_in_every_preset(talk: Talk, name: str) -> None:
-    """Rules that fill their budget would push out the notes."""
+    """Rules that fill their budget would push out the notes, and so would tools."""
     budget = BUDGETS[name]
+    for number in range(30):
+        await talk.ask(f"remember that shelf {number} in the cellar is {'very ' * 20}soft", "Yes.")
     reply, _ = await reply_to(talk, "hello", budget)
 
     tokens = reply.details["context"]["tokens"]
-    assert tokens["rules"] + tokens["tools"] + tokens["state"] < budget.system * 3 // 4
+    assert tokens["rules"] + tokens["state"] < budget.system * 3 // 4
+    assert tokens["tools"] < budget.system // 3
+    assert tokens["notes"] > budget.system // NOTES_DIVISOR - 100

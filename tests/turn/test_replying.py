@@ -133,7 +133,7 @@ async def test_a_failing_recall_does_not_stop_the_reply(
     async def fails(*_: object, **__: object) -> None:
         raise StoreBusy("somebody else is writing")
 
-    monkeypatch.setattr(sight, "recall", fails)
+    monkeypatch.setattr(sight, "recall_in_full", fails)
     outcome, _ = await talk.ask("What is my cat called?", "I do not remember.")
 
     assert outcome.reply.text == "I do not remember."

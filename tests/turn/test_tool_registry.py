@@ -2,7 +2,6 @@
 
 from oldfriend.llm.model import PromptTurn, ToolDefinition, ToolResult
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.tools.registry import TOOLS
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolSpec
 from tests.turn.conftest import Talk, wants
@@ -41,7 +40,7 @@ async def test_a_registered_tool_is_offered_run_and_recorded(talk: Talk) -> None
 
     assert isinstance(deps.model, ScriptedModel)
     first, second = deps.model.requests
-    assert [tool.name for tool in first.tools] == ["current_time", "note", "roll_dice"]
+    assert [tool.name for tool in first.tools] == [*(spec.name for spec in TOOLS), "roll_dice"]
     call, result = second.turns[-2:]
     assert isinstance(call, PromptTurn) and call.calls[0].name == "roll_dice"
     assert isinstance(result, ToolResult)
@@ -61,8 +60,6 @@ async def test_arguments_that_do_not_fit_its_schema_are_refused(talk: Talk) -> N
 
 async def test_a_tool_is_called_as_it_is_registered(talk: Talk) -> None:
     """The name in the registry is the one that the model calls."""
-    context = ToolContext(
-        prompt=get_reply_prompt(), clock=talk.clock, utterance=await talk.hears("Hello")
-    )
+    context = talk.tool_context(await talk.hears("Hello"))
 
     assert [spec.build(context).definition.name for spec in TOOLS] == [spec.name for spec in TOOLS]

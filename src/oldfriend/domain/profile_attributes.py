@@ -29,6 +29,12 @@ FIRST_KEYS: Final = (*IDENTITY_KEYS, *RELATION_KEYS, *WORK_KEYS, *HOME_KEYS, *HE
 """The keys that come first, in this order; the others follow by importance and freshness."""
 CLOSE_RELATIONS: Final = frozenset({"partner_of", "parent_of", "child_of", "sibling_of"})
 """Relations to the person that belong to who they are."""
+SAFETY_KEYS: Final = frozenset(
+    {"allergies", "allergy", "dietary", "diet", "conditions", "medication", "medicine"}
+)
+"""Keys of what may harm somebody if it is not thought of, also somebody else than the person."""
+MAX_SAFETY_OF_OTHERS: Final = 8
+"""The most such facts about others, those of the greatest weight."""
 HIDDEN_KEYS: Final = frozenset(
     {
         "welcomed",
@@ -53,7 +59,10 @@ MAX_CHANGES: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What is always known about a person: live, certain, and their own."""
+    """What is always known about a person: live, certain, and their own.
+
+    Of others it holds who is close to the person, and what they must not eat or must take.
+    """
 
     attributes: tuple[MemoryState, ...] = ()  # facts and preferences, what matters most first
     promises: tuple[MemoryState, ...] = ()  # and expectations, by due date
@@ -77,6 +86,7 @@ def drop_long_overdue(profile: Profile, now: Micros) -> Profile:
 def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
     """Build the profile from beliefs, with everything open that was ever due."""
     attributes: list[MemoryState] = []
+    safety: list[MemoryState] = []
     promises: list[MemoryState] = []
     quotes: list[MemoryState] = []
     for each in beliefs:
@@ -92,8 +102,12 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
             or is_close_relation(memory)
         ):
             attributes.append(each)
+        elif is_safety_of_other(memory):
+            safety.append(each)
         elif part == "promises":
             promises.append(each)
+    safety.sort(key=lambda each: (-compute_weight(each), each.base_seq))
+    attributes += safety[:MAX_SAFETY_OF_OTHERS]
     return Profile(
         attributes=tuple(sorted(attributes, key=get_attribute_sort_key)),
         promises=tuple(sorted(promises, key=get_due_sort_key)),
@@ -151,6 +165,13 @@ def is_close_relation(memory: Memory) -> bool:
     return is_role and RELATION_BY_ROLE.get(memory.value) in CLOSE_RELATIONS
 
 
+def is_safety_of_other(memory: Memory) -> bool:
+    """Return whether a fact says what somebody else must not eat or must take."""
+    owner, _, bare = memory.key.rpartition(":")
+    is_of_other = bool(owner) or memory.subject == "other"
+    return memory.kind in ATTRIBUTE_KINDS and is_of_other and bare in SAFETY_KEYS
+
+
 def is_profile_key(key: str) -> bool:
     """Return whether a fact key is about the person, and not internal."""
     return key not in HIDDEN_KEYS and not key.startswith("pending_") and ":" not in key
@@ -159,7 +180,9 @@ def is_profile_key(key: str) -> bool:
 def get_attribute_sort_key(known: MemoryState) -> tuple[int, float, int, int]:
     """Return the sort key: identity, relations, work, home, health, then weight and freshness."""
     memory = known.memory
-    if memory.key in FIRST_KEYS:
+    if is_safety_of_other(memory):
+        place = FIRST_KEYS.index(HEALTH_KEYS[-1])
+    elif memory.key in FIRST_KEYS:
         place = FIRST_KEYS.index(memory.key)
     elif is_close_relation(memory):
         place = FIRST_KEYS.index(RELATION_KEYS[-1])

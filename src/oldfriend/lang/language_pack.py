@@ -55,6 +55,8 @@ class LanguageTraits:
     is_tagged: bool = False
     has_learned_acts: bool = False
     said: str = "Says: “{}”"
+    has_ngrams: bool = False
+    vector_weight: float = 1.0
 
     @property
     def is_han(self) -> bool:

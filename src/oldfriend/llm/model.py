@@ -39,6 +39,11 @@ class ToolDefinition:
     parameters: Mapping[str, JsonValue]  # JSON Schema of an object
 
 
+UNREADABLE_ARGUMENTS: Final = "unreadable"
+"""Name under which a call holds arguments that are no JSON object; it is never run on a guess."""
+MAX_UNREADABLE_CHARS: Final = 500
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """Tool call by a model; `id` pairs it with its result."""
@@ -46,6 +51,11 @@ class ToolCall:
     id: str
     name: str
     arguments: Mapping[str, JsonValue]
+
+
+def keep_unreadable(raw: str) -> Mapping[str, JsonValue]:
+    """Return arguments that hold what a model has written in place of a JSON object."""
+    return {UNREADABLE_ARGUMENTS: raw[:MAX_UNREADABLE_CHARS]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from oldfriend.domain.messages import (
     sanitize_text,
 )
 from oldfriend.domain.people import Chat
+from oldfriend.domain.trust import Role
 from oldfriend.lang.detection import detect_language
 from oldfriend.memory.people import lock_person
 from oldfriend.search.document_terms import encode_document_terms
@@ -317,6 +318,7 @@ async def list_messages(
     *,
     since: Micros | None = None,
     until: Micros | None = None,
+    role: Role | None = None,
     limit: int = 100,
 ) -> list[Message]:
     """List the newest messages of a person in a time span on all channels, oldest first."""
@@ -324,10 +326,12 @@ async def list_messages(
         f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
            WHERE m.person = :person AND m.replaced_at IS NULL
            AND (:since IS NULL OR m.said_at >= :since) AND (:until IS NULL OR m.said_at < :until)
+           AND (:role IS NULL OR m.role = :role)
            ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
         person=person,
         since=since,
         until=until,
+        role=role,
         limit=limit,
     )
     return [parse_message_row(row) for row in reversed(rows)]

@@ -173,11 +173,11 @@ class BeliefIndex:
         """All beliefs in the index, live and ended."""
         return self._by_seq.values()
 
-    def list_about(self, entity: EntityId) -> list[MemoryState]:
-        """List the live beliefs about an entity, without relations."""
+    def list_about(self, entity: EntityId, *, with_ended: bool = False) -> list[MemoryState]:
+        """List the beliefs about an entity, without relations; only live ones by default."""
         seqs = sorted(self._mentions.list_mentions((), self._entity_names.list_merged_ids(entity)))
         known = (self._by_seq[seq] for seq in seqs)
-        return [each for each in known if each.memory.is_live]
+        return [each for each in known if with_ended or each.memory.is_live]
 
     def get_vectors_by_text(self, beliefs: Iterable[MemoryState]) -> dict[str, Floats]:
         """Return the vectors of these beliefs by their texts, for those that have one."""

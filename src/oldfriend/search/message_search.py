@@ -7,11 +7,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.candidates import MAX_CANDIDATES, build_candidates, select_candidates
 from oldfriend.search.explanations import explain_hits
 from oldfriend.search.features import RankingContext, build_ranking_context, compute_features
 from oldfriend.search.full_scan import ScanScores, scan
 from oldfriend.search.fusion import compute_answerability_features, load_weights
+from oldfriend.search.message_scope import build_scope_mask
 from oldfriend.search.own_names import find_own_names
 from oldfriend.search.query_parser import ParsedQuery, QueryWord, parse_query
 from oldfriend.search.search_index import NO_NEIGHBOR, PersonIndex
@@ -49,6 +51,8 @@ CHAT_TYPES: Final = (
     "unspaced",
     "short_messages",
     "few_messages",
+    "with_ngrams",
+    "companion_share",
 )
 # Logarithms of characters: text messages have some 30, e-mails have hundreds.
 _SHORT_LOG_LENGTH: Final = 3.5
@@ -140,6 +144,8 @@ def _preselect(
 ) -> CandidateSet | None:
     """Select the candidates for ranking; None if there are none."""
     searchable = ~index.build_mask(query.exclude)
+    if query.scope is not None:
+        searchable &= build_scope_mask(index, query.scope)
     if not searchable[index.columns.length > 0].any():
         return None
     parsed = parse_query(query, index.tables.languages.strings)
@@ -207,6 +213,8 @@ def compute_chat_types(context: RankingContext) -> Floats:
             any(is_unspaced(word.surface) for word in context.parsed.words),
             min(max(shortness, 0), 1),
             _FEW_MESSAGES / (_FEW_MESSAGES + len(context.index)),
+            get_traits(context.parsed.language).has_ngrams,
+            context.index.companion_share,
         ],
         dtype=np.float32,
     )

@@ -69,6 +69,11 @@ def _filter_by_name(name: str, entities: Sequence[Entity]) -> Iterator[Entity]:
     return (entity for known, entity in _iter_names(entities) if known == name)
 
 
+def contains_name(folded: str, name: str) -> bool:
+    """Tell whether a casefolded name stands in a casefolded text as a whole word."""
+    return _remove_name(name, folded)[1]
+
+
 def _remove_name(name: str, text: str) -> tuple[str, bool]:
     """Return the text without a name where it stands as a whole word, and whether it did."""
     was_found, start = False, text.find(name)

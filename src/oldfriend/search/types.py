@@ -63,6 +63,17 @@ class QueryEmbedding:
     baseline: SimilarityBaseline = TRAINING_BASELINE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageScope:
+    """Limits on the messages that may be found; those left at their defaults do not apply."""
+
+    since: int | None = None  # µs since 1970, UTC
+    until: int | None = None  # excluded
+    role: Literal["", "person", "companion"] = ""  # who said it
+    speakers: tuple[str, ...] = ()  # one of these said it, by the name that stands in the log
+    names: tuple[str, ...] = ()  # one of these says it, or it or a message beside it names them
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchQuery:
     """Query of a search and its context."""
@@ -77,12 +88,14 @@ class SearchQuery:
     is_timeless: bool = False  # ignore the dates in the text
     own_names: tuple[str, ...] = ()  # names of the asker
     exclude: frozenset[int] = frozenset()
+    scope: MessageScope | None = None  # None: all messages
     exact_cosines: Mapping[int, float] = field(default_factory=dict)  # of exact vectors, by seq
 
 
 ReasonCause = Literal[
     "words",  # the message contains these words of the question
     "words_near",  # … the message just before or after does
+    "words_like",  # the message contains words that share most parts with these
     "meaning",  # the vectors are close
     "said_by",  # said by the speaker who is asked about
     "own_words",  # the question says "I", and the person said it

@@ -20,9 +20,9 @@ from oldfriend.turn.generate import Actions
 from oldfriend.turn.intent import Perception
 from oldfriend.turn.offline_reply import build_offline_reply
 from oldfriend.turn.receipt_items import CITED_KEY, build_listed_item, build_recalled_item
-from oldfriend.turn.reply_context import READ_ERRORS, ReplyContext, load_offline_context
+from oldfriend.turn.reply_context import ReplyContext, load_offline_context
 from oldfriend.turn.reply_stream import ReplyStream
-from oldfriend.turn.retrieval import RecalledBelief, RecalledItem, get_item_id
+from oldfriend.turn.retrieval import READ_ERRORS, RecalledBelief, RecalledItem, get_item_id
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Reply, Utterance
 
@@ -45,7 +45,10 @@ async def respond(
         return await respond_offline(utterance, perception, context, stream)
     if actions.failure_kind is None:
         reply = build_model_reply(perception, context, actions)
-        cited = await list_cited_ids(utterance, context, replace(reply, text=stream.text), deps)
+        recalled = (*context.recall_result.ranking, *actions.tool_items)
+        cited = await list_cited_ids(
+            utterance, context, recalled, replace(reply, text=stream.text), deps
+        )
         reply = replace(reply, details={**reply.details, CITED_KEY: cited})
     else:
         reply = await respond_to_failure(
@@ -79,7 +82,13 @@ def build_model_reply(perception: Perception, context: ReplyContext, actions: Ac
     """Build the reply of a model; everything that it was shown counts as used."""
     shown = frozenset[str]() if actions.built_prompt is None else actions.built_prompt.shown_ids
     result = context.recall_result
-    items = [build_recalled_item(each, used=get_item_id(each) in shown) for each in result.ranking]
+    found = {get_item_id(each): each for each in actions.tool_items}
+    items = [
+        build_recalled_item(each, used=get_item_id(each) in shown)
+        for each in result.ranking
+        if get_item_id(each) not in found
+    ]
+    items += [build_recalled_item(each, used=True) for each in found.values()]
     listed_ids = {item.object for item in items} | {
         each.id for each in context.user_context.summaries
     }
@@ -103,12 +112,16 @@ def build_model_reply(perception: Perception, context: ReplyContext, actions: Ac
 
 
 async def list_cited_ids(
-    utterance: Utterance, context: ReplyContext, reply: Reply, deps: TurnDependencies
+    utterance: Utterance,
+    context: ReplyContext,
+    recalled: Sequence[RecalledItem],
+    reply: Reply,
+    deps: TurnDependencies,
 ) -> list[JsonValue]:
     """Return the ids of shown sources that a reply can be traced to, the surest first."""
     shown = {item.object for item in reply.items if item.used}
     texts: dict[str, str] = {each.id: each.text for each in context.always_known}
-    texts |= {get_item_id(each): get_source_text(each) for each in context.recall_result.ranking}
+    texts |= {get_item_id(each): get_source_text(each) for each in recalled}
     sources = {each: text for each, text in texts.items() if each in shown}
     if not sources:
         return []

@@ -11,20 +11,26 @@ from typing import Final
 from oldfriend.domain.errors import BrokenOutput, ModelError
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel
-from oldfriend.prompts.prompt import Prompt, get_reply_prompt
+from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.failure_messages import FailureKind, classify_failure
 from oldfriend.turn.intent import Perception
 from oldfriend.turn.prompt_builder import BuiltPrompt, build_reply_prompt
+from oldfriend.turn.prompt_sections import find_person_name
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.reply_stream import ReplyStream
+from oldfriend.turn.retrieval import RecalledItem, get_item_id
 from oldfriend.turn.tools.tool import ToolContext
-from oldfriend.turn.tools.tool_executor import ToolCallStatus, ToolExecutor, ToolUse, is_same_call
+from oldfriend.turn.tools.tool_executor import (
+    SUCCESS_STATUSES,
+    ToolExecutor,
+    ToolUse,
+    is_same_call,
+)
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 
 MAX_IDLE_ROUNDS: Final = 2
 """After this many rounds of calls without progress, the model answers without tools."""
-SUCCESS_STATUSES: Final[frozenset[ToolCallStatus]] = frozenset({"done", "reused"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +42,18 @@ class Actions:
     tool_uses: tuple[ToolUse, ...] = ()
     failure_kind: FailureKind | None = None
     error: str = ""
+
+    @property
+    def tool_items(self) -> tuple[RecalledItem, ...]:
+        """Return the records that tools have shown, each once."""
+        items = {get_item_id(each): each for use in self.tool_uses for each in use.items}
+        return tuple(items.values())
+
+    @property
+    def seen_ids(self) -> tuple[str, ...]:
+        """Return the ids of everything shown to the model for the reply."""
+        shown = () if self.built_prompt is None else self.built_prompt.request.shown
+        return (*shown, *(each for use in self.tool_uses for each in use.seen_ids))
 
 
 @dataclass(slots=True)
@@ -61,7 +79,12 @@ class ToolLoop:
                 break
             results = [await self.executor.execute(call) for call in completion.calls]
             idle_rounds = count_idle_rounds(self.executor.uses, len(results), idle_rounds)
-            request = replace(request, turns=(*request.turns, completion.turn, *results))
+            seen = (each for use in self.executor.uses[-len(results) :] for each in use.seen_ids)
+            request = replace(
+                request,
+                turns=(*request.turns, completion.turn, *results),
+                shown=tuple(dict.fromkeys([*request.shown, *seen])),
+            )
         if len(self.stream.text) == length_before:
             model = completion.model
             message = f"{model} ended its turn without a word."
@@ -89,7 +112,18 @@ async def act(
     if deps.unavailable_reason is not None:
         return Actions(failure_kind="resting", error=deps.unavailable_reason)
     prompt = get_reply_prompt()
-    executor = build_executor(utterance, perception, deps, prompt)
+    shown_ids: set[str] = set()  # of the prompt, as soon as it is built
+    tool_context = ToolContext(
+        prompt=prompt,
+        clock=deps.clock,
+        utterance=utterance,
+        search_deps=deps.search_deps,
+        person_name=find_person_name(utterance, context) or prompt.render("the_person"),
+        recall_tokens=deps.limits.budget.snippets,
+        shown_ids=shown_ids,
+        noted_text=perception.note,
+    )
+    executor = build_executor(tool_context, deps)
     built_prompt = build_reply_prompt(
         utterance,
         context,
@@ -98,6 +132,7 @@ async def act(
         tools=executor.definitions,
         budget=deps.limits.budget,
     )
+    shown_ids |= built_prompt.shown_ids
     loop = ToolLoop(model=deps.model, executor=executor, stream=stream)
     failure_kind: FailureKind | None = None
     error = ""
@@ -115,18 +150,13 @@ async def act(
     )
 
 
-def build_executor(
-    utterance: Utterance, perception: Perception, deps: TurnDependencies, prompt: Prompt
-) -> ToolExecutor:
+def build_executor(context: ToolContext, deps: TurnDependencies) -> ToolExecutor:
     """Build the tool executor of this turn."""
-    context = ToolContext(
-        prompt=prompt, clock=deps.clock, utterance=utterance, noted_text=perception.note
-    )
     limits = deps.limits
     return ToolExecutor(
         [spec.build(context) for spec in deps.tools],
         deps.call_store,
-        prompt,
+        context.prompt,
         max_calls=limits.max_tool_calls,
         call_timeout_s=limits.tool_timeout_s,
     )

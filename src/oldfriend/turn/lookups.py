@@ -38,7 +38,7 @@ from oldfriend.search.time_query import find_recap_spans
 from oldfriend.search.types import SearchQuery
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
-from oldfriend.turn.retrieval import RecalledBelief, get_utc_offset_s, load_sources
+from oldfriend.turn.retrieval import RecalledBelief, get_utc_offset_s, load_known_with_evidence
 from oldfriend.turn.turn_outcome import Utterance
 
 MIN_TERM_OVERLAP: Final = 0.6
@@ -115,23 +115,6 @@ class DeletionPreview:
     name: str
     message_count: int
     belief_count: int
-
-
-async def load_known_with_evidence(
-    tx: Transaction, person: PersonId, known: Sequence[MemoryState]
-) -> tuple[RecalledBelief, ...]:
-    """Return beliefs that were not searched for, each with its evidence."""
-    sources = await load_sources(tx, person, [each.memory for each in known])
-    return tuple(
-        RecalledBelief(
-            state=each,
-            score=1.0,
-            why=(),
-            evidence=sources[each.memory.id].evidence,
-            set_by_person_at=sources[each.memory.id].set_by_person_at,
-        )
-        for each in known
-    )
 
 
 async def load_previous_sources(tx: Transaction, utterance: Utterance) -> ReplySources:

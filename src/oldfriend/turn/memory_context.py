@@ -11,9 +11,8 @@ from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import get_block_text
 from oldfriend.prompts.token_budget import select_fitting
-from oldfriend.turn.neighbors import add_neighbors
+from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.prompt_ranking import (
-    move_near_duplicates_last,
     select_candidates,
     select_fitting_items,
 )
@@ -27,7 +26,6 @@ from oldfriend.turn.retrieval import (
     SearchDeps,
     get_item_id,
     list_known_notes,
-    recall,
 )
 
 MAX_CONSIDERED = 50
@@ -64,11 +62,7 @@ async def build_context(
         profile = beliefs.build_profile(query.at)
         core_text = await get_block_text(tx, person.id, "user")
     query = replace(query, max_beliefs=MAX_BELIEFS)
-    result = await recall(search_deps, person, query, limit=MAX_CONSIDERED)
-    if not result.is_empty:
-        ranking = await move_near_duplicates_last(search_deps, person, result.ranking)
-        ranking = await add_neighbors(search_deps, person, ranking, query)
-        result = replace(result, merged_ranking=ranking)
+    result = await recall_in_full(search_deps, person, query, limit=MAX_CONSIDERED)
     section_budget = budget // PROFILE_DIVISOR
     profile_lines = build_profile_lines(
         profile.attributes,

@@ -6,8 +6,9 @@ from typing import Final
 
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
 from oldfriend.search import Reason, ScoredMessage
+from oldfriend.search.message_scope import list_within_scope
 from oldfriend.turn.intent import is_question_by_classifier
 from oldfriend.turn.retrieval import (
     RecalledItem,
@@ -17,6 +18,8 @@ from oldfriend.turn.retrieval import (
     get_item_id,
 )
 
+NEIGHBORS_EACH_SIDE: Final = 3
+"""Messages on each side that show what a message was about."""
 MAX_COMPLETED: Final = 5
 """The most messages that get their neighbors, the best first."""
 MAX_SHORT_CHARS: Final = 60
@@ -24,6 +27,14 @@ MAX_SHORT_CHARS: Final = 60
 QUESTION_MARKS: Final = ("?", "\uff1f")
 REPLY: Final = Reason(cause="answers", strength=0.5)
 CONTEXT: Final = Reason(cause="session", strength=0.2)
+
+
+async def list_neighbors(
+    search_deps: SearchDeps, message: Message, *, each_side: int = NEIGHBORS_EACH_SIDE
+) -> tuple[Message, ...]:
+    """Return the messages just before and after a message."""
+    async with search_deps.db.begin_read() as tx:
+        return tuple(await list_surrounding_messages(tx, message, each_side=each_side))
 
 
 async def add_neighbors(
@@ -38,6 +49,8 @@ async def add_neighbors(
         around = index.find_neighbors([*recalled][:MAX_COMPLETED])
         new = {seq for pair in around.values() for seq in pair if seq is not None}
         new -= recalled.keys() | set(query.excluded_seqs)
+        if query.scope is not None:
+            new = list_within_scope(index, query.scope, new)
         messages = await list_messages_by_seq(tx, person.id, sorted(new))
     by_seq = {each.seq: each for each in messages}
     by_seq |= {seq: each.message for seq, each in recalled.items()}

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message
 from oldfriend.lang.message_acts import MessageAct, classify_act
 from oldfriend.memory.receipts import ReceiptItem
@@ -49,6 +48,8 @@ from oldfriend.turn.offline_ranking import (
     is_context_only,
     is_likely_known,
     is_only_relation,
+    list_later_than_beliefs,
+    list_later_than_messages,
     list_rewritten_beliefs,
     select_told,
 )
@@ -233,7 +234,9 @@ def answer_question(
     ):
         text, used = answer_who_is(context, book, zone)
     else:
-        text, used = answer_from_memory(context.recall_result, book, zone)
+        text, used = put_later_first(
+            *answer_from_memory(context.recall_result, book, zone), context.recall_result, book
+        )
     if perception.note is not None:
         text = f"{format_note_confirmation(perception.note, context, book)}\n\n{text}"
     return text, used
@@ -278,7 +281,7 @@ def answer_who_is(
     ]
     if not mentioning:
         return format_unknown_names(context, book), ()
-    return quote_messages(mentioning, book, sure_message=context.recall_result.sure_message)
+    return quote_messages(mentioning, context.recall_result, book)
 
 
 def is_short_act(text: str, act: MessageAct, min_probability: float) -> bool:
@@ -326,13 +329,25 @@ def answer_from_memory(
             each for each in recall_result.messages if has_named_entity(each, recall_result)
         ]
         return (
-            quote_messages(mentioning, book, sure_message=recall_result.sure_message)
+            quote_messages(mentioning, recall_result, book)
             if mentioning
             else answer_from_beliefs(beliefs, book, zone)
         )
     if is_known and not (has_better_messages(recall_result) or has_newer_message(recall_result)):
         return answer_from_beliefs(beliefs, book, zone)
     return answer_from_messages(recall_result, book)
+
+
+def put_later_first(
+    text: str, used: Sequence[RecalledItem], recall_result: RecallResult, book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Return an answer from beliefs after the messages that may have changed what they tell."""
+    later = list_later_than_beliefs(used, recall_result)
+    if not later:
+        return text, used
+    lines = [f"• {format_recalled_quote(each, book)}" for each in later]
+    told = format_list(book.phrases["later_said"], lines)
+    return f"{told}\n\n{book.phrases['before_that']}\n{text}", [*later, *used]
 
 
 def answer_requested_values(
@@ -433,7 +448,7 @@ def answer_from_messages(
     ]
     if not close:
         return book.phrases["nothing_found"], ()
-    return quote_messages(close, book, sure_message=recall_result.sure_message)
+    return quote_messages(close, recall_result, book)
 
 
 def is_same_question(recalled: RecalledMessage, question: str) -> bool:
@@ -451,12 +466,16 @@ def is_close(recalled: RecalledMessage, min_score: float) -> bool:
 
 
 def quote_messages(
-    recalled: Sequence[RecalledMessage], book: LocalePhrases, *, sure_message: MessageId | None
+    recalled: Sequence[RecalledMessage], recall_result: RecallResult, book: LocalePhrases
 ) -> tuple[str, Sequence[RecalledItem]]:
-    """Quote the first of these messages, each wording once; unless sure, as no more than close."""
+    """Quote the first of these messages, each wording once; unless sure, as no more than close.
+
+    What is only close is quoted with what was said later of the same, the newest first.
+    """
     closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
-    if closest[0].message.id != sure_message:
-        newest = sorted(closest, key=lambda each: -each.message.at)
+    if closest[0].message.id != recall_result.sure_message:
+        later = list_later_than_messages(closest, recall_result)
+        newest = sorted([*closest, *later], key=lambda each: -each.message.at)
         lines = (f"• {format_recalled_quote(each, book)}" for each in newest)
         return format_list(book.phrases["not_sure"], lines), newest
     used = sorted(closest, key=is_context_only)

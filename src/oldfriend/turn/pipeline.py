@@ -124,13 +124,13 @@ def collect_seen_ids(
     utterance: Utterance, context: ReplyContext, actions: Actions, reply: Reply
 ) -> frozenset[str]:
     """Return the ids of everything a turn was decided from: shown to models or quoted."""
-    analysis, built_prompt = context.companion_state.analysis, actions.built_prompt
+    analysis = context.companion_state.analysis
     return frozenset(
         [
             *(each.id for each in utterance.messages),
             *(item.object for item in reply.items if item.used),
             *(() if analysis is None else analysis.seen_ids),
-            *(() if built_prompt is None else built_prompt.request.shown),
+            *actions.seen_ids,
             *context.companion_state.working_memory.source_ids,
         ]
     )
@@ -139,17 +139,20 @@ def collect_seen_ids(
 def update_working_memory(
     utterance: Utterance, context: ReplyContext, actions: Actions, reply: Reply
 ) -> WorkingMemory | None:
-    """Return the working memory after a turn; None (unchanged) if no model has answered."""
+    """Return the working memory after a turn; None (unchanged) if no model has answered.
+
+    It keeps no records: what a tool has shown of them is found again when it is needed.
+    """
     if actions.failure_kind is not None:
         return None
-    result = actions.tool_uses[-1].result if actions.tool_uses else ""
-    seen = () if actions.built_prompt is None else actions.built_prompt.request.shown
+    results = [use.result for use in actions.tool_uses if not use.items]
+    result = results[-1] if results else ""
     return build_next_working_memory(
         utterance,
         context.companion_state,
         reply.text,
         tool_result=result,
-        seen_ids=seen,
+        seen_ids=actions.seen_ids,
         now=utterance.message.at,
     )
 

@@ -52,6 +52,9 @@ from oldfriend.turn.recent_messages import (
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.turn_outcome import Utterance
 
+NOTES_DIVISOR: Final = 4
+"""The notes may take at least this part (one fourth) of the tokens for rules, tools and notes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltPrompt:
@@ -72,8 +75,12 @@ class SectionSlot:
 
 
 def compute_notes_budget(draft: PromptDraft) -> int:
-    """Return the tokens that the rules, the tools and the state leave of their share."""
-    return draft.budget.system - count_tokens(draft.list_by_name("rules", "tools", "state"))
+    """Return the tokens that the rules, the tools and the state leave of their share.
+
+    Never less than a part of it: tools must not push out what the person asked to remember.
+    """
+    taken = count_tokens(draft.list_by_name("rules", "tools", "state"))
+    return max(draft.budget.system - taken, draft.budget.system // NOTES_DIVISOR)
 
 
 def compute_summaries_budget(draft: PromptDraft) -> int:

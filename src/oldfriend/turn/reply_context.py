@@ -6,10 +6,9 @@ for a model, what it reads in the window is not recalled. Reads and never writes
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Self
+from typing import Literal, Self
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import MessageId, ObjectId
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
@@ -25,21 +24,20 @@ from oldfriend.turn.companion_state import (
     choose_reply_style,
     load_companion_state,
 )
+from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.intent import Perception
+from oldfriend.turn.later_messages import add_later_messages
 from oldfriend.turn.lookups import (
     NO_REPLY_SOURCES,
     DeletionPreview,
     PastBeliefs,
     ReplySources,
-    load_known_with_evidence,
     load_past_beliefs,
     load_previous_sources,
     load_told_then,
     preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
-from oldfriend.turn.neighbors import add_neighbors
-from oldfriend.turn.prompt_ranking import move_near_duplicates_last
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
     QuoteCounts,
@@ -50,14 +48,15 @@ from oldfriend.turn.recent_messages import (
 )
 from oldfriend.turn.retrieval import (
     EMPTY_RECALL,
+    READ_ERRORS,
     KnownNote,
     RecalledBelief,
-    RecalledMessage,
     RecallQuery,
     RecallResult,
     SearchDeps,
     build_question,
     list_known_notes,
+    load_known_with_evidence,
     recall,
 )
 from oldfriend.turn.turn_dependencies import TurnDependencies
@@ -78,9 +77,6 @@ LOOKUP_INTENTS = frozenset({"about_me", "promises", "why_so", "correct", "believ
 
 ContextPart = Literal["notes", "profile", "inner", "search", "meaning"]
 """The parts of memory that a reply can lack."""
-
-READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
-"""What reading a broken part of memory raises; the turn goes on without that part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,13 +301,7 @@ async def recall_beyond_window(
 ) -> RecallResult:
     """Recall what is not in the window, with neighbors; repetitions of what is newer come last."""
     query = build_recall_query(utterance, perception, excluded_seqs)
-    result = await recall(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
-    if result.is_empty:
-        return result
-    ranking = await move_near_duplicates_last(deps.search_deps, utterance.person, result.ranking)
-    ranking = await add_neighbors(deps.search_deps, utterance.person, ranking, query)
-    messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))
-    return replace(result, merged_ranking=ranking, messages=messages)
+    return await recall_in_full(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
 
 
 async def load_offline_context(
@@ -331,6 +321,9 @@ async def load_offline_context(
                 found = await read_answers(
                     search_deps, utterance.person, query.text, query.language, found
                 )
+                context = replace(context, recall_result=found)
+            if perception.intent == "question":
+                found = await add_later_messages(search_deps, utterance.person, query, found)
                 context = replace(context, recall_result=found)
         except READ_ERRORS as error:
             context = add_read_error(context, "search", error)

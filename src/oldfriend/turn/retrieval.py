@@ -5,12 +5,12 @@ Reads the database and calls the embedder, one after the other; never writes.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.confusable_names import is_group_like
-from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.errors import EmbeddingFailed, OldfriendError
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
 from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, truncate_middle
@@ -20,7 +20,7 @@ from oldfriend.llm.reading import Reader, Reading
 from oldfriend.memory.corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
+from oldfriend.memory.messages import list_messages_by_seq
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import compute_exact_cosines
@@ -41,12 +41,14 @@ from oldfriend.search import (
     search,
 )
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
+from oldfriend.search.belief_scope import MAX_BELIEFS_IN_SCOPE, limit_to_scope
 from oldfriend.search.own_names import list_told_names
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
 from oldfriend.search.question_patterns import RequestedAttribute
 from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.time_query import is_recency_query
+from oldfriend.search.types import MessageScope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,15 @@ class RecalledBelief:
         return REQUESTED_VALUE in self.why
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterMessage:
+    """A message that may have changed what an earlier one says."""
+
+    changed: MessageId
+    recalled: RecalledMessage
+    logit: float  # that it did
+
+
 RecalledItem: TypeAlias = RecalledMessage | RecalledBelief
 
 
@@ -101,6 +112,7 @@ class RecallResult:
     preference_intent: PreferenceIntent | None = None  # it asks for likes or dislikes
     # It asks for the latest of something, or for a current state.
     is_asking_for_latest: bool = False
+    later_messages: tuple[LaterMessage, ...] = ()  # than recalled messages and evidence
     # Messages and beliefs, best first; empty: by score.
     merged_ranking: tuple[RecalledItem, ...] = ()
 
@@ -139,6 +151,8 @@ class RecallQuery:
     answered_seqs: Sequence[int] = ()  # those of them being answered
     kinds: Collection[MemoryKind] = ()  # of beliefs; empty: all
     max_beliefs: int | None = None  # None: as many as messages
+    scope: MessageScope | None = None  # its times also hold for beliefs; None: everything
+    belief_ids: Collection[MemoryId] | None = None  # the beliefs that may be found; None: all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,14 +192,8 @@ def get_item_id(item: RecalledItem) -> str:
     return item.state.memory.id if isinstance(item, RecalledBelief) else item.message.id
 
 
-NEIGHBORS_EACH_SIDE = 3
-"""Messages on each side that show what a message was about."""
-
-
-async def list_neighbors(search_deps: SearchDeps, message: Message) -> tuple[Message, ...]:
-    """Return the messages just before and after a message."""
-    async with search_deps.db.begin_read() as tx:
-        return tuple(await list_surrounding_messages(tx, message, each_side=NEIGHBORS_EACH_SIDE))
+READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
+"""What reading a broken part of memory raises; the turn goes on without that part."""
 
 
 async def recall(
@@ -265,9 +273,15 @@ async def search_once(
         question = replace(question, own_names=own_names)
         beliefs = await search_deps.index_cache.get_belief_index(tx, person.id)
         max_beliefs = limit if query.max_beliefs is None else query.max_beliefs
+        is_limited = query.scope is not None or query.belief_ids is not None
         believed = beliefs.search(
-            question, max_beliefs, kinds=query.kinds, scorer=search_deps.scorer
+            replace(question, scope=None),
+            MAX_BELIEFS_IN_SCOPE if is_limited else max_beliefs,
+            kinds=query.kinds,
+            scorer=search_deps.scorer,
         )
+        if is_limited:
+            believed = limit_to_scope(believed, query.scope, query.belief_ids, limit=max_beliefs)
         index = await search_deps.index_cache.get_message_index(
             tx, person.id, exclude=query.answered_seqs
         )
@@ -328,6 +342,23 @@ def adjust_score_for_current_value(
         score = min(hit.score, UNASKED_VALUE_FACTOR * min(value_scores.values()))
         return replace(recalled, hit=replace(hit, score=score))
     return recalled
+
+
+async def load_known_with_evidence(
+    tx: Transaction, person: PersonId, known: Sequence[MemoryState]
+) -> tuple[RecalledBelief, ...]:
+    """Return beliefs that were not searched for, each with its evidence."""
+    sources = await load_sources(tx, person, [each.memory for each in known])
+    return tuple(
+        RecalledBelief(
+            state=each,
+            score=1.0,
+            why=(),
+            evidence=sources[each.memory.id].evidence,
+            set_by_person_at=sources[each.memory.id].set_by_person_at,
+        )
+        for each in known
+    )
 
 
 async def load_recalled_beliefs(
@@ -416,6 +447,7 @@ def build_question(
         asked_at=query.at,
         zone_offset_s=get_utc_offset_s(query.at, person.zone),
         exclude=frozenset(query.excluded_seqs),
+        scope=query.scope,
     )
 
 

@@ -13,7 +13,7 @@ from oldfriend.domain.errors import (
     RequestRejected,
 )
 from oldfriend.llm.adapters.model_factory import build_model
-from oldfriend.llm.model import ToolCall, ToolResult
+from oldfriend.llm.model import UNREADABLE_ARGUMENTS, ToolCall, ToolResult
 from oldfriend.llm.providers import ApiKind, build_model_config
 from tests.fakes.raw_server import END, STREAM_HEAD, chat_piece, chunk, event, raw_server, whole
 from tests.llm.asking import WEATHER, Listener, saying
@@ -190,12 +190,16 @@ async def test_an_answer_of_nothing(ends):
 
 @pytest.mark.parametrize("arguments", ['{"a": ', '{"a": 1e999}', f'{{"a": {"7" * 5_000}}}', "7"])
 async def test_arguments_that_are_no_json(arguments):
-    """The tool is not run on a guess."""
+    """The tool is not run on a guess, but the model is told; cut off, it is no answer."""
     call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": arguments}}
     message = chat_message({"content": None, "tool_calls": [call]}, ends="tool_calls")
-    async with raw_server(whole(message)) as server:
+    cut_off = chat_message({"content": None, "tool_calls": [call]}, ends="length")
+    async with raw_server(whole(message), whole(cut_off)) as server:
+        [made] = (await ask(server.url, "openai")).calls
         with pytest.raises(BrokenOutput, match="look"):
             await ask(server.url, "openai")
+
+    assert (made.name, dict(made.arguments)) == ("look", {UNREADABLE_ARGUMENTS: arguments[:500]})
 
 
 @pytest.mark.parametrize("count", [1 << 63, 10**30])

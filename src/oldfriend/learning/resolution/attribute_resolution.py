@@ -44,6 +44,8 @@ def resolve_fact(state: ResolutionState, claim: Claim) -> None:
         extend_start(state, twin, claim, values)
     elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
+    elif namesake := find_by_text(state.list_live("fact"), claim):
+        reinforce(state, namesake, claim)
     else:
         add_value(state, claim, values)
 
@@ -374,6 +376,19 @@ def find_by_value(known: Iterable[MemoryState], value: str) -> MemoryState | Non
     """Return the belief with a value, ignoring case and punctuation."""
     wanted = fold_value(value)
     return next((each for each in known if fold_value(each.memory.value) == wanted), None)
+
+
+def find_by_text(known: Iterable[MemoryState], claim: Claim) -> MemoryState | None:
+    """Return the belief about the same subject in the same words, whatever its key."""
+    return next(
+        (
+            each
+            for each in known
+            if each.memory.subject == claim.subject
+            and fold_value(each.memory.text) == fold_value(claim.text)
+        ),
+        None,
+    )
 
 
 def find_opposite(claim: Claim, known: Sequence[MemoryState]) -> MemoryState | None:

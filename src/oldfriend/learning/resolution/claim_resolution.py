@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory, MemoryState, ObjectLink
@@ -55,7 +56,7 @@ def resolve_extraction(state: ResolutionState, extraction: Extraction) -> None:
         resolve_mention(state, mention)
     for same_as in extraction.same_as_claims:
         resolve_same_as(state, same_as)
-    for extracted in extraction.claims:
+    for extracted in sorted(extraction.claims, key=may_repeat_another):
         claim = end_if_pet_died(
             state, convert_to_termination(state, extracted, extraction.claims), extraction.claims
         )
@@ -67,6 +68,11 @@ def resolve_extraction(state: ResolutionState, extraction: Extraction) -> None:
         end_pet_beliefs(state, claim)
     for relation in extraction.relations:
         resolve_relation(state, end_relation_if_pet_died(state, relation, extraction.claims))
+
+
+def may_repeat_another(claim: Claim) -> bool:
+    """Return whether a claim joins a belief in the same words, so that it comes last."""
+    return claim.kind == "fact" and not is_single_valued(claim)
 
 
 def resolve_claim(state: ResolutionState, claim: Claim) -> None:

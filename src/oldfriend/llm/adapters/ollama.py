@@ -41,6 +41,7 @@ from oldfriend.llm.model import (
     ToolCall,
     ToolResult,
     clamp_token_count,
+    keep_unreadable,
 )
 from oldfriend.llm.providers import ModelConfig, is_free
 
@@ -158,7 +159,7 @@ class OllamaModel:
                     if "error" in part:
                         raise self._map_status(500, line)
                     message = part["message"]
-                    calls += parse_calls(message.get("tool_calls") or (), self.name)
+                    calls += parse_calls(message.get("tool_calls") or ())
                     text = str(message.get("content") or "")
                     texts.append(text)
                     yield text
@@ -369,24 +370,17 @@ def choose_context(needed: int) -> int:
     return next((step for step in CONTEXT_STEPS if step >= needed), CONTEXT_STEPS[-1])
 
 
-def parse_calls(calls: Sequence[Json], model: str) -> list[ToolCall]:
-    """Parse the tool calls of a message. Raises BrokenOutput."""
+def parse_calls(calls: Sequence[Json]) -> list[ToolCall]:
+    """Parse the tool calls of a message; arguments that are no object are kept as unreadable."""
     parsed: list[ToolCall] = []
     for call in calls:
         function = call["function"]
         if not isinstance(function, dict):
             raise TypeError("no function")
         name, arguments = str(function["name"]), function.get("arguments")
-        if not isinstance(arguments, dict):
-            raise BrokenOutput(
-                localizable(
-                    "answer_unusable",
-                    f"{model} asked for {name} with arguments that are no JSON object.",
-                    model=model,
-                )
-            )
+        readable = arguments if isinstance(arguments, dict) else keep_unreadable(str(arguments))
         identity = str(call.get("id") or f"call_{secrets.token_hex(8)}")
-        parsed.append(ToolCall(id=identity, name=name, arguments=arguments))
+        parsed.append(ToolCall(id=identity, name=name, arguments=readable))
     return parsed
 
 

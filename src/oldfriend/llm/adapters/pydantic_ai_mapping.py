@@ -1,7 +1,7 @@
 """pydantic-ai mapping: requests as the library's types; its responses and errors as ours."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pydantic_ai.exceptions import (
@@ -77,6 +77,7 @@ from oldfriend.llm.model import (
     ToolCall,
     ToolResult,
     clamp_token_count,
+    keep_unreadable,
 )
 from oldfriend.llm.providers import LOCAL_PROVIDERS, ModelConfig
 
@@ -324,7 +325,7 @@ def parse_response(
     return Completion(
         model=model,
         text=text,
-        calls=tuple(parse_tool_call(part, model) for part in calls),
+        calls=tuple(parse_tool_call(part, model, is_truncated=is_truncated) for part in calls),
         usage=TokenUsage(
             input=clamp_token_count(usage.input_tokens),
             cached=clamp_token_count(usage.cache_read_tokens),
@@ -336,19 +337,25 @@ def parse_response(
     )
 
 
-def parse_tool_call(part: ToolCallPart, model: str) -> ToolCall:
-    """Parse a tool call whose arguments are a JSON object. Raises BrokenOutput."""
+def parse_tool_call(part: ToolCallPart, model: str, *, is_truncated: bool) -> ToolCall:
+    """Parse a tool call; arguments that are no JSON object are kept as unreadable.
+
+    Raises BrokenOutput if they broke off at the output limit.
+    """
+    arguments: Mapping[str, JsonValue]
     try:
-        arguments: dict[str, JsonValue] = part.args_as_dict(raise_if_invalid=True)
+        arguments = part.args_as_dict(raise_if_invalid=True)
         json.dumps(arguments, allow_nan=False)  # reject NaN and infinity
     except (ValueError, AssertionError) as error:
-        raise BrokenOutput(
-            localizable(
-                "answer_unusable",
-                f"{model} asked for {part.tool_name} with arguments that are no JSON object.",
-                model=model,
-            )
-        ) from error
+        if is_truncated:
+            raise BrokenOutput(
+                localizable(
+                    "answer_unusable",
+                    f"{model} asked for {part.tool_name} with arguments that are no JSON object.",
+                    model=model,
+                )
+            ) from error
+        arguments = keep_unreadable(str(part.args))
     return ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=arguments)
 
 

@@ -8,6 +8,7 @@ from oldfriend.domain.clock import Clock
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import ToolCall, ToolDefinition
 from oldfriend.prompts.prompt import Prompt
+from oldfriend.turn.retrieval import RecalledItem, SearchDeps
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.usage.tool_calls import RecordedToolCall, ToolEffect
 
@@ -59,10 +60,25 @@ ToolArguments: TypeAlias = Mapping[str, JsonValue]
 class ToolContext:
     """What a tool may use in the turn that it is bound to."""
 
-    prompt: Prompt  # what the model is told about the tool
+    prompt: Prompt  # what the model is told about the tool, and the labels of records
     clock: Clock
     utterance: Utterance
+    search_deps: SearchDeps
+    person_name: str  # what the person is called, or words that stand for a name
+    recall_tokens: int  # what all results with records may take in this turn
+    # Ids of the messages and memories that the model was shown so far in this turn; a tool adds
+    # what it shows.
+    shown_ids: set[str]
     noted_text: str | None = None  # what a rule has noted from the same message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOutput:
+    """A result that shows records of the memory, within the limits of the tool."""
+
+    text: str
+    items: tuple[RecalledItem, ...] = ()  # shown in it
+    source_ids: tuple[str, ...] = ()  # ids of others, shown in it in other words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +86,15 @@ class BoundTool:
     """One thing that the companion can do besides talking.
 
     ``run`` takes arguments that fit the tool's schema and returns the result for the model. It
-    raises an OldfriendError if it cannot do what was asked.
+    raises an OldfriendError if it cannot do what was asked. A tool that only reads the memory is
+    not recorded: a turn that runs again reads anew, as it recalls anew.
     """
 
     definition: ToolDefinition
     kind: ToolEffect
-    run: Callable[[ToolArguments], Awaitable[str]]
+    run: Callable[[ToolArguments], Awaitable[str | ToolOutput]]
+    max_uses: int | None = None  # in one turn; None: as many as of all tools
+    is_recorded: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

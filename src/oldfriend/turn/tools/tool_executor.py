@@ -8,13 +8,14 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.json import JsonValue
-from oldfriend.llm.model import ToolCall, ToolDefinition, ToolResult
+from oldfriend.llm.model import UNREADABLE_ARGUMENTS, ToolCall, ToolDefinition, ToolResult
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolCallStore
+from oldfriend.turn.retrieval import RecalledItem, get_item_id
+from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolCallStore, ToolOutput
 from oldfriend.usage.tool_calls import RecordedToolCall
 
 JSON_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -40,6 +41,7 @@ ToolCallStatus = Literal[
     "repeated",
     "too many",
 ]
+SUCCESS_STATUSES: Final[frozenset[ToolCallStatus]] = frozenset({"done", "reused"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,13 @@ class ToolUse:
     call: ToolCall
     status: ToolCallStatus
     result: str
+    items: tuple[RecalledItem, ...] = ()  # the records shown in the result
+    source_ids: tuple[str, ...] = ()  # of others, shown in it in other words
+
+    @property
+    def seen_ids(self) -> tuple[str, ...]:
+        """Return the ids of everything quoted or paraphrased in the result."""
+        return (*map(get_item_id, self.items), *self.source_ids)
 
 
 class ToolExecutor:
@@ -103,7 +112,13 @@ class ToolExecutor:
             )
         if errors := validate_arguments(call.arguments, tool.definition.parameters):
             return self._refuse(call, "bad arguments", "bad_arguments", faults="; ".join(errors))
-        return await self._run_once(call, tool)
+        if tool.max_uses is not None and self._count_uses(call.name) >= tool.max_uses:
+            return self._refuse(call, "too many", "too_many")
+        return await (self._run_once(call, tool) if tool.is_recorded else self._try(call, tool))
+
+    def _count_uses(self, name: str) -> int:
+        """Return how often a tool has given a result in this turn."""
+        return sum(use.call.name == name and use.status in SUCCESS_STATUSES for use in self.uses)
 
     async def _run_once(self, call: ToolCall, tool: BoundTool) -> ToolUse:
         """Return the result of an earlier attempt of this turn, else run the call."""
@@ -155,6 +170,14 @@ class ToolExecutor:
             return self._refuse(call, "too slow", "tool_too_slow")
         except OldfriendError as error:
             return self._refuse(call, "failed", "tool_failed", error=str(error))
+        if isinstance(result, ToolOutput):
+            return ToolUse(
+                call=call,
+                status="done",
+                result=result.text,
+                items=result.items,
+                source_ids=result.source_ids,
+            )
         return ToolUse(call=call, status="done", result=self._truncate(result))
 
     def _refuse(self, call: ToolCall, status: ToolCallStatus, part: str, **values: str) -> ToolUse:
@@ -177,12 +200,17 @@ def is_same_call(one: ToolCall, other: ToolCall) -> bool:
 
 def validate_arguments(arguments: ToolArguments, parameters: Mapping[str, JsonValue]) -> list[str]:
     """Return what is wrong with the arguments, in words for the model; empty if they fit."""
+    if UNREADABLE_ARGUMENTS in arguments:
+        return ["they are no JSON object; send them again as one"]
     properties, required = parameters.get("properties"), parameters.get("required")
     assert isinstance(properties, dict)
     needed = required if isinstance(required, list) else []
     missing = [f"{name} is missing" for name in needed if name not in arguments]
     unknown = [f"{name} is not known" for name in arguments if name not in properties]
-    return [*missing, *unknown, *list_type_errors(arguments, properties)]
+    given = {
+        name: value for name, value in arguments.items() if value is not None or name in needed
+    }  # some models send null for what they leave out
+    return [*missing, *unknown, *list_type_errors(given, properties)]
 
 
 def list_type_errors(

@@ -1,0 +1,79 @@
+"""Belief scope: the beliefs of a time, or about somebody or something."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.domain.ids import EntityId, MemoryId
+from oldfriend.domain.memories import MemoryState
+from oldfriend.search.belief_results import BeliefSearchResult
+from oldfriend.search.belief_score import find_time_range
+from oldfriend.search.belief_search import BeliefIndex
+from oldfriend.search.mention_index import build_mention_text
+from oldfriend.search.name_index import contains_name
+from oldfriend.search.types import MessageScope
+
+MAX_BELIEFS_IN_SCOPE: Final = 500
+"""The most beliefs that are ranked before those outside a scope are dropped."""
+
+
+def list_ids_about(
+    beliefs: BeliefIndex, entities: Sequence[EntityId], names: Sequence[str]
+) -> set[MemoryId]:
+    """List the beliefs, live and ended, about these entities or that hold one of the names."""
+    folded = [name.strip().casefold() for name in names if name.strip()]
+    about = [known for each in entities for known in beliefs.list_about(each, with_ended=True)]
+    about += [
+        known
+        for known in beliefs.known
+        if any(contains_name(build_mention_text(known.memory), name) for name in folded)
+    ]
+    relations = (
+        neighbor.known
+        for each in entities
+        for neighbor in beliefs.graph.list_neighbors(each, matches=lambda _: True)
+    )
+    return {known.memory.id for known in (*about, *relations)}
+
+
+def limit_to_scope(
+    found: BeliefSearchResult,
+    scope: MessageScope | None,
+    belief_ids: Collection[MemoryId] | None,
+    *,
+    limit: int,
+) -> BeliefSearchResult:
+    """Return the best beliefs within a scope, of those named if any are named.
+
+    What somebody said is asked for in their own words, so no belief stands for it.
+    """
+    hits = [
+        hit
+        for hit in found.hits
+        if (belief_ids is None or hit.known.memory.id in belief_ids)
+        and (scope is None or is_in_scope(hit.known, scope))
+    ]
+    return replace(found, hits=tuple(hits[:limit]), other_times=())
+
+
+def is_in_scope(known: MemoryState, scope: MessageScope) -> bool:
+    """Tell whether a belief is of a time: said, happened, held or due then."""
+    if scope.role or scope.speakers:
+        return False
+    return happened_within(known, scope) or overlaps(
+        (known.stats.first_seen, known.stats.last_seen), scope
+    )
+
+
+def happened_within(known: MemoryState, scope: MessageScope) -> bool:
+    """Tell whether a belief is of something that happened, began or is due in a time."""
+    held = find_time_range(known.memory)
+    return held is not None and overlaps(held, scope)
+
+
+def overlaps(span: tuple[int, int], scope: MessageScope) -> bool:
+    """Tell whether a span of time and a scope overlap."""
+    first, last = span
+    return (scope.since is None or last >= scope.since) and (
+        scope.until is None or first < scope.until
+    )
