@@ -4,7 +4,14 @@ from dataclasses import replace
 from unittest.mock import Mock
 
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Evidence, EvidenceStats, Memory, MemoryState, Summary
+from oldfriend.domain.memories import (
+    Evidence,
+    EvidenceStance,
+    EvidenceStats,
+    Memory,
+    MemoryState,
+    Summary,
+)
 from oldfriend.domain.profile_attributes import EMPTY_PROFILE
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.prompts.token_budget import BUDGETS
@@ -35,7 +42,9 @@ from oldfriend.turn.user_context import UserContext
 DAY = 86_400_000_000
 
 
-def belief(name: str, *causes: str, rests_on: str = "") -> RecalledBelief:
+def belief(
+    name: str, *causes: str, rests_on: str = "", stance: EvidenceStance = "supports"
+) -> RecalledBelief:
     """Something believed."""
     memory = Memory(
         id=MemoryId(ObjectId(name)),
@@ -46,7 +55,7 @@ def belief(name: str, *causes: str, rests_on: str = "") -> RecalledBelief:
         learned_at=0,
     )
     stats = EvidenceStats(strength=1, confidence=1, times_seen=1, first_seen=0, last_seen=0)
-    evidence = (Mock(Evidence, message=MessageId(rests_on)),) if rests_on else ()
+    evidence = (Mock(Evidence, message=MessageId(rests_on), stance=stance),) if rests_on else ()
     return RecalledBelief(
         state=MemoryState(memory=memory, stats=stats, base_seq=1),
         score=0.5,
@@ -84,6 +93,13 @@ def test_of_a_belief_and_its_words_the_better_stands_for_both() -> None:
 
     assert fitting(items, 100) == {"b0", "m1"}
     assert fitting([items[1], items[0], items[2]], 100) == {"m0", "m1"}
+
+
+def test_what_contradicts_a_belief_is_shown_beside_it() -> None:
+    """It says what the belief does not."""
+    items: list[RecalledItem] = [belief("b0", rests_on="m0", stance="contradicts"), message("m0")]
+
+    assert fitting(items, 100) == {"b0", "m0"}
 
 
 def test_what_one_message_tells_of_two_things_is_told_of_both() -> None:
