@@ -107,6 +107,17 @@ async def test_a_belief_and_its_words_are_not_both_told(talk: Talk) -> None:
     assert dropped["memories"]
 
 
+async def test_what_the_profile_tells_is_not_told_again(talk: Talk) -> None:
+    """By the message that it rests on, where this holds no other words."""
+    _, request = await briefed(talk, "Do I love jazz?")
+    prompt = request.stable + request.changing
+
+    assert "Loves jazz." in request.stable
+    assert "coriander" in request.stable
+    assert "I love jazz, and I can't stand coriander." not in prompt
+    assert "I live in Porto, in a small flat by the river." in prompt
+
+
 async def test_what_was_only_read_says_so_and_is_never_the_persons(talk: Talk) -> None:
     """It is found, and labelled."""
     text = "Read in a newsletter that walnut oil cures colds."

@@ -201,13 +201,13 @@ async def list_object_evidence(
 async def list_resting_objects(
     tx: Transaction, person: PersonId, messages: Sequence[MessageId]
 ) -> dict[MessageId, frozenset[ObjectId]]:
-    """Return the objects that rest on each of some messages; messages without any are left out."""
+    """Return the objects that each of some messages supports; messages without any are left out."""
     if not messages:
         return {}
     parameters = {f"message{index}": each for index, each in enumerate(messages)}
     rows = await tx.rows(
         f"""SELECT message, object FROM evidence
-           WHERE person = :person AND withdrawn_at IS NULL
+           WHERE person = :person AND withdrawn_at IS NULL AND stance = 'supports'
            AND message IN ({", ".join(f":{name}" for name in parameters)})""",
         person=person,
         **parameters,

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.belief_embeddings import load_belief_vectors
@@ -129,11 +130,10 @@ def select_fitting_items(
     return [kept[index] for index in sorted(kept)]
 
 
-def list_evidence_ids(item: RecalledItem) -> set[str]:
-    """Return the ids of the messages that a belief rests on."""
-    return (
-        {*(each.message for each in item.evidence)} if isinstance(item, RecalledBelief) else set()
-    )
+def list_evidence_ids(item: RecalledItem) -> set[MessageId]:
+    """Return the ids of the messages that a belief rests on, not of those that contradict it."""
+    evidence = item.evidence if isinstance(item, RecalledBelief) else ()
+    return {each.message for each in evidence if each.stance == "supports"}
 
 
 def is_reworded(item: RecalledItem, others: Iterable[RecalledItem]) -> bool:

@@ -31,6 +31,7 @@ from oldfriend.turn.prompt_labels import (
 )
 from oldfriend.turn.prompt_ranking import (
     holds_words,
+    list_evidence_ids,
     select_candidates,
     select_fitting_items,
 )
@@ -284,9 +285,9 @@ def is_told_already(item: RecalledItem, draft: PromptDraft, *, is_among_best: bo
     """
     content: Memory | Message
     if isinstance(item, RecalledBelief):
-        content, sources = item.state.memory, [each.message for each in item.evidence]
+        content, sources = item.state.memory, list_evidence_ids(item)
     else:
-        content, sources = item.message, [item.message.id]
+        content, sources = item.message, {item.message.id}
     by_source = draft.context.resting_beliefs
     resting = {known for each in sources for known in by_source.get(each, ())}
     resting &= {*draft.shown_ids}
