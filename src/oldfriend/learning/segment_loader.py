@@ -39,6 +39,7 @@ from oldfriend.memory.journal import MemoryVersion, get_latest_seq, get_memory_v
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before_segment, list_segment_messages
 from oldfriend.memory.vectors import load_message_vectors
+from oldfriend.search.name_index import NamedIn
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.types import multiply
 
@@ -231,12 +232,12 @@ def select_nearest(
 
 def filter_mentioned(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:
     """Return the entities named in some messages, and those of uncertain identity."""
-    text = "\n".join(message.text for message in messages).casefold()
+    texts = [NamedIn(message.text, message.language) for message in messages]
     return [
         each
         for each in entities
         if each.status == "uncertain"
-        or any(name.casefold() in text for name in (each.name, *each.aliases))
+        or any(name in text for name in (each.name, *each.aliases) for text in texts)
     ]
 
 
