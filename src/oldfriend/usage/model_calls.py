@@ -152,7 +152,8 @@ async def load_completions_by_request(
     judged = await tx.rows(
         """SELECT request, model, answer, tokens_in, tokens_cached, tokens_out, cost
            FROM model_call WHERE person = :person AND purpose = 'adjudicate' AND request <> ''
-           AND outcome = 'done' AND answer IS NOT NULL ORDER BY made_at DESC, id DESC LIMIT :most""",
+           AND outcome = 'done' AND answer IS NOT NULL
+           ORDER BY made_at DESC, id DESC LIMIT :most""",
         person=context.person,
         most=MAX_JUDGEMENTS,
     )
