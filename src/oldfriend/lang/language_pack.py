@@ -50,6 +50,7 @@ class LanguageTraits:
     negation_follows: bool = False
     drops_pronouns: bool = False
     question_words: frozenset[str] | None = None
+    abbreviations: frozenset[str] = frozenset()
     stop_words: frozenset[str] = frozenset()
     reader: Literal["", "ranks", "answers"] = ""
     is_tagged: bool = False
@@ -89,7 +90,7 @@ class LanguagePack:
     def traits(self) -> LanguageTraits:
         """How the language is written and recognized."""
         values = self.read("language")
-        for name in {"stop_words", "question_words"} & values.keys():
+        for name in {"abbreviations", "stop_words", "question_words"} & values.keys():
             values[name] = frozenset(values[name].split())
         return LanguageTraits(**values)
 
