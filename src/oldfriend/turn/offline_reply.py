@@ -143,8 +143,8 @@ def judge_certainty(
     recall_result = context.recall_result
     if not items:
         return "none"
-    if context.told_then:
-        return "sure"
+    if context.told_then is not None:
+        return "sure" if context.told_then.is_recap else "unsure"
     if items[0].kind == "memory":
         is_other_time = recall_result.is_about_past and recall_result.values_at_other_times
         return "unsure" if is_other_time else "sure"
@@ -224,8 +224,8 @@ def answer_question(
     zone, are_two = utterance.message.zone, len(context.user_context.named) > 1
     if are_two and book.patterns.how_tied.search(question):
         text, used = answer_relation_between(context, book, zone)
-    elif context.told_then:
-        text, used = answer_told_then(context.told_then, book)
+    elif context.told_then is not None:
+        text, used = answer_told_then(context.told_then.messages, book)
     elif (
         asks_who
         and context.user_context.named

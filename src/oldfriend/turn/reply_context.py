@@ -29,6 +29,7 @@ from oldfriend.turn.lookups import (
     DeletionPreview,
     PastBeliefs,
     ReplySources,
+    ToldThen,
     load_known_with_evidence,
     load_past_beliefs,
     load_previous_sources,
@@ -96,7 +97,7 @@ class ReplyContext:
     known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
     previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
     past_beliefs: PastBeliefs | None = None
-    told_then: tuple[Message, ...] = ()  # at the time that is all that is asked about
+    told_then: ToldThen | None = None  # at the time that is all that is asked about
     deletion_preview: DeletionPreview | None = None
     companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
     read_error: str | None = None  # why some of the memory could not be read
