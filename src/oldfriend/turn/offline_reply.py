@@ -95,7 +95,11 @@ def build_offline_reply(
 ) -> Reply:
     """Return the reply to one message from memory alone, in its language or a given one."""
     language = language or perception.language
-    book = replace(load_phrases(language), patterns=load_phrases(perception.language).patterns)
+    book = replace(
+        load_phrases(language),
+        patterns=load_phrases(perception.language).patterns,
+        channel=utterance.message.channel,
+    )
     book = book if utterance.is_persisted else book.with_read_only_phrases()
     result = context.recall_result
     text, items = build_reply_text(utterance, perception, context, book)
@@ -295,11 +299,23 @@ def acknowledge_statement(
     """
     if perception.signal == "stressed":
         return book.phrases["acknowledgement_hard"], ()
+    if is_good_news(perception.text, book):
+        return book.phrases["acknowledgement_glad"], ()
     if is_short_act(perception.text, "command", MIN_COMMAND):
         return book.phrases["cannot_do"], ()
     if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
         return book.phrases["assent"], ()
     return acknowledge_with_related(recall_result, book)
+
+
+def is_good_news(text: str, book: LocalePhrases) -> bool:
+    """Tell whether a short message tells something good beyond doubt."""
+    patterns = book.patterns
+    return (
+        len(text) <= MAX_SHORT_CHARS
+        and patterns.good_news.search(text) is not None
+        and patterns.imagined.search(text) is None
+    )
 
 
 def answer_from_memory(
@@ -339,10 +355,13 @@ def answer_requested_values(
     recall_result: RecallResult, book: LocalePhrases, zone: str
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Return the values of the requested attribute; many of them as a list."""
-    values = [each for each in recall_result.beliefs if each.is_requested_value][:MAX_VALUES]
+    known = [each for each in recall_result.beliefs if each.is_requested_value]
+    values = known[:MAX_VALUES]
     if len(values) <= MAX_BELIEFS:
         return "\n\n".join(format_belief(each, book, zone) for each in values), values
-    lines = (format_belief_with_quote(each, book, zone) for each in values)
+    lines = [format_belief_with_quote(each, book, zone) for each in values]
+    if rest := len(known) - len(values):
+        lines.append(book.phrases["more_known"].format(count=rest))
     return format_list(book.phrases["known"].format(text="").strip(), lines), values
 
 

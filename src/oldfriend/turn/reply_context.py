@@ -38,6 +38,7 @@ from oldfriend.turn.lookups import (
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
 from oldfriend.turn.neighbors import add_neighbors
+from oldfriend.turn.profile_facts import list_profile_facts
 from oldfriend.turn.prompt_ranking import move_near_duplicates_last
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
@@ -369,7 +370,7 @@ async def load_lookups(
         )
         context = replace(context, user_context=replace(known, entities=told_entities))
     profile = known.profile
-    profile_beliefs = (*profile.attributes, *profile.promises, *profile.quotes)
+    profile_beliefs = (*list_profile_facts(profile), *profile.promises)
     entity_beliefs = (each for one in known.named for each in one.all_known)
     return replace(
         context,
