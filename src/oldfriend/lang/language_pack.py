@@ -11,6 +11,7 @@ PackFile = Literal[
     "attribution_cues",  # whose words a sentence holds
     "banned_terms",  # labels, advice and technical terms that no thought contains
     "critical_tokens",  # words that must agree before two sentences are duplicates
+    "dates",  # weekdays and other times that a question names, and how it asks what happened
     "emotions",
     "endings",  # by which words beliefs end or change
     "evidence_cues",  # what a sentence is worth as evidence: modality, sentiment, speech acts

@@ -96,7 +96,11 @@ def build_offline_reply(
 ) -> Reply:
     """Return the reply to one message from memory alone, in its language or a given one."""
     language = language or perception.language
-    book = replace(load_phrases(language), patterns=load_phrases(perception.language).patterns)
+    book = replace(
+        load_phrases(language),
+        patterns=load_phrases(perception.language).patterns,
+        channel=utterance.message.channel,
+    )
     book = book if utterance.is_persisted else book.with_read_only_phrases()
     result = context.recall_result
     text, items = build_reply_text(utterance, perception, context, book)
@@ -144,8 +148,8 @@ def judge_certainty(
     recall_result = context.recall_result
     if not items:
         return "none"
-    if context.told_then:
-        return "sure"
+    if context.told_then is not None:
+        return "sure" if context.told_then.is_recap else "unsure"
     if items[0].kind == "memory":
         is_other_time = recall_result.is_about_past and recall_result.values_at_other_times
         return "unsure" if is_other_time else "sure"
@@ -225,8 +229,8 @@ def answer_question(
     zone, are_two = utterance.message.zone, len(context.user_context.named) > 1
     if are_two and book.patterns.how_tied.search(question):
         text, used = answer_relation_between(context, book, zone)
-    elif context.told_then:
-        text, used = answer_told_then(context.told_then, book)
+    elif context.told_then is not None:
+        text, used = answer_told_then(context.told_then.messages, book)
     elif (
         asks_who
         and context.user_context.named
@@ -298,11 +302,23 @@ def acknowledge_statement(
     """
     if perception.signal == "stressed":
         return book.phrases["acknowledgement_hard"], ()
+    if is_good_news(perception.text, book):
+        return book.phrases["acknowledgement_glad"], ()
     if is_short_act(perception.text, "command", MIN_COMMAND):
         return book.phrases["cannot_do"], ()
     if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
         return book.phrases["assent"], ()
     return acknowledge_with_related(recall_result, book)
+
+
+def is_good_news(text: str, book: LocalePhrases) -> bool:
+    """Tell whether a short message tells something good beyond doubt."""
+    patterns = book.patterns
+    return (
+        len(text) <= MAX_SHORT_CHARS
+        and patterns.good_news.search(text) is not None
+        and patterns.imagined.search(text) is None
+    )
 
 
 def answer_from_memory(
@@ -354,10 +370,13 @@ def answer_requested_values(
     recall_result: RecallResult, book: LocalePhrases, zone: str
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Return the values of the requested attribute; many of them as a list."""
-    values = [each for each in recall_result.beliefs if each.is_requested_value][:MAX_VALUES]
+    known = [each for each in recall_result.beliefs if each.is_requested_value]
+    values = known[:MAX_VALUES]
     if len(values) <= MAX_BELIEFS:
         return "\n\n".join(format_belief(each, book, zone) for each in values), values
-    lines = (format_belief_with_quote(each, book, zone) for each in values)
+    lines = [format_belief_with_quote(each, book, zone) for each in values]
+    if rest := len(known) - len(values):
+        lines.append(book.phrases["more_known"].format(count=rest))
     return format_list(book.phrases["known"].format(text="").strip(), lines), values
 
 

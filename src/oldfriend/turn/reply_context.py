@@ -32,12 +32,14 @@ from oldfriend.turn.lookups import (
     DeletionPreview,
     PastBeliefs,
     ReplySources,
+    ToldThen,
     load_past_beliefs,
     load_previous_sources,
     load_told_then,
     preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
+from oldfriend.turn.profile_facts import list_profile_facts
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
     QuoteCounts,
@@ -96,7 +98,7 @@ class ReplyContext:
     known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
     previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
     past_beliefs: PastBeliefs | None = None
-    told_then: tuple[Message, ...] = ()  # at the time that is all that is asked about
+    told_then: ToldThen | None = None  # at the time that is all that is asked about
     deletion_preview: DeletionPreview | None = None
     companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
     read_error: str | None = None  # why some of the memory could not be read
@@ -374,7 +376,7 @@ async def load_lookups(
         )
         context = replace(context, user_context=replace(known, entities=told_entities))
     profile = known.profile
-    profile_beliefs = (*profile.attributes, *profile.promises, *profile.quotes)
+    profile_beliefs = (*list_profile_facts(profile), *profile.promises)
     entity_beliefs = (each for one in known.named for each in one.all_known)
     return replace(
         context,
