@@ -6,8 +6,8 @@ import pytest
 
 import oldfriend_evals.reader.material as reader_material
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
-from oldfriend.turn.intent import detect_signal
-from oldfriend.turn.offline_reply import is_good_news
+from oldfriend.turn.intent import Perception
+from oldfriend.turn.offline_acknowledgement import is_good_news
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 
@@ -23,7 +23,8 @@ def engine() -> str:
 def judge(text: str, language: str) -> str:
     """What a statement is taken for."""
     book = load_phrases(language)
-    if detect_signal(text, "statement", book) == "stressed":
+    told = Perception(intent="statement", text=text, language=language, detected_language=language)
+    if told.signal == "stressed":
         return "bad"
     return "good" if is_good_news(text, book) else "none"
 

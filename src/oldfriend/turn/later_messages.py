@@ -16,6 +16,7 @@ from oldfriend.memory.messages import get_message, list_messages_by_seq
 from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.later_links import extract_link_terms
 from oldfriend.search.message_scope import list_within_scope
+from oldfriend.search.time_query import parse_query_spans
 from oldfriend.turn.answer_reading import compute_fused_score
 from oldfriend.turn.neighbors import is_asking
 from oldfriend.turn.retrieval import (
@@ -26,6 +27,7 @@ from oldfriend.turn.retrieval import (
     RecallQuery,
     RecallResult,
     SearchDeps,
+    build_question,
     get_item_id,
 )
 
@@ -46,8 +48,11 @@ async def add_later_messages(
 ) -> RecallResult:
     """Return the result with what was said after its best messages and its beliefs' evidence.
 
-    A message is no sure answer if a later one may have changed what it says.
+    A message is no sure answer if a later one may have changed what it says. Who asks about a time
+    is told what was said then.
     """
+    if parse_query_spans(build_question(query, person, None)):
+        return result
     ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
     messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
     later = await list_later_messages(search_deps, person, messages, query, min_logit=MIN_LOGIT)

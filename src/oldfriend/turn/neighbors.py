@@ -6,10 +6,10 @@ from typing import Final
 
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
+from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
 from oldfriend.search import Reason, ScoredMessage
 from oldfriend.search.message_scope import list_within_scope
-from oldfriend.turn.intent import is_question_by_classifier
 from oldfriend.turn.retrieval import (
     RecalledItem,
     RecalledMessage,
@@ -24,6 +24,8 @@ MAX_COMPLETED: Final = 5
 """The most messages that get their neighbors, the best first."""
 MAX_SHORT_CHARS: Final = 60
 """A message of at most so many characters says little without the one before it."""
+MIN_ASKING: Final = 0.5
+"""Probability that a message without a mark asks."""
 QUESTION_MARKS: Final = ("?", "\uff1f")
 REPLY: Final = Reason(cause="answers", strength=0.5)
 CONTEXT: Final = Reason(cause="session", strength=0.2)
@@ -78,7 +80,7 @@ def list_completing(
 def is_asking(message: Message) -> bool:
     """Tell whether a message asks something."""
     has_mark = any(mark in message.text for mark in QUESTION_MARKS)
-    return has_mark or is_question_by_classifier(message.text)
+    return has_mark or classify_act(message.text)["question"] >= MIN_ASKING
 
 
 def build_neighbor(message: Message, hit: RecalledMessage, reason: Reason) -> RecalledMessage:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Literal
 
 from oldfriend.domain.messages import Message
-from oldfriend.lang.message_acts import MessageAct, classify_act
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import Reason, ScoredMessage, list_named_entities
@@ -28,6 +27,11 @@ from oldfriend.turn.belief_texts import (
 )
 from oldfriend.turn.intent import EDGE_PUNCTUATION, RULES_VERSION, Perception
 from oldfriend.turn.lookups import answer_from_core_block
+from oldfriend.turn.offline_acknowledgement import (
+    acknowledge_statement,
+    format_recalled_quote,
+    is_short_act,
+)
 from oldfriend.turn.offline_lists import (
     answer_about_beliefs,
     format_note_confirmation,
@@ -44,7 +48,6 @@ from oldfriend.turn.offline_ranking import (
     has_opposite_preference,
     is_about_requested,
     is_close_by_reader,
-    is_close_in_meaning,
     is_context_only,
     is_likely_known,
     is_only_relation,
@@ -71,11 +74,6 @@ MAX_BELIEFS = 2
 MAX_VALUES = 8
 MAX_TOLD_THEN = 6
 """Messages quoted of a time that is asked about."""
-MAX_SHORT_CHARS = 120
-"""Characters; a longer message tells something, whatever else it does."""
-MIN_COMMAND = 0.6
-MIN_SMALL_TALK = 0.9
-"""A chore such as "buy milk" may seem to be small talk; "All right." would promise it."""
 MIN_ASKING = 0.9
 MIN_REPEATED = 0.75
 """Of the words of an earlier question, those that stand in the new one."""
@@ -83,8 +81,6 @@ MIN_SCORE_RATIO = 0.5
 """A further quote needs this share of the best one's score."""
 MIN_CLOSE_RATIO = 0.05
 """Where the reader is not sure, a quote needs this share of the best one's score."""
-MIN_UNASKED_ANSWERABLE = 0.8
-"""A memory is brought up unasked only if its probability of answering is at least this."""
 
 
 def build_offline_reply(
@@ -288,39 +284,6 @@ def answer_who_is(
     return quote_messages(mentioning, context.recall_result, book)
 
 
-def is_short_act(text: str, act: MessageAct, min_probability: float) -> bool:
-    """Tell whether a short message does no more than this."""
-    return len(text) <= MAX_SHORT_CHARS and classify_act(text)[act] >= min_probability
-
-
-def acknowledge_statement(
-    perception: Perception, recall_result: RecallResult, book: LocalePhrases
-) -> tuple[str, Sequence[RecalledItem]]:
-    """Acknowledge a statement; without a related memory if the person seems stressed.
-
-    What is told to be done is not thanked for as if it were.
-    """
-    if perception.signal == "stressed":
-        return book.phrases["acknowledgement_hard"], ()
-    if is_good_news(perception.text, book):
-        return book.phrases["acknowledgement_glad"], ()
-    if is_short_act(perception.text, "command", MIN_COMMAND):
-        return book.phrases["cannot_do"], ()
-    if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
-        return book.phrases["assent"], ()
-    return acknowledge_with_related(recall_result, book)
-
-
-def is_good_news(text: str, book: LocalePhrases) -> bool:
-    """Tell whether a short message tells something good beyond doubt."""
-    patterns = book.patterns
-    return (
-        len(text) <= MAX_SHORT_CHARS
-        and patterns.good_news.search(text) is not None
-        and patterns.imagined.search(text) is None
-    )
-
-
 def answer_from_memory(
     recall_result: RecallResult, book: LocalePhrases, zone: str
 ) -> tuple[str, Sequence[RecalledItem]]:
@@ -505,26 +468,7 @@ def quote_messages(
     return f"{first}\n\n{book.phrases['also']}\n{listed}", used
 
 
-def acknowledge_with_related(
-    recall_result: RecallResult, book: LocalePhrases
-) -> tuple[str, Sequence[RecalledItem]]:
-    """Acknowledge a statement, with a related memory if one is very close."""
-    if recall_result.messages and recall_result.answer_probability >= MIN_UNASKED_ANSWERABLE:
-        related = recall_result.messages[0]
-        if is_close_in_meaning(related, book.language):
-            return book.phrases["related"].format(quoted=format_recalled_quote(related, book)), [
-                related
-            ]
-    return book.phrases["acknowledgement"], ()
-
-
 def drop_repeated_wording(recalled: Sequence[RecalledMessage]) -> list[RecalledMessage]:
     """Return the messages with each wording once."""
     first = {" ".join(each.message.text.casefold().split()): each for each in reversed(recalled)}
     return [each for each in recalled if each in first.values()]
-
-
-def format_recalled_quote(recalled: RecalledMessage, book: LocalePhrases) -> str:
-    """Return a sentence that quotes a recalled message."""
-    words = [word for reason in recalled.hit.reasons for word in reason.words]
-    return format_quote(recalled.message, book, words=words)
