@@ -648,7 +648,7 @@ async def test_a_model_is_told_to_what_somebody_replies(app: AppContext, line: C
     await answer_message(app, line, replace(picked, details={"replies_to": "gone"}))
     told = [asked.changing for asked in model.requests]
 
-    assert 'who="owner (the last message replies to this)"' in told[-2]
+    assert 'note="the last message replies to this"' in told[-2]
     assert "The lighthouse is red." in told[-2]
     assert "replies to this" not in told[-1]
 

@@ -277,7 +277,7 @@ async def test_the_words_that_were_picked_are_shown(app: AppContext, talk: Talk)
 
     assert asking.details == {"replies_to": tea.id, "picked": "1:16:20"}
     assert picked.text == "rain"
-    assert "Uncle Bo (the last message replies to this)" in shown
+    assert 'note="the last message replies to this"' in shown
     assert 'class="outside">Tea kills.' in shown
 
 

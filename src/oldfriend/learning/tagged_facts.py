@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.domain.memories import QUOTE_KEY
+from oldfriend.domain.memories import QUOTE_KEY, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
@@ -22,6 +22,8 @@ MIN_CONTEXT_SCORE: Final = 0.05
 """Score of a clause to be kept beside such a one."""
 MAX_GAP: Final = 1
 """Clauses with a lower score that a passage may span."""
+MIN_COMMAND: Final = 0.3
+"""Probability of an order; one that is kept would steer the companion whenever it is recalled."""
 CONFIDENCE: Final = 0.8
 MAX_CHARS: Final = 240
 """Characters of a passage; a longer one is no single fact."""
@@ -34,11 +36,12 @@ def add_tagged_facts(
 
     Unchanged if the tagger cannot be loaded.
     """
+    notes = [each.memory.value or each.memory.text for each in inputs.known if is_note(each)]
     try:
         claims = [
             claim
             for message, before in pair_with_previous(inputs)
-            if is_taggable(message)
+            if is_taggable(message) and not any(note in message.text for note in notes)
             for claim in list_tagged_claims(
                 message, tagger.tag(message.text, before), extraction.claims
             )
@@ -54,6 +57,11 @@ def pair_with_previous(inputs: ExtractionInput) -> Iterator[tuple[Message, str]]
     for message in inputs.messages:
         yield message, before
         before = message.text
+
+
+def is_note(known: MemoryState) -> bool:
+    """Tell whether a belief is a note, whose words are kept already."""
+    return known.memory.kind == "note"
 
 
 def is_taggable(message: Message) -> bool:
@@ -112,9 +120,8 @@ def list_passages(clauses: Iterable[TaggedClause]) -> list[tuple[int, int]]:
 
 
 def is_command(words: str) -> bool:
-    """Tell whether a clause rather orders something than tells it."""
-    acts = classify_act(words)
-    return max(acts, key=lambda act: acts[act]) == "command"
+    """Tell whether a clause may rather order something than tell it."""
+    return classify_act(words)["command"] >= MIN_COMMAND
 
 
 def is_read_by_rules(message: Message, clause: TaggedClause, claims: Iterable[Claim]) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import Entity
+from oldfriend.domain.memories import Entity, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.language_pack import get_traits
@@ -146,7 +146,8 @@ def list_later_than_beliefs(
     asked about, or the answer rests on messages.
     """
     beliefs = [each for each in used if isinstance(each, RecalledBelief)]
-    known = [each for each in beliefs if not each.state.memory.is_by_person]
+    known = [each for each in beliefs if may_have_changed(each.state.memory)]
+    believed = {quote.message for each in beliefs for quote in each.evidence}
     if not known or len(beliefs) < len(used) or recall_result.is_about_past:
         return []
     told = max(each.state.stats.last_seen for each in beliefs)
@@ -157,7 +158,8 @@ def list_later_than_beliefs(
         key=lambda each: 0.0 if each.reading is None else -each.reading.logit,
     )
     likeliest = [*linked[:1], *read[:1], *linked[1:], *read[1:]]
-    return list_newest(likeliest, limit=MAX_LATER)
+    unread = [each for each in likeliest if each.message.id not in believed]
+    return list_newest(unread, limit=MAX_LATER)
 
 
 def list_later_than_messages(
@@ -172,10 +174,32 @@ def list_later_than_messages(
 def rank_later(changed: Sequence[MessageId], recall_result: RecallResult) -> list[RecalledMessage]:
     """Rank what may have changed some messages, given the best first, by how likely it did."""
     ranked = sorted(
-        (each for each in recall_result.later_messages if each.changed in changed),
+        (
+            each
+            for each in recall_result.later_messages
+            if each.changed in changed and may_be_change(each.recalled, recall_result)
+        ),
         key=lambda each: RANK_PENALTY * changed.index(each.changed) - each.logit,
     )
     return [each.recalled for each in ranked]
+
+
+def may_have_changed(memory: Memory) -> bool:
+    """Tell whether a belief holds still, and not because the person has worded it."""
+    return memory.ended_at is None and not memory.is_by_person
+
+
+def may_be_change(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether a later message may change an answer: about whom and what is asked.
+
+    Another promise changes none.
+    """
+    matter = recall_result.requested_attribute
+    return (
+        (matter is None or not matter.is_promise)
+        and is_about_asked_person(recalled, recall_result)
+        and not has_opposite_preference(recalled, recall_result)
+    )
 
 
 def list_newest(messages: Iterable[RecalledMessage], limit: int) -> list[RecalledMessage]:

@@ -23,7 +23,7 @@ from oldfriend.turn.retrieval import KnownNote, RecalledBelief, RecalledItem, Re
 MAX_RECORD_CHARS = 1_000
 """Characters of one recalled message; a longer one is cut to the sentences that matter."""
 
-REPLIED_TO_SUFFIX = " (the last message replies to this)"
+REPLIED_TO_REMARK: Final = "the last message replies to this"
 
 CERTAINTY_BY_STATUS = {"active": "", "disputed": "disputed"}
 """What a label says of a status; "no" of any other."""
@@ -173,22 +173,25 @@ def label_other_message(prompt: Prompt, message: Message, *, is_whole: bool = Fa
 def label_replied_to(prompt: Prompt, message: Message) -> str:
     """Return a message that the person explicitly replied to, with its label."""
     text = extract_excerpt(message.text, (), max_chars=MAX_RECORD_CHARS)
-    replied = replace(message, speaker=f"{message.speaker}{REPLIED_TO_SUFFIX}")
-    return render_message(prompt, "heard_line", replied, text)
+    return render_message(prompt, "heard_line", message, text, remark=REPLIED_TO_REMARK)
 
 
 def label_quoted_text(prompt: Prompt, message: Message) -> str:
     """Return the quoted words of a reply whose original message is not known."""
     words = message.details["quoted"]
-    who = f"{message.details.get('quoted_from', '')}{REPLIED_TO_SUFFIX}"
+    who = str(message.details.get("quoted_from", ""))
     quoted = replace(message, text=words, speaker=who, trust="outside", details={})
-    return render_message(
-        prompt, "heard_line", quoted, extract_excerpt(words, (), max_chars=MAX_RECORD_CHARS)
-    )
+    text = extract_excerpt(words, (), max_chars=MAX_RECORD_CHARS)
+    return render_message(prompt, "heard_line", quoted, text, remark=REPLIED_TO_REMARK)
 
 
 def render_message(
-    prompt: Prompt, part: Literal["record", "heard_line"], message: Message, text: str
+    prompt: Prompt,
+    part: Literal["record", "heard_line"],
+    message: Message,
+    text: str,
+    *,
+    remark: str = "",
 ) -> str:
     """Return a text with its time, and with its speaker and trust class if not the person's own.
 
@@ -199,6 +202,7 @@ def render_message(
     marks = {
         "when": format_timestamp(message.at, message.zone),
         "who": "" if is_own else who,
+        "note": remark,
         "class": message.trust,
     }
     return prompt.render(part, marks=render_marks(prompt, marks), text=sanitize(text))
