@@ -92,6 +92,8 @@ def _kind_introduced(
     before: str, behind: str, cues: Sequence[AttributionCues]
 ) -> BorrowedKind | None:
     """Return what the words before a colon introduce; None if the text is the author's own."""
+    if _ends_with_statement(before, cues[0]):
+        return None
     kind = next((kind for each in cues if (kind := _kind_told(before, each)) is not None), None)
     if kind is not None:
         return kind
@@ -132,7 +134,7 @@ def _is_foreign(before: str, behind: str, cues: Sequence[AttributionCues]) -> bo
     is_named = any(each.search(before) for each in named)
     plain = first.article.sub("", before.strip(), count=1).lstrip()
     turns = any(cue.otherwise.search(before) or cue.label.match(plain) for cue in cues)
-    if first.subject.search(before) or turns or _ends_with_statement(before, first):
+    if first.subject.search(before) or turns:
         return False
     before = _drop_company(before, first)
     if _begins_with_oneself(behind, first):
