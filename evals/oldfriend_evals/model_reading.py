@@ -102,7 +102,7 @@ class ScriptedReader:
         elif request.purpose == "adjudicate":
             answer = {"differences": ["what"], "core_intent_match": False, "is_same": False}
         else:
-            answer = {"summary": "It was a week like others.", "topics": ["life"]}
+            answer = {"text": "It was a week like others.", "topics": ["life"]}
         text = json.dumps(answer, ensure_ascii=False)
         self.cost.calls[request.purpose] += 1
         self.cost.tokens_in[request.purpose] += count_request_tokens(request)

@@ -56,7 +56,7 @@ def load_critical_token_words(language: str) -> CriticalTokenWords:
         every_unit=compile_if_any("every_unit"),
         negations=compile_if_any("negations", re.VERBOSE),
         single_negations=compile_if_any("single_negations"),
-        non_negating=compile_if_any("non_negating"),
+        non_negating=compile_if_any("non_negating", re.VERBOSE),
         synonyms=split_forms(data.get("synonyms", "")),
         synonym_index=build_word_index(data.get("synonyms", "")),
         name_following_verbs=frozenset(data.get("name_following_verbs", "").split()),

@@ -42,6 +42,10 @@ ClaimEffect = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils
 """Effect of a claim on what is known: "new" touches nothing, the others name a target."""
 
 
+Modality = Literal["asserted", "reported", "joke", "imagined", "wish", "question", "denied"]
+"""How the quoted words mean what is claimed, as the reader sees it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
     """Quote: words of one message, copied exactly."""
@@ -61,6 +65,7 @@ class Claim:
     target: MemoryId | None = None  # the memory it reinforces, contradicts, supersedes or fulfils
     confidence: float = 0.7
     signal: EvidenceSignal = "explicit"
+    modality: Modality = "asserted"
     subject: Subject = "person"
     key: str = ""
     value: str = ""
@@ -121,7 +126,7 @@ class SameAsClaim:
 class Extraction:
     """Extraction: everything extracted from one segment."""
 
-    author: str  # "extract/5", "rules/5": prompt or rules with their version
+    author: str  # "extract/6", "rules/5": prompt or rules with their version
     claims: tuple[Claim, ...] = ()
     relations: tuple[RelationClaim, ...] = ()
     mentions: tuple[EntityMention, ...] = ()

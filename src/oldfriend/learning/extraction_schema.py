@@ -20,7 +20,7 @@ from oldfriend.domain.memories import (
     RelationType,
     Subject,
 )
-from oldfriend.learning.extraction import ClaimEffect
+from oldfriend.learning.extraction import ClaimEffect, Modality
 
 Schema = dict[str, JsonValue]
 
@@ -84,7 +84,7 @@ TEXT: Final[Schema] = {"type": "string"}
 TEXTS: Final = array_schema(TEXT)
 FRACTION: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
 TIMESTAMP: Final = nullable_schema({"type": "string", "description": "ISO 8601"})
-QUOTES, SIGNAL = reference_schema("quotes"), reference_schema("signal")
+QUOTES, SIGNAL, MODALITY = map(reference_schema, ("quotes", "signal", "modality"))
 
 COMMON_CLAIM_FIELDS: Final[dict[str, Schema]] = {
     "text": TEXT,
@@ -92,6 +92,7 @@ COMMON_CLAIM_FIELDS: Final[dict[str, Schema]] = {
     "subject": enum_schema(Subject),
     "confidence": FRACTION,
     "signal": SIGNAL,
+    "modality": MODALITY,
     "importance": FRACTION,
     "bearing": enum_schema(ClaimEffect),
     "target": TEXT,
@@ -141,6 +142,7 @@ OTHER_PARTS: Final[Mapping[str, Schema]] = {
                 "quotes": QUOTES,
                 "confidence": FRACTION,
                 "signal": SIGNAL,
+                "modality": MODALITY,
                 "holds_from": TEXT,
                 "holds_until": TEXT,
             },
@@ -170,6 +172,7 @@ DEFINITIONS: Final[Mapping[str, Schema]] = {
         object_schema({"message": TEXT, "text": TEXT}, required=["message", "text"])
     ),
     "signal": enum_schema(EvidenceSignal),
+    "modality": enum_schema(Modality),
     "claim": object_schema(COMMON_CLAIM_FIELDS | CLAIM_FIELDS, required=["text", "quotes"]),
 }
 """What a schema refers to: one form for claims of all kinds, since providers count its tokens."""

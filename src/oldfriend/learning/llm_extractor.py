@@ -29,6 +29,7 @@ from oldfriend.learning.extraction import (
     EntityMention,
     Extraction,
     ExtractionInput,
+    Modality,
     Quote,
     RelationClaim,
     SameAsClaim,
@@ -71,6 +72,7 @@ T = TypeVar("T")
 
 BEARINGS: Final[tuple[ClaimEffect, ...]] = get_args(ClaimEffect)
 SUBJECTS: Final[tuple[Subject, ...]] = get_args(Subject)
+MODALITIES: Final[tuple[Modality, ...]] = get_args(Modality)
 SIGNALS: Final[tuple[EvidenceSignal, ...]] = get_args(EvidenceSignal)
 PATTERN_KINDS: Final[tuple[PatternKind, ...]] = get_args(PatternKind)
 RELATIONAL_TAGS: Final[tuple[RelationalTag, ...]] = get_args(RelationalTag)
@@ -181,6 +183,7 @@ def parse_claim(item: Fields, kind: MemoryKind, parse_context: ParseContext) -> 
         target=target.id if target else MemoryId(ObjectId(alias)) if alias else None,
         confidence=parse_fraction(item, "confidence", 0.7),
         signal=parse_choice(item, "signal", SIGNALS, "explicit"),
+        modality=parse_choice(item, "modality", MODALITIES, "asserted"),
         subject=parse_choice(item, "subject", SUBJECTS, repeated.subject if repeated else "person"),
         key=parse_text(item, "key") or (repeated.key if repeated else ""),
         value=parse_scalar(item, "value") or (repeated.value if repeated else ""),
@@ -240,6 +243,7 @@ def parse_relation(item: Fields, parse_context: ParseContext) -> RelationClaim:
         subject="person" if is_of_person else "other",
         confidence=parse_fraction(item, "confidence", 0.7),
         signal=parse_choice(item, "signal", SIGNALS, "explicit"),
+        modality=parse_choice(item, "modality", MODALITIES, "asserted"),
         holds_from=parse_start(item, "holds_from", zone),
         holds_until=parse_end(item, "holds_until", zone),
         grain=parse_grain(item, TIME_FIELDS, zone),
@@ -331,7 +335,7 @@ def parse_self_check(fields: Fields) -> Mapping[str, str]:
     return notes
 
 
-PROMPT: Final = "extract/5"
+PROMPT: Final = "extract/6"
 """Prompt of the extraction; named as the author of all that it extracts."""
 
 MAX_TOKENS: Final = 6_000

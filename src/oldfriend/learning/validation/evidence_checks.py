@@ -10,8 +10,10 @@ from typing import Final, TypeAlias
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME, OwnWordsRule
 from oldfriend.domain.messages import Message
 from oldfriend.domain.trust import can_be_evidence
+from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
+from oldfriend.learning.validation.modality import check_stated_modality
 from oldfriend.learning.validation.own_view_checks import check_own_view
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
@@ -33,6 +35,9 @@ def validate_evidence(
 ) -> tuple[QuoteSpan, ...] | RejectionReason:
     """Return the spans that support a claim, or why none does."""
     kind = KINDS_BY_NAME[claim.kind]
+    language = detect_language(claim.text, fallback=view.language)
+    if (rejection := check_stated_modality(claim, language, get_cue_words(language))) is not None:
+        return rejection
     if kind.own_words is not None and (claim.subject == "companion" or kind.is_companions):
         return OWN_WORDS_CHECKS[kind.own_words](claim, spans, view) or spans
     if any(span.message.trust == "outside" for span in spans):

@@ -28,6 +28,30 @@ NEGATION_WINDOW_WIDE: Final = 4
 """Characters after a negation that it may deny, in scripts whose characters are words."""
 
 
+def check_stated_modality(
+    claim: Claim, language: str, cue_words: CueWords
+) -> RejectionReason | None:
+    """Return why a claim is no belief by the modality that its reader gives; None if it may be one.
+
+    A wish is evidence of a goal, what others say of themselves is evidence about them, and what is
+    denied may be claimed by a claim that itself denies it.
+    """
+    match claim.modality:
+        case "asserted":
+            return None
+        case "reported":
+            return "words of another" if claim.subject == "person" else None
+        case "joke":
+            return "in jest"
+        case "wish":
+            return "imagined" if needs_more_than_wish(claim) else None
+        case "denied":
+            is_kept = claim.effect != "new" or has_negation(claim.text, language, cue_words)
+            return None if is_kept else "denied"
+        case "imagined" | "question":
+            return claim.modality
+
+
 def check_modality(claim: Claim, span: QuoteSpan, cue_words: CueWords) -> RejectionReason | None:
     """Return why the words around a quote do not say that the claim is true; None if they do."""
     clauses, language = find_closest_clauses(claim, span), span.message.language

@@ -11,7 +11,7 @@ from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.messages import Message
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.assent import is_affirmative
-from oldfriend.learning.validation.assertion import check_assertion
+from oldfriend.learning.validation.assertion import LAUGHING_EMOJI, check_assertion
 from oldfriend.learning.validation.clauses import (
     find_closest_clauses,
     get_content_stems,
@@ -44,6 +44,10 @@ MAX_SHORT_ANSWER: Final = 6
 MAX_COMPARISON_DISTANCE: Final = 80
 """Characters before a name in which a comparison to it may stand."""
 MAX_LAUGHTER_LENGTH: Final = 100
+LENGTHENED: Final = re.compile(r"([^\W\d_])\1{2,}")
+"""A lengthened letter: "nooo"."""
+LEADING_LAUGHTER: Final = "".join(LAUGHING_EMOJI) + " "
+SENTENCE_BREAK: Final = re.compile(r"[.!?\n\u2026\u3002]+")
 DROP_QUESTION_MARKS: Final = str.maketrans("?？", "  ")
 
 
@@ -53,6 +57,8 @@ def check_speech_act(claim: Claim, span: QuoteSpan, view: SegmentView) -> Reject
         return rejection
     if is_hypothetical_answer(claim, span, view):
         return "imagined"
+    if is_taken_back(span, view):
+        return "in jest"
     cue_words = get_span_cue_words(span)
     if (rejection := check_modality(claim, span, cue_words)) is not None:
         return rejection
@@ -311,6 +317,30 @@ def is_hypothetical_answer(claim: Claim, span: QuoteSpan, view: SegmentView) -> 
     return all(
         cue_words.supposing.search(fold_characters(each)) for each in list_questions(question)
     )
+
+
+def is_taken_back(span: QuoteSpan, view: SegmentView) -> bool:
+    """Return whether the speaker answers the reaction with a laughing no, or calls it a joke."""
+    message, after = span.message, view.list_after(span.message)
+    if message.trust != "person" or not after or after[0].trust != "companion":
+        return False
+    answer = next((each for each in after if each.trust == "person"), None)
+    if answer is None:
+        return False
+    plain = LENGTHENED.sub(r"\1", fold_punctuation(answer.text)).strip()
+    opening = CLAUSE_BREAK.split(plain.lstrip(LEADING_LAUGHTER), maxsplit=1)[0]
+    first_sentence = SENTENCE_BREAK.split(plain, maxsplit=1)[0]
+    for cues in load_cues_for(answer.text, answer.language):
+        if cues.yes.match(opening):
+            return False
+        is_short = len(opening.split()) <= MAX_SHORT_ANSWER
+        if is_short and cues.joke.search(opening):
+            return True
+        is_no = is_short and (cues.not_.search(opening) or cues.take_back.search(opening))
+        is_laughing = cues.laugh.search(first_sentence) or LAUGHING_EMOJI & set(first_sentence)
+        if is_no and is_laughing:
+            return True
+    return False
 
 
 def is_companion_suggestion(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 from oldfriend.domain.messages import WIDE_CHARS
 from oldfriend.turn.attribution.cues import AttributionCues, fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.direct_speech import (
+    CLAUSE_MARK,
     FEW_WORDS,
     LONGEST_INTRODUCTION,
     find_direct_speech,
@@ -91,6 +92,8 @@ def _kind_introduced(
     before: str, behind: str, cues: Sequence[AttributionCues]
 ) -> BorrowedKind | None:
     """Return what the words before a colon introduce; None if the text is the author's own."""
+    if _ends_with_statement(before, cues[0]):
+        return None
     kind = next((kind for each in cues if (kind := _kind_told(before, each)) is not None), None)
     if kind is not None:
         return kind
@@ -133,12 +136,31 @@ def _is_foreign(before: str, behind: str, cues: Sequence[AttributionCues]) -> bo
     turns = any(cue.otherwise.search(before) or cue.label.match(plain) for cue in cues)
     if first.subject.search(before) or turns:
         return False
+    before = _drop_company(before, first)
     if _begins_with_oneself(behind, first):
         return first.kin.search(before) is not None or (
             not first.self.search(before) and (is_named or _is_long(before))
         )
     is_named = any(each.search(before) for each in (first.kin, first.other, first.handle))
     return is_named and not first.self.search(before)
+
+
+def _ends_with_statement(heading: str, cues: AttributionCues) -> bool:
+    """Tell whether a heading ends with a clause of its own that names nobody: "…, so it's over"."""
+    first, *rest = CLAUSE_MARK.split(heading)
+    if not rest or not first.strip():
+        return False
+    named = (cues.kin, cues.other, cues.theirs, cues.says, cues.handle, cues.text)
+    is_stated = cues.point.search(rest[-1]) or cues.copula.search(rest[-1].replace("'", " "))
+    return is_stated is not None and not any(each.search(rest[-1]) for each in named)
+
+
+def _drop_company(heading: str, cues: AttributionCues) -> str:
+    """Return a heading without relatives behind a "with" or the like, who do not speak."""
+    for found in reversed(list(cues.kin.finditer(heading))):
+        if any(map(cues.beside.fullmatch, heading[: found.start()].split()[1:][-2:])):
+            heading = heading[: found.start()] + heading[found.end() :]
+    return heading
 
 
 def _begins_with_oneself(text: str, cues: AttributionCues) -> bool:
