@@ -20,6 +20,7 @@ PackFile = Literal[
     "phrases",  # what the offline companion understands and says
     "queries",  # what a search query is about
     "questions",  # which facts a question asks for
+    "references",  # how somebody is called by their role
     "relation_cues",
     "restatement",  # how a statement gives an earlier one another value
     "roles",  # words for relatives, partners and pets

@@ -45,6 +45,8 @@ from oldfriend.search.preference_intent import (
 )
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.result_order import deduplicate, demote_current_values, sort_by_date
+from oldfriend.search.role_holders import NOBODY_CALLED, CalledByRole, RoleHolders, unite
+from oldfriend.search.role_references import find_role_references
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.subject_query import SubjectQuery, is_about_other
@@ -81,6 +83,7 @@ class BeliefIndex:
         "_own_seqs",
         "_profile",
         "_relation_seqs",
+        "_role_holders",
         "_seq_by_id",
         "possible_duplicates",
     )
@@ -101,6 +104,7 @@ class BeliefIndex:
         self._explicit_seqs: set[int] = set()
         self._relation_seqs: set[int] = set()  # triples: found via entities, not words
         self._graph: EntityGraph | None = None
+        self._role_holders: RoleHolders | None = None
         self._entities: tuple[Entity, ...] = ()
         self._name_index = NameIndex(())
         self._entity_names = EntityResolver(())
@@ -127,7 +131,7 @@ class BeliefIndex:
         self._name_index = NameIndex(self._entities)
         self._entity_names = EntityResolver(known)
         self.possible_duplicates = tuple(list_possible_duplicates(self._entities))
-        self._graph = None
+        self._graph = self._role_holders = None
 
     @property
     def graph(self) -> EntityGraph:
@@ -139,6 +143,29 @@ class BeliefIndex:
     def list_named_entities(self, text: str, own_names: Collection[str]) -> tuple[Entity, ...]:
         """List the entities that a text names, without one that is the person."""
         return drop_own(self._name_index.list_named_entities(text), own_names)
+
+    @property
+    def role_holders(self) -> RoleHolders:
+        """Who plays which role for the person or for somebody near them."""
+        if self._role_holders is None:
+            self._role_holders = RoleHolders(
+                self.live, self._entities, self._entity_names, self._name_index
+            )
+        return self._role_holders
+
+    def list_meant_entities(
+        self, text: str, language: str, own_names: Collection[str]
+    ) -> tuple[Entity, ...]:
+        """List whom a text names or calls by a role; whom it names come first."""
+        named = self.list_named_entities(text, own_names)
+        names = find_own_names(text, own_names, language, others=named)
+        called = self.find_called(to_first_person(text, names, language), language)
+        return unite((*named, *called.entities))
+
+    def find_called(self, text: str, language: str) -> CalledByRole:
+        """Find whom a text in the first person calls by a role."""
+        references = find_role_references(text, language, self._entities)
+        return self.role_holders.resolve(references) if references else NOBODY_CALLED
 
     @property
     def live(self) -> tuple[MemoryState, ...]:
@@ -240,6 +267,7 @@ class BeliefIndex:
 
     def _invalidate_caches(self) -> None:
         self._live = self._live_by_kind = self._profile = self._graph = self._changes = None
+        self._role_holders = None
 
     def update_stats(self, standings: Mapping[ObjectId, EvidenceStats]) -> None:
         """Update the evidence stats of beliefs."""
@@ -274,10 +302,13 @@ class BeliefIndex:
         requested = find_requested_attribute(
             query.text, is_of_asker=names_asker and not named_entities
         )
+        called = self.find_called(query.text, query.language)
+        meant = unite((*named_entities, *called.entities))
         time_frame = TimeFrame(query, is_past=requested is not None and requested.is_past)
         if not self._by_seq:
             return BeliefSearchResult(
-                named_entities=named_entities,
+                named_entities=meant,
+                called=called,
                 requested=requested,
                 is_before_now=time_frame.is_before_now,
             )
@@ -287,6 +318,7 @@ class BeliefIndex:
             self.entities,
             has_explicit_time=time_frame.has_explicit_time,
             named_entities=named_entities,
+            called=called,
             names_asker=names_asker,
         )
         values = collect_attribute_values(
@@ -315,13 +347,13 @@ class BeliefIndex:
         else:
             found = search(self._index, index_query, _OVERFETCH_FACTOR * k)
         ranker = BeliefRanker(query, scorer)
-        hits = self._score_hits(found, ranker, named_entities)
-        hits += self._list_named_hits(named_entities, hits, excluded, ranker)
+        hits = self._score_hits(found, ranker, meant)
+        hits += self._list_named_hits(meant, hits, excluded, ranker)
         if not kinds or "triple" in kinds:
             hits = self._add_reached(
                 hits,
                 self.list_reachable(
-                    named_entities,
+                    meant,
                     matches=time_frame.is_valid if time_frame.is_past else is_current,
                 ),
                 ranker,
@@ -343,7 +375,8 @@ class BeliefIndex:
             hits=tuple(_put_requested_first(values, best, ranker)[:k]),
             answer_probability=max(found.answer_probability, confidence),
             language=found.language,
-            named_entities=named_entities,
+            named_entities=meant,
+            called=called,
             requested=requested,
             other_times=tuple(_build_value_hits(values.other_times, ranker)),
             superseded=values.superseded,

@@ -1,0 +1,243 @@
+"""Role holders: who plays which role for the person, or for somebody near them, by what is known."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
+from oldfriend.domain.ids import EntityId, ObjectId, PersonId
+from oldfriend.domain.memories import Entity, Memory, MemoryState, RelationType
+from oldfriend.domain.relations import (
+    PET_ROLES,
+    RELATION_BY_ROLE,
+    RELATION_KEY,
+    EntityResolver,
+    Node,
+)
+from oldfriend.search.name_index import NameIndex
+from oldfriend.search.role_references import RoleReference, find_role_in
+from oldfriend.search.question_patterns import list_kin_words
+from oldfriend.search.synonyms import ROLE_KEYS
+
+_FAMILY: Final[frozenset[RelationType]] = frozenset(
+    {"partner_of", "parent_of", "child_of", "sibling_of", "owns"}
+)
+"""Relations whose bearers have a role although no belief says which of several."""
+_VAGUE_ROLES: Final = frozenset(
+    {"", "child", "children", "kids", "sibling", "siblings", "parents", "pet", "pets", "family"}
+)
+"""Roles that a more exact one may be meant by."""
+_CONVERSE: Final[dict[RelationType, RelationType]] = {
+    "child_of": "parent_of",
+    "parent_of": "child_of",
+}
+_MAX_NAME: Final = 40
+"""Characters; a longer value is no name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleHolder:
+    """Somebody who plays a role for somebody."""
+
+    entity: Entity
+    owner: Node  # for whom; None: for the person
+    role: str = ""  # "": which one is not known
+    relation: RelationType | None = None  # of the holder to the owner; "owns": a pet
+
+
+def build_named_only(name: str, person: PersonId) -> Entity:
+    """Build an entity for whom is known by a name alone; it is never stored."""
+    key = EntityId(ObjectId(f"named:{name.casefold()}"))
+    return Entity(id=key, person=person, name=name, kind="other", learned_at=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalledByRole:
+    """Whom a text calls by a role, as far as that is known."""
+
+    entities: tuple[Entity, ...] = ()  # each once
+    meant: tuple[tuple[RoleReference, tuple[Entity, ...]], ...] = ()  # of each reference
+
+    @property
+    def unknown(self) -> list[RoleReference]:
+        """References of which nobody is known to be meant."""
+        return [reference for reference, entities in self.meant if not entities]
+
+    @property
+    def role_words(self) -> frozenset[str]:
+        """The words, in all languages, for the roles that the text says whose they are."""
+        explicit = (reference for reference, _ in self.meant if reference.is_explicit)
+        return frozenset(
+            word
+            for reference in explicit
+            for roles in reference.readings
+            for word in (reference.word, *list_kin_words(roles))
+        )
+
+
+NOBODY_CALLED: Final = CalledByRole()
+
+
+def unite(entities: Iterable[Entity]) -> tuple[Entity, ...]:
+    """Return the entities, each once."""
+    return tuple({each.id: each for each in entities}.values())
+
+
+class RoleHolders:
+    """Index of who plays which role."""
+
+    __slots__ = ("_exact_roles", "_holders")
+
+    def __init__(
+        self,
+        live: Iterable[MemoryState],
+        entities: Sequence[Entity],
+        resolver: EntityResolver,
+        names: NameIndex,
+    ) -> None:
+        """Read the roles from the live beliefs and the descriptions of entities."""
+        by_id = {each.id: each for each in entities}
+        self._holders: list[RoleHolder] = []
+        for known in live:
+            memory = known.memory
+            edge_holders = _read_edge(memory, resolver, by_id)
+            self._holders += [*edge_holders, *_read_roles(memory, resolver, by_id, names)]
+        self._holders += _read_descriptions(entities)
+        self._exact_roles: dict[tuple[EntityId, Node], set[str]] = {}
+        for each in self._holders:
+            if each.role not in _VAGUE_ROLES:
+                self._exact_roles.setdefault((each.entity.id, each.owner), set()).add(each.role)
+
+    def resolve(self, references: Sequence[RoleReference]) -> CalledByRole:
+        """Return whom references mean, and whose they are by name.
+
+        Of "my sister's husband" the sister is meant only where nobody is known as her husband.
+        """
+        meant = [(each, tuple(self.list_meant(each))) for each in references]
+        passed = {
+            each.owner.span
+            for each, entities in meant
+            if entities and isinstance(each.owner, RoleReference)
+        }
+        owners = [each.owner for each in references if isinstance(each.owner, Entity)]
+        called = (
+            one for each, entities in meant if each.span not in passed for one in entities
+        )
+        return CalledByRole(entities=unite((*owners, *called)), meant=tuple(meant))
+
+    def list_meant(self, reference: RoleReference) -> list[Entity]:
+        """List whom one reference means."""
+        owner = reference.owner
+        owners: list[Node]
+        if isinstance(owner, RoleReference):
+            owners = [each.id for each in self.list_meant(owner)]
+        else:
+            owners = [None if owner is None else owner.id]
+        for roles in reference.readings:
+            found = [each for one in owners for each in self._list_in_role(roles, one)]
+            if found:
+                return found
+        return []
+
+    def _list_in_role(self, roles: Collection[str], owner: Node) -> list[Entity]:
+        of_owner = [each for each in self._holders if each.owner == owner]
+        group = _VAGUE_ROLES if any(each not in _VAGUE_ROLES for each in roles) else frozenset()
+        is_group = next(iter(roles)) in _VAGUE_ROLES
+        exact = {*roles} if is_group else {*roles} - group
+        found = [each for each in of_owner if each.role in exact]
+        relations = {_get_relation(role) for role in roles} - {None}
+        if is_group or not found:
+            found += [
+                each
+                for each in of_owner
+                if each.role in _VAGUE_ROLES
+                and each.relation in _FAMILY
+                and each.relation in relations
+                and self._may_be(each, exact)
+            ]
+        return list({each.entity.id: each.entity for each in found}.values())
+
+    def _may_be(self, holder: RoleHolder, roles: Collection[str]) -> bool:
+        """Tell whether nothing more exact than these roles is known of a holder."""
+        exact = self._exact_roles.get((holder.entity.id, holder.owner), set())
+        return not exact or not exact.isdisjoint(roles)
+
+
+def _get_relation(role: str) -> RelationType | None:
+    if role in PET_ROLES:
+        return "owns"
+    return {"children": "child_of", "siblings": "sibling_of", "parents": "parent_of"}.get(
+        role
+    ) or RELATION_BY_ROLE.get(role)
+
+
+def _read_edge(
+    memory: Memory, resolver: EntityResolver, by_id: dict[EntityId, Entity]
+) -> Iterator[RoleHolder]:
+    """Yield both ends of a triple as holders whose exact role is not told."""
+    edge = resolver.find_edge(memory) if memory.kind == "triple" else None
+    if edge is None:
+        return
+    pairs: list[tuple[RelationType, Node, Node]] = [(edge.relation, edge.first, edge.second)]
+    if edge.relation == "owns":
+        pairs = [("owns", edge.second, edge.first)]
+    else:
+        converse = _CONVERSE.get(edge.relation, edge.relation)
+        pairs.append((converse, edge.second, edge.first))
+    for relation, holder, owner in pairs:
+        entity = None if holder is None else by_id.get(holder)
+        is_thing = relation == "owns" and entity is not None and entity.kind != "pet"
+        if entity is not None and not is_thing:
+            yield RoleHolder(entity=entity, owner=owner, relation=relation)
+
+
+def _read_roles(
+    memory: Memory, resolver: EntityResolver, by_id: dict[EntityId, Entity], names: NameIndex
+) -> Iterator[RoleHolder]:
+    """Yield the holders that a fact names: by a relation, or as the value of a role."""
+    prefix, _, bare = memory.key.rpartition(":")
+    if memory.kind not in ATTRIBUTE_KINDS or memory.subject not in {"person", "other"}:
+        return
+    if bare not in ROLE_KEYS and bare != RELATION_KEY:
+        return
+    owner_id = resolver.find_by_name(prefix, memory.entities) if prefix else None
+    subject = None if owner_id is None else by_id.get(owner_id)
+    if prefix and subject is None:
+        subject = next(iter(names.list_named_entities(prefix)), None) or build_named_only(
+            prefix, memory.person
+        )
+    if bare == RELATION_KEY:
+        role = memory.value if memory.value in ROLE_KEYS else find_role_in(memory.value)
+        if subject is not None and role:
+            relation = _get_relation(role)
+            yield RoleHolder(entity=subject, owner=None, role=role, relation=relation)
+    elif memory.value and len(memory.value) <= _MAX_NAME:
+        relation = _get_relation(bare)
+        owner = None if subject is None else subject.id
+        named = names.list_named_entities(memory.value) or _build_lone(memory)
+        for each in named:
+            if each.id != owner:
+                yield RoleHolder(entity=each, owner=owner, role=bare, relation=relation)
+
+
+def _build_lone(memory: Memory) -> tuple[Entity, ...]:
+    """Return whom a capitalized value of one word names, though nothing else is known of them."""
+    is_name = memory.value[:1].isupper() and " " not in memory.value.strip()
+    return (build_named_only(memory.value.strip(), memory.person),) if is_name else ()
+
+
+def _read_descriptions(entities: Sequence[Entity]) -> Iterator[RoleHolder]:
+    """Yield the holders by the roles for the person that descriptions begin with."""
+    for entity in entities:
+        if not entity.description or entity.kind not in {"person", "pet"}:
+            continue
+        others = [
+            each for each in entities if each.id != entity.id and each.name in entity.description
+        ]
+        role = "" if others else find_role_in(entity.description[:_MAX_NAME])
+        if role:
+            yield RoleHolder(
+                entity=entity, owner=None, role=role, relation=_get_relation(role)
+            )
+
+
