@@ -19,6 +19,7 @@ from oldfriend.domain.profile_attributes import (
     build_changes,
     build_profile,
     drop_long_overdue,
+    is_safety_of_other,
     select_lately,
 )
 from oldfriend.domain.relations import EntityResolver
@@ -205,6 +206,20 @@ class BeliefIndex:
         seqs = sorted(self._mentions.list_mentions((), self._entity_names.list_merged_ids(entity)))
         known = (self._by_seq[seq] for seq in seqs)
         return [each for each in known if with_ended or each.memory.is_live]
+
+    def list_safety_of(self, entities: Sequence[Entity]) -> list[MemoryState]:
+        """List the live beliefs that say what these must not eat or must take."""
+        ids = {each.id for each in entities}
+        names = {name.casefold() for each in entities for name in (each.name, *each.aliases)}
+        return [
+            each
+            for each in (self.live if entities else ())
+            if is_safety_of_other(each.memory)
+            and (
+                each.memory.key.rpartition(":")[0].casefold() in names
+                or not ids.isdisjoint(map(self._entity_names.resolve, each.memory.entities))
+            )
+        ]
 
     def get_vectors_by_text(self, beliefs: Iterable[MemoryState]) -> dict[str, Floats]:
         """Return the vectors of these beliefs by their texts, for those that have one."""

@@ -14,6 +14,8 @@ from oldfriend.domain.people import Person
 from oldfriend.domain.profile_attributes import (
     EMPTY_PROFILE,
     Profile,
+    add_safety,
+    is_safety_of_other,
     sort_by_importance,
 )
 from oldfriend.domain.supersession import is_or_was_true
@@ -24,11 +26,14 @@ from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search import BeliefIndex, ReachedRelation, SearchQuery
 from oldfriend.search.entity_graph import RelationFilter, is_current
 from oldfriend.search.question_patterns import find_requested_attribute
+from oldfriend.search.role_holders import unite
 from oldfriend.search.tense import TimeFrame
 from oldfriend.turn.retrieval import get_utc_offset_s, list_own_names
 
 MAX_NAMED = 3
-"""The most named entities for which context is loaded."""
+"""The most entities for which context is loaded, if the text calls nobody by a role …"""
+MAX_CALLED = 6
+"""… and if it does: "my kids" may be several."""
 MAX_BELIEFS_PER_ENTITY = 12
 MAX_RELATIONS = 5
 
@@ -59,7 +64,7 @@ class UserContext:
     soul: str = ""  # the global persona text
     core_blocks: tuple[CoreBlock, ...] = ()  # of this person
     profile: Profile = EMPTY_PROFILE
-    named: tuple[EntityContext, ...] = ()  # entities that the text names
+    named: tuple[EntityContext, ...] = ()  # entities that the text names or calls by a role
     relations_between: tuple[MemoryState, ...] = ()  # between the first two named
     possible_duplicates: tuple[tuple[Entity, Entity], ...] = ()  # pairs with a named entity
     entities: tuple[Entity, ...] = ()
@@ -78,20 +83,31 @@ async def load_user_context(
     person: Person,
     text: str,
     *,
+    language: str,
     now: Micros,
     answered_seqs: Collection[int] = (),
+    recent: Sequence[str] = (),
 ) -> UserContext:
-    """Load what is known of a person; relations are those of the time asked about."""
+    """Load what is known of a person; relations are those of the time asked about.
+
+    What those whom the text or recent ones mean must not eat or must take is always part of the
+    profile.
+    """
     summaries = tuple(await list_written_summaries(tx, person.id))
     own_names = await list_own_names(tx, index_cache, person, answered_seqs=answered_seqs)
     beliefs = await index_cache.get_belief_index(tx, person.id)
-    named = beliefs.list_named_entities(text, own_names)[:MAX_NAMED]
+    named = list_meant(beliefs, text, language, own_names)
     certain = [each for each in named if each.status != "uncertain"]
     fits = build_relation_filter(text, person, now=now) if certain else is_current
+    spoken_of = unite(
+        each
+        for part in (text, *recent)
+        for each in list_meant(beliefs, part, language, own_names)
+    )
     return UserContext(
         soul=await get_global_persona_text(tx),
         core_blocks=tuple(await list_blocks(tx, person.id)),
-        profile=beliefs.build_profile(now),
+        profile=add_safety(beliefs.build_profile(now), beliefs.list_safety_of(spoken_of)),
         named=tuple(build_entity_context(beliefs, each, fits=fits) for each in certain),
         relations_between=list_relations_between(beliefs, certain, fits=fits),
         entities=beliefs.entities,
@@ -104,6 +120,15 @@ async def load_user_context(
         changes=beliefs.list_changes(now),
         own_names=own_names,
     )
+
+
+def list_meant(
+    beliefs: BeliefIndex, text: str, language: str, own_names: Sequence[str]
+) -> tuple[Entity, ...]:
+    """List whom a text names or, if there is room, calls by a role."""
+    named = beliefs.list_named_entities(text, own_names)[:MAX_NAMED]
+    meant = beliefs.list_meant_entities(text, language, own_names)
+    return unite((*named, *meant))[: MAX_CALLED if len(meant) > len(named) else MAX_NAMED]
 
 
 def build_relation_filter(text: str, person: Person, *, now: Micros) -> RelationFilter:
@@ -140,8 +165,9 @@ def build_entity_context(
 ) -> EntityContext:
     """Return what is believed about an entity, and its relations at that time."""
     known = [each for each in beliefs.list_about(entity.id) if each.memory.kind != "triple"]
+    ranked = sorted(sort_by_importance(known), key=lambda each: not is_safety_of_other(each.memory))
     return EntityContext(
         entity=entity,
-        known=tuple(sort_by_importance(known)[:MAX_BELIEFS_PER_ENTITY]),
+        known=tuple(ranked[:MAX_BELIEFS_PER_ENTITY]),
         relations=beliefs.graph.walk([entity.id], limit=MAX_RELATIONS, matches=fits),
     )

@@ -169,7 +169,8 @@ class MemoryLookup:
             profile = beliefs.build_profile(self.utterance.message.at)
             known = (*profile.attributes, *profile.promises, *profile.quotes)
             return Subject(known=known)
-        named = beliefs.list_named_entities(about, own_names)
+        language = self.utterance.message.language or ""
+        named = beliefs.list_meant_entities(about, language, own_names)
         entities = [each for each in named if each.status != "uncertain"][:MAX_NAMED]
         names = tuple(
             dict.fromkeys(name for each in entities for name in (each.name, *each.aliases))

@@ -1,0 +1,135 @@
+"""What somebody must not eat or must take is before a model whenever they are spoken of."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.domain.ids import MemoryId, ObjectId, new_id
+from oldfriend.domain.memories import Entity, EntityKind, Memory
+from oldfriend.domain.profile_attributes import MAX_SAFETY_OF_OTHERS
+from oldfriend.memory.journal import record_decision
+from oldfriend.prompts.token_budget import BUDGETS
+from oldfriend.turn.user_context import load_user_context
+from tests.search.test_role_references import LANGUAGES, QUESTIONS, ROLES
+from tests.turn.conftest import Talk
+from tests.turn.test_prompt_builder import reply_to
+from tests.turn.test_user_context import BY, known
+
+PETS = ("Bruno", "Miso", "Biscuit")
+OTHERS = ("Karl",)
+
+
+async def believe(
+    talk: Talk, text: str, key: str, value: str, *entities: Entity, **fields: object
+) -> None:
+    """Have a fact believed."""
+    now = talk.clock()
+    memory = Memory(
+        id=MemoryId(ObjectId(new_id(now))),
+        person=talk.line.person.id,
+        kind="fact",
+        language="en",
+        text=text,
+        subject="other" if ":" in key else "person",
+        key=key,
+        value=value,
+        entities=tuple(each.id for each in entities),
+        learned_at=now,
+    )
+    memory = replace(memory, **fields)
+    async with talk.app.db.begin_write() as tx:
+        await record_decision(tx, memory, op="learned", base=0, provenance=BY, now=now)
+
+
+@pytest.fixture
+async def household(talk: Talk) -> Talk:
+    """A family with pets and friends, each of whom there is something not to eat for.
+
+    And others whose diets weigh more, and take all the room that there is for those of others.
+    """
+    entities: dict[str, Entity] = {}
+    for name in (*ROLES, *OTHERS, *PETS):
+        kind: EntityKind = "pet" if name in PETS else "person"
+        entities[name] = await known(talk, name, kind)
+        text = f"{name} must not eat {name.lower()}berries."
+        await believe(talk, text, f"{name}:allergies", f"{name.lower()}berries", entities[name])
+    for name, role in ROLES.items():
+        await believe(talk, f"{name} is the {role}.", f"{name}:relation", role, entities[name])
+    ana, karl = entities["Ana"], entities["Karl"]
+    await believe(talk, "Ana's husband is Karl.", "Ana:husband", "Karl", ana, karl)
+    shona, biscuit = entities["Shona"], entities["Biscuit"]
+    await believe(talk, "Shona has the dog Biscuit.", "Shona:dog", "Biscuit", shona, biscuit)
+    await believe(talk, "Has the dog Bruno.", "dog", "Bruno", entities["Bruno"])
+    await believe(talk, "Has the cat Miso.", "cat", "Miso", entities["Miso"])
+    for number in range(MAX_SAFETY_OF_OTHERS):
+        diet = f"Guest{number} eats no meat."
+        await believe(talk, diet, f"Guest{number}:dietary", "no meat", importance=0.9)
+    return talk
+
+
+async def find_unsafe(talk: Talk, language: str, wordings: Sequence[Sequence[str]]) -> list[str]:
+    """The wordings at which something about somebody who is meant is not at hand."""
+    missed: list[str] = []
+    for text, meant in wordings:
+        async with talk.app.db.begin_read() as tx:
+            context = await load_user_context(
+                tx,
+                talk.app.index_cache,
+                talk.line.person,
+                text,
+                language=language,
+                now=talk.clock(),
+            )
+        shown = {each.memory.value for each in context.profile.attributes}
+        if not shown >= {f"{name.lower()}berries" for name in meant.split()}:
+            missed.append(text)
+    return missed
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("part", ["seen"])
+async def test_what_harms_whoever_is_meant_is_always_at_hand(
+    household: Talk, language: str, part: str
+) -> None:
+    """However they are called."""
+    assert await find_unsafe(household, language, QUESTIONS[language][part]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("what cant my kid eat", "Mia"),
+        ("dinner with my sister's husband, any ideas", "Karl"),
+        ("off to the beach with Leo, what shall we pack", "Leo"),
+    ],
+)
+async def test_a_model_is_told_what_harms_whoever_is_meant(
+    household: Talk, text: str, name: str
+) -> None:
+    """Though much else is known, and little fits."""
+    for number in range(12):
+        await household.remembers(f"What we eat on day {number} with the kid is soup.")
+    _, request = await reply_to(household, text, BUDGETS["small"])
+
+    assert f"{name} must not eat {name.lower()}berries." in request.stable + request.changing
+
+
+async def test_whom_the_talk_is_about_is_meant_though_the_question_names_nobody(
+    household: Talk,
+) -> None:
+    """For a few messages."""
+    await household.ask("taking my boss out tonight", "Lovely.")
+    _, request = await reply_to(household, "where should we go?", BUDGETS["small"])
+
+    assert "Carol must not eat carolberries." in request.stable + request.changing
+
+
+async def test_without_a_model_the_allergy_of_the_child_is_told(household: Talk) -> None:
+    """And not what harms somebody else."""
+    outcome = await household.turn(
+        await household.hears("what is my daughter allergic to?"), household.mind()
+    )
+
+    assert "miaberries" in outcome.reply.text
+    assert "leoberries" not in outcome.reply.text
