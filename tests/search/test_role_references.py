@@ -18,16 +18,9 @@ LANGUAGES = ("en", "es", "de", "fr", "pt", "it", "zh", "ja")
 
 def entity(name: str, kind: EntityKind = "person") -> Entity:
     """Somebody with a name."""
-    return Entity(
-        id=EntityId(ObjectId(name)), person=PERSON, name=name, kind=kind, learned_at=NOW
-    )
+    return Entity(id=EntityId(ObjectId(name)), person=PERSON, name=name, kind=kind, learned_at=NOW)
 
 
-PETS = ("Bruno", "Miso", "Biscuit")
-ENTITIES = [
-    entity(name, "pet" if name in PETS else "person")
-    for name in "Mia Leo Bruno Miso Irene Ana Karl Dev Shona Biscuit Carol Jas".split()
-]
 ROLES = {
     "Mia": "daughter",
     "Leo": "son",
@@ -38,6 +31,8 @@ ROLES = {
     "Carol": "boss",
     "Jas": "flatmate",
 }
+PETS = ("Bruno", "Miso", "Biscuit")
+ENTITIES = [entity(name, "pet" if name in PETS else "person") for name in (*ROLES, "Karl", *PETS)]
 
 
 def build_beliefs(*memories: tuple[str, dict[str, object]]) -> BeliefIndex:
@@ -81,7 +76,9 @@ def beliefs() -> BeliefIndex:
         for name, role in (("Bruno", "dog"), ("Miso", "cat"))
     ]
     relations = [of(name, "relation", role) for name, role in ROLES.items()]
-    return build_beliefs(*relations, *pets, of("Ana", "husband", "Karl"), of("Shona", "dog", "Biscuit"))
+    return build_beliefs(
+        *relations, *pets, of("Ana", "husband", "Karl"), of("Shona", "dog", "Biscuit")
+    )
 
 
 @pytest.mark.parametrize(

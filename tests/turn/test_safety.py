@@ -1,5 +1,6 @@
 """What somebody must not eat or must take is before a model whenever they are spoken of."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from tests.turn.test_user_context import BY, known
 
 PETS = ("Bruno", "Miso", "Biscuit")
 OTHERS = ("Karl",)
+NOT_TO_EAT = re.compile(r"(\w+) must not eat")
 
 
 async def believe(
@@ -77,7 +79,7 @@ async def find_unsafe(talk: Talk, language: str, wordings: Sequence[Sequence[str
                 tx,
                 talk.app.index_cache,
                 talk.line.person,
-                text,
+                [text],
                 language=language,
                 now=talk.clock(),
             )
@@ -125,11 +127,49 @@ async def test_whom_the_talk_is_about_is_meant_though_the_question_names_nobody(
     assert "Carol must not eat carolberries." in request.stable + request.changing
 
 
-async def test_without_a_model_the_allergy_of_the_child_is_told(household: Talk) -> None:
-    """And not what harms somebody else."""
-    outcome = await household.turn(
-        await household.hears("what is my daughter allergic to?"), household.mind()
-    )
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("what is my daughter allergic to?", ["Mia"]),
+        ("what cant my kid eat", ["Leo", "Mia"]),
+        ("is my dog ok with chocolate", ["Bruno"]),
+        ("what can my sister's husband not eat", ["Karl"]),
+        ("was darf meine tochter nicht essen", ["Mia"]),
+        ("qué no puede comer mi hija", ["Mia"]),
+        ("ma fille peut manger quoi", ["Mia"]),
+        ("我女儿不能吃什么", ["Mia"]),
+    ],
+)
+async def test_without_a_model_it_is_told_what_harms_whoever_is_meant(
+    household: Talk, text: str, told: list[str]
+) -> None:
+    """And neither what harms others nor merely who they are."""
+    outcome = await household.turn(await household.hears(text), household.mind())
 
-    assert "miaberries" in outcome.reply.text
-    assert "leoberries" not in outcome.reply.text
+    assert sorted(NOT_TO_EAT.findall(outcome.reply.text)) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "belief"),
+    [
+        ("What is my sister's husband called?", "Ana's husband is Karl."),
+        ("what is my best friend's dog called", "Shona has the dog Biscuit."),
+        ("what is Shona's dog called", "Shona has the dog Biscuit."),
+        ("whats my daughters name again", "Mia is the daughter."),
+    ],
+)
+async def test_without_a_model_a_name_is_told_of_who_plays_the_role(
+    household: Talk, text: str, belief: str
+) -> None:
+    """Not of those on the way to them."""
+    outcome = await household.turn(await household.hears(text), household.mind())
+
+    assert outcome.reply.text.endswith(belief)
+    assert outcome.reply.details["certainty"] == "sure"
+
+
+async def test_whose_vet_it_is_says_nothing_of_what_the_vet_is_called(household: Talk) -> None:
+    """Only the name of whoever plays the role is known."""
+    for text in ("what is my dog's vet called", "who is the teacher of my son"):
+        outcome = await household.turn(await household.hears(text), household.mind())
+        assert outcome.reply.details["certainty"] != "sure"

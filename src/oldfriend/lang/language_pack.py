@@ -24,6 +24,7 @@ PackFile = Literal[
     "relation_cues",
     "restatement",  # how a statement gives an earlier one another value
     "roles",  # words for relatives, partners and pets
+    "safety",  # about what it matters what somebody must not eat or must take
     "rules",  # which plain statements are read without a model
 ]
 Script = Literal["latin", "cyrillic", "han", "kana", "hangul"]

@@ -38,6 +38,7 @@ class BeliefSearchResult:
     language: str = ""
     named_entities: tuple[Entity, ...] = ()  # named, or called by a role
     called: CalledByRole = NOBODY_CALLED  # whom the question calls by a role
+    safety: tuple[ScoredBelief, ...] = ()  # what harms these, if it is about food or health
     requested: RequestedAttribute | None = None  # the attribute that is asked for
     other_times: tuple[ScoredBelief, ...] = ()  # its values of other times, if none matches
     superseded: tuple[MemoryState, ...] = ()  # its ended values, if a current one matches

@@ -48,6 +48,7 @@ from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.result_order import deduplicate, demote_current_values, sort_by_date
 from oldfriend.search.role_holders import NOBODY_CALLED, CalledByRole, RoleHolders, unite
 from oldfriend.search.role_references import find_role_references
+from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.subject_query import SubjectQuery, is_about_other
@@ -221,6 +222,13 @@ class BeliefIndex:
             )
         ]
 
+    def _list_asked_safety(
+        self, query: SearchQuery, meant: Sequence[Entity]
+    ) -> Sequence[MemoryState]:
+        """List what harms those who are meant, if the question is about food or health."""
+        is_asked = bool(meant) and bool(find_safety_topics(query.text, query.language))
+        return self.list_safety_of(meant) if is_asked else ()
+
     def get_vectors_by_text(self, beliefs: Iterable[MemoryState]) -> dict[str, Floats]:
         """Return the vectors of these beliefs by their texts, for those that have one."""
         wanted = [each.base_seq for each in beliefs]
@@ -314,11 +322,11 @@ class BeliefIndex:
         """Return the k beliefs that best answer a question, best first."""
         named_entities = self.list_named_entities(query.text, query.own_names)
         query, names_asker = _to_first_person(query, named_entities)
+        called = self.find_called(query.text, query.language)
+        meant = unite((*named_entities, *called.entities))
         requested = find_requested_attribute(
             query.text, is_of_asker=names_asker and not named_entities
         )
-        called = self.find_called(query.text, query.language)
-        meant = unite((*named_entities, *called.entities))
         time_frame = TimeFrame(query, is_past=requested is not None and requested.is_past)
         if not self._by_seq:
             return BeliefSearchResult(
@@ -339,28 +347,14 @@ class BeliefIndex:
         values = collect_attribute_values(
             requested, self._filter_by_kind(kinds) if requested else (), time_frame, subject
         )
+        values = values if requested else AttributeValues(matching=called.asked_names)
         preference = find_preference_intent(query.text)
         excluded = (
             self._list_excluded(time_frame, kinds)
             | self._list_off_subject(subject)
             | self._list_opposite_preferences(preference)
         )
-        index_query = replace(
-            query,
-            text=rewrite_idioms(query.text),
-            exclude=excluded,
-            legacy_embeddings={},
-            exact_cosines={},
-        )
-        if time_frame.has_explicit_time:
-            index_query = replace(
-                index_query, exclude=excluded | list_non_events(index_query, self._by_seq.values())
-            )
-            found = search_with_undated(
-                self._index, index_query, _OVERFETCH_FACTOR * k, self._is_durable
-            )
-        else:
-            found = search(self._index, index_query, _OVERFETCH_FACTOR * k)
+        found = self._search_index(query, time_frame, excluded, _OVERFETCH_FACTOR * k)
         ranker = BeliefRanker(query, scorer)
         hits = self._score_hits(found, ranker, meant)
         hits += self._list_named_hits(meant, hits, excluded, ranker)
@@ -394,10 +388,27 @@ class BeliefIndex:
             called=called,
             requested=requested,
             other_times=tuple(_build_value_hits(values.other_times, ranker)),
+            safety=tuple(_build_value_hits(self._list_asked_safety(query, meant), ranker)),
             superseded=values.superseded,
             is_about_past=time_frame.is_past,
             is_before_now=time_frame.is_before_now,
         )
+
+    def _search_index(
+        self, query: SearchQuery, time_frame: TimeFrame, excluded: frozenset[int], limit: int
+    ) -> SearchResult:
+        """Search by words and vectors; of a named time, among what happened or has no date."""
+        query = replace(
+            query,
+            text=rewrite_idioms(query.text),
+            exclude=excluded,
+            legacy_embeddings={},
+            exact_cosines={},
+        )
+        if not time_frame.has_explicit_time:
+            return search(self._index, query, limit)
+        query = replace(query, exclude=excluded | list_non_events(query, self._by_seq.values()))
+        return search_with_undated(self._index, query, limit, self._is_durable)
 
     def list_reachable(
         self, named_entities: Sequence[Entity], *, matches: RelationFilter = is_current

@@ -1,7 +1,7 @@
-"""Role holders: who plays which role for the person, or for somebody near them, by what is known."""
+"""Role holders: who is known to play which role for the person or for somebody near them."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
@@ -15,9 +15,9 @@ from oldfriend.domain.relations import (
     Node,
 )
 from oldfriend.search.name_index import NameIndex
-from oldfriend.search.role_references import RoleReference, find_role_in
 from oldfriend.search.question_patterns import list_kin_words
-from oldfriend.search.synonyms import ROLE_KEYS
+from oldfriend.search.role_references import RoleReference, find_role_in
+from oldfriend.search.synonyms import ROLE_KEYS, list_role_keys
 
 _FAMILY: Final[frozenset[RelationType]] = frozenset(
     {"partner_of", "parent_of", "child_of", "sibling_of", "owns"}
@@ -43,6 +43,7 @@ class RoleHolder:
     owner: Node  # for whom; None: for the person
     role: str = ""  # "": which one is not known
     relation: RelationType | None = None  # of the holder to the owner; "owns": a pet
+    known: MemoryState | None = None  # the belief that says so
 
 
 def build_named_only(name: str, person: PersonId) -> Entity:
@@ -57,6 +58,7 @@ class CalledByRole:
 
     entities: tuple[Entity, ...] = ()  # each once
     meant: tuple[tuple[RoleReference, tuple[Entity, ...]], ...] = ()  # of each reference
+    asked_names: tuple[MemoryState, ...] = ()  # what says who it is whose name is asked for
 
     @property
     def unknown(self) -> list[RoleReference]:
@@ -99,9 +101,11 @@ class RoleHolders:
         by_id = {each.id: each for each in entities}
         self._holders: list[RoleHolder] = []
         for known in live:
-            memory = known.memory
-            edge_holders = _read_edge(memory, resolver, by_id)
-            self._holders += [*edge_holders, *_read_roles(memory, resolver, by_id, names)]
+            read = [
+                *_read_edge(known.memory, resolver, by_id),
+                *_read_roles(known.memory, resolver, by_id, names),
+            ]
+            self._holders += [replace(each, known=known) for each in read]
         self._holders += _read_descriptions(entities)
         self._exact_roles: dict[tuple[EntityId, Node], set[str]] = {}
         for each in self._holders:
@@ -113,24 +117,28 @@ class RoleHolders:
 
         Of "my sister's husband" the sister is meant only where nobody is known as her husband.
         """
-        meant = [(each, tuple(self.list_meant(each))) for each in references]
+        holders = {each.span: self._list_meant(each) for each in references}
+        meant = [(each, unite(one.entity for one in holders[each.span])) for each in references]
         passed = {
             each.owner.span
             for each, entities in meant
             if entities and isinstance(each.owner, RoleReference)
         }
         owners = [each.owner for each in references if isinstance(each.owner, Entity)]
-        called = (
-            one for each, entities in meant if each.span not in passed for one in entities
+        called = (one for each, entities in meant if each.span not in passed for one in entities)
+        names = (one.known for each in references if each.asks_name for one in holders[each.span])
+        return CalledByRole(
+            entities=unite((*owners, *called)),
+            meant=tuple(meant),
+            asked_names=tuple(filter(None, names)),
         )
-        return CalledByRole(entities=unite((*owners, *called)), meant=tuple(meant))
 
-    def list_meant(self, reference: RoleReference) -> list[Entity]:
+    def _list_meant(self, reference: RoleReference) -> list[RoleHolder]:
         """List whom one reference means."""
         owner = reference.owner
         owners: list[Node]
         if isinstance(owner, RoleReference):
-            owners = [each.id for each in self.list_meant(owner)]
+            owners = [each.entity.id for each in self._list_meant(owner)]
         else:
             owners = [None if owner is None else owner.id]
         for roles in reference.readings:
@@ -139,7 +147,7 @@ class RoleHolders:
                 return found
         return []
 
-    def _list_in_role(self, roles: Collection[str], owner: Node) -> list[Entity]:
+    def _list_in_role(self, roles: Collection[str], owner: Node) -> list[RoleHolder]:
         of_owner = [each for each in self._holders if each.owner == owner]
         group = _VAGUE_ROLES if any(each not in _VAGUE_ROLES for each in roles) else frozenset()
         is_group = next(iter(roles)) in _VAGUE_ROLES
@@ -155,7 +163,7 @@ class RoleHolders:
                 and each.relation in relations
                 and self._may_be(each, exact)
             ]
-        return list({each.entity.id: each.entity for each in found}.values())
+        return list({each.entity.id: each for each in reversed(found)}.values())[::-1]
 
     def _may_be(self, holder: RoleHolder, roles: Collection[str]) -> bool:
         """Tell whether nothing more exact than these roles is known of a holder."""
@@ -164,11 +172,11 @@ class RoleHolders:
 
 
 def _get_relation(role: str) -> RelationType | None:
+    """Return the relation of who plays a role to the other; of several, that of the first."""
     if role in PET_ROLES:
         return "owns"
-    return {"children": "child_of", "siblings": "sibling_of", "parents": "parent_of"}.get(
-        role
-    ) or RELATION_BY_ROLE.get(role)
+    one_of = (RELATION_BY_ROLE.get(each) for each in (role, *list_role_keys(role)))
+    return next(filter(None, one_of), None)
 
 
 def _read_edge(
@@ -196,28 +204,28 @@ def _read_roles(
 ) -> Iterator[RoleHolder]:
     """Yield the holders that a fact names: by a relation, or as the value of a role."""
     prefix, _, bare = memory.key.rpartition(":")
-    if memory.kind not in ATTRIBUTE_KINDS or memory.subject not in {"person", "other"}:
-        return
-    if bare not in ROLE_KEYS and bare != RELATION_KEY:
+    is_told = bare == RELATION_KEY or (bare in ROLE_KEYS and 0 < len(memory.value) <= _MAX_NAME)
+    is_near = memory.kind in ATTRIBUTE_KINDS and memory.subject in {"person", "other"}
+    if not (is_told and is_near):
         return
     owner_id = resolver.find_by_name(prefix, memory.entities) if prefix else None
     subject = None if owner_id is None else by_id.get(owner_id)
     if prefix and subject is None:
-        subject = next(iter(names.list_named_entities(prefix)), None) or build_named_only(
-            prefix, memory.person
-        )
+        named = names.list_named_entities(prefix)
+        subject = named[0] if named else build_named_only(prefix, memory.person)
     if bare == RELATION_KEY:
         role = memory.value if memory.value in ROLE_KEYS else find_role_in(memory.value)
         if subject is not None and role:
-            relation = _get_relation(role)
-            yield RoleHolder(entity=subject, owner=None, role=role, relation=relation)
-    elif memory.value and len(memory.value) <= _MAX_NAME:
-        relation = _get_relation(bare)
-        owner = None if subject is None else subject.id
-        named = names.list_named_entities(memory.value) or _build_lone(memory)
-        for each in named:
-            if each.id != owner:
-                yield RoleHolder(entity=each, owner=owner, role=bare, relation=relation)
+            yield _build_holder(subject, None, role)
+        return
+    owner = None if subject is None else subject.id
+    for each in names.list_named_entities(memory.value) or _build_lone(memory):
+        if each.id != owner:
+            yield _build_holder(each, owner, bare)
+
+
+def _build_holder(entity: Entity, owner: Node, role: str) -> RoleHolder:
+    return RoleHolder(entity=entity, owner=owner, role=role, relation=_get_relation(role))
 
 
 def _build_lone(memory: Memory) -> tuple[Entity, ...]:
@@ -236,8 +244,4 @@ def _read_descriptions(entities: Sequence[Entity]) -> Iterator[RoleHolder]:
         ]
         role = "" if others else find_role_in(entity.description[:_MAX_NAME])
         if role:
-            yield RoleHolder(
-                entity=entity, owner=None, role=role, relation=_get_relation(role)
-            )
-
-
+            yield _build_holder(entity, None, role)

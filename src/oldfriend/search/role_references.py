@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Final, TypeAlias
 
@@ -28,7 +28,9 @@ class RoleReference:
 
     role: str  # in English: "daughter"; "children" stands for several; "boyfriend/friend": or
     span: Span  # in the folded text
+    phrase: Span  # with what says whose: "my sister's husband"
     word: str  # as in the folded text, without the ending of a plural or possessive
+    asks_name: bool = False  # the text asks how they are called
     owner: "Entity | RoleReference | None" = None  # whose; None: the asker's
     is_explicit: bool = True  # the text says whose
 
@@ -77,6 +79,11 @@ class ReferenceGrammar:
         return re.compile(self._data["after"])
 
     @cached_property
+    def asks_name(self) -> re.Pattern[str]:
+        """Pattern of a question for the name of "@"."""
+        return re.compile(self._data["asks_name"])
+
+    @cached_property
     def called(self) -> re.Pattern[str]:
         """Pattern of what stands between a role and the name of who plays it."""
         return re.compile(self._data["called"])
@@ -90,22 +97,25 @@ class ReferenceGrammar:
         """List the words for roles in a folded text."""
         return [*self.role_pattern.finditer(folded)]
 
-    def find_whose(self, folded: str, start: int) -> bool | None:
-        """Return whether a role is the asker's; None if it is not said whose, nor excluded."""
+    def find_whose(self, folded: str, start: int) -> tuple[bool | None, int]:
+        """Return whether a role is the asker's, and where the words begin that say so.
+
+        None: it is not said whose, nor excluded.
+        """
         if not self.has_spaces:
             return self._find_prefix(folded[:start])
         rest, is_next = folded[:start], True
         for _ in range(_MAX_ADJECTIVES + 1):
             found = _WORD_BEFORE.search(rest)
             word = "" if found is None else found[1]
-            if word in self.own:
-                return True
+            if found is not None and word in self.own:
+                return True, found.start()
             if word in self.others or self._is_possessive(word, is_unmarked=is_next):
-                return False
+                return False, start
             if found is None or word in self.words or is_stop_word(word, self.language):
                 break
             rest, is_next = rest[: found.start()], False
-        return None
+        return None, start
 
     def _is_possessive(self, word: str, *, is_unmarked: bool) -> bool:
         """Tell whether a word is somebody's name with the ending of a possessive."""
@@ -115,11 +125,13 @@ class ReferenceGrammar:
         has_ending = word.endswith("s") and self.before.fullmatch("s ") is not None
         return is_unmarked and has_ending and not is_stop_word(word, self.language)
 
-    def _find_prefix(self, before: str) -> bool | None:
-        if before.endswith(self.own):
-            return True
+    def _find_prefix(self, before: str) -> tuple[bool | None, int]:
+        own = next((each for each in self.own if before.endswith(each)), "")
+        if own:
+            return True, len(before) - len(own)
         is_owned = bool(before) and self.before.fullmatch(before, len(before) - 1) is not None
-        return False if is_owned or before.endswith(self.others) else None
+        is_others = is_owned or before.endswith(self.others)
+        return False if is_others else None, len(before)
 
 
 @cache
@@ -157,50 +169,79 @@ def find_role_references(
     found: dict[int, RoleReference] = {}
     grammars = sorted(list_reference_grammars(folded), key=lambda each: each.language != language)
     for grammar in grammars:
-        for each in _find_in(grammar, folded, names):
+        for each in _ReferenceReader(grammar, folded, names).list_all():
             if each.is_explicit or grammar.language == language:
                 found.setdefault(each.span[0], each)
     return tuple(found[start] for start in sorted(found))
 
 
-def _find_in(
-    grammar: ReferenceGrammar, folded: str, names: Sequence[tuple[Span, Entity]]
-) -> Iterator[RoleReference]:
-    matches = grammar.list_roles(folded)
-    spans = [each.span() for each in matches]
-    known: dict[Span, RoleReference | None] = {}
+class _ReferenceReader:
+    """Reader of the references in one folded text, as one language makes them."""
 
-    def read(span: Span) -> RoleReference | None:
-        if span not in known:
-            known[span] = None  # nobody is their own owner
-            known[span] = _read_reference(span)
-        return known[span]
+    def __init__(
+        self, grammar: ReferenceGrammar, folded: str, names: Sequence[tuple[Span, Entity]]
+    ) -> None:
+        self._grammar, self._folded, self._names = grammar, folded, names
+        self._spans = [each.span() for each in grammar.list_roles(folded)]
+        self._read: dict[Span, RoleReference | None] = {}
 
-    def _read_reference(span: Span) -> RoleReference | None:
-        word = folded[slice(*span)]
-        role = grammar.words[word]
-        for owner_span, name in names:
-            if _is_joined(grammar, folded, owner_span, span):
-                return RoleReference(role=role, word=word, span=span, owner=name)
-        for other in spans:
-            if other != span and _is_joined(grammar, folded, other, span):
-                owner = read(other)
-                if owner is not None:
-                    return RoleReference(role=role, word=word, span=span, owner=owner)
-        is_own = grammar.find_whose(folded, span[0])
-        if is_own is False or (is_own is None and word in grammar.not_alone):
+    def list_all(self) -> Iterator[RoleReference]:
+        """Yield the references in order."""
+        for span in self._spans:
+            if (found := self._find(span)) is not None:
+                start, end = found.phrase
+                question = f"{self._folded[:start]}@{self._folded[end:]}"
+                asks_name = self._grammar.asks_name.fullmatch(question) is not None
+                yield replace(found, asks_name=asks_name)
+
+    def _find(self, span: Span) -> RoleReference | None:
+        if span not in self._read:
+            self._read[span] = None  # nobody is their own owner
+            self._read[span] = self._find_owned(span) or self._find_own(span)
+        return self._read[span]
+
+    def _find_owned(self, span: Span) -> RoleReference | None:
+        """Return a reference to who plays a role for a named one or for another reference."""
+        for owner_span, name in self._names:
+            if self._is_joined(owner_span, span):
+                return self._build(span, _span_both(owner_span, span), owner=name)
+        joined = (each for each in self._spans if each != span and self._is_joined(each, span))
+        owner = next(filter(None, map(self._find, joined)), None)
+        phrase = span if owner is None else _span_both(owner.phrase, span)
+        return None if owner is None else self._build(span, phrase, owner=owner)
+
+    def _find_own(self, span: Span) -> RoleReference | None:
+        """Return a reference to who plays a role for the asker."""
+        is_own, start = self._grammar.find_whose(self._folded, span[0])
+        is_alone = is_own is None and self._folded[slice(*span)] in self._grammar.not_alone
+        if is_own is False or is_alone:
             return None
-        return RoleReference(role=role, word=word, span=span, is_explicit=bool(is_own))
+        return self._build(span, (start, span[1]), is_explicit=bool(is_own))
 
-    return (found for each in spans if (found := read(each)) is not None)
+    def _build(
+        self,
+        span: Span,
+        phrase: Span,
+        *,
+        owner: Entity | RoleReference | None = None,
+        is_explicit: bool = True,
+    ) -> RoleReference:
+        word = self._folded[slice(*span)]
+        role = self._grammar.words[word]
+        return RoleReference(
+            role=role, word=word, span=span, phrase=phrase, owner=owner, is_explicit=is_explicit
+        )
+
+    def _is_joined(self, owner: Span, owned: Span) -> bool:
+        """Tell whether the words between an owner and a role make it theirs."""
+        if owner[1] <= owned[0]:
+            return self._grammar.before.fullmatch(self._folded, owner[1], owned[0]) is not None
+        between = self._grammar.after.match(self._folded, owned[1])
+        return between is not None and between.end() == owner[0]
 
 
-def _is_joined(grammar: ReferenceGrammar, folded: str, owner: Span, owned: Span) -> bool:
-    """Tell whether the words between an owner and a role make it theirs."""
-    if owner[1] <= owned[0]:
-        return grammar.before.fullmatch(folded, owner[1], owned[0]) is not None
-    between = grammar.after.match(folded, owned[1])
-    return between is not None and between.end() == owner[0]
+def _span_both(one: Span, other: Span) -> Span:
+    return min(one[0], other[0]), max(one[1], other[1])
 
 
 def _find_names(entity: Entity, folded: str) -> Iterator[Span]:

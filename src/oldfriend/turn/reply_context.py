@@ -254,11 +254,10 @@ async def load_user_context_for(
         tx,
         search_deps.index_cache,
         utterance.person,
-        utterance.text,
+        [utterance.text, *(each.text for each in recent_messages[-MAX_SPOKEN_OF:])],
         language=utterance.message.language or "",
         now=utterance.message.at,
         answered_seqs=[each.seq for each in utterance.messages],
-        recent=[each.text for each in recent_messages[-MAX_SPOKEN_OF:]],
     )
 
 

@@ -98,6 +98,9 @@ class RecallResult:
     requested_attribute: RequestedAttribute | None = None  # the requested attribute
     # Its values at other times, if none held at the time asked about.
     values_at_other_times: tuple[RecalledBelief, ...] = ()
+    has_unknown_role: bool = False  # it calls somebody by a role that nobody is known to play
+    # What those whom the question means must not eat or must take, if it is about food or health.
+    safety: tuple[RecalledBelief, ...] = ()
     is_about_past: bool = False  # the question is about the past
     is_about_before_now: bool = False  # about the past, without a named time
     preference_intent: PreferenceIntent | None = None  # it asks for likes or dislikes
@@ -214,10 +217,9 @@ async def recall(
         }
         question = replace(question, legacy_embeddings={**question.legacy_embeddings, **embeddings})
         result = await search_once(search_deps, person, question, limit, query)
-    by_seq, hits = (
-        {message.seq: message for message in result.messages},
-        len(result.found_beliefs.hits),
-    )
+    by_seq = {message.seq: message for message in result.messages}
+    hits = len(result.found_beliefs.hits)
+    other_times = hits + len(result.found_beliefs.other_times)
     found = [RecalledMessage(message=by_seq[hit.seq], hit=hit) for hit in result.message_hits.hits]
     found_ids = {each.message.id for each in found}
     beliefs = tuple(
@@ -237,7 +239,9 @@ async def recall(
         and beliefs[:1] == result.recalled_beliefs[:1],
         named_entities=result.found_beliefs.named_entities,
         requested_attribute=result.found_beliefs.requested,
-        values_at_other_times=result.recalled_beliefs[hits:],
+        values_at_other_times=result.recalled_beliefs[hits:other_times],
+        safety=result.recalled_beliefs[other_times:],
+        has_unknown_role=bool(result.found_beliefs.called.unknown),
         is_about_past=result.found_beliefs.is_about_past,
         is_about_before_now=result.found_beliefs.is_before_now,
         preference_intent=find_preference_intent(query.text),
@@ -297,7 +301,9 @@ async def search_once(
             )
         found = search(index, question, limit)
         messages = await list_messages_by_seq(tx, person.id, [hit.seq for hit in found.hits])
-        recalled = await load_recalled_beliefs(tx, person, [*believed.hits, *believed.other_times])
+        recalled = await load_recalled_beliefs(
+            tx, person, [*believed.hits, *believed.other_times, *believed.safety]
+        )
         superseded_ids = [each.memory.id for each in believed.superseded]
         evidence = (
             await list_object_evidence(tx, person.id, superseded_ids) if superseded_ids else {}

@@ -81,18 +81,18 @@ async def load_user_context(
     tx: Transaction,
     index_cache: IndexCache,
     person: Person,
-    text: str,
+    texts: Sequence[str],
     *,
     language: str,
     now: Micros,
     answered_seqs: Collection[int] = (),
-    recent: Sequence[str] = (),
 ) -> UserContext:
     """Load what is known of a person; relations are those of the time asked about.
 
-    What those whom the text or recent ones mean must not eat or must take is always part of the
-    profile.
+    The first text is what is said now; of others, said just before, it only matters whom they
+    mean: what these must not eat or must take is always part of the profile.
     """
+    text = texts[0]
     summaries = tuple(await list_written_summaries(tx, person.id))
     own_names = await list_own_names(tx, index_cache, person, answered_seqs=answered_seqs)
     beliefs = await index_cache.get_belief_index(tx, person.id)
@@ -100,9 +100,7 @@ async def load_user_context(
     certain = [each for each in named if each.status != "uncertain"]
     fits = build_relation_filter(text, person, now=now) if certain else is_current
     spoken_of = unite(
-        each
-        for part in (text, *recent)
-        for each in list_meant(beliefs, part, language, own_names)
+        each for part in texts for each in list_meant(beliefs, part, language, own_names)
     )
     return UserContext(
         soul=await get_global_persona_text(tx),
