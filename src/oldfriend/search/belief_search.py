@@ -144,7 +144,13 @@ class BeliefIndex:
 
     def list_named_entities(self, text: str, own_names: Collection[str]) -> tuple[Entity, ...]:
         """List the entities that a text names, without one that is the person."""
+        own_names = self._drop_namesakes(own_names)
         return drop_own(self._name_index.list_named_entities(text), own_names)
+
+    def _drop_namesakes(self, own_names: Collection[str]) -> tuple[str, ...]:
+        """Return the person's names without those of somebody near them: a father and a son Tom."""
+        others = self.role_holders.names if own_names else frozenset()
+        return tuple(name for name in own_names if name.casefold() not in others)
 
     @property
     def role_holders(self) -> RoleHolders:
@@ -160,6 +166,7 @@ class BeliefIndex:
     ) -> tuple[Entity, ...]:
         """List whom a text names or calls by a role; whom it names come first."""
         named = self.list_named_entities(text, own_names)
+        own_names = self._drop_namesakes(own_names)
         names = find_own_names(text, own_names, language, others=named)
         called = self.find_called(to_first_person(text, names, language), language)
         return unite((*named, *called.entities))
@@ -320,6 +327,7 @@ class BeliefIndex:
         scorer: Scorer = typed_decay,
     ) -> BeliefSearchResult:
         """Return the k beliefs that best answer a question, best first."""
+        query = replace(query, own_names=self._drop_namesakes(query.own_names))
         named_entities = self.list_named_entities(query.text, query.own_names)
         query, names_asker = _to_first_person(query, named_entities)
         called = self.find_called(query.text, query.language)

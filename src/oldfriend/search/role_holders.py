@@ -86,9 +86,9 @@ def unite(entities: Iterable[Entity]) -> tuple[Entity, ...]:
 
 
 class RoleHolders:
-    """Index of who plays which role."""
+    """Index of who plays which role; `names`: of those who play one for the person."""
 
-    __slots__ = ("_exact_roles", "_holders")
+    __slots__ = ("_exact_roles", "_holders", "names")
 
     def __init__(
         self,
@@ -107,6 +107,10 @@ class RoleHolders:
             ]
             self._holders += [replace(each, known=known) for each in read]
         self._holders += _read_descriptions(entities)
+        self.names = frozenset(
+            each.entity.name.casefold() for each in self._holders if each.owner is None
+        )
+        self._holders += _list_ownerless_pets(entities, self._holders)
         self._exact_roles: dict[tuple[EntityId, Node], set[str]] = {}
         for each in self._holders:
             if each.role not in _VAGUE_ROLES:
@@ -232,6 +236,15 @@ def _build_lone(memory: Memory) -> tuple[Entity, ...]:
     """Return whom a capitalized value of one word names, though nothing else is known of them."""
     is_name = memory.value[:1].isupper() and " " not in memory.value.strip()
     return (build_named_only(memory.value.strip(), memory.person),) if is_name else ()
+
+
+def _list_ownerless_pets(
+    entities: Sequence[Entity], holders: Sequence[RoleHolder]
+) -> list[RoleHolder]:
+    """List the pets of which nobody has said whose they are as the person's."""
+    owned = {each.entity.id for each in holders}
+    pets = (each for each in entities if each.kind == "pet" and each.id not in owned)
+    return [RoleHolder(entity=each, owner=None, relation="owns") for each in pets]
 
 
 def _read_descriptions(entities: Sequence[Entity]) -> Iterator[RoleHolder]:
