@@ -2,7 +2,7 @@
 
     OLDFRIEND_BENCH_DATA=…/locomo_dev.json.gz python scripts/learn_fusion.py [FILE]
 
-Learns from LoCoMo and from our own conversations together. Without LoCoMo it stops: weights
+Learns from LoCoMo, our own conversations and the lives together. Without LoCoMo it stops: weights
 learned from less would be worse, and nobody would see why. Says at which threshold nine of ten
 questions are answered that have an answer: `values.GOOD_ENOUGH`.
 """
@@ -32,7 +32,11 @@ from oldfriend_evals.finding import (
 )
 from oldfriend_evals.learning import as_json, learn_falling_off, learn_fusion, learn_probability
 from oldfriend_evals.lessons import lessons_of
-from oldfriend_evals.material import locomo_conversations, own_conversations
+from oldfriend_evals.material import (
+    life_conversations,
+    locomo_conversations,
+    own_conversations,
+)
 
 LEARNED = Path(__file__).parent.parent / "src/oldfriend/search/learned.json"
 ANSWERED = 0.9
@@ -52,7 +56,7 @@ def main() -> int:
 
 def learned(data: Path, embed: Embed) -> dict[str, object]:
     """Everything that is learned, from all conversations."""
-    conversations = locomo_conversations(data) + own_conversations()
+    conversations = locomo_conversations(data) + own_conversations() + life_conversations()
     lessons = lessons_of(conversations, embed)
     # Scores are surer on questions that were learned from; what rests on them must not be.
     held_out = learned_without(lessons.all)
@@ -72,7 +76,7 @@ def learned(data: Path, embed: Embed) -> dict[str, object]:
     about = (
         f"Learned {datetime.now(UTC):%Y-%m-%d} by scripts/learn_fusion.py from "  # noqa: TID251
         f"{len(lessons.whole)} questions of {len(conversations)} conversations: LoCoMo (five, "
-        "CC BY-NC 4.0, not in this repository) and evals/conversations. Vectors: "
+        "CC BY-NC 4.0, not in this repository), evals/conversations and evals/blind. Vectors: "
         "all-MiniLM-L6-v2, int8."
     )
     return as_json(weights, about)

@@ -84,6 +84,37 @@ def test_what_was_added_is_found(memory: MemorySync) -> None:
     assert hit.why
 
 
+def test_the_search_says_whether_anything_fits(memory: MemorySync) -> None:
+    """The nearest is found even where nothing answers, and said to be no more than that."""
+    memory.add(TALK)
+
+    fitting, strange = memory.recall("What is my cat's name?"), memory.recall("volcano insurance?")
+
+    assert fitting.has_answer
+    assert not strange.has_answer
+    assert 0 <= strange.answer_probability < fitting.answer_probability <= 1
+    assert not memory.recall("What is my cat's name?", kinds=["event"]).has_answer
+
+
+def test_what_an_assistant_said_is_found_and_marked_as_theirs(memory: MemorySync) -> None:
+    """ "What was that recipe you gave me?" asks for the companion's words, not the person's."""
+    memory.add(
+        [
+            {"speaker": "Nora", "text": "I'm hungry, what could I cook with lentils?"},
+            {"role": "companion", "text": "Try dal: red lentils, coconut milk, ginger and lime."},
+            {"speaker": "Nora", "text": "Thanks, the recipe sounds great!"},
+            {"speaker": "Nora", "text": "My sister moved to Bergen."},
+        ]
+    )
+
+    hits = memory.recall("What was that lentil recipe you gave me?", kinds=["message"])
+
+    hit = next(each for each in hits[:2] if "coconut" in each.text)
+    assert isinstance(hit, Hit)
+    assert hit.role == "companion"
+    assert not [each for each in memory.beliefs() if "coconut" in each.text]
+
+
 async def test_the_awaited_face_does_the_same(url: str) -> None:
     """One implementation, two faces."""
     async with Memory.open(url, person="Nora") as memory:

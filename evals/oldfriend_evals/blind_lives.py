@@ -177,9 +177,14 @@ def matches(belief: Stored, record: Record, messages: str) -> bool:
 
 def holds(text: str, form: str) -> bool:
     """Whether a text holds a form, as a word of its own where words have blanks between them."""
+    return find_form(text, form) is not None
+
+
+def find_form(text: str, form: str) -> re.Match[str] | None:
+    """Find a form in a text, as a word of its own where words have blanks between them."""
     before = r"(?<![^\W_])" if form[:1].isascii() else ""
     after = r"(?![^\W_])" if form[-1:].isascii() else ""
-    return re.search(f"{before}{re.escape(form.casefold())}{after}", text.casefold()) is not None
+    return re.search(f"{before}{re.escape(form.casefold())}{after}", text.casefold())
 
 
 async def judge_question(folder: Path, life: BlindLife, question: Record) -> Counter[str]:

@@ -16,6 +16,7 @@ from oldfriend_evals.bulk import measure_import
 from oldfriend_evals.claiming import measure_claiming
 from oldfriend_evals.disk_space import measure_disk_space
 from oldfriend_evals.hostile_text import measure_hostile_text
+from oldfriend_evals.languages import measure_languages
 from oldfriend_evals.library_use import measure_first_recall, measure_single_adds
 from oldfriend_evals.lives.appraising import measure_lives
 from oldfriend_evals.lives.within import measure_inner_life
@@ -31,6 +32,7 @@ from oldfriend_evals.page_weight import measure_page_weight
 from oldfriend_evals.quality import measure_finding
 from oldfriend_evals.reader_cost import measure_reading
 from oldfriend_evals.remembering import measure_remembering
+from oldfriend_evals.reply_prompts import measure_reply_prompts
 from oldfriend_evals.rule_reading import measure_rule_reading
 from oldfriend_evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
 from oldfriend_evals.telegram_load import measure_telegram
@@ -42,6 +44,7 @@ Measuring: TypeAlias = Callable[[Scope], Awaitable[list[Measure]]]
 MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
     {
         "finding": measure_finding,
+        "languages": measure_languages,
         "recall": measure_recall,
         "remembering": measure_remembering,
         "ties": measure_ties,
@@ -49,6 +52,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "blind lives": measure_blind_lives,
         "reading": measure_reading,
         "model reading": measure_model_reading,
+        "reply prompts": measure_reply_prompts,
         "crowd": measure_crowd,
         "narrow": measure_narrow,
         "adding": measure_adding,

@@ -7,7 +7,6 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from html import unescape
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -237,7 +236,7 @@ def claims_from(laid: str) -> JsonValue:
     met = [
         (message, found)
         for message, text in _MESSAGE.findall(laid)
-        for found in _MEETING.finditer(unescape(text))
+        for found in _MEETING.finditer(text)
     ]
     return {
         "events": [event_from(message, found) for message, found in met],

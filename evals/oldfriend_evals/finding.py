@@ -1,4 +1,7 @@
-"""Does it find the right messages? Conversations are left out of the learning they are asked on.
+"""Does it find the right messages? Each is asked with what was learned from other kinds.
+
+A fold is what is left out together: a conversation of LoCoMo, all lives of a kind and language, or
+our own conversations of a kind.
 
 Knows no model: whoever measures hands in how texts become vectors.
 """
@@ -81,6 +84,7 @@ class Case:
     conversation: str  # where it is asked
     home: str  # where it comes from
     kind: str
+    fold: str
     query: Query
     answers: Doubles  # 1 for each candidate that answers
     sessions: Ints
@@ -177,11 +181,11 @@ def unanswerable_cases(conversations: Sequence[Conversation], embed: Embed) -> l
 
 
 def learned_without(cases: Sequence[Case]) -> Learned:
-    """For each conversation, what is learned from all the others."""
-    lessons = [(case.conversation, case.lesson) for case in cases if case.answers.any()]
+    """For each fold, what is learned from all the others."""
+    lessons = [(case.fold, case.lesson) for case in cases if case.answers.any()]
     return {
-        name: learn_fusion([lesson for home, lesson in lessons if home != name])
-        for name in dict.fromkeys(case.conversation for case in cases)
+        name: learn_fusion([lesson for fold, lesson in lessons if fold != name], seeds=(1,))
+        for name in dict.fromkeys(case.fold for case in cases)
     }
 
 
@@ -208,8 +212,8 @@ def kinds_left_out(cases: Sequence[Case], learned: Learned) -> list[LeftOut]:
 
 
 def scores_of(case: Case, learned: Learned) -> Floats:
-    """The candidates' scores by what was learned without the question's conversation."""
-    return learned[case.home].score(case.features, case.chat)
+    """The candidates' scores by what was learned without the question's kind of conversation."""
+    return learned[case.fold].score(case.features, case.chat)
 
 
 def judged_of(cases: Sequence[Case], learned: Learned) -> Floats:
@@ -310,6 +314,7 @@ def case_of(
         conversation=host.name,
         home=home.name,
         kind=home.kind,
+        fold=home.fold,
         query=query,
         answers=is_gold[rows].astype(np.float64),
         sessions=sessions[rows],

@@ -11,7 +11,6 @@ estimates; a value of one digit can match by chance, days count in whatever form
 
 import argparse
 import asyncio
-import html
 import json
 import re
 import shutil
@@ -317,7 +316,7 @@ def build_day_reader(life: BlindLife) -> DayReader:
 
 def grade_prompt(life: BlindLife, question: Record, prompt: str) -> dict[str, Any]:
     """Say whether a prompt holds the messages, and the values, that an answer needs."""
-    shown = flatten(html.unescape(prompt))
+    shown = flatten(prompt)
     texts = {message["id"]: flatten(message["text"]) for message in life.messages}
     absent = [
         group

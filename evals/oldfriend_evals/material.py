@@ -1,4 +1,4 @@
-"""On which conversations is finding measured? Our own, and LoCoMo where somebody has it.
+"""On which conversations is finding measured? Our own, the lives, and LoCoMo where somebody has it.
 
 LoCoMo's licence keeps it out of the repository; its file is read from where the caller says.
 """
@@ -6,18 +6,21 @@ LoCoMo's licence keeps it out of the repository; its file is read from where the
 import gzip
 import json
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 from oldfriend.lang.detection import detect_language
 
+_LIVES_FOLDER: Final = files("oldfriend_evals").joinpath("blind")
 _OWN_FOLDER: Final = files("oldfriend_evals").joinpath("conversations")
 _QUESTIONS: Final = ".questions.jsonl"
 _CATEGORIES: Final = {1: "multi", 2: "temporal", 3: "inference", 4: "single", 5: "adversarial"}
 LOCOMO: Final = "locomo"
+_PAUSE: Final = 6 * 3_600_000_000  # after which a life's next message opens a session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,11 @@ class Query:
     evidence: frozenset[str]
     kind: str
     language: str
+    parts: tuple[frozenset[str], ...] = ()  # of the answer, any message of each; empty: all
+
+    def is_found(self, ids: AbstractSet[str]) -> bool:
+        """Whether these messages hold the whole answer."""
+        return all(ids & part for part in self.parts) if self.parts else self.evidence <= ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +57,7 @@ class Conversation:
 
     name: str
     kind: str
+    fold: str  # all conversations that are left out together
     language: str
     owner: str | None
     zone_offset_s: int
@@ -77,6 +86,21 @@ class _OwnQuery(TypedDict):
     lang: str
 
 
+_LifeRecord = TypedDict("_LifeRecord", {"id": str, "at": str, "from": str, "text": str})
+
+
+class _LifeQuery(TypedDict):
+    text: str
+    evidence: NotRequired[list[list[str]]]
+
+
+class _Life(TypedDict):
+    person: str
+    other: str | None
+    kind: str
+    language: str
+
+
 class _LocomoQuery(TypedDict):
     question: str
     evidence: list[str]
@@ -99,6 +123,60 @@ def own_conversations() -> list[Conversation]:
     return [_own_conversation(name) for name in names]
 
 
+def life_conversations() -> list[Conversation]:
+    """The lives, by name: diaries to the companion and chats of two; a kind has one language."""
+    folders = sorted(entry.name for entry in _LIVES_FOLDER.iterdir() if entry.is_dir())
+    return [_life_conversation(name) for name in folders]
+
+
+def _life_conversation(name: str) -> Conversation:
+    folder = _LIVES_FOLDER.joinpath(name)
+    about: _Life = json.loads(folder.joinpath("life.json").read_text("utf-8"))
+    language, offset = about["language"], None
+    speakers = {"person": about["person"], "other": about["other"] or "", "companion": "Oldfriend"}
+    lines: list[Line] = []
+    session = 0
+    for text in folder.joinpath("messages.jsonl").read_text("utf-8").splitlines():
+        record: _LifeRecord = json.loads(text)
+        said_at, offset = _micros(record["at"]), datetime.fromisoformat(record["at"]).utcoffset()
+        session += not lines or said_at - lines[-1].said_at > _PAUSE
+        lines.append(
+            Line(
+                id=record["id"],
+                session=str(session),
+                speaker=speakers[record["from"]],
+                role=record["from"],
+                said_at=said_at,
+                text=record["text"],
+                language=detect_language(record["text"], fallback=language),
+            )
+        )
+    asked: list[_LifeQuery] = [
+        json.loads(text)
+        for text in folder.joinpath("questions.jsonl").read_text("utf-8").splitlines()
+    ]
+    kind = f"{about['kind']}_{language}"
+    return Conversation(
+        name=name,
+        kind=kind,
+        fold=kind,
+        language=language,
+        owner=about["person"],
+        zone_offset_s=int(offset.total_seconds()) if offset else 0,
+        lines=tuple(lines),
+        queries=tuple(
+            Query(
+                text=query["text"],
+                evidence=frozenset(id_ for part in query.get("evidence", ()) for id_ in part),
+                kind=kind,
+                language=language,
+                parts=tuple(map(frozenset, query.get("evidence", ()))),
+            )
+            for query in asked
+        ),
+    )
+
+
 def locomo_conversations(path: Path) -> list[Conversation]:
     """LoCoMo's conversations with the labels as published, from a file as `locomo_dev.json.gz`."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -116,6 +194,7 @@ def _own_conversation(name: str) -> Conversation:
     return Conversation(
         name=name,
         kind=name,
+        fold=name.split("_")[0],
         language=language,
         owner=next((line["speaker"] for line in own_lines if line["role"] == "person"), None),
         zone_offset_s=int(offset.total_seconds()) if offset else 0,
@@ -150,6 +229,7 @@ def _locomo_conversation(conversation: _LocomoConversation) -> Conversation:
     return Conversation(
         name=conversation["id"],
         kind=LOCOMO,
+        fold=conversation["id"],
         language="en",
         owner=None,
         zone_offset_s=0,

@@ -8,7 +8,6 @@ each fact of the life once the last message that the fact rests on is read.
 """
 
 import asyncio
-import html
 import json
 import re
 import sys
@@ -114,7 +113,7 @@ class ScriptedReader:
         """Tell the facts whose last message is among those that are to be read."""
         shown = "\n".join(turn.text for turn in request.turns if isinstance(turn, PromptTurn))
         aliases = self.find_messages(shown)
-        known = {unescape(text): alias for alias, text in KNOWN.findall(shown)}
+        known = {flatten(text): alias for alias, text in KNOWN.findall(shown)}
         self.read |= aliases.keys()
         events: list[JsonValue] = []
         facts: list[JsonValue] = []
@@ -138,7 +137,7 @@ class ScriptedReader:
     def find_messages(self, shown: str) -> dict[str, str]:
         """Return the aliases of the life's messages that are to be read, by their ids."""
         ids = {flatten(each["text"]): each["id"] for each in self.life.messages}
-        found = ((unescape(text), alias) for alias, text in MESSAGE.findall(shown))
+        found = ((flatten(text), alias) for alias, text in MESSAGE.findall(shown))
         return {ids[text]: alias for text, alias in found if text in ids}
 
     def build_claim(
@@ -187,11 +186,6 @@ def choose_quote(text: str, values: Sequence[str]) -> str:
 def flatten(text: str) -> str:
     """Return a text with single blanks."""
     return " ".join(text.split())
-
-
-def unescape(text: str) -> str:
-    """Return a shown text as it was said."""
-    return flatten(html.unescape(text))
 
 
 async def measure_life_reading(folder: Path) -> ReadingCost:

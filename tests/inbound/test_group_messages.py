@@ -487,7 +487,7 @@ async def test_a_model_that_searches_finds_only_what_was_said_there(
     async def misses(*_: object, **__: object) -> RecallResult:
         return EMPTY_RECALL
 
-    monkeypatch.setattr(reply_context, "recall_with_neighbors", misses)
+    monkeypatch.setattr(reply_context, "recall_in_full", misses)
     await town.says(BEN, "My blood group is zero negative, and I am allergic to peanuts.")
     await town.answer()
     await town.says(ANA, "Peanuts are for the Monday meeting.", WORK)

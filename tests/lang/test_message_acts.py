@@ -19,6 +19,17 @@ from oldfriend.lang.message_acts import ACTS, classify_act, list_features
         ("remind me in 2 mins to take my tablets", "command"),
         ("recuérdame llamar a mi madre", "command"),
         ("haha yeah", "smalltalk"),
+        ("my name is robin", "statement"),
+        ("my name's oksana and i'm from hull", "statement"),
+        ("le plombier c'est qui", "question"),
+        ("tu sais c'est quand l'anniv de lola", "question"),
+        ("il fait koi ton frere", "question"),
+        ("ma voisine c'est une infirmière", "statement"),
+        ("我叫王小明", "statement"),
+        ("我弟弟叫什么名字", "question"),
+        ("家里的水费好多一个月", "question"),
+        ("犬の名前はポチです", "statement"),
+        ("犬の名前なんだっけ", "question"),
     ],
 )
 def test_what_a_message_does_is_known_by_its_words(text: str, act: str) -> None:

@@ -79,10 +79,9 @@ async def test_small_talk_is_answered_by_somebody_who_knows_you(talk: Talk) -> N
     """Nothing is searched for; who they are and what is open is there all the same."""
     outcome, request = await briefed(talk, "hello")
 
-    assert "What you know of Nora:" in request.changing
-    home = "Lives in Porto. (first said 2023-11-14)"
-    assert f'<memory kind="location" class="person">{home}</memory>' in request.changing
-    assert "Loves jazz." in request.changing
+    assert "What you know of Nora:" in request.stable
+    assert '<memory said="2023-11-14">Lives in Porto.</memory>' in request.stable
+    assert "Loves jazz." in request.stable
     assert "Open, promised or expected:" in request.changing
     assert ", overdue" in request.changing
     assert "What you know that bears" not in request.changing
@@ -103,9 +102,20 @@ async def test_a_belief_and_its_words_are_not_both_told(talk: Talk) -> None:
     outcome, request = await briefed(talk, "What do I clean after a quarrel, the oven?")
     dropped = outcome.reply.details["context"]["dropped"]
 
-    assert 'sure="yes" class="person">Cleans the oven after each quarrel.' in request.changing
+    assert '<memory said="2023-11-14">Cleans the oven after each quarrel.' in request.changing
     assert "coriander" not in request.changing.split("What you know that bears")[1]
     assert dropped["memories"]
+
+
+async def test_what_the_profile_tells_is_not_told_again(talk: Talk) -> None:
+    """By the message that it rests on, where this holds no other words."""
+    _, request = await briefed(talk, "Do I love jazz?")
+    prompt = request.stable + request.changing
+
+    assert "Loves jazz." in request.stable
+    assert "coriander" in request.stable
+    assert "I love jazz, and I can't stand coriander." not in prompt
+    assert "I live in Porto, in a small flat by the river." in prompt
 
 
 async def test_what_was_only_read_says_so_and_is_never_the_persons(talk: Talk) -> None:
@@ -174,7 +184,7 @@ async def test_a_correction_is_known_to_the_very_next_turn(talk: Talk) -> None:
     await briefed(talk, "hello")
     await believe(talk, "Has a red car.", key="car")
 
-    assert "Has a red car." in (await briefed(talk, "hello"))[1].changing
+    assert "Has a red car." in (await briefed(talk, "hello"))[1].stable
 
 
 async def test_a_program_gets_the_same(talk: Talk) -> None:
@@ -222,7 +232,7 @@ async def test_the_person_is_called_by_the_name_beside_their_words(talk: Talk) -
     assert "The person is Nora Vale." in imported
     assert "The person is Nori." in named
     assert "What you know of Nori:" in named
-    assert 'who="Nori" class="person">The boat is blue.' in named
+    assert '<memory when="2023-11-17 22:18">The boat is blue.' in named
     assert "owner" not in nobody + named
 
 
@@ -234,7 +244,9 @@ async def asked_by_owner(talk: Talk, text: str) -> str:
     here, mind = replace(talk, line=elsewhere), talk.mind("Yes.")
     await here.turn(await here.hears(text, speaker="owner"), mind)
     assert isinstance(mind.model, ScriptedModel)
-    return mind.model.requests[0].changing
+    prompt, _, known = mind.model.requests[0].stable.partition("tell the person exactly that.")
+    assert prompt
+    return known + mind.model.requests[0].changing
 
 
 async def test_what_changed_lately_stands_once(talk: Talk) -> None:
@@ -246,7 +258,7 @@ async def test_what_changed_lately_stands_once(talk: Talk) -> None:
     (news,) = [part for part in request.changing.split("\n\n") if part.startswith("Now, and what")]
     assert "Works as a baker." in news
     assert "red car" not in news
-    assert request.changing.count("Works as a baker.") == 1
+    assert (request.stable + request.changing).count("Works as a baker.") == 1
 
 
 async def test_of_summaries_only_those_that_are_written(talk: Talk) -> None:
@@ -269,9 +281,7 @@ async def test_of_summaries_only_those_that_are_written(talk: Talk) -> None:
             )
     _, request = await briefed(talk, "hello")
 
-    (part,) = [
-        each for each in request.changing.split("\n\n") if each.startswith("What was talked")
-    ]
+    (part,) = [each for each in request.stable.split("\n\n") if each.startswith("What was talked")]
     assert [line.partition(">")[2] for line in part.splitlines()[1:]] == [
         "Written by extract/4.</memory>"
     ]

@@ -1,6 +1,6 @@
 """What one and the same quote tells twice is looked at, however different it is worded."""
 
-from oldfriend.learning.claim_dedup import iter_pairs_sharing_quotes
+from oldfriend.learning.claim_dedup import ClaimMatches, iter_pairs_sharing_quotes
 from tests.learning.talking import claim, quote
 
 MOVED = claim("event", "Moved to Porto.", "we moved, at last")
@@ -26,3 +26,14 @@ def test_others_are_two() -> None:
     ]
 
     assert not list(iter_pairs_sharing_quotes([MOVED, other_words, habit, *facts]))
+
+
+def test_an_unclear_pair_stands_once() -> None:
+    """In whatever order, and for whatever reason, it comes."""
+    again = claim("event", "Left the old flat behind.", "we moved, at last")
+    matches = ClaimMatches(embeddings={})
+
+    for one, other in ((MOVED, again), (again, MOVED), (MOVED, again)):
+        matches.add_unclear(one, other)
+
+    assert [(each.claim, each.other) for each in matches.unclear_pairs] == [(MOVED, again)]

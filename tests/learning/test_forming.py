@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -24,7 +25,12 @@ from oldfriend.memory.journal import (
 )
 from oldfriend.memory.messages import edit_message
 from oldfriend.memory.retraction import undo_consolidation
-from oldfriend.memory.segments import Segment, list_segments, reopen_segments
+from oldfriend.memory.segments import (
+    Segment,
+    list_segment_messages,
+    list_segments,
+    reopen_segments,
+)
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend_evals.roles import with_models
 from tests.clock import FrozenClock
@@ -202,6 +208,42 @@ async def test_a_better_wording_is_journaled_and_undone_with_its_reading(
 
     assert (reworded.text, ops) == (better, ["learned", "revised"])
     assert {k.memory.text for k in await believed(app, line)} == {first}
+
+
+async def test_a_model_is_asked_once_whether_two_are_the_same(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Not the other way round, nor for another reason, nor when the segment is read again."""
+    said = "We moved into the flat by the river at last, and had dinner on boxes."
+
+    def read_it(request: CompletionRequest) -> ScriptedReply:
+        if request.purpose == "adjudicate":
+            verdict = {"differences": ["where"], "core_intent_match": True, "is_same": False}
+            return ScriptedReply(text=json.dumps(verdict))
+        quotes = [
+            {
+                "message": "m1",
+                "text": "We moved into the flat by the river at last, and had dinner on boxes",
+            }
+        ]
+        events = [
+            {"text": text, "quotes": quotes, "impact": 4}
+            for text in ("Moved into the flat by the river.", "Had dinner on boxes in the flat.")
+        ]
+        checked = {"missed_peak": "none", "attribution": "own"}
+        return ScriptedReply(text=json.dumps({"self_check": checked, "events": events}))
+
+    reader = ScriptedModel(read_it)
+    app = with_models(app, {"main": ScriptedModel(["Nice."] * 2), "small": reader})
+    await told(app, line, [said])
+    async with app.db.begin_write() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+        message, *_ = await list_segment_messages(tx, segment)
+        await reopen_segments(tx, line.person.id, [message.id])
+    await consolidate_segment(app, line.person.id, segment.id)
+
+    purposes = Counter(request.purpose for request in reader.requests)
+    assert (purposes["extract"], purposes["adjudicate"]) == (2, 1)
 
 
 async def test_the_journal_alone_makes_the_same_beliefs(app: AppContext, line: ChatContext) -> None:

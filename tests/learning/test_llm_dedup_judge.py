@@ -5,7 +5,12 @@ import json
 import pytest
 
 from oldfriend.domain.errors import ModelRefusal, ModelUnavailable
-from oldfriend.learning.llm_dedup_judge import UNDECIDED, DedupJudgement, judge_duplicate
+from oldfriend.learning.llm_dedup_judge import (
+    UNDECIDED,
+    DedupJudgement,
+    build_judge_request,
+    judge_duplicate,
+)
 from oldfriend.llm.scripted import ScriptedModel
 from tests.learning.alike import claim
 from tests.learning.talking import believed
@@ -64,6 +69,13 @@ async def test_what_stays_broken_means_two() -> None:
     assert await judge_duplicate(ScriptedModel([ModelRefusal("no")]), ONE, OTHER) == UNDECIDED
     assert len(broken.requests) == 2
     assert not UNDECIDED.is_same
+
+
+def test_a_pair_is_asked_about_in_the_same_words_in_either_order() -> None:
+    """So that the answer is found again."""
+    asked = [build_judge_request(*pair, "en").turns for pair in ((ONE, OTHER), (OTHER, ONE))]
+
+    assert asked[0] == asked[1]
 
 
 async def test_an_outage_is_left_to_whoever_asked() -> None:

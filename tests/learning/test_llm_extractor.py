@@ -17,6 +17,7 @@ from oldfriend.domain.memories import (
 )
 from oldfriend.learning.extraction_schema import ALL_PARTS, FIRST_PASS, SECOND_PASS, build_schema
 from oldfriend.learning.llm_extractor import extract_with_model
+from oldfriend.learning.validation.quote_alignment import QuoteSpan, align_quote
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.prompts.prompt import get_prompt
@@ -99,14 +100,22 @@ async def test_nothing_that_is_said_can_leave_its_label():
     assert "[[" not in text
 
 
-async def test_escapes_that_a_model_copies_are_undone():
-    """It quotes what it was shown."""
-    copied = {**MOVE, "quotes": [{"message": "m1", "text": "I&#x27;ve moved to Porto"}]}
+async def test_signs_that_stand_for_others_can_be_quoted():
+    """A model quotes what it was shown, and the words themselves are kept."""
+    told = "I've moved to <b>Porto</b> [[at last]], 3 < 5 & so on"
+    shown = "I've moved to \u2039b\u203aPorto\u2039/b\u203a [ [at last] ], 3 < 5 & so on"
+    copied = {**MOVE, "quotes": [{"message": "m1", "text": shown}]}
     model = ScriptedModel([answer(facts=[copied])])
 
-    found = await extract_with_model(model, talk("I've moved to Porto"))
+    inputs = talk(told)
 
-    assert found.claims[0].quotes == (quote("I've moved to Porto"),)
+    found = await extract_with_model(model, inputs)
+
+    assert shown in asked_in(model.requests[0])
+    said = {each.id: each for each in inputs.messages}
+    span = align_quote(found.claims[0].quotes[0], said)
+    assert isinstance(span, QuoteSpan)
+    assert span.text == told
 
 
 async def test_times_are_read_by_the_clocks_of_the_talk():

@@ -1,6 +1,7 @@
 """What it makes of what it was told, between conversations: cited, in tone, within bounds."""
 
 import ast
+import string
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from oldfriend.learning.idle_reflection import (
 from oldfriend.learning.learning_scheduler import MAINTAIN_JOB, consolidate_segment, maintain_memory
 from oldfriend.learning.llm_rephrase import PROMPT as REWORDED_BY
 from oldfriend.learning.reflection import PROMPT as REFLECTED_BY
+from oldfriend.learning.reflection_context import load_reflection_context
 from oldfriend.learning.reflection_scheduler import (
     DESCRIBE_JOB,
     IDLE_REFLECTION_JOB,
@@ -939,3 +941,25 @@ async def test_one_job_of_each_kind_waits_at_most(app: AppContext, line: ChatCon
             await enqueue_reflection(tx, thinking, line.person.id, now=app.clock())
 
     assert [len(await planned(app, name)) for name in REFLECTION_JOBS] == [1, 1, 1]
+
+
+async def test_of_what_is_known_the_nearest_to_the_events_is_shown(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Not what stands first in the alphabet."""
+    facts = [f"Plot {letter} has a blue fence." for letter in string.ascii_uppercase]
+    facts += [f"Plot {letter}{letter} has a red fence." for letter in "ABCDEF"]
+    for fact in (*facts, "Rex the dog slept in the hall."):
+        await learned(app, line, fact, kind="pattern", pattern="behavior")
+    clock.tick(minutes=60)
+    since = clock()
+    clock.tick(minutes=60)
+    await learned(app, line, "The dog Rex has died.")
+
+    async with app.db.begin_read() as tx:
+        context = await load_reflection_context(
+            tx, line.person.id, since=since, now=clock(), embedder=app.embedder.model
+        )
+
+    assert len(context.others) < len(facts)
+    assert context.others[0].memory.text == "Rex the dog slept in the hall."

@@ -2,10 +2,17 @@
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import DAY
+from oldfriend.domain.ids import EntityId, PersonId
+from oldfriend.domain.memories import Entity
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.learning_scheduler import schedule_learning
-from oldfriend.learning.segment_loader import MAX_SHOWN, load_segment_context, select_nearest
+from oldfriend.learning.segment_loader import (
+    MAX_SHOWN,
+    filter_mentioned,
+    load_segment_context,
+    select_nearest,
+)
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.segments import list_segments
 from tests.beliefs.life import tell
@@ -55,3 +62,20 @@ async def test_an_old_segment_is_not_shown_what_came_later(
     assert old.inputs.known
     assert old.inputs.shown == ()
     assert "Porto" in {each.memory.value for each in new.inputs.shown}
+
+
+def test_an_entity_is_mentioned_by_its_whole_name() -> None:
+    """Ana is not in a banana, nor Leon in a paleontologist."""
+    ana, leon, mia = (
+        Entity(
+            id=EntityId(f"o-{name}"),
+            person=PersonId("nora"),
+            name=name,
+            kind="person",
+            learned_at=0,
+        )
+        for name in ("Ana", "Leon", "Mia")
+    )
+    messages = talk("my paleontologist ate a banana at mias").messages
+
+    assert filter_mentioned(messages, [ana, leon, mia]) == [mia]

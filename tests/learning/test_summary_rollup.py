@@ -2,12 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldfriend.domain.clock import DAY
+from oldfriend.domain.clock import DAY, HOUR
 from oldfriend.domain.errors import ModelUnavailable, StaleDecision
 from oldfriend.domain.ids import ObjectId, PersonId, SegmentId, SummaryId, new_id
 from oldfriend.domain.memories import Summary
@@ -102,6 +103,23 @@ async def test_the_sixth_folds_the_five_oldest(nora: Friend) -> None:
     assert (decided.author, model.requests[0].purpose) == ("summarise/1", "summary")
     assert model.requests[0].shown == folded.sources
     assert await levels(nora) == [2, 1]
+
+
+async def test_days_are_told_by_the_persons_clocks(nora: Friend) -> None:
+    """What was said half an hour after midnight in Lisbon was said on that day."""
+    late = 23 * HOUR + HOUR // 2
+    async with nora.db.begin_write() as tx:
+        for day in range(6):
+            plain = summary(day, person=nora.person.id)
+            after = replace(plain, from_at=plain.from_at + late, until_at=plain.until_at + late)
+            ground = Provenance(author="t")
+            await record_decision(
+                tx, after, op="learned", base=0, provenance=ground, now=nora.clock()
+            )
+    await compacts(nora, model := ScriptedModel([FOLDED]))
+
+    days = re.findall(r'from="([^"]*)" until="([^"]*)"', model.requests[0].turns[0].text)
+    assert days[0] == ("2024-10-05", "2024-10-05")
 
 
 async def test_levels_are_folded_like_what_is_below_them(nora: Friend) -> None:

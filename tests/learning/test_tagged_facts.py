@@ -10,7 +10,13 @@ from oldfriend.domain.memories import QUOTE_KEY
 from oldfriend.domain.messages import Message
 from oldfriend.learning.extraction import Claim, Extraction, Quote
 from oldfriend.learning.rule_extraction.rule_extractor import RULES_AUTHOR
-from oldfriend.learning.tagged_facts import MIN_SCORE, add_tagged_facts
+from oldfriend.learning.tagged_facts import (
+    MAX_CHARS,
+    MIN_CONTEXT_SCORE,
+    MIN_SCORE,
+    add_tagged_facts,
+    list_passages,
+)
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.llm.tagging import TaggedClause
 from tests.learning.rule_extraction.saying import material_of, message
@@ -101,6 +107,29 @@ def test_what_rules_read_elsewhere_in_the_message_silences_nothing() -> None:
         "back",
         CLAUSE,
     ]
+
+
+def test_a_passage_holds_the_clauses_around_that_may_belong_to_it() -> None:
+    """Such as whom it is about; one that does not is spanned, and two end it."""
+    scores = [0, MIN_CONTEXT_SCORE, MIN_SCORE, 0, MIN_CONTEXT_SCORE, 0, 0, MIN_SCORE]
+    clauses = [
+        TaggedClause(start=10 * number, end=10 * number + 9, score=score)
+        for number, score in enumerate(scores)
+    ]
+
+    assert list_passages(clauses) == [(10, 49), (70, 79)]
+
+
+def test_a_passage_has_at_most_so_many_characters() -> None:
+    """The next clause begins another, and a clause that is too long is none."""
+    half = MAX_CHARS // 2 + 1
+    ends = [half, 2 * half, 3 * half + MAX_CHARS]
+    clauses = [
+        TaggedClause(start=start, end=end, score=1.0)
+        for start, end in zip([0, half, 2 * half], ends, strict=True)
+    ]
+
+    assert list_passages(clauses) == [(0, half), (half, 2 * half)]
 
 
 def test_an_order_is_no_fact() -> None:

@@ -36,7 +36,7 @@ def blind(monkeypatch: pytest.MonkeyPatch) -> None:
     async def misses(*_: object, **__: object) -> object:
         return EMPTY_RECALL
 
-    monkeypatch.setattr(reply_context, "recall_with_neighbors", misses)
+    monkeypatch.setattr(reply_context, "recall_in_full", misses)
 
 
 def results_in(request: CompletionRequest) -> list[str]:

@@ -9,7 +9,9 @@ from oldfriend.app.usage_accounting import PendingCharges
 from oldfriend.config.provider_resolution import can_send_to_model, resolve_model
 from oldfriend.config.settings import Settings, load_settings
 from oldfriend.config.settings_schema import EmbedderSettings, ModelSettings, ProviderSettings
+from oldfriend.config.settings_writer import update_settings_file
 from oldfriend.domain.errors import EmbeddingFailed, ModelMisconfigured, ModelUnavailable
+from oldfriend.llm.local_models import LocalModel, LocalServer
 from oldfriend.runtime import provider_setup
 from oldfriend.runtime.provider_setup import (
     ProviderSetup,
@@ -86,6 +88,40 @@ def test_servers_are_looked_for_here_and_where_the_settings_say(
         ("llama-server", "http://host.docker.internal:8080/v1"),
         ("vllm", "http://10.0.0.7:9000/v1"),
     ]
+
+
+def test_an_address_that_the_settings_name_otherwise_is_not_asked(chosen: Settings) -> None:
+    """It is known already."""
+    mine = ProviderSettings(base_url="http://localhost:1234/v1")
+    settings = replace(chosen, providers={"mine": mine})
+
+    assert ("lmstudio", "http://localhost:1234/v1") in list_places(chosen)
+    assert ("lmstudio", "http://localhost:1234/v1") not in list_places(settings)
+
+
+def test_short_prompts_that_somebody_chose_stay_with_a_large_model(chosen: Settings) -> None:
+    """They are taken back only from a small model before."""
+    server = LocalServer(
+        provider="ollama",
+        base_url="http://localhost:11434/v1",
+        models=(
+            LocalModel(name="tiny", parameters=10**9),
+            LocalModel(name="big", parameters=8 * 10**9),
+            LocalModel(name="bigger", parameters=30 * 10**9),
+        ),
+    )
+
+    def connect(name: str) -> tuple[str, int]:
+        settings = load_settings({}, data=str(chosen.data))
+        save_model(settings, ProviderSetup(provider="ollama", name=name), server)
+        now = load_settings({}, data=str(chosen.data))
+        return now.context.preset, now.memory.passes
+
+    fitted = [connect(name) for name in ("big", "tiny", "bigger")]
+    update_settings_file(chosen.file, {"context.preset": "small", "memory.passes": 2})
+
+    assert fitted == [("normal", 1), ("small", 2), ("normal", 1)]
+    assert connect("big") == ("small", 2)
 
 
 def test_with_a_providers_usual_model_come_its_usual_ones_for_the_rest(chosen: Settings) -> None:

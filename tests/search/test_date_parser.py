@@ -1,6 +1,6 @@
 """Days that a question names."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -41,10 +41,97 @@ def test_days_are_read_in_several_languages(text, first, end):
     assert (span.first, span.end) == (first, end)
 
 
+SATURDAY = int(datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp()) * 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("what did we talk about on tuesday", 24),
+        ("de qué hablamos el martes", 24),
+        ("worüber haben wir am dienstagabend geredet", 24),
+        ("on a parlé de quoi mardi", 24),
+        ("o que eu te contei na terça", 24),
+        ("di cosa abbiamo parlato martedi", 24),
+        ("周二我们聊了什么", 24),
+        ("火曜日に何を話した", 24),
+        ("what did i tell you on saturday", 28),
+        ("what happened last saturday", 21),
+        ("was war letzten samstag", 21),
+        ("qué pasó el sábado pasado", 21),
+        ("sábado passado", 21),
+        ("sabato scorso", 21),
+        ("samedi dernier", 21),
+        ("tuesday last week", 17),
+        ("上周二", 17),
+        ("先週の火曜日", 17),
+        ("this morning", 28),
+        ("ce matin", 28),
+        ("stamattina", 28),
+        ("今朝", 28),
+        ("the day before yesterday", 26),
+        ("avant-hier", 26),
+        ("antes de ayer", 26),
+        ("l'altro ieri", 26),
+        ("anteontem", 26),
+        ("há dois dias", 26),
+        ("due giorni fa", 26),
+        ("三日前", 25),
+        ("大前天", 25),
+    ],
+)
+def test_days_of_the_week_are_those_that_have_passed(text: str, day: int) -> None:
+    """Today counts, unless it is the last one that is asked for."""
+    spans = parse_date_spans(text, asked_at=SATURDAY, zone_offset_s=0, is_past=True)
+
+    assert [(span.first, span.end) for span in spans] == [
+        (date(2026, 11, day), date(2026, 11, day) + timedelta(days=1))
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["next friday", "every monday", "nächsten freitag", "下周三", "lundi prochain"]
+)
+def test_a_day_to_come_is_not_one_that_has_passed(text: str) -> None:
+    """Nor is one that comes again and again."""
+    assert parse_date_spans(text, asked_at=SATURDAY, zone_offset_s=0, is_past=True) == ()
+
+
+@pytest.mark.parametrize("text", ["what am i doing on friday", "am wochenende", "el martes"])
+def test_a_bare_weekday_is_in_the_past_only_if_the_question_is(text: str) -> None:
+    """It may be the next one as well."""
+    assert parse_date_spans(text, asked_at=SATURDAY, zone_offset_s=0) == ()
+
+
+@pytest.mark.parametrize(
+    ("today", "text", "first"),
+    [
+        (28, "at the weekend", 28),
+        (28, "last weekend", 21),
+        (30, "last weekend", 28),
+        (27, "this weekend", 21),
+    ],
+)
+def test_the_weekend_is_its_two_days(today: int, text: str, first: int) -> None:
+    """The one that lasts, or the one that was."""
+    asked_at = int(datetime(2026, 11, today, 12, tzinfo=UTC).timestamp()) * 1_000_000
+    (span,) = parse_date_spans(text, asked_at=asked_at, zone_offset_s=0, is_past=True)
+
+    assert (span.first, (span.end - span.first).days) == (date(2026, 11, first), 2)
+
+
 @pytest.mark.parametrize("text", ["may I ask?", "we march on", "31 February 2023", "hello"])
 def test_what_is_no_date_is_left_alone(text):
     """ "May" and "march" are words as well."""
     assert parse_date_spans(text, asked_at=ASKED_AT, zone_offset_s=0) == ()
+
+
+@pytest.mark.parametrize("text", ["on a monday in may", "the weekend in may"])
+def test_a_weekday_of_a_month_is_not_the_last_one(text: str) -> None:
+    """Only the month is known."""
+    spans = parse_date_spans(text, asked_at=SATURDAY, zone_offset_s=0, is_past=True)
+
+    assert [span.granularity for span in spans] == ["month"]
 
 
 def test_the_day_begins_where_the_asker_lives():

@@ -1,11 +1,13 @@
 """What the index keeps of a text."""
 
+from zlib import crc32
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.search import build_embedding_text, encode_document_terms, is_current_encoding
-from oldfriend.search.tokenizer import to_term, tokenize
+from oldfriend.search.tokenizer import to_ngrams, to_term, tokenize
 
 
 def test_forms_of_a_word_share_their_term():
@@ -30,12 +32,32 @@ def test_an_older_imprint_is_recognised():
     """The shell makes it again from the text."""
     imprint = encode_document_terms("a boat", language="en")
 
-    assert is_current_encoding(imprint)
-    assert is_current_encoding(b"")
-    assert not is_current_encoding(b"\x00" + imprint[1:])
+    assert is_current_encoding(imprint, "en")
+    assert is_current_encoding(b"", "en")
+    assert not is_current_encoding(b"\x00" + imprint[1:], "en")
 
 
-@given(st.text(st.characters(exclude_categories=())), st.sampled_from(["en", "ru", "ja", "??"]))
+def test_only_languages_with_ngrams_need_a_new_imprint():
+    """Those of other languages are as they were, so that an old store opens as fast as before."""
+    before = encode_document_terms("ein boot", language="en")  # as all were encoded
+
+    assert is_current_encoding(before, "en")
+    assert is_current_encoding(before, "zh")
+    assert not is_current_encoding(before, "de")
+    assert is_current_encoding(encode_document_terms("ein boot", language="de"), "de")
+
+
+def test_content_words_are_split_into_ngrams_where_it_was_measured_to_help():
+    """With the edges of the word; stop words, scripts without spaces and English have none."""
+    assert to_ngrams("boot", "de") == tuple(map(crc32, [b"_boo", b"boot", b"oot_"]))
+    assert to_ngrams("über", "nl")[0] == crc32(b"_ube")
+    assert to_ngrams("ei", "de") == (crc32(b"_ei_"),)
+    assert to_ngrams("und", "de") == to_ngrams("船", "de") == to_ngrams("boat", "en") == ()
+
+
+@given(
+    st.text(st.characters(exclude_categories=())), st.sampled_from(["en", "ru", "ja", "de", "??"])
+)
 def test_any_text_has_an_imprint_of_whole_numbers(text, language):
     """No string breaks it."""
     imprint = encode_document_terms(text, language=language)

@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oldfriend.search import IndexRow, PersonIndex, SearchResult, encode_document_terms, search
-from oldfriend.search.types import MIN_ANSWER_PROBABILITY
+from oldfriend.search import (
+    IndexRow,
+    PersonIndex,
+    QueryEmbedding,
+    SearchResult,
+    encode_document_terms,
+    search,
+)
+from oldfriend.search.tokenizer import to_ngrams
+from oldfriend.search.types import MIN_ANSWER_PROBABILITY, SimilarityBaseline
 from tests.search.conversation import LINES, START, asking, index_of, rows, summary
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
@@ -249,3 +257,58 @@ def test_a_question_can_be_asked_again_with_the_same_answer():
     index, question = index_of(), asking("boat")
 
     assert search(index, question, 3) == search(index, replace(question), 3)
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "lines", "answer"),
+    [
+        ("de", "Was kostete die Fahrt?", ["Bin müde.", "Die Zugfahrt war teuer.", "Ja."], 1),
+        ("de", "wo war die hundelampe", ["Ok.", "Die Lampen für Hunde sind weg."], 1),
+        ("it", "la partta di calcetto", ["Ho fame.", "Una partita ieri sera.", "Piove."], 1),
+        ("ru", "велосипедист", ["Привет.", "Сегодня дождь.", "Купил велосипед."], 2),
+    ],
+)
+def test_a_word_is_found_by_its_parts(language, question, lines, answer):
+    """Compounds, endings and typos share no term, but parts."""
+    index = index_of([("s1", "Ana", text) for text in lines], language=language)
+
+    (hit,) = search(index, asking(question, language=language), 1).hits
+
+    assert hit.seq == answer
+    assert {"words", "words_like"} & {reason.cause for reason in hit.reasons}
+
+
+def test_ngrams_follow_what_is_added_and_removed():
+    """As if the index had been built of what is left."""
+    first = [("s1", "Ana", "Die Zugfahrt war teuer."), ("s1", "Ben", "Ach so.")]
+    later = [("s2", "Ana", "Heute nur Regen."), ("s2", "Ben", "Die Autofahrten auch.")]
+    index = index_of(first, language="de")
+    index.extend(rows(later, first=2, language="de"))
+    question = asking("Was kostete die Fahrt?", language="de")
+
+    assert summary(search(index, question, 4)) == summary(
+        search(index_of([*first, *later], language="de"), question, 4)
+    )
+    index.remove([0])
+    assert [hit.seq for hit in search(index, question, 1).hits] == [3]
+    assert index.find_ngram_hits(to_ngrams("fahrt", "de")).messages.tolist() != []
+    index.remove([3])
+    assert index.find_ngram_hits(to_ngrams("fahrt", "de")).messages.tolist() == []
+
+
+def test_an_english_history_holds_no_ngrams():
+    """They cost nothing where they were not measured to help."""
+    assert not index_of().has_ngrams
+
+
+def test_the_bundled_vectors_do_not_count_where_they_were_measured_to_mislead():
+    """Another model's do."""
+    vectors = np.eye(len(LINES), 384, dtype=np.float32) + np.float32(0.01)
+    index = PersonIndex.build(rows(language="de"), vectors)
+    bundled = asking("Boot", language="de", vector=vectors[3])
+    another = replace(
+        bundled, embedding=QueryEmbedding(vector=vectors[3], baseline=SimilarityBaseline(0.0, 0.1))
+    )
+
+    assert not any("meaning" in causes for _, _, causes in summary(search(index, bundled, 10))[0])
+    assert any("meaning" in causes for _, _, causes in summary(search(index, another, 10))[0])

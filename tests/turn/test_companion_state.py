@@ -164,7 +164,52 @@ async def test_who_is_in_distress_is_not_joked_with_right_after(talk: Talk) -> N
     assert usual.reply.details["understood"]["style"] == "sarcastic"
     assert after.reply.details["understood"]["style"] == "genuine"
     assert after.reply.details["understood"]["kept_from"] == "sarcastic"
-    assert "Drily" not in told.changing
+    assert "with a wink" not in told.changing
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Was I nervous before the exam?",
+        "when did i say i was fed up with the bus",
+        "When was my grandmother's funeral?",
+        "Wann war ich zuletzt beim Arzt?",
+    ],
+)
+async def test_what_is_asked_is_answered_plainly(talk: Talk, question: str) -> None:
+    """It tells nothing of how the person feels, and no persona jokes about it."""
+    async with talk.app.db.begin_write() as tx:
+        weights = "Style modes: sarcastic 50, contrary 50"
+        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+    await talk.tell("What an evening!")
+    await feels(talk, "light at heart")
+    outcome, told = await turn(talk, question)
+
+    understood = outcome.reply.details["understood"]
+    assert (understood["emotion"], understood["signal"]) == ("neutral", "normal")
+    assert (understood["goal"], understood["style"]) == ("inform", "genuine")
+    (guidance,) = [part for part in told.changing.split("\n\n") if part.startswith("How to talk")]
+    assert guidance.splitlines()[1:] == [
+        "- They ask something plain: answer just that, plainly, without wit."
+    ]
+
+
+async def test_what_is_told_beside_a_question_still_shows_a_feeling(talk: Talk) -> None:
+    """Only the words of the question do not."""
+    outcome, told = await turn(talk, "I'm so worried about the scan. When is it?")
+
+    assert outcome.reply.details["understood"]["emotion"] == "anxious"
+    assert "Steady and concrete" in told.changing
+
+
+async def test_nothing_is_said_of_how_to_talk_where_it_is_as_usual(talk: Talk) -> None:
+    """The rules say it already."""
+    async with talk.app.db.begin_write() as tx:
+        weights = "Style modes: genuine 100"
+        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+    _, told = await turn(talk, "The bus was late.")
+
+    assert "How to talk just now" not in told.changing
 
 
 async def test_who_wrote_under_stress_is_not_joked_with_right_after(talk: Talk) -> None:
@@ -197,7 +242,7 @@ async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
     thought = await thinks(talk, "thought", "She lights up when it is about water.")
     outcome, told = await turn(talk, "hello")
 
-    assert 'about="person" class="companion">She lights up when it is about water.' in told.changing
+    assert 'about="person" class="companion">She lights up when it is about water.' in told.stable
     assert thought.id in {item.object for item in outcome.reply.items}
 
 
@@ -281,3 +326,15 @@ async def test_whoever_asks_what_it_thinks_need_not_name_the_topic(
 
     assert select_on_topic(known, asked, language, limit=3) == tuple(known)
     assert not select_on_topic(known, said, language, limit=3)
+
+
+@pytest.mark.parametrize("style", ["sarcastic", "contrary"])
+async def test_a_persona_that_jokes_does_so_only_where_it_is_light(talk: Talk, style: str) -> None:
+    """The lot does not know what the words are about, so the model is told when to leave it."""
+    async with talk.app.db.begin_write() as tx:
+        weights = f"Style modes: {style} 100"
+        await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
+    outcome, told = await turn(talk, "My brother fell off the roof on Monday.")
+
+    assert outcome.reply.details["understood"]["style"] == style
+    assert "Where it tells of an accident, illness, loss or worry: plainly" in told.changing

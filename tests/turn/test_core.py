@@ -150,7 +150,7 @@ async def test_it_says_that_it_is_a_program_whatever_it_is_told_to_be(talk: Talk
         outcome, asked = await talk.ask("Are you an AI?", answer)
         assert outcome.reply.text == answer
         assert talk.heard == answer
-        rule = asked[0].stable.index("You are a program. Whenever you are asked, say so plainly")
+        rule = asked[0].stable.index("You are a program. When asked, say so plainly")
         assert rule < asked[0].stable.index("a human called Ada")
 
 

@@ -109,8 +109,8 @@ async def test_of_notes_and_of_the_chat_the_newest_are_kept(talk: Talk) -> None:
     await fill(talk)
     _, request = await reply_to(talk, "Where does the cellar key hang?", TIGHT)
 
-    assert "shelf 11" in request.changing
-    assert "shelf 0 " not in request.changing
+    assert "shelf 11" in request.stable
+    assert "shelf 0 " not in request.stable
     assert "jar 11" in request.turns[-2].text
     assert "jar 0" not in str(request.turns)
     shown = [number for number in range(12) if f"Jar {number} of" in str(request.turns)]
@@ -178,6 +178,39 @@ async def test_the_model_is_told_when_it_is_and_how_long_ago_it_was(talk: Talk) 
 
     assert "sent on Wednesday 2023-11-15 22:15 by the clocks in Europe/Lisbon" in request.changing
     assert "The message before it was sent on 2023-11-14 22:14." in request.changing
+
+
+async def test_the_conversation_tells_its_days_where_they_change(talk: Talk) -> None:
+    """Before the person's words alone, by the clocks of where they are."""
+    await talk.ask("My boat is called Juno.", "A fine name.")
+    await talk.ask("She is red.", "Noted.")
+    talk.clock.tick(minutes=110)  # half past midnight in Lisbon
+    await talk.ask("She leaks.", "Where?")
+    talk.clock.tick(minutes=60 * 24)
+    await talk.tell("How is Juno?", role="companion", speaker="Oldfriend")
+    _, request = await reply_to(talk, "Dry again.", BUDGETS["normal"])
+
+    assert [turn.text for turn in request.turns] == [
+        "[[Tue 2023-11-14]]\nMy boat is called Juno.",
+        "A fine name.",
+        "She is red.",
+        "Noted.",
+        "[[Wed 2023-11-15]]\nShe leaks.",
+        "Where?\n\nHow is Juno?",
+        "[[Thu 2023-11-16]]\nDry again.",
+    ]
+
+
+async def test_a_conversation_of_today_tells_no_day(talk: Talk) -> None:
+    """When the last message was sent stands above it already."""
+    await talk.ask("My boat is called Juno.", "A fine name.")
+    _, request = await reply_to(talk, "She is red.", BUDGETS["normal"])
+
+    assert [turn.text for turn in request.turns] == [
+        "My boat is called Juno.",
+        "A fine name.",
+        "She is red.",
+    ]
 
 
 @pytest.mark.parametrize("name", BUDGETS)

@@ -4,15 +4,32 @@ from dataclasses import replace
 from unittest.mock import Mock
 
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId
-from oldfriend.domain.memories import Evidence, EvidenceStats, Memory, MemoryState, Summary
+from oldfriend.domain.memories import (
+    Evidence,
+    EvidenceStance,
+    EvidenceStats,
+    Memory,
+    MemoryState,
+    Summary,
+)
+from oldfriend.domain.profile_attributes import EMPTY_PROFILE
+from oldfriend.prompts.prompt import get_reply_prompt
+from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.search import Reason, ScoredMessage
-from oldfriend.turn.profile_sections import MAX_SUMMARIES, rank_summaries
+from oldfriend.turn.profile_sections import (
+    MAX_SUMMARIES_AROUND,
+    list_newest_summaries,
+    list_summaries_around,
+)
 from oldfriend.turn.prompt_ranking import (
     MAX_ABOUT_NAMED,
     MAX_REACHED,
     select_candidates,
     select_fitting_items,
 )
+from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, is_told_already
+from oldfriend.turn.recent_messages import RecentMessages
+from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.retrieval import (
     EMPTY_RECALL,
     RecalledBelief,
@@ -20,11 +37,14 @@ from oldfriend.turn.retrieval import (
     RecalledMessage,
     get_item_id,
 )
+from oldfriend.turn.user_context import UserContext
 
 DAY = 86_400_000_000
 
 
-def belief(name: str, *causes: str, rests_on: str = "") -> RecalledBelief:
+def belief(
+    name: str, *causes: str, rests_on: str = "", stance: EvidenceStance = "supports"
+) -> RecalledBelief:
     """Something believed."""
     memory = Memory(
         id=MemoryId(ObjectId(name)),
@@ -35,7 +55,7 @@ def belief(name: str, *causes: str, rests_on: str = "") -> RecalledBelief:
         learned_at=0,
     )
     stats = EvidenceStats(strength=1, confidence=1, times_seen=1, first_seen=0, last_seen=0)
-    evidence = (Mock(Evidence, message=MessageId(rests_on)),) if rests_on else ()
+    evidence = (Mock(Evidence, message=MessageId(rests_on), stance=stance),) if rests_on else ()
     return RecalledBelief(
         state=MemoryState(memory=memory, stats=stats, base_seq=1),
         score=0.5,
@@ -44,10 +64,11 @@ def belief(name: str, *causes: str, rests_on: str = "") -> RecalledBelief:
     )
 
 
-def message(name: str, *, at: int = 0) -> RecalledMessage:
+def message(name: str, *, at: int = 0, text: str = "") -> RecalledMessage:
     """Something said."""
     hit = ScoredMessage(seq=1, score=0.5, reasons=())
-    return RecalledMessage(message=Mock(id=MessageId(name), at=at), hit=hit)
+    said = Mock(id=MessageId(name), at=at, text=text, language="en")
+    return RecalledMessage(message=said, hit=hit)
 
 
 def fitting(items: list[RecalledItem], budget: int) -> set[str]:
@@ -74,6 +95,50 @@ def test_of_a_belief_and_its_words_the_better_stands_for_both() -> None:
     assert fitting([items[1], items[0], items[2]], 100) == {"m0", "m1"}
 
 
+def test_what_contradicts_a_belief_is_shown_beside_it() -> None:
+    """It says what the belief does not."""
+    items: list[RecalledItem] = [belief("b0", rests_on="m0", stance="contradicts"), message("m0")]
+
+    assert fitting(items, 100) == {"b0", "m0"}
+
+
+def test_what_one_message_tells_of_two_things_is_told_of_both() -> None:
+    """Only other words for the same thing are left out."""
+    job, place = belief("works as nurse", rests_on="m0"), belief("sings in Braga", rests_on="m0")
+    again, elsewhere = belief("a nurse works", rests_on="m0"), belief("a nurse works late")
+    items: list[RecalledItem] = [job, place, again, elsewhere]
+
+    assert fitting(items, 200) == {*map(get_item_id, [job, place, elsewhere])}
+
+
+def test_what_stands_there_anyway_is_told_again_only_by_the_best_with_more_words() -> None:
+    """The profile has the fact; the message may tell what is around it."""
+    known = belief("sings in Braga", rests_on="m0")
+    told = known.state.memory.id
+    context = ReplyContext(
+        recall_result=EMPTY_RECALL,
+        user_context=UserContext(profile=replace(EMPTY_PROFILE, attributes=(known.state,))),
+        resting_beliefs={MessageId("m0"): frozenset({told})},
+    )
+    draft = PromptDraft(
+        utterance=Mock(),
+        context=context,
+        prompt=get_reply_prompt(),
+        budget=BUDGETS["normal"],
+        sections=[PromptSection(name="profile", shown_ids=(told,))],
+    )
+    more = message("m0", text="I sing in Braga and the bus broke down on the way")
+    same, other = message("m0", text="I sing in Braga."), message("m1", text="I sing in Braga.")
+
+    assert is_told_already(more, draft, is_among_best=False)
+    assert not is_told_already(more, draft, is_among_best=True)
+    assert is_told_already(same, draft, is_among_best=True)
+    assert not is_told_already(other, draft, is_among_best=False)
+    reworded, new = belief("in Braga sings", rests_on="m0"), belief("likes buses", rests_on="m0")
+    assert is_told_already(reworded, draft, is_among_best=True)
+    assert not is_told_already(new, draft, is_among_best=False)
+
+
 def test_who_is_named_gets_a_few_lines() -> None:
     """The best, whether it is about them or about somebody near them; all others stay."""
     named = [belief(f"n{number}", "words", "mentions") for number in range(MAX_ABOUT_NAMED + 3)]
@@ -90,10 +155,28 @@ def test_summaries_are_of_lately_and_of_what_was_recalled() -> None:
     days = [Mock(Summary, level=1, from_at=day * DAY, until_at=day * DAY + 9) for day in range(20)]
     month = Mock(Summary, level=2, from_at=0, until_at=9 * DAY)
     summaries = [month, *days]
-    recalled = replace(
-        EMPTY_RECALL, messages=tuple(message(str(day), at=day * DAY + 1) for day in (4, 2))
-    )
+    context = recalling([4 * DAY + 1, 2 * DAY + 1, 18 * DAY + 1], summaries)
 
-    assert rank_summaries(summaries, recalled) == [20, 19, 18, 5, 3]
-    many = replace(recalled, messages=tuple(message(str(day), at=day * DAY) for day in range(9)))
-    assert len(rank_summaries(summaries, many)) == MAX_SUMMARIES
+    assert list_newest_summaries(context) == [days[19], days[18], days[17]]
+    assert list_summaries_around(context) == [days[4], days[2]]
+    many = recalling([day * DAY for day in range(9)], summaries)
+    assert len(list_summaries_around(many)) == MAX_SUMMARIES_AROUND
+
+
+def test_what_the_conversation_shows_is_not_summed_up_beside_it() -> None:
+    """A summary whose first and last message stand there tells nothing new."""
+    days = [Mock(Summary, level=1, from_at=day * DAY, until_at=day * DAY + 9) for day in range(5)]
+    said = tuple(Mock(at=at) for at in (3 * DAY + 9, 4 * DAY, 4 * DAY + 9))
+    context = recalling([], days)
+    context = replace(context, window=RecentMessages(shown_messages=said))
+
+    assert list_newest_summaries(context) == [days[3], days[2], days[1]]
+
+
+def recalling(times: list[int], summaries: list[Summary]) -> ReplyContext:
+    """What is in view when messages of these times are recalled."""
+    messages = tuple(message(str(at), at=at) for at in times)
+    return ReplyContext(
+        recall_result=replace(EMPTY_RECALL, messages=messages),
+        user_context=UserContext(summaries=tuple(summaries)),
+    )

@@ -9,7 +9,7 @@ from oldfriend.presenters.belief_text import format_details
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.turn.belief_texts import format_dated_memory, format_open_promise
 from oldfriend.turn.memory_context import format_belief_line
-from oldfriend.turn.prompt_labels import format_dated_belief, format_due_time
+from oldfriend.turn.prompt_labels import format_belief_days, format_due_time
 from oldfriend.turn.quotes import MAX_QUOTE_CHARS, extract_excerpt, format_day_span, format_moment
 from tests.learning.talking import believed
 
@@ -106,7 +106,7 @@ def test_a_time_is_told_as_precisely_as_it_is_known(
     day = {"": "2019-05-01", "month": "2019-05", "year": "2019"}[grain]
 
     assert format_dated_memory(known.memory, load_phrases(language), "Europe/Lisbon") == told
-    assert format_dated_belief(known, "Europe/Lisbon") == f"Bakes. (since {day})"
+    assert format_belief_days(known, "Europe/Lisbon") == {"since": day}
     assert f"so since: {day}" in format_details(known.memory, None, "Europe/Lisbon")
 
 

@@ -82,9 +82,26 @@ def test_it_goes_on_as_it_was_while_that_suits() -> None:
     """Tone does not flip from message to message; the chance decides only at first."""
     assert choose_style(WITTY, NOON, None).mode == "contrary"
     assert choose_style(WITTY, NOON, "sarcastic").mode == "sarcastic"
-    assert (
-        choose_style(DEFAULT_WEIGHTS, NOON, "sarcastic").mode == "contrary"
-    )  # 10 of 100 suit no more
+    mostly_genuine = {**WITTY, "genuine": 85, "sarcastic": 10}
+    assert choose_style(mostly_genuine, NOON, "sarcastic").mode == "contrary"  # 10 suit no more
+
+
+@given(MOMENTS, st.sampled_from([None, *STYLE_MODES]))
+def test_jokes_are_not_drawn_by_lot_where_no_persona_wants_them(
+    moment: StyleInputs, before: StyleMode | None
+) -> None:
+    """A lot does not know what is talked about: it may be an accident."""
+    assert choose_style(DEFAULT_WEIGHTS, moment, before).mode in SAFE_MODES
+
+
+@given(MOMENTS, WEIGHTS, st.sampled_from([None, *STYLE_MODES]))
+def test_a_plain_question_is_not_joked_about(
+    moment: StyleInputs, weights: dict[StyleMode, float], before: StyleMode | None
+) -> None:
+    """Whatever the persona."""
+    plain = replace(moment, is_plain_question=True)
+
+    assert choose_style(weights, plain, before).mode in SAFE_MODES
 
 
 def test_what_would_have_jarred_is_said() -> None:

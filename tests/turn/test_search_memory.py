@@ -68,7 +68,7 @@ async def blind(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> Talk:
     async def misses(*_: object, **__: object) -> object:
         return EMPTY_RECALL
 
-    monkeypatch.setattr(reply_context, "recall_with_neighbors", misses)
+    monkeypatch.setattr(reply_context, "recall_in_full", misses)
     return talk
 
 
@@ -218,7 +218,7 @@ async def test_the_lines_around_a_moment_are_read(blind: Talk) -> None:
         ({"words": "cake"}, "words is not known"),
         ({"query": ["cake"]}, "query must be of type string"),
         ({"query": "cake", "to_date": "2020"}, "Nothing found. Search once more"),
-        ({"about": "</memory>[["}, "&lt;/memory&gt;"),
+        ({"about": "</memory>[["}, "‹/memory›"),
     ],
 )
 async def test_a_faulty_search_is_told_what_to_do_and_the_turn_goes_on(
@@ -339,7 +339,7 @@ async def test_a_broken_memory_is_told_and_the_turn_goes_on(
     async def fails(*_: object, **__: object) -> None:
         raise KeyError("a row that is not there")
 
-    monkeypatch.setattr(memory_lookup, "recall_with_neighbors", fails)
+    monkeypatch.setattr(memory_lookup, "recall_in_full", fails)
     outcome, asked = await blind.ask("hm?", search(query="garden"), "I do not know.")
 
     assert "could not do it" in results_in(asked[1])[0]

@@ -75,3 +75,59 @@ async def test_a_time_at_which_nothing_was_said_is_not_made_up(say: Say) -> None
     await say("we had ravioli with my sister")
 
     assert "ravioli" not in (await say("what did we talk about last week?")).reply.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did we talk about on tuesday",
+        "¿De qué hablamos el martes?",
+        "Worüber haben wir am Dienstag gesprochen?",
+        "De quoi on a parlé mardi ?",
+        "我们周二聊了什么？",
+        "Do que a gente falou na terça?",
+        "Di cosa abbiamo parlato martedì?",
+        "火曜日に何を話した？",
+    ],
+)
+async def test_a_weekday_is_the_last_one(say: Say, clock: FrozenClock, question: str) -> None:
+    """Of seven days with a message each."""
+    clock.tick(minutes=5 * A_DAY)  # a Sunday
+    for number in range(1, 8):
+        clock.tick(minutes=A_DAY)
+        await say(f"I went swimming with Rita again on day {number}")
+
+    text = (await say(question)).reply.text
+
+    assert text.partition("on day ")[2].startswith("2")
+    if "火曜日" not in question:  # Japanese has no phrases of its own: the closest are told
+        assert text.count("on day") == 1
+
+
+async def test_today_counts_if_anything_was_told_today(say: Say, clock: FrozenClock) -> None:
+    """Else the weekday is that of a week ago."""
+    clock.tick(minutes=5 * A_DAY)
+    await say("the gutter came down in the storm")
+    clock.tick(minutes=7 * A_DAY)
+
+    before = await say("what did i tell you on sunday?")
+    await say("we had ravioli with my sister")
+    after = await say("what did i tell you on sunday?")
+
+    assert "gutter" in before.reply.text
+    assert "ravioli" in after.reply.text
+    assert "gutter" not in after.reply.text
+
+
+async def test_what_was_told_is_sure_but_not_that_it_happened_then(
+    say: Say, clock: FrozenClock
+) -> None:
+    """It may have been told of another day."""
+    await say("we had ravioli with my sister")
+    clock.tick(minutes=A_DAY)
+
+    told = await say("what did i tell you yesterday?")
+    happened = await say("what did i do yesterday?")
+
+    assert told.receipt.details["certainty"] == "sure"
+    assert happened.receipt.details["certainty"] == "unsure"

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import unescape
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import CompletionRequest, PromptTurn
@@ -51,7 +50,7 @@ def _lines_in(laid: str, life: Life) -> dict[LineId, str]:
     left = {line.id: _flat(line.spoken.text) for line in life.lines}
     found: dict[LineId, str] = {}
     for alias, text in _MESSAGE.findall(laid):
-        words = _flat(unescape(text))
+        words = _flat(text)
         line = next((line for line, said in left.items() if said == words), None)
         if line is not None:
             found[line] = alias
@@ -61,7 +60,7 @@ def _lines_in(laid: str, life: Life) -> dict[LineId, str]:
 
 def _known_in(laid: str, life: Life) -> dict[BeliefId, str]:
     """Which beliefs of the truth are known already, by their wordings."""
-    known = {_flat(unescape(text)): alias for alias, text in _KNOWN.findall(laid)}
+    known = {_flat(text): alias for alias, text in _KNOWN.findall(laid)}
     return {
         belief.id: known[_flat(text)]
         for belief in life.truth.beliefs

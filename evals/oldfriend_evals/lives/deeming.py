@@ -7,7 +7,6 @@ label around each sentence.
 import json
 import re
 from collections.abc import Callable
-from html import unescape
 from typing import Final
 
 from oldfriend.llm.model import CompletionRequest, PromptTurn
@@ -35,7 +34,7 @@ def _verdict(is_same: bool, meant: list[BeliefId | None]) -> dict[str, object]:
 
 def _sentences_in(request: CompletionRequest) -> list[str]:
     asked = " ".join(turn.text for turn in request.turns if isinstance(turn, PromptTurn))
-    return [_flat(unescape(found)) for found in _SENTENCE.findall(asked)]
+    return [_flat(found) for found in _SENTENCE.findall(asked)]
 
 
 def _flat(text: str) -> str:

@@ -40,40 +40,6 @@ FACT_TOPICS: Final = (
 )
 """What a clause is about; learned beside, since it teaches what matters."""
 FACTS_FOLDER: Final = FOLDER / "facts"
-OWN_KEYS: Final = (
-    "name",
-    "age",
-    "birthday",
-    "home",
-    "origin",
-    "job",
-    "employer",
-    "school",
-    "partner",
-    "child",
-    "parent",
-    "sibling",
-    "friend",
-    "pet",
-    "allergy",
-    "diet",
-    "medicine",
-    "health",
-    "likes",
-    "dislikes",
-    "hobby",
-    "habit",
-    "language",
-    "skill",
-    "owns",
-    "plan",
-    "event",
-    "past_home",
-    "past_job",
-    "wants",
-    "other_fact",
-)
-"""Keys of the writer's own facts in the chats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +50,8 @@ class FactCase:
     before: str
     clauses: Mapping[tuple[int, int], str] = field(default_factory=dict)  # with their topic
     values: tuple[tuple[int, int], ...] = ()
-    own_values: tuple[tuple[int, int, str], ...] = ()  # with their key
-    source: str  # "facts", "life" or "chat"
+    unknown: tuple[tuple[int, int], ...] = ()  # clauses that nobody has judged
+    language: str
     is_held_out: bool
 
 
@@ -93,7 +59,7 @@ def load_fact_cases(skipped_lives: frozenset[str] = frozenset()) -> Iterator[Fac
     """Yield the messages in which every fact is marked, without those of some lives."""
     for file in sorted(FACTS_FOLDER.glob("*.jsonl")):
         for line in file.read_text("utf-8").splitlines():
-            yield from _read_fact_line(json.loads(line))
+            yield _read_fact_line(json.loads(line), file.stem[:2])
     for folder in list_folders():
         if folder.name not in skipped_lives:
             life = load_blind_life(folder)
@@ -101,7 +67,7 @@ def load_fact_cases(skipped_lives: frozenset[str] = frozenset()) -> Iterator[Fac
                 yield from _list_life_cases(life)
 
 
-def _read_fact_line(line: Mapping[str, Any]) -> Iterator[FactCase]:
+def _read_fact_line(line: Mapping[str, Any], language: str) -> FactCase:
     text = line["text"]
     clauses: dict[tuple[int, int], str] = {}
     values: list[tuple[int, int]] = []
@@ -114,12 +80,12 @@ def _read_fact_line(line: Mapping[str, Any]) -> Iterator[FactCase]:
         value = text.find(fact.get("value") or fact["words"], start)
         if value >= 0:
             values.append((value, value + len(fact.get("value") or fact["words"])))
-    yield FactCase(
+    return FactCase(
         text=text,
         before=line.get("before") or "",
         clauses=clauses,
         values=tuple(values),
-        source="facts",
+        language=language,
         is_held_out=is_held_out(text[:25]),
     )
 
@@ -137,7 +103,7 @@ def widen_to_clauses(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _list_life_cases(life: BlindLife) -> Iterator[FactCase]:
-    """Yield the messages of a life; its facts mark the first clause that holds a value of them."""
+    """Yield the messages of a life."""
     before = ""
     for message in life.messages:
         if message["from"] != "companion":
@@ -146,53 +112,71 @@ def _list_life_cases(life: BlindLife) -> Iterator[FactCase]:
 
 
 def _build_life_case(life: BlindLife, message: Mapping[str, Any], before: str) -> FactCase:
+    """Return a message whose facts mark the clauses that hold a value of theirs.
+
+    Nobody has said of its other clauses whether they tell the same fact.
+    """
     text = message["text"]
     clauses: dict[tuple[int, int], str] = {}
     values: list[tuple[int, int]] = []
-    for fact in life.facts:
-        found = (
-            (start, end, value)
-            for start, end in split_clauses(text)
-            for value in fact["values"]
-            if message["id"] in fact["evidence"] and holds(text[start:end], value)
-        )
-        first = next(found, None)
-        if first is not None:
-            start, end, value = first
-            topic = fact["kind"] if fact["kind"] in FACT_TOPICS else "other"
-            clauses.setdefault((start, end), topic)
-            at = text.casefold().find(value.casefold(), start)
-            values += [(at, at + len(value))] if at >= 0 else []
+    facts = [fact for fact in life.facts if message["id"] in fact["evidence"]]
+    for start, end in split_clauses(text):
+        for fact in facts:
+            for value in fact["values"]:
+                if holds(text[start:end], value):
+                    topic = fact["kind"] if fact["kind"] in FACT_TOPICS else "other"
+                    clauses.setdefault((start, end), topic)
+                    at = text.casefold().find(value.casefold(), start)
+                    values += [(at, at + len(value))] if at >= 0 else []
+    others = (span for span in split_clauses(text) if span not in clauses)
     return FactCase(
         text=text,
         before=before,
         clauses=clauses,
         values=tuple(values),
-        source="life",
+        unknown=tuple(others) if facts else (),
+        language=life.about["language"],
         is_held_out=is_held_out(text[:25]),
     )
 
 
-def load_own_fact_cases() -> Iterator[FactCase]:
-    """Yield the messages of chats, in which only values of the writer's own facts are marked."""
+def load_chat_cases() -> Iterator[FactCase]:
+    """Yield messages of two people's chats that tell of the writer's life, or are no statements.
+
+    What other statements tell is not marked in them.
+    """
     for chat in load_chats():
-        if chat["lang"] in UNSPACED_LANGUAGES:
+        if chat["lang"] in UNSPACED_LANGUAGES or not chat.get("other"):
             continue
         before = ""
         for message in chat["messages"]:
-            if message["from"] != "companion":
-                yield FactCase(
-                    text=message["text"],
-                    before=before,
-                    own_values=tuple(_find_values(message)),
-                    source="chat",
-                    is_held_out=is_held_out(chat["messages"][0]["text"]),
-                )
+            is_told = bool(message.get("facts"))
+            if message["from"] != "companion" and (is_told or message["act"] != "statement"):
+                yield _build_chat_case(chat, message, before)
             before = message["text"]
 
 
-def _find_values(message: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:
-    for key, span in message.get("facts", ()):
-        start = message["text"].find(span)
-        if start >= 0 and key in OWN_KEYS:
-            yield start, start + len(span), key
+def _build_chat_case(chat: Mapping[str, Any], message: Mapping[str, Any], before: str) -> FactCase:
+    text = message["text"]
+    clauses: dict[tuple[int, int], str] = {}
+    values: list[tuple[int, int]] = []
+    for key, words in message.get("facts", ()):
+        start = text.find(words)
+        if start >= 0:
+            values.append((start, start + len(words)))
+            topic = key if key in FACT_TOPICS else "other"
+            clauses[widen_to_clauses(text, start, start + len(words))] = topic
+    others = [
+        (start, end)
+        for start, end in split_clauses(text)
+        if not any(first < end and last > start for first, last in clauses)
+    ]
+    return FactCase(
+        text=text,
+        before=before,
+        clauses=clauses,
+        values=tuple(values),
+        unknown=tuple(others) if message.get("facts") else (),
+        language=chat["lang"],
+        is_held_out=is_held_out(chat["messages"][0]["text"]),
+    )

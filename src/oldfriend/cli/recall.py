@@ -20,6 +20,7 @@ from oldfriend.presenters.messages import format_message, format_said_at, format
 from oldfriend.presenters.receipts import MAX_QUOTES
 from oldfriend.search import Reason
 from oldfriend.turn.kind_filter import parse_kinds
+from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.reason_texts import format_reasons
 from oldfriend.turn.retrieval import (
     RecalledBelief,
@@ -27,7 +28,6 @@ from oldfriend.turn.retrieval import (
     RecallQuery,
     SearchDeps,
     get_score,
-    list_neighbors,
     recall,
 )
 from oldfriend.usage.model_calls import CallContext

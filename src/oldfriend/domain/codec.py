@@ -28,6 +28,7 @@ CAUSES: Final = (
     "answers",
     "asked_for",
     "reached",
+    "words_like",
 )
 """The causes that have a code, in the order of their codes; append, never reorder."""
 OTHER_CAUSE: Final = 255

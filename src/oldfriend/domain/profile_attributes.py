@@ -64,8 +64,6 @@ MAX_OVERDUE: Final = 14 * DAY
 """What was due longer ago than this is not shown as overdue any more; it ends by itself."""
 
 
-MAX_QUOTES: Final = 12
-"""The most facts in the person's own words that are told, the newest ones."""
 LATELY: Final = 30 * DAY
 """What changed longer ago than this is no news."""
 MAX_CHANGES: Final = 6
@@ -82,6 +80,11 @@ class Profile:
     attributes: tuple[MemoryState, ...] = ()  # facts and preferences, what matters most first
     promises: tuple[MemoryState, ...] = ()  # and expectations, by due date
     quotes: tuple[MemoryState, ...] = ()  # facts in the person's own words, the newest first
+
+    @property
+    def fact_count(self) -> int:
+        """How many facts there are, in whose words whatever."""
+        return len(self.attributes) + len(self.quotes)
 
     @property
     def is_empty(self) -> bool:
@@ -126,7 +129,7 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
     return Profile(
         attributes=tuple(sorted(attributes, key=get_attribute_sort_key)),
         promises=tuple(sorted(promises, key=get_due_sort_key)),
-        quotes=tuple(sorted(quotes, key=lambda each: -each.stats.last_seen)[:MAX_QUOTES]),
+        quotes=tuple(sorted(quotes, key=lambda each: -each.stats.last_seen)),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 SENTENCE: Final = re.compile(
-    "[^.!?\n;\u2026\u3002\uff01\uff1f\uff1b]+[.!?\u2026\u3002\uff01\uff1f]*"
+    r"(?:[^.!?\n;\u2026\u3002\uff01\uff1f\uff1b]|(?<=\w)[.](?=\w))+[.!?\u2026\u3002\uff01\uff1f]*"
 )
 PAUSE: Final = re.compile(r"[,:] | [-\u2013\u2014] |\uff0c")
 MAX_WORDS: Final = 12

@@ -11,6 +11,7 @@ PackFile = Literal[
     "attribution_cues",  # whose words a sentence holds
     "banned_terms",  # labels, advice and technical terms that no thought contains
     "critical_tokens",  # words that must agree before two sentences are duplicates
+    "dates",  # weekdays and other times that a question names, and how it asks what happened
     "emotions",
     "endings",  # by which words beliefs end or change
     "evidence_cues",  # what a sentence is worth as evidence: modality, sentiment, speech acts
@@ -52,11 +53,14 @@ class LanguageTraits:
     negation_follows: bool = False
     drops_pronouns: bool = False
     question_words: frozenset[str] | None = None
+    abbreviations: frozenset[str] = frozenset()
     stop_words: frozenset[str] = frozenset()
     reader: Literal["", "ranks", "answers"] = ""
     is_tagged: bool = False
     has_learned_acts: bool = False
     said: str = "Says: “{}”"
+    has_ngrams: bool = False
+    vector_weight: float = 1.0
 
     @property
     def is_han(self) -> bool:
@@ -89,7 +93,7 @@ class LanguagePack:
     def traits(self) -> LanguageTraits:
         """How the language is written and recognized."""
         values = self.read("language")
-        for name in {"stop_words", "question_words"} & values.keys():
+        for name in {"abbreviations", "stop_words", "question_words"} & values.keys():
             values[name] = frozenset(values[name].split())
         return LanguageTraits(**values)
 

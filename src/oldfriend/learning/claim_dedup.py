@@ -40,7 +40,8 @@ class ClaimMatches:
 
     embeddings: Mapping[str, Vector]
     matches: dict[str, set[str]] = field(default_factory=dict)  # for each text, the others
-    unclear_pairs: list[UnclearPair] = field(default_factory=list)
+    unclear_pairs: list[UnclearPair] = field(default_factory=list)  # each once
+    _unclear_sides: set[frozenset[tuple[str, str]]] = field(default_factory=set)
 
     def is_same(self, claim: Claim, memory: Memory) -> bool:
         """Return whether a claim says what a memory says."""
@@ -49,6 +50,13 @@ class ClaimMatches:
     def add_match(self, claim: ClaimOrMemory, other: ClaimOrMemory) -> None:
         """Record that a claim says what another statement says."""
         self.matches.setdefault(claim.text, set()).add(other.text)
+
+    def add_unclear(self, claim: Claim, other: ClaimOrMemory) -> None:
+        """Record a pair that may say the same, unless it is known already, in either order."""
+        sides = frozenset({(claim.kind, claim.text), (other.kind, other.text)})
+        if sides not in self._unclear_sides and other.text not in self.matches.get(claim.text, ()):
+            self._unclear_sides.add(sides)
+            self.unclear_pairs.append(UnclearPair(claim=claim, other=other))
 
     def confirm_match(self, pair: UnclearPair) -> None:
         """Record the answer that an unclear pair says the same, in both directions."""
@@ -92,12 +100,12 @@ def match_claims(
             case "same":
                 matches.add_match(claim, other)
             case "unclear":
-                matches.unclear_pairs.append(UnclearPair(claim=claim, other=other))
+                matches.add_unclear(claim, other)
             case "different":
                 pass
     for claim, other in iter_pairs_sharing_quotes(claims):
-        if claim.text != other.text and other.text not in matches.matches.get(claim.text, ()):
-            matches.unclear_pairs.append(UnclearPair(claim=claim, other=other))
+        if claim.text != other.text:
+            matches.add_unclear(claim, other)
     return matches
 
 

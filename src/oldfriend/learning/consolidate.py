@@ -66,7 +66,8 @@ IsForgotten: TypeAlias = Callable[[str, Micros], bool]
 
 Extractor: TypeAlias = Callable[[ExtractionInput], Awaitable[Extraction]]
 TextEmbedder: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors | None]]
-DuplicateJudge: TypeAlias = Callable[[ClaimOrMemory, ClaimOrMemory], Awaitable[bool]]
+DuplicateJudge: TypeAlias = Callable[[ClaimOrMemory, ClaimOrMemory, str], Awaitable[bool]]
+"""Whether two statements say the same; a claim is in the given language."""
 
 MAX_ATTEMPTS: Final = 3
 """How many times a resolution is attempted when something has changed meanwhile."""
@@ -224,7 +225,8 @@ async def resolve_and_write(
     matches = match_claims(checked.extraction.claims, context, vectors, embedder=deps.embedder)
     if deps.judge_duplicate is not None:
         pairs = list_undecided_pairs(matches, context, batch)
-        await judge_unclear_pairs(matches, pairs, deps.judge_duplicate)
+        language = context.resolution.language
+        await judge_unclear_pairs(matches, pairs, deps.judge_duplicate, language)
     state = ResolutionState(
         context=context.resolution,
         believed=context.known,
@@ -267,11 +269,14 @@ def list_undecided_pairs(
 
 
 async def judge_unclear_pairs(
-    matches: ClaimMatches, pairs: Sequence[UnclearPair], judge_duplicate: DuplicateJudge
+    matches: ClaimMatches,
+    pairs: Sequence[UnclearPair],
+    judge_duplicate: DuplicateJudge,
+    language: str,
 ) -> None:
     """Ask a model which of some unclear pairs say the same."""
     for pair in pairs[:MAX_JUDGED_PAIRS]:
-        if await judge_duplicate(pair.claim, pair.other):
+        if await judge_duplicate(pair.claim, pair.other, language):
             matches.confirm_match(pair)
 
 

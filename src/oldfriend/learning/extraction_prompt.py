@@ -15,7 +15,12 @@ from oldfriend.domain.trust import TrustClass
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.memory_context import format_speaker
-from oldfriend.turn.prompt_labels import format_due_time, format_timestamp, sanitize
+from oldfriend.turn.prompt_labels import (
+    format_due_time,
+    format_timestamp,
+    sanitize,
+    sanitize_attribute,
+)
 from oldfriend.turn.quotes import extract_excerpt
 
 MAX_MESSAGE_LENGTH: Final[Mapping[TrustClass, int]] = {
@@ -95,7 +100,7 @@ def format_context_message(prompt: Prompt, message: Message) -> str:
         "context",
         **{
             "when": format_timestamp(message.at, message.zone),
-            "who": sanitize(format_speaker(message)),
+            "who": sanitize_attribute(format_speaker(message)),
             "class": message.trust,
             "text": sanitize(text),
         },
@@ -111,7 +116,7 @@ def format_messages(prompt: Prompt, messages: Sequence[Message]) -> Iterator[str
             **{
                 "id": f"m{number}",
                 "when": format_timestamp(message.at, message.zone),
-                "who": sanitize(format_speaker(message)),
+                "who": sanitize_attribute(format_speaker(message)),
                 "class": message.trust,
                 "text": sanitize(text),
             },
@@ -124,7 +129,7 @@ def format_known(prompt: Prompt, known: Sequence[MemoryState], zone: str) -> Ite
         memory = each.memory
         marks = {
             "status": "" if memory.status == "active" else memory.status,
-            "key": sanitize(memory.key),
+            "key": sanitize_attribute(memory.key),
             "due": format_due_time(memory, zone),
         }
         rendered = [
@@ -147,7 +152,7 @@ def format_entities(prompt: Prompt, entities: Sequence[Entity]) -> Iterator[str]
             id=f"e{number}",
             kind=entity.kind,
             status=entity.status,
-            name=sanitize(entity.name),
-            aliases=sanitize(", ".join(entity.aliases)),
+            name=sanitize_attribute(entity.name),
+            aliases=sanitize_attribute(", ".join(entity.aliases)),
             text=sanitize(entity.description),
         )

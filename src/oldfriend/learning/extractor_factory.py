@@ -86,10 +86,10 @@ async def extract_locally(tagger: FactTagger | None, inputs: ExtractionInput) ->
 
 
 async def is_duplicate_by_model(
-    model: LanguageModel, one: ClaimOrMemory, other: ClaimOrMemory
+    model: LanguageModel, one: ClaimOrMemory, other: ClaimOrMemory, language: str
 ) -> bool:
     """Return whether a model says that two statements mean the same."""
-    return (await judge_duplicate(model, one, other)).is_same
+    return (await judge_duplicate(model, one, other, language=language)).is_same
 
 
 async def try_embed(embedder: Embedder, texts: list[str]) -> Vectors | None:

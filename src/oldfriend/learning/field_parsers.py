@@ -6,7 +6,6 @@ counts as missing. Knows no claims.
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from html import unescape
 from typing import Final, TypeAlias, TypeVar
 
 from oldfriend.domain.clock import (
@@ -150,8 +149,5 @@ def is_date_only(text: str) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Return a text on one line, in a form that can be stored.
-
-    Unescapes entities, because models copy the escapes of the labels that they were shown.
-    """
-    return " ".join(unescape(sanitize_text(text)).split())
+    """Return a text on one line, in a form that can be stored."""
+    return " ".join(sanitize_text(text).split())

@@ -69,7 +69,9 @@ async def reflect_when_idle(deps: ReflectionDeps, person: PersonId) -> Reflectio
     async with deps.db.begin_read() as tx:
         last = await find_last_reflection(tx, person, "slow tick")
         since = now - FIRST_LOOKBACK if last is None else last.ran_at
-        context = await load_reflection_context(tx, person, since=since, now=now)
+        context = await load_reflection_context(
+            tx, person, since=since, now=now, embedder=deps.embedder
+        )
         trigger = choose_trigger(
             context, await load_history(tx, person, last, now=now, zone=deps.zone)
         )

@@ -65,13 +65,10 @@ async def judge_duplicate(
 def build_judge_request(
     one: ClaimOrMemory, other: ClaimOrMemory, language: str
 ) -> CompletionRequest:
-    """Build the request for a judgement."""
+    """Build the request for a judgement, which is the same in whatever order the two are given."""
     prompt = get_prompt(PROMPT)
-    ask = prompt.render(
-        "ask",
-        one=format_statement(prompt, one, language),
-        other=format_statement(prompt, other, language),
-    )
+    first, second = sorted(format_statement(prompt, each, language) for each in (one, other))
+    ask = prompt.render("ask", one=first, other=second)
     return CompletionRequest(
         purpose="adjudicate",
         prompt=prompt.id,

@@ -50,7 +50,9 @@ async def reflect(deps: ReflectionDeps, person: PersonId) -> ReflectionRecord | 
     async with deps.db.begin_read() as tx:
         last = await find_last_reflection(tx, person, "reflection")
         since = now - FIRST_LOOKBACK if last is None else last.ran_at
-        context = await load_reflection_context(tx, person, since=since, now=now)
+        context = await load_reflection_context(
+            tx, person, since=since, now=now, embedder=deps.embedder
+        )
         trigger = await find_trigger(tx, context, last)
         rejected = [each.text for each in await list_rejected_memories(tx, person)]
     if trigger is None:

@@ -7,7 +7,10 @@ Earlier thoughts are shown so that they are not repeated, and cannot be cited.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from heapq import nlargest
 from typing import Final
+
+import numpy as np
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
@@ -17,10 +20,13 @@ from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.learning.reflection_output import build_ideas_schema
+from oldfriend.learning.segment_loader import build_nearness_measure
 from oldfriend.llm.model import CompletionRequest, PromptTurn, Purpose
+from oldfriend.memory.belief_embeddings import BeliefVectors, load_belief_vectors
 from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.prompts.prompt import Prompt, get_prompt
+from oldfriend.search.types import multiply
 from oldfriend.turn.memory_context import format_iso_day
 from oldfriend.turn.prompt_labels import format_timestamp, sanitize
 
@@ -90,9 +96,12 @@ def is_shock(known: MemoryState) -> bool:
 
 
 async def load_reflection_context(
-    tx: Transaction, person: PersonId, *, since: Micros, now: Micros
+    tx: Transaction, person: PersonId, *, since: Micros, now: Micros, embedder: str
 ) -> ReflectionContext:
-    """Load what there is to reflect on, as it is believed now."""
+    """Load what there is to reflect on, as it is believed now.
+
+    Of what is so, what is new comes first, and then what is nearest to the events.
+    """
     person_record = await get_person_by_id(tx, person)
     companion = await get_companion(tx)
     known = [each for each in await list_memories(tx, person) if is_first_hand(each)]
@@ -100,11 +109,14 @@ async def load_reflection_context(
     others = [each for each in known if KINDS_BY_NAME[each.memory.kind].is_reflected_on]
     thoughts = [each for each in known if each.memory.kind == "thought"]
 
-    def telling(each: MemoryState) -> tuple[bool, bool, int, Micros]:
+    def telling(each: MemoryState) -> tuple[bool, int, Micros]:
         memory = each.memory
-        is_new = memory.learned_at > since
-        return is_new, memory.kind == "pattern", abs(memory.impact), memory.learned_at
+        return memory.learned_at > since, abs(memory.impact), memory.learned_at
 
+    events = sorted(events, key=telling, reverse=True)[:MAX_EVENTS]
+    new_events = [each for each in events if each.memory.learned_at > since] or events
+    vectors = await load_belief_vectors(tx, person, embedder)
+    others = select_nearest_to_events(others, new_events, vectors, since=since)
     entities = [each for each in await list_entities(tx, person) if each.ended_at is None]
     return ReflectionContext(
         names=tuple(name for each in entities for name in (each.name, *each.aliases)),
@@ -113,12 +125,44 @@ async def load_reflection_context(
         now=now,
         since=since,
         language=get_majority_language(events or others, person_record),
-        events=tuple(sorted(events, key=telling, reverse=True)[:MAX_EVENTS]),
-        others=tuple(sorted(others, key=telling, reverse=True)[:MAX_OTHERS]),
+        events=tuple(events),
+        others=tuple(others),
         thoughts=tuple(
             sorted(thoughts, key=lambda each: each.memory.learned_at, reverse=True)[:MAX_THOUGHTS]
         ),
     )
+
+
+def select_nearest_to_events(
+    others: Sequence[MemoryState],
+    events: Sequence[MemoryState],
+    vectors: BeliefVectors,
+    *,
+    since: Micros,
+) -> list[MemoryState]:
+    """Return what is new, and then what is nearest to some events; equals by strength."""
+    get_nearness = build_nearness_measure(
+        [each.memory.text for each in events], compute_cosines(others, events, vectors)
+    )
+
+    def get_sort_key(each: MemoryState) -> tuple[bool, float, float, Micros]:
+        is_new = each.memory.learned_at > since
+        return is_new, get_nearness(each), each.stats.strength, each.stats.last_seen
+
+    return nlargest(MAX_OTHERS, others, key=get_sort_key)
+
+
+def compute_cosines(
+    others: Sequence[MemoryState], events: Sequence[MemoryState], vectors: BeliefVectors
+) -> dict[str, float]:
+    """Return the greatest cosine of each belief's text with an event, as far as both have one."""
+    rows = [vectors[each.memory.id] for each in events if each.memory.id in vectors]
+    known = [each.memory for each in others if each.memory.id in vectors]
+    if not rows or not known:
+        return {}
+    cosines = multiply(np.stack([vectors[each.id] for each in known]), np.stack(rows).T)
+    texts = (each.text for each in known)
+    return dict(zip(texts, cosines.max(axis=1).tolist(), strict=True))
 
 
 def is_first_hand(known: MemoryState) -> bool:

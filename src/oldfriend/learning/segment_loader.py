@@ -4,7 +4,7 @@ Loads only what may matter: attributes with one value at a time, recurring and f
 the events of those weeks, and events that began something.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from heapq import nlargest
@@ -39,6 +39,7 @@ from oldfriend.memory.journal import MemoryVersion, get_latest_seq, get_memory_v
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before_segment, list_segment_messages
 from oldfriend.memory.vectors import load_message_vectors
+from oldfriend.search.name_index import NamedIn
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.types import multiply
 
@@ -214,29 +215,43 @@ def select_nearest(
     known: Iterable[MemoryState], messages: Sequence[Message], cosines: Mapping[str, float]
 ) -> list[MemoryState]:
     """Return the beliefs nearest to what is said, by words and meaning; equals by strength."""
-    text = "\n".join(message.text for message in messages)
-    said = cache(lambda language: extract_content_terms(text, language))
+    get_nearness = build_nearness_measure([message.text for message in messages], cosines)
 
     def get_sort_key(each: MemoryState) -> tuple[float, float, int]:
-        memory = each.memory
-        terms = extract_content_terms(f"{memory.text} {memory.value}", memory.language)
-        shared = len(terms & said(memory.language)) / max(len(terms), 1)
-        nearness = shared + cosines.get(memory.text, 0.0)
-        return nearness, each.stats.strength, each.stats.last_seen
+        return get_nearness(each), each.stats.strength, each.stats.last_seen
 
     live = (each for each in known if each.memory.ended_at is None)
     shown = (each for each in live if each.memory.kind in KNOWN_LIMITS)
     return nlargest(MAX_SHOWN, shown, key=get_sort_key)
 
 
+def build_nearness_measure(
+    texts: Iterable[str], cosines: Mapping[str, float]
+) -> Callable[[MemoryState], float]:
+    """Return a function that measures how near a belief is to some texts, by words and meaning.
+
+    ``cosines`` are the greatest cosines of beliefs' texts with these texts, as far as known.
+    """
+    text = "\n".join(texts)
+    said = cache(lambda language: extract_content_terms(text, language))
+
+    def get_nearness(known: MemoryState) -> float:
+        memory = known.memory
+        terms = extract_content_terms(f"{memory.text} {memory.value}", memory.language)
+        shared = len(terms & said(memory.language)) / max(len(terms), 1)
+        return shared + cosines.get(memory.text, 0.0)
+
+    return get_nearness
+
+
 def filter_mentioned(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:
     """Return the entities named in some messages, and those of uncertain identity."""
-    text = "\n".join(message.text for message in messages).casefold()
+    texts = [NamedIn(message.text, message.language) for message in messages]
     return [
         each
         for each in entities
         if each.status == "uncertain"
-        or any(name.casefold() in text for name in (each.name, *each.aliases))
+        or any(name in text for name in (each.name, *each.aliases) for text in texts)
     ]
 
 

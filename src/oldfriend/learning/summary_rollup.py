@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final
 
 from oldfriend.db.database import Database, Transaction
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import ModelError, StaleDecision
 from oldfriend.domain.ids import ObjectId, PersonId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
@@ -19,9 +19,10 @@ from oldfriend.domain.memories import Summary
 from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.memory.beliefs import list_summaries
 from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
-from oldfriend.memory.people import lock_person
+from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.search.tokenizer import is_unspaced, tokenize
+from oldfriend.turn.memory_context import format_iso_day
 from oldfriend.turn.prompt_labels import sanitize
 from oldfriend.turn.structured_output import complete_structured
 
@@ -76,10 +77,11 @@ async def roll_up(
     while True:
         async with db.begin_read() as tx:
             sources = select_for_rollup(await list_summaries(tx, person))
+            zone = (await get_person_by_id(tx, person)).zone
         if not sources:
             return RollupResult(summaries=tuple(done))
         try:
-            draft = await summarize(model, sources)
+            draft = await summarize(model, sources, zone=zone)
         except ModelError as error:
             return RollupResult(summaries=tuple(done), error=str(error))
         summary = build_rollup(sources, draft, now=now)
@@ -142,23 +144,31 @@ async def write_rollup(
         await record_decision(tx, after, op="revised", base=base, provenance=provenance, now=now)
 
 
-async def summarize(model: LanguageModel, sources: Sequence[Summary]) -> SummaryDraft:
-    """Write one summary of several. Raises BrokenOutput, and what the model raises."""
+async def summarize(model: LanguageModel, sources: Sequence[Summary], *, zone: str) -> SummaryDraft:
+    """Write one summary of several, told with their days in a time zone.
+
+    Raises BrokenOutput, and what the model raises.
+    """
     max_words = get_word_limit(sources)
 
     def parse(answer: JsonValue) -> SummaryDraft:
         return parse_summary(answer, max_words=max_words)
 
-    return await complete_structured(model, build_rollup_request(sources, max_words), parse)
+    return await complete_structured(model, build_rollup_request(sources, max_words, zone), parse)
 
 
-def build_rollup_request(sources: Sequence[Summary], max_words: int) -> CompletionRequest:
+def build_rollup_request(
+    sources: Sequence[Summary], max_words: int, zone: str
+) -> CompletionRequest:
     """Build the request for a summary."""
     prompt = get_prompt(PROMPT)
     rendered = (
         prompt.render(
             "summary",
-            **{"from": format_day(each.from_at), "until": format_day(each.until_at)},
+            **{
+                "from": format_iso_day(each.from_at, zone),
+                "until": format_iso_day(each.until_at, zone),
+            },
             text=sanitize(each.text),
         )
         for each in sources
@@ -210,8 +220,3 @@ def count_words(text: str) -> int:
 def get_majority_language(sources: Sequence[Summary]) -> str:
     """Return the language of most summaries."""
     return Counter(each.language for each in sources).most_common(1)[0][0]
-
-
-def format_day(at: Micros) -> str:
-    """Format a time as an ISO date."""
-    return from_micros(at).strftime("%Y-%m-%d")

@@ -1,9 +1,9 @@
-"""Tagged facts: clauses that the fact tagger finds worth remembering, as quotes of the person.
+"""Tagged facts: passages that the fact tagger finds worth remembering, as quotes of the person.
 
 Only for reading without a model. What rules have read from the same words is not said again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,9 +18,13 @@ from oldfriend.turn.injection_detection import detect_injection
 
 MIN_SCORE: Final = 0.5
 """Score of a clause to be kept."""
+MIN_CONTEXT_SCORE: Final = 0.05
+"""Score of a clause to be kept beside such a one."""
+MAX_GAP: Final = 1
+"""Clauses with a lower score that a passage may span."""
 CONFIDENCE: Final = 0.8
-MAX_CHARS: Final = 200
-"""Characters of a clause; a longer one is no single fact."""
+MAX_CHARS: Final = 240
+"""Characters of a passage; a longer one is no single fact."""
 
 
 def add_tagged_facts(
@@ -35,12 +39,13 @@ def add_tagged_facts(
             claim
             for message, before in pair_with_previous(inputs)
             if is_taggable(message)
-            for claim in list_tagged_claims(message, tagger.tag(message.text, before))
+            for claim in list_tagged_claims(
+                message, tagger.tag(message.text, before), extraction.claims
+            )
         ]
     except EmbeddingFailed:
         return extraction
-    new = (each for each in claims if not is_read_by_rules(each.quotes[0], extraction.claims))
-    return replace(extraction, claims=(*extraction.claims, *new))
+    return replace(extraction, claims=(*extraction.claims, *claims))
 
 
 def pair_with_previous(inputs: ExtractionInput) -> Iterator[tuple[Message, str]]:
@@ -62,11 +67,20 @@ def is_taggable(message: Message) -> bool:
     )
 
 
-def list_tagged_claims(message: Message, clauses: Iterable[TaggedClause]) -> Iterator[Claim]:
-    """Yield a claim for each clause with a high score."""
-    for clause in clauses:
-        words = message.text[clause.start : clause.end]
-        if clause.score >= MIN_SCORE and len(words) <= MAX_CHARS and not is_command(words):
+def list_tagged_claims(
+    message: Message, clauses: Sequence[TaggedClause], read: Sequence[Claim]
+) -> Iterator[Claim]:
+    """Yield a claim for each passage with a clause of a high score that rules have not read."""
+    picked = [
+        clause
+        for clause in clauses
+        if clause.score >= MIN_SCORE
+        and not is_command(message.text[clause.start : clause.end])
+        and not is_read_by_rules(message, clause, read)
+    ]
+    for start, end in list_passages(clauses):
+        if any(start <= clause.start and clause.end <= end for clause in picked):
+            words = message.text[start:end]
             yield Claim(
                 kind="fact",
                 key=QUOTE_KEY,
@@ -77,18 +91,41 @@ def list_tagged_claims(message: Message, clauses: Iterable[TaggedClause]) -> Ite
             )
 
 
+def list_passages(clauses: Iterable[TaggedClause]) -> list[tuple[int, int]]:
+    """Return where passages start and end: neighboring clauses that may belong to a fact.
+
+    A clause alone often lacks whom or what it is about, which stands beside it.
+    """
+    passages: list[tuple[int, int]] = []
+    gap = 0
+    for clause in clauses:
+        if clause.score < MIN_CONTEXT_SCORE:
+            gap += 1
+            continue
+        is_near = bool(passages) and gap <= MAX_GAP
+        if is_near and clause.end - passages[-1][0] <= MAX_CHARS:
+            passages[-1] = passages[-1][0], clause.end
+        elif clause.end - clause.start <= MAX_CHARS:
+            passages.append((clause.start, clause.end))
+        gap = 0
+    return passages
+
+
 def is_command(words: str) -> bool:
     """Tell whether a clause rather orders something than tells it."""
     acts = classify_act(words)
     return max(acts, key=lambda act: acts[act]) == "command"
 
 
-def is_read_by_rules(quote: Quote, claims: Iterable[Claim]) -> bool:
+def is_read_by_rules(message: Message, clause: TaggedClause, claims: Iterable[Claim]) -> bool:
     """Tell whether a claim rests on words of the clause, or has its value from it."""
-    words = quote.text.casefold()
+    words = message.text[clause.start : clause.end]
     return any(
-        each.message == quote.message
-        and (each.text in quote.text or (bool(claim.value) and claim.value.casefold() in words))
+        quote.message == message.id
+        and (
+            quote.text in words
+            or (bool(claim.value) and claim.value.casefold() in words.casefold())
+        )
         for claim in claims
-        for each in claim.quotes
+        for quote in claim.quotes
     )

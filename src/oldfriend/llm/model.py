@@ -93,7 +93,7 @@ class CompletionRequest:
 
     purpose: Purpose
     prompt: str
-    stable: str  # instructions that are the same in each call: providers cache them
+    stable: str  # instructions that stay the same from call to call: providers cache them
     changing: str = ""  # instructions for this call only
     turns: tuple[PromptTurn | ToolResult, ...]
     tools: tuple[ToolDefinition, ...] = ()

@@ -3,6 +3,7 @@
 Evidence is added and withdrawn, never changed. This module does not know how beliefs are decided.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -195,6 +196,26 @@ async def list_object_evidence(
         **parameters,
     )
     return group_evidence(rows)
+
+
+async def list_resting_objects(
+    tx: Transaction, person: PersonId, messages: Sequence[MessageId]
+) -> dict[MessageId, frozenset[ObjectId]]:
+    """Return the objects that each of some messages supports; messages without any are left out."""
+    if not messages:
+        return {}
+    parameters = {f"message{index}": each for index, each in enumerate(messages)}
+    rows = await tx.rows(
+        f"""SELECT message, object FROM evidence
+           WHERE person = :person AND withdrawn_at IS NULL AND stance = 'supports'
+           AND message IN ({", ".join(f":{name}" for name in parameters)})""",
+        person=person,
+        **parameters,
+    )
+    resting: defaultdict[MessageId, set[ObjectId]] = defaultdict(set)
+    for message, known in rows:
+        resting[MessageId(ObjectId(message))].add(ObjectId(known))
+    return {message: frozenset(known) for message, known in resting.items()}
 
 
 async def list_entity_mention_times(tx: Transaction, person: PersonId) -> dict[ObjectId, Micros]:

@@ -294,19 +294,25 @@ async def list_searchable_rows(tx: Transaction, person: PersonId, *, after: int)
         after=after,
         most=ROWS_PER_READ,
     )
-    outdated = [index for index, row in enumerate(rows) if not is_current_encoding(row[7])]
-    for index in outdated:
-        rows[index] = await refresh_row_imprint(tx, person, rows[index])
-    return rows
-
-
-async def refresh_row_imprint(tx: Transaction, person: PersonId, row: Row) -> Row:
-    """Return the row with its imprint encoded by the current version."""
-    text = await tx.row(
-        "SELECT text FROM message WHERE person = :person AND seq = :seq", person=person, seq=row[0]
-    )
-    assert text is not None
-    return (*row[:7], encode_document_terms(text[0], language=row[6]))
+    outdated = {row[0] for row in rows if not is_current_encoding(row[7], row[6])}
+    if not outdated:
+        return rows
+    texts = {
+        int(seq): str(text)
+        for seq, text in await tx.rows(
+            """SELECT seq, text FROM message
+               WHERE person = :person AND seq BETWEEN :first AND :last""",
+            person=person,
+            first=min(outdated),
+            last=max(outdated),
+        )
+    }
+    return [
+        (*row[:7], encode_document_terms(texts[row[0]], language=row[6]))
+        if row[0] in outdated
+        else row
+        for row in rows
+    ]
 
 
 async def list_replaced_seqs(tx: Transaction, person: PersonId, *, after: int) -> list[int]:

@@ -1,6 +1,6 @@
 """Search hits: the messages that answer a query, and why they were found."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -8,13 +8,14 @@ from typing_extensions import override
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
+from oldfriend.presenters.beliefs import BeliefHit
 from oldfriend.presenters.evidence import evidence_as_json
 from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.messages import Words, build_words_fields
 from oldfriend.presenters.schema import Schema, describe
 from oldfriend.search import Reason, ReasonCause
 from oldfriend.turn.reason_texts import format_reason, format_reasons
-from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage
+from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage, RecallResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,34 @@ class Hit(Words):
             "why": [*self.why],
             **({"around": around} if around else {}),
         }
+
+
+class RecalledHits(list[Hit | BeliefHit]):
+    """What a query found, best first, and whether any of it is likely to answer.
+
+    A query that nothing fits still finds what is nearest: ``has_answer`` is False then.
+    ``answer_probability`` is how likely it seemed that any of the hits answers, from 0 to 1.
+    """
+
+    answer_probability: float
+    has_answer: bool
+
+    @classmethod
+    def from_recalled(cls, hits: Iterable[Hit | BeliefHit], recalled: RecallResult) -> Self:
+        """Present the hits that are shown of a recall."""
+        shown = cls(hits)
+        parts = (
+            (Hit, recalled.answer_probability, recalled.is_answerable),
+            (BeliefHit, recalled.belief_answer_probability, recalled.is_belief_answerable),
+        )
+        judged = [
+            (probability, is_answerable)
+            for shape, probability, is_answerable in parts
+            if any(isinstance(each, shape) for each in shown)
+        ]
+        shown.answer_probability = max((probability for probability, _ in judged), default=0.0)
+        shown.has_answer = any(is_answerable for _, is_answerable in judged)
+        return shown
 
 
 def belief_hit_as_json(recalled: RecalledBelief, zone: str) -> dict[str, JsonValue]:

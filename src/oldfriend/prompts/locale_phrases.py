@@ -1,7 +1,7 @@
 """Locale phrases: what the offline companion understands and says in each of its languages."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Self
@@ -39,6 +39,9 @@ class PhrasePatterns:
     asking_unmarked: re.Pattern[str]
     asking: re.Pattern[str]
     stressed: re.Pattern[str]
+    loss: re.Pattern[str]
+    good_news: re.Pattern[str]
+    imagined: re.Pattern[str]  # neither lost nor good news
     roasting: re.Pattern[str]
     your_view: re.Pattern[str]
     aloud: re.Pattern[str]
@@ -65,6 +68,7 @@ class LocalePhrases:
     phrases: Mapping[str, str]
     read_only_phrases: Mapping[str, str]  # replacements while nothing can be written
     date_formats: DateFormats
+    channel: str = ""  # where the reply goes, if known
 
     def with_read_only_phrases(self) -> Self:
         """Return a copy with the read-only phrases, which do not say that anything was saved."""
@@ -84,6 +88,7 @@ def load_phrases(language: str) -> LocalePhrases:
     """Load the phrases of an offline language."""
     book = load_language_pack(language).read("phrases")
     understand = book["understand"]
+    kin = sorted(load_language_pack(language).read("roles"), key=len, reverse=True)
     return LocalePhrases(
         language=language,
         patterns=PhrasePatterns(
@@ -109,7 +114,10 @@ def load_phrases(language: str) -> LocalePhrases:
             how_are_you=compile_any(understand["how_are_you"]),
             asking_unmarked=compile_any(understand["asking_unmarked"]),
             asking=compile_any(understand["asking"]),
-            stressed=compile_any(understand["stressed"]),
+            stressed=compile_any(insert_kin(understand["stressed"], kin)),
+            loss=compile_any(insert_kin(understand["loss"], kin)),
+            good_news=compile_any(insert_kin(understand["good_news"], kin)),
+            imagined=compile_any(understand["imagined"]),
             roasting=compile_any(understand["roasting"]),
             your_view=compile_any(understand["your_view"]),
             aloud=compile_any(understand["aloud"]),
@@ -125,6 +133,12 @@ def load_phrases(language: str) -> LocalePhrases:
             months=tuple(book["time"]["months"]),
         ),
     )
+
+
+def insert_kin(sources: Sequence[str], kin: Sequence[str]) -> list[str]:
+    """Return expressions with the words for relatives, friends and pets instead of {kin}."""
+    words = f"(?:{'|'.join(map(re.escape, kin))})"
+    return [source.replace("{kin}", words) for source in sources]
 
 
 def compile_patterns(sources: list[str]) -> tuple[re.Pattern[str], ...]:

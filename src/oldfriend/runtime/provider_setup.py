@@ -40,7 +40,12 @@ from oldfriend.domain.errors import InvalidInput, StoreNotFound
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.domain.setting_parsers import RawSetting, parse_url, redact_url
 from oldfriend.llm.addresses import find_refusal, list_host_gateways, parse_origin
-from oldfriend.llm.local_models import LocalModel, LocalServer, suggest_roles
+from oldfriend.llm.local_models import (
+    LocalModel,
+    LocalServer,
+    parse_size_in_name,
+    suggest_roles,
+)
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.providers import (
     LOCAL_PROVIDERS,
@@ -130,7 +135,17 @@ def list_places(settings: Settings) -> list[tuple[str, str]]:
         hosts = list_host_gateways() if address == usual else ()
         places.append((provider, address))
         places += [(provider, usual.replace("localhost", host)) for host in hosts]
-    return [(provider, url) for provider, url in places if find_refusal(url) is None]
+    # What the settings name otherwise is known already.
+    named = {
+        parse_origin(get_provider_url(settings, provider))
+        for provider in settings.providers
+        if provider not in LOCAL_PROVIDERS
+    }
+    return [
+        (provider, url)
+        for provider, url in dict.fromkeys(places)
+        if parse_origin(url) not in named and find_refusal(url) is None
+    ]
 
 
 async def find_server(settings: Settings, setup: ProviderSetup) -> LocalServer | None:
@@ -374,16 +389,30 @@ def save_model(
     chosen: dict[str, TomlValue] = {
         f"models.{role}": [roles[role]] if role in roles else None for role in MODEL_ROLES
     }
-    model = None if server is None else server.find_model(setup.name)
-    return roles, save_choices(settings, setup, chosen | fit_settings(settings, model))
+    fitting = fit_settings(settings, setup.name, server)
+    return roles, save_choices(settings, setup, chosen | fitting)
 
 
-def fit_settings(settings: Settings, model: LocalModel | None) -> dict[str, TomlValue]:
-    """Return the settings that a small model needs, or take them back for any other."""
+def fit_settings(settings: Settings, name: str, server: LocalServer | None) -> dict[str, TomlValue]:
+    """Return the settings that a small model needs, or take back those of the one before.
+
+    With any other model before, they are the person's own.
+    """
+    model = None if server is None else server.find_model(name)
     if model is not None and model.fitness == "small":
         return {"context.preset": "small", "memory.passes": 2}
-    was_small = settings.context.preset == "small" and settings.memory.passes == 2
-    return {"context.preset": None, "memory.passes": None} if was_small else {}
+    was_fitted = settings.context.preset == "small" and settings.memory.passes == 2
+    if was_fitted and any(is_small_model(each, server) for each in settings.models.main):
+        return {"context.preset": None, "memory.passes": None}
+    return {}
+
+
+def is_small_model(model: str, server: LocalServer | None) -> bool:
+    """Tell whether a model as written in settings is small, by its server or else its name."""
+    _, _, name = model.partition(":")
+    known = None if server is None else server.find_model(name)
+    known = known or LocalModel(name=name, parameters=parse_size_in_name(name))
+    return known.fitness == "small"
 
 
 def save_role_model(settings: Settings, setup: ProviderSetup, role: ModelRole) -> str | None:

@@ -12,7 +12,7 @@ from oldfriend.presenters.beliefs import Belief, BeliefHit
 from oldfriend.presenters.deletions import Forgot
 from oldfriend.presenters.evidence import Quoted
 from oldfriend.presenters.history import Decided
-from oldfriend.presenters.hits import Hit
+from oldfriend.presenters.hits import Hit, RecalledHits
 from oldfriend.presenters.messages import Words
 from oldfriend.sdk.memory import Memory, MemoryOpener
 from oldfriend.sdk.sync import MemorySync
@@ -27,5 +27,6 @@ __all__ = [
     "MemoryOpener",
     "MemorySync",
     "Quoted",
+    "RecalledHits",
     "Words",
 ]

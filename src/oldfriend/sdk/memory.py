@@ -25,7 +25,7 @@ from oldfriend.memory.import_writer import ImportTarget, write_imported_messages
 from oldfriend.memory.messages import list_messages
 from oldfriend.presenters.beliefs import BeliefHit
 from oldfriend.presenters.deletions import Forgot
-from oldfriend.presenters.hits import Hit
+from oldfriend.presenters.hits import Hit, RecalledHits
 from oldfriend.presenters.messages import Words
 from oldfriend.runtime.maintenance import SLICE_S, MaintenanceTask, maintain
 from oldfriend.runtime.wiring import open_app
@@ -34,7 +34,8 @@ from oldfriend.sdk.input_validation import MessageInput, TimeInput, parse_bound,
 from oldfriend.sdk.sync import MemorySync
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.memory_context import build_context
-from oldfriend.turn.retrieval import RecalledBelief, RecallQuery, list_neighbors, recall
+from oldfriend.turn.neighbors import list_neighbors
+from oldfriend.turn.retrieval import RecalledBelief, RecallQuery, recall
 from oldfriend.usage.model_calls import CallContext
 
 BATCH_SIZE = 1000
@@ -126,12 +127,13 @@ class Memory(BeliefMethods):
 
     async def recall(
         self, query: str, limit: int = 10, *, kinds: Collection[str] = (), around: bool = False
-    ) -> list[Hit | BeliefHit]:
+    ) -> RecalledHits:
         """Return the messages and beliefs that answer a query, best first; each has a ``kind``.
 
-        ``kinds`` restricts them, such as to "message", "fact" or "event" (see ``Belief``); empty:
-        all. With ``around`` a message comes with the three before and after it. Raises
-        InvalidInput.
+        What is nearest is returned even if it answers nothing: ``has_answer`` of the result tells
+        whether any of it is likely to. ``kinds`` restricts them, such as to "message", "fact" or
+        "event" (see ``Belief``); empty: all. With ``around`` a message comes with the three before
+        and after it. Raises InvalidInput.
         """
         if limit < 1:
             raise InvalidInput(f"limit is {limit}; ask for at least 1.")
@@ -147,7 +149,7 @@ class Memory(BeliefMethods):
                 neighbors = await list_neighbors(deps, recalled.message) if around else ()
                 hits.append(Hit.from_recalled(recalled, neighbors))
         self._maintenance.start()
-        return hits
+        return RecalledHits.from_recalled(hits, found)
 
     async def context(self, query: str, budget: int = 2000) -> str:
         """Return what the memory holds on a query, for a prompt, in at most ``budget`` tokens."""

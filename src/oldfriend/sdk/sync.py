@@ -5,10 +5,10 @@ from collections.abc import Collection, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from oldfriend.domain.errors import MemoryMisused
-from oldfriend.presenters.beliefs import Belief, BeliefHit
+from oldfriend.presenters.beliefs import Belief
 from oldfriend.presenters.deletions import Forgot
 from oldfriend.presenters.history import Decided
-from oldfriend.presenters.hits import Hit
+from oldfriend.presenters.hits import RecalledHits
 from oldfriend.presenters.messages import Words
 from oldfriend.sdk.belief_methods import NOT_OPEN_MESSAGE
 from oldfriend.sdk.input_validation import MessageInput, TimeInput
@@ -33,7 +33,7 @@ class MemorySync:
 
     def recall(
         self, query: str, limit: int = 10, *, kinds: Collection[str] = (), around: bool = False
-    ) -> list[Hit | BeliefHit]:
+    ) -> RecalledHits:
         """Return the messages and beliefs that answer a query, best first.
 
         See ``Memory.recall``.

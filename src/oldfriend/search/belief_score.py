@@ -10,9 +10,8 @@ from typing import Final
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory, MemoryState, PatternKind, Status
-from oldfriend.search.date_parser import parse_date_spans
 from oldfriend.search.scorers import Decay, Scorer, typed_decay
-from oldfriend.search.time_query import to_day_ranges
+from oldfriend.search.time_query import parse_query_spans, to_day_ranges
 from oldfriend.search.types import SearchQuery
 
 PATTERN_DECAY: Final[Mapping[PatternKind, Decay]] = {
@@ -98,9 +97,7 @@ class BeliefRanker:
         """Create a ranker from a retention scorer and the dates that the query names."""
         self._now = query.asked_at or 0
         self._scorer = scorer
-        spans = parse_date_spans(
-            query.text, asked_at=query.asked_at, zone_offset_s=query.zone_offset_s
-        )
+        spans = parse_query_spans(query)
         offset = query.zone_offset_s * _SECOND
         self._spans = [
             (first * DAY - offset, end * DAY - offset)

@@ -1,16 +1,17 @@
 """Date parser: finds the spans of days that a question names, in several languages.
 
 Reads "7 May 2023", "in July", "last March", "yesterday", "5月7日", "hace dos semanas". Relative
-dates are resolved against the time of the query; a date without a year matches any year.
+dates are resolved against the time of the query; a date without a year matches any year. Weekdays,
+weekends and parts of days are read by the words of `named_days`.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 
-Granularity = Literal["day", "week", "month", "season", "year"]
+from oldfriend.lang.named_days import Granularity, NamedDay, find_named_days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class DateSpan:
     end: date
     granularity: Granularity
     is_any_year: bool = False
+    is_weekday: bool = False  # named by its weekday alone: today, or the last one before
 
 
 _MONTH_WORDS: Final = (
@@ -184,9 +186,12 @@ _HAN_RELATIVE: Final[dict[str, tuple[Granularity, int]]] = {
 
 
 def parse_date_spans(
-    text: str, *, asked_at: int | None, zone_offset_s: int
+    text: str, *, asked_at: int | None, zone_offset_s: int, is_past: bool = False
 ) -> tuple[DateSpan, ...]:
-    """Return the spans of days that a text names, in order of appearance."""
+    """Return the spans of days that a text names, in order of appearance.
+
+    A bare "on Friday" or "at the weekend" names the last one, but only where `is_past`.
+    """
     today = None
     if asked_at is not None:
         asked = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=asked_at)
@@ -195,8 +200,47 @@ def parse_date_spans(
     numeric = tuple(_parse_numeric_spans(head))
     if numeric:
         return numeric
+    named = find_named_days(head) if today is not None else ()
+    for each in named:
+        head = f"{head[: each.start]}{' ' * (each.end - each.start)}{head[each.end :]}"
     han = tuple(_parse_han_spans(head, today)) if not head.isascii() else ()
-    return han or tuple(_parse_word_spans(_TOKEN.findall(head), today))
+    dated = han or tuple(_parse_word_spans(_TOKEN.findall(head), today))
+    if today is None or not named:
+        return dated
+    if any(each.weekday is not None for each in named):  # "Friday last week" is no week
+        rest = tuple(span for span in dated if span.granularity != "week")
+    else:
+        rest = dated
+    return (*_resolve_named_days(named, dated, today, is_past=is_past), *rest)
+
+
+def _resolve_named_days(
+    named: tuple[NamedDay, ...], dated: tuple[DateSpan, ...], today: date, *, is_past: bool
+) -> Iterator[DateSpan]:
+    """Yield the spans of weekdays and the like that stand beside other dates."""
+    weeks = [span for span in dated if span.granularity == "week"]
+    is_dated = len(weeks) < len(dated)  # "on a Monday in May" is not the last Monday
+    for each in named:
+        if each.weekday is not None:
+            if weeks:  # "Friday last week"
+                yield _to_day_span(weeks[0].first + timedelta(days=each.weekday))
+            elif not is_dated and (each.is_last or is_past):
+                ago = (today.weekday() - each.weekday) % 7
+                days = 7 if each.is_last and not ago else ago
+                yield _to_day_span(today - timedelta(days=days), is_weekday=not each.is_last)
+        elif each.unit == "weekend":
+            if not is_dated and (each.is_last or is_past):
+                yield _build_weekend_span(today, is_last=each.is_last)
+        elif each.unit is not None:
+            yield _build_relative_span(today, each.unit, each.ago)
+
+
+def _build_weekend_span(today: date, *, is_last: bool) -> DateSpan:
+    """Return the weekend that lasts or, if there is none or `is_last`, the one before today."""
+    saturday = today - timedelta(days=(today.weekday() - 5) % 7)
+    if is_last and today < saturday + timedelta(days=2):
+        saturday -= timedelta(days=7)
+    return DateSpan(first=saturday, end=saturday + timedelta(days=2), granularity="week")
 
 
 def _parse_numeric_spans(text: str) -> Iterator[DateSpan]:
@@ -321,9 +365,11 @@ def _build_day_span(
     yield _to_day_span(first, is_any_year=is_any_year)
 
 
-def _to_day_span(day: date, *, is_any_year: bool = False) -> DateSpan:
+def _to_day_span(day: date, *, is_any_year: bool = False, is_weekday: bool = False) -> DateSpan:
     end = day + timedelta(days=1) if day < date.max else day
-    return DateSpan(first=day, end=end, granularity="day", is_any_year=is_any_year)
+    return DateSpan(
+        first=day, end=end, granularity="day", is_any_year=is_any_year, is_weekday=is_weekday
+    )
 
 
 def _build_relative_span(today: date, unit: Granularity, count: int) -> DateSpan:

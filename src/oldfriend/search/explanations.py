@@ -11,7 +11,8 @@ from oldfriend.search.candidates import Bools
 from oldfriend.search.features import RankingContext
 from oldfriend.search.message_features import MessageFeature
 from oldfriend.search.search_index import NO_NEIGHBOR
-from oldfriend.search.types import Floats, Reason
+from oldfriend.search.tokenizer import to_ngrams
+from oldfriend.search.types import Floats, Ints, Reason
 
 _CLEAR_DEVIATION: Final = 1.5  # standard deviations above this person's mean cosine
 _CLEAR_COSINE: Final = 0.5  # cosine
@@ -20,8 +21,12 @@ _FULL_DEVIATION: Final = 4.0
 _MIN_DATE_SCORE: Final = 0.5
 _MIN_SESSION_SHARE: Final = 0.35
 _NEARBY_FACTOR: Final = 0.5
+_MIN_SIMILAR_SHARE: Final = 0.5  # of a word's n-grams
+_MIN_SIMILAR_NGRAMS: Final = 2
 _QUESTION: Final = int(MessageFeature.QUESTION)
-_CONTENT_CAUSES: Final = frozenset({"words", "words_near", "answers", "meaning", "date"})
+_CONTENT_CAUSES: Final = frozenset(
+    {"words", "words_near", "words_like", "answers", "meaning", "date"}
+)
 
 
 class CandidateFacts(NamedTuple):
@@ -29,6 +34,7 @@ class CandidateFacts(NamedTuple):
 
     matches: Bools  # which query words the message contains
     nearby_matches: Bools  # … only its neighbors contain
+    similar_matches: Bools  # … it contains only words like them
     is_answer: bool  # the previous message is a question with query words
     deviation: float  # of the cosine, in standard deviations above the mean
     cosine: float
@@ -82,6 +88,7 @@ def _iter_candidate_facts(
         CandidateFacts,
         matches,
         candidates.matches_around[chosen] & ~matches,
+        _find_similar_words(context, rows) & ~matches,
         (asked_before & has_words_before).tolist(),
         scanned.similarity[rows].tolist(),
         scanned.cosine[rows].tolist(),
@@ -91,6 +98,20 @@ def _iter_candidate_facts(
         context.date_scores[chosen].tolist(),
         context.session_shares[chosen].tolist(),
     )
+
+
+def _find_similar_words(context: RankingContext, rows: Ints) -> Bools:
+    """Tell of each message and query word whether most of the word's n-grams stand in it."""
+    words, language = context.parsed.words, context.parsed.language
+    similar = np.zeros((len(rows), len(words)), np.bool_)
+    if not context.index.has_ngrams:
+        return similar
+    held = context.index.list_ngrams(rows)
+    for number, word in enumerate(words):
+        ngrams = set(to_ngrams(word.surface, language))
+        least = max(len(ngrams) * _MIN_SIMILAR_SHARE, _MIN_SIMILAR_NGRAMS)
+        similar[:, number] = [len(ngrams & each) >= least for each in held]
+    return similar
 
 
 def _explain(query: QueryFacts, candidate: CandidateFacts) -> tuple[Reason, ...]:
@@ -116,6 +137,9 @@ def _explain_words(query: QueryFacts, candidate: CandidateFacts) -> Iterator[Rea
     if words := tuple(compress(query.words, candidate.nearby_matches.tolist())):
         share = _NEARBY_FACTOR * _idf_share(query, candidate.nearby_matches)
         yield Reason(cause="words_near", words=words, strength=share)
+    if words := tuple(compress(query.words, candidate.similar_matches.tolist())):
+        share = _NEARBY_FACTOR * _idf_share(query, candidate.similar_matches)
+        yield Reason(cause="words_like", words=words, strength=share)
     if candidate.is_answer:
         yield Reason(cause="answers", strength=_NEARBY_FACTOR)
 

@@ -122,6 +122,7 @@ def compute_features(context: RankingContext) -> tuple[tuple[str, ...], Floats]:
         _date_features,
         _shape_features,
         _turn_features,
+        _ngram_features,
     )
     names, columns = zip(*[feature for part in parts for feature in part(context)], strict=True)
     table = np.concatenate(columns, dtype=np.float32).reshape(len(names), -1)
@@ -293,3 +294,10 @@ def _turn_features(context: RankingContext) -> Iterator[FeatureColumn]:
     yield "asks_and_is_answered_words", asks * lexical[candidates.after] / best
     yield "opens_session", candidates.before == NO_NEIGHBOR
     yield "closes_session", candidates.after == NO_NEIGHBOR
+
+
+def _ngram_features(context: RankingContext) -> Iterator[FeatureColumn]:
+    candidates, ngrams = context.candidates, context.scanned.ngrams
+    yield "ngrams", ngrams[candidates.rows]
+    yield "ngrams_before", ngrams[candidates.before]
+    yield "ngrams_after", ngrams[candidates.after]

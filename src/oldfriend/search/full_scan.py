@@ -14,6 +14,7 @@ from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.postings import TermHits
 from oldfriend.search.query_parser import ParsedQuery
 from oldfriend.search.search_index import BM25_K1, PersonIndex
+from oldfriend.search.tokenizer import to_ngrams
 from oldfriend.search.types import (
     TRAINING_BASELINE,
     Floats,
@@ -27,6 +28,7 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 # The first pass only has to bring the right messages among a few hundred candidates.
 _WORDS_WEIGHT: Final = 3.0
+_NGRAMS_WEIGHT: Final = 3.0
 _BEFORE_WEIGHT: Final = 0.3
 _AFTER_WEIGHT: Final = 0.15
 _TINY: Final = 1e-6
@@ -49,6 +51,7 @@ class ScanScores:
     lexical_around: Floats  # BM25 of a message with its neighbors
     max_lexical: float
     max_lexical_around: float
+    ngrams: Floats  # BM25 of the words' character n-grams, as a share of the best message's
     similarity: Floats  # cosine, as standard deviations above the person's mean
     cosine: Floats
     first_pass: Floats  # weighted sum of the scores, which selects the candidates
@@ -56,7 +59,7 @@ class ScanScores:
     idf_sum: float
     is_known_word: tuple[bool, ...]  # whether any message holds it
     max_possible: float  # BM25 of a short message that holds every word
-    similarity_weight: float  # 1 if there are usable vectors, else 0
+    similarity_weight: float  # 0 without usable vectors, 1 if they count in full
     mean_cosine: float
 
 
@@ -65,11 +68,13 @@ def scan(
 ) -> ScanScores:
     """Score every message; only those marked in `searchable` may be found."""
     lexical, lexical_around, idf, is_known = _score_terms(index, parsed, searchable)
+    ngrams = _score_ngrams(index, parsed, searchable)
     cosine, similarity, mean_cosine = _score_vectors(index, query, searchable)
     has_similarity = bool(similarity.any())
     max_lexical, max_around, idf_sum = map(float, (lexical.max(), lexical_around.max(), idf.sum()))
     first_pass = lexical * np.float32(_WORDS_WEIGHT / max(max_lexical, _TINY))
     first_pass += lexical_around * np.float32(_WORDS_WEIGHT / max(max_around, _TINY))
+    first_pass += np.float32(_NGRAMS_WEIGHT) * ngrams
     if has_similarity:
         first_pass += similarity
         first_pass[:-1] += np.float32(_BEFORE_WEIGHT) * similarity[index.previous]
@@ -80,6 +85,7 @@ def scan(
         lexical_around=lexical_around,
         max_lexical=max_lexical,
         max_lexical_around=max_around,
+        ngrams=ngrams,
         similarity=similarity,
         cosine=cosine,
         first_pass=first_pass,
@@ -87,7 +93,7 @@ def scan(
         idf_sum=idf_sum,
         is_known_word=is_known,
         max_possible=idf_sum * (BM25_K1 + 1) + _TINY,
-        similarity_weight=float(has_similarity),
+        similarity_weight=has_similarity * _get_vector_weight(query),
         mean_cosine=mean_cosine,
     )
 
@@ -100,9 +106,7 @@ def _score_terms(
     around = np.zeros(count + 1, np.float32)
     hits = index.find_hits([word.terms for word in parsed.words])
     document_counts = np.bincount(hits.words, minlength=len(parsed.words))
-    weights = np.log1p(
-        (count + _PSEUDO_DOCUMENTS - document_counts + 0.5) / (document_counts + 0.5)
-    )
+    weights = _compute_idf(document_counts, count)
     factors = (weights * (BM25_K1 + 1)).astype(np.float32)
     messages, counts = hits.messages, hits.counts
     counts *= searchable[messages]  # an excluded message adds nothing to its neighbors
@@ -130,13 +134,38 @@ def _add_around(around: Floats, index: PersonIndex, hits: TermHits, factors: Flo
     np.add.at(around, message, factors[word] * counts / (counts + norms[message]))
 
 
+def _score_ngrams(index: PersonIndex, parsed: ParsedQuery, searchable: Bools) -> Floats:
+    """Score every message by the n-grams that its words share with the content words asked for."""
+    scores = np.zeros(len(index) + 1, np.float32)
+    ngrams = [gram for word in parsed.words for gram in to_ngrams(word.surface, parsed.language)]
+    if not ngrams or not index.has_ngrams:
+        return scores
+    hits = index.find_ngram_hits(list(dict.fromkeys(ngrams)))
+    document_counts = np.bincount(hits.words, minlength=1)
+    weights = _compute_idf(document_counts, len(index)).astype(np.float32)
+    counts = hits.counts * searchable[hits.messages]
+    norms = index.ngram_length_norms[hits.messages]
+    np.add.at(scores, hits.messages, weights[hits.words] * counts / (counts + norms))
+    scores /= max(float(scores.max()), _TINY)
+    return scores
+
+
+def _compute_idf(document_counts: NDArray[np.integer], count: int) -> NDArray[np.float64]:
+    """Return the weight of words by the number of messages that hold them."""
+    weights: NDArray[np.float64] = np.log1p(
+        (count + _PSEUDO_DOCUMENTS - document_counts + 0.5) / (document_counts + 0.5)
+    )
+    return weights
+
+
 def _score_vectors(
     index: PersonIndex, query: SearchQuery, searchable: Bools
 ) -> tuple[Floats, Floats, float]:
     count = len(index)
     cosine = np.zeros(count + 1, np.float32)
     similarity = np.zeros(count + 1, np.float32)
-    if get_traits(query.language).is_cjk:
+    weight = _get_vector_weight(query)
+    if not weight:
         return cosine, similarity, 0.0
     means: list[tuple[float, float]] = []
     known = index.vector_mask * searchable
@@ -163,8 +192,18 @@ def _score_vectors(
             means.append(_standardize(cosines, standardized, known, embedding.baseline))
             cosine[at] += cosines
             similarity[at] += standardized
-    weight = sum(count for count, _ in means)
-    return cosine, similarity, sum(count * mean for count, mean in means) / max(weight, 1)
+    total = sum(count for count, _ in means)
+    similarity *= np.float32(weight)
+    return cosine, similarity, sum(count * mean for count, mean in means) / max(total, 1)
+
+
+def _get_vector_weight(query: SearchQuery) -> float:
+    """Return how much vectors count in the language of a question, from 0 to 1."""
+    traits, embedding = get_traits(query.language), query.embedding
+    if traits.is_cjk:
+        return 0.0
+    is_bundled = embedding is None or embedding.baseline is TRAINING_BASELINE
+    return traits.vector_weight if is_bundled else 1.0
 
 
 def _find_exact_cosines(index: PersonIndex, query: SearchQuery) -> tuple[Ints, Floats]:

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.candidates import MAX_CANDIDATES, build_candidates, select_candidates
 from oldfriend.search.explanations import explain_hits
 from oldfriend.search.features import RankingContext, build_ranking_context, compute_features
@@ -50,6 +51,8 @@ CHAT_TYPES: Final = (
     "unspaced",
     "short_messages",
     "few_messages",
+    "with_ngrams",
+    "companion_share",
 )
 # Logarithms of characters: text messages have some 30, e-mails have hundreds.
 _SHORT_LOG_LENGTH: Final = 3.5
@@ -210,6 +213,8 @@ def compute_chat_types(context: RankingContext) -> Floats:
             any(is_unspaced(word.surface) for word in context.parsed.words),
             min(max(shortness, 0), 1),
             _FEW_MESSAGES / (_FEW_MESSAGES + len(context.index)),
+            get_traits(context.parsed.language).has_ngrams,
+            context.index.companion_share,
         ],
         dtype=np.float32,
     )

@@ -1,14 +1,27 @@
 """Name index: finds the known entities that a text names."""
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
 
 from oldfriend.domain.memories import Entity
+from oldfriend.domain.unicode_text import normalize
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.search.tokenizer import is_unspaced
 
 _FIRST_UNSPACED = "\u2e80"
 SPACED = rf"[^\W{_FIRST_UNSPACED}-\U0010ffff]"  # a letter that would continue a name
 _BEGINNING = re.compile(f"{SPACED}+")
+_PREFIXING: Final = re.compile("[\u0590-\u06ff]")
+"""Hebrew and Arabic, which join "and", "to" and the like to the word behind."""
+_MAX_PREFIX: Final = 2
+_MIN_STEM: Final = 3
+_MAX_ENDING: Final = 3
+"""Letters of a name that stay in all its cases, and of its longest ending (a short one less)."""
+_CACHED_NAMES: Final = 8_192
 
 
 class NameIndex:
@@ -91,6 +104,67 @@ def _is_whole_word(name: str, text: str, begin: int, end: int) -> bool:
         return True
     neighbors = text[begin - 1 : begin] + text[end : end + 1] if begin else text[end : end + 1]
     return not any(c < _FIRST_UNSPACED and (c.isalnum() or c == "_") for c in neighbors)
+
+
+class NamedIn:
+    """Tells which names a text contains, as whole words and in any case that names take."""
+
+    __slots__ = ("_folded", "_has_cases", "_starts", "_words")
+
+    def __init__(self, text: str, language: str) -> None:
+        """Split the text into words."""
+        self._folded = _fold_name(text)
+        self._words = _BEGINNING.findall(self._folded)
+        self._starts = frozenset(each[:_MIN_STEM] for each in self._words)
+        traits = get_traits(language)  # of a language without a pack it is not known
+        self._has_cases = traits.stemmer is None or traits.script == "cyrillic"
+
+    def __contains__(self, name: str) -> bool:
+        folded, parts = _split_name(name)
+        if any(map(is_unspaced, folded)):
+            return folded in self._folded
+        if not any(map(self._may_contain, parts)):
+            return False
+        last = len(self._words) - len(parts) + 1
+        return any(
+            all(self._is_form(self._words[at + n], part) for n, part in enumerate(parts))
+            for at in range(last)
+        )
+
+    def _may_contain(self, part: str) -> bool:
+        return part[:_MIN_STEM] in self._starts or _PREFIXING.match(part) is not None
+
+    def _is_form(self, word: str, name: str) -> bool:
+        """Return whether a word is a name: "Leons" is Leon, "Анны" is Анна, "leonine" is not."""
+        if word in {name, f"{name}s"}:
+            return True
+        if _PREFIXING.match(name):
+            return word.endswith(name) and len(word) - len(name) <= _MAX_PREFIX
+        stem = name[: max(_MIN_STEM, len(name) - 1)]
+        longest = _MAX_ENDING - (len(name) == _MIN_STEM)
+        return (
+            self._has_cases
+            and len(name) >= _MIN_STEM
+            and word.startswith(stem)
+            and -1 <= len(word) - len(name) <= longest
+        )
+
+
+@lru_cache(maxsize=_CACHED_NAMES)
+def _split_name(name: str) -> tuple[str, tuple[str, ...]]:
+    """Return a name without case and accents, and its words."""
+    folded = _fold_name(name).strip()
+    return folded, tuple(_BEGINNING.findall(folded))
+
+
+def _fold_name(text: str) -> str:
+    """Return a text without case and accents."""
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    decomposed = normalize("NFKD", folded)
+    plain = "".join(each for each in decomposed if not unicodedata.combining(each))
+    return normalize("NFC", plain)
 
 
 def list_possible_duplicates(entities: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:

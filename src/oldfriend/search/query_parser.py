@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final
 
-from oldfriend.search.date_parser import DateSpan, parse_date_spans
+from oldfriend.search.date_parser import DateSpan
+from oldfriend.search.time_query import parse_query_spans
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, to_term, tokenize
 from oldfriend.search.types import SearchQuery
 
@@ -133,11 +134,7 @@ def parse_query(query: SearchQuery, languages: Sequence[str]) -> ParsedQuery:
             _FIRST_PERSON.search(lowered) or _PLAIN_FIRST_PERSON_VERB.search(lowered)
         ),
         is_second_person=_SECOND_PERSON.search(lowered) is not None,
-        spans=()
-        if query.is_timeless
-        else parse_date_spans(
-            query.text, asked_at=query.asked_at, zone_offset_s=query.zone_offset_s
-        ),
+        spans=() if query.is_timeless else parse_query_spans(query),
         language=query.language,
     )
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.legacy_vectors import LegacyVectors
-from oldfriend.search.postings import Postings, TermHits, build_postings, concat_hits
+from oldfriend.search.posting_blocks import PostingBlocks, flatten_terms, reorder_terms
+from oldfriend.search.postings import TermHits
 from oldfriend.search.term_columns import (
     Columns,
     GrowableColumns,
@@ -29,9 +30,6 @@ _Number = TypeVar("_Number", bound=np.generic)
 # Marks a missing neighbor. As an index it reads the last element, so arrays that are indexed by
 # neighbor have one extra element for it.
 NO_NEIGHBOR: Final = -1
-# A block of postings is merged with the next one while it is less than this many times as large.
-_MERGE_RATIO: Final = 16
-_LARGE_BLOCK: Final = 8192  # messages; a block of this size is not merged again
 _TYPICAL_TERMS: Final = 20  # terms per message, to reserve capacity
 # BM25: saturation of term frequency (k1) and normalization by length (b).
 BM25_K1: Final = 1.2
@@ -42,15 +40,14 @@ class PersonIndex:
     """Search index over one person's messages."""
 
     __slots__ = (
-        "_blocks",
         "_capacity",
         "_columns",
         "_context_lengths",
         "_following",
         "_legacy_vectors",
         "_log_length_sum",
+        "_ngrams",
         "_previous",
-        "_starts",
         "_terms",
         "_vector_mask",
         "_vectors",
@@ -62,20 +59,28 @@ class PersonIndex:
     )
 
     def __init__(
-        self, columns: Columns, terms: Terms, tables: InternTables, *, capacity: int = 0
+        self,
+        columns: Columns,
+        terms: Terms,
+        ngrams: Terms,
+        tables: InternTables,
+        *,
+        capacity: int = 0,
     ) -> None:
         """Internal: use `build`; the columns are in the order of `_sort_positions`."""
         self.tables = tables
         self._legacy_vectors: dict[str, LegacyVectors] = {}
         self._capacity = capacity
         self._vectors = VectorArray(np.zeros((len(columns), 0), np.float32))
-        self._build_arrays(columns, terms)
+        self._build_arrays(columns, terms, ngrams)
 
-    def _build_arrays(self, columns: Columns, terms: Terms) -> None:
+    def _build_arrays(self, columns: Columns, terms: Terms, ngrams: Terms) -> None:
         count, capacity = len(columns), self._capacity
         self._columns = GrowableColumns(columns, capacity=capacity)
-        self._terms = GrowableArray(terms, capacity=capacity * _TYPICAL_TERMS)
-        self._starts = GrowableArray(_compute_starts(columns.length), capacity=capacity)
+        self._terms = PostingBlocks(
+            terms, columns.length, capacity=capacity, per_message=_TYPICAL_TERMS
+        )
+        self._ngrams = PostingBlocks(ngrams, columns.ngram_count, capacity=capacity)
         self._previous = GrowableArray(
             np.full(count, NO_NEIGHBOR, dtype=np.int32), capacity=capacity
         )
@@ -85,7 +90,6 @@ class PersonIndex:
         self._link(np.arange(count, dtype=np.int32))
         context_lengths = self._sum_context_lengths(np.arange(count, dtype=np.int32))
         self._context_lengths = GrowableArray(context_lengths, capacity=capacity)
-        self._blocks = [self._build_block(0, len(columns))]
         self._log_length_sum = 0.0
         self.has_companion = False
         self.own_speakers: set[int] = set()  # as whom the person speaks
@@ -103,13 +107,14 @@ class PersonIndex:
     def build(cls, rows: Sequence[Row], vectors: Floats | None = None) -> Self:
         """Build an index of these messages; a missing vector is a row of zeros in `vectors`."""
         tables = InternTables()
-        columns, terms = build_columns(rows, tables)
+        columns, terms, ngrams = build_columns(rows, tables)
         order = _sort_positions(columns, np.arange(len(columns)))
         if not np.array_equal(order, np.arange(len(order))):
-            terms = _reorder(terms, columns.length, order)
+            terms = reorder_terms(terms, columns.length, order)
+            ngrams = reorder_terms(ngrams, columns.ngram_count, order)
             columns = columns.take(order)
             vectors = None if vectors is None else vectors[order]
-        index = cls(columns, terms, tables)
+        index = cls(columns, terms, ngrams, tables)
         if vectors is not None:
             index._assign_vectors(np.arange(len(columns)), vectors)
         return index
@@ -119,15 +124,14 @@ class PersonIndex:
         if not rows:
             return
         before = len(self)
-        columns, terms = build_columns(rows, self.tables)
+        columns, terms, ngrams = build_columns(rows, self.tables)
         self._columns.append(columns)
-        self._terms.append(terms)
-        self._starts.append(self._starts.values[-1] + np.cumsum(columns.length))
+        self._terms.append(terms, columns.length)
+        self._ngrams.append(ngrams, columns.ngram_count)
         for links in (self._previous, self._following):
             links.append(np.full(len(rows), NO_NEIGHBOR, dtype=np.int32))
         self._context_lengths.append(np.zeros(len(rows), np.float32))
         self._relink(_unique(columns.session))
-        self._append_block(before)
         self._update_stats(columns)
         self._vector_mask.append(np.zeros(len(rows), np.float32))
         self._vectors.append_missing(len(rows))
@@ -141,11 +145,11 @@ class PersonIndex:
             return
         # An appended message may come after later ones of its session, so sort everything.
         kept = kept[_sort_positions(self.columns, kept)]
-        terms = _reorder(self._terms.values, self.columns.length, kept)
+        terms, ngrams = self._terms.take_terms(kept), self._ngrams.take_terms(kept)
         vector_mask = self.vector_mask[kept]
         new_positions = np.full(len(self), NO_NEIGHBOR, dtype=np.int32)
         new_positions[kept] = np.arange(len(kept), dtype=np.int32)
-        self._build_arrays(self.columns.take(kept), terms)
+        self._build_arrays(self.columns.take(kept), terms, ngrams)
         self._vectors, self._vector_mask = self._vectors.take(kept), GrowableArray(vector_mask)
         self._legacy_vectors = {
             model: legacy.remap(new_positions) for model, legacy in self._legacy_vectors.items()
@@ -218,15 +222,25 @@ class PersonIndex:
         return self._log_length_sum / max(len(self), 1)
 
     @property
+    def companion_share(self) -> float:
+        """Share of the characters that the companion wrote: large in chats with an assistant."""
+        if not self.has_companion:
+            return 0.0
+        characters = self.columns.characters
+        by_companion = int(characters[self.columns.is_companion].sum(dtype=np.int64))
+        return by_companion / max(int(characters.sum(dtype=np.int64)), 1)
+
+    @property
     def nbytes(self) -> int:
         """Approximate memory use in bytes."""
-        arrays = (self._terms, self._starts, self._previous, self._following, self._context_lengths)
+        arrays = (self._previous, self._following, self._context_lengths)
         return (
             self._columns.nbytes
             + self._vectors.nbytes
             + self._vector_mask.nbytes
             + sum(array.nbytes for array in arrays)
-            + sum(block.nbytes for block in self._blocks)
+            + self._terms.nbytes
+            + self._ngrams.nbytes
             + sum(legacy.nbytes for legacy in self._legacy_vectors.values())
         )
 
@@ -266,11 +280,7 @@ class PersonIndex:
 
     def read_terms(self, positions: Ints) -> tuple[Longs, Longs, Terms]:
         """Return the terms of these messages: index in `positions`, place in the message, term."""
-        length = self.columns.length[positions]
-        ends = np.cumsum(length)
-        message = np.repeat(np.arange(len(positions)), length)
-        place = np.arange(len(message)) - np.repeat(ends - length, length)
-        return message, place, self._terms.values[self._starts.values[positions][message] + place]
+        return self._terms.read_terms(positions)
 
     def build_mask(self, seqs: Collection[int]) -> NDArray[np.bool_]:
         """Return a mask of the positions that hold these messages."""
@@ -285,9 +295,29 @@ class PersonIndex:
 
     def find_hits(self, words: Sequence[Sequence[int]]) -> TermHits:
         """Find for each word the messages that hold any of its terms, and how often."""
-        terms = _flatten_terms(words)
-        found = concat_hits([block.find_hits(terms) for block in self._blocks])
+        terms = flatten_terms(words)
+        found = self._terms.find_hits(terms)
         return found if len(terms) == len(words) else found.group_by_word(list(map(len, words)))
+
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether any message is indexed by the character n-grams of its words."""
+        return not self._ngrams.is_empty
+
+    def find_ngram_hits(self, ngrams: Sequence[int]) -> TermHits:
+        """Find the messages that hold each of these n-grams, and how often."""
+        return self._ngrams.find_hits(np.array(ngrams, np.uint32))
+
+    def list_ngrams(self, positions: Ints) -> list[set[int]]:
+        """Return the n-grams of each of these messages."""
+        message, _, ngrams = self._ngrams.read_terms(positions)
+        ends = np.searchsorted(message, np.arange(1, len(positions)))
+        return [set(each.tolist()) for each in np.split(ngrams, ends)]
+
+    @property
+    def ngram_length_norms(self) -> Floats:
+        """BM25 length norm of each message by its n-grams; computed anew at each access."""
+        return _compute_length_norms(self.columns.ngram_count)
 
     def contains_words(self, words: Sequence[Sequence[int]]) -> list[bool]:
         """Tell for each word whether any message holds one of its terms."""
@@ -295,21 +325,17 @@ class PersonIndex:
 
     def count_documents(self, words: Sequence[Sequence[int]]) -> list[int]:
         """Count for each word the messages that hold its terms."""
-        frequency = iter(self._count_documents(_flatten_terms(words)).tolist())
+        frequency = iter(self._terms.count_documents(flatten_terms(words)).tolist())
         return [sum(next(frequency) for _ in word) for word in words]
 
     def find_most_frequent(self, terms: Terms) -> int | None:
         """Return the term in most messages, the smallest of equals; None if no message has any."""
-        frequency = self._count_documents(terms)
+        frequency = self._terms.count_documents(terms)
         most = frequency.max(initial=0)
         if not most:
             return None
         tied = np.flatnonzero(frequency == most)
         return int(tied[terms[tied].argmin()])
-
-    def _count_documents(self, terms: Terms) -> Longs:
-        frequency: Longs = np.sum([block.count_documents(terms) for block in self._blocks], axis=0)
-        return frequency
 
     def _update_stats(self, added: Columns) -> None:
         if not len(added):
@@ -321,18 +347,6 @@ class PersonIndex:
         self.own_speakers.update(set(added.speaker[added.is_person].tolist()))
         self.first_at = min(self.first_at, int(added.said_at.min()))
         self.last_at = max(self.last_at, int(added.said_at.max()))
-
-    def _append_block(self, first: int) -> None:
-        """Add postings for the messages from `first` on, merging small blocks before them."""
-        sizes = [block.message_count for block in self._blocks] + [len(self) - first]
-        while len(sizes) > 1 and sizes[-2] < min(_LARGE_BLOCK, sizes[-1] * _MERGE_RATIO):
-            sizes[-2:] = [sizes[-2] + sizes[-1]]
-        kept = len(sizes) - 1
-        self._blocks[kept:] = [self._build_block(len(self) - sizes[-1], len(self))]
-
-    def _build_block(self, first: int, end: int) -> Postings:
-        terms = self._terms.values[self._starts.values[first] : self._starts.values[end]]
-        return build_postings(terms, self.columns.length[first:end], first)
 
     def _relink(self, sessions: Ints) -> None:
         """Link the messages of these sessions to their neighbors again."""
@@ -416,26 +430,9 @@ def _compute_length_norms(length: NDArray[np.generic]) -> Floats:
     return norms
 
 
-def _flatten_terms(words: Sequence[Sequence[int]]) -> Terms:
-    return np.array([term for word in words for term in word], np.uint32)
-
-
-def _compute_starts(length: Longs) -> Longs:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(length)])
-
-
 def _unique(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the distinct values, ascending; np.unique would first import numpy.ma."""
     ordered = np.sort(values)
     is_new = np.ones(len(ordered), dtype=bool)
     is_new[1:] = ordered[1:] != ordered[:-1]
     return ordered[is_new]
-
-
-def _reorder(terms: Terms, length: Longs, order: NDArray[np.integer]) -> Terms:
-    """Return the terms of the messages in `order`, concatenated."""
-    starts, taken = _compute_starts(length)[order], length[order]
-    ends = np.cumsum(taken)
-    within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - taken, taken)
-    reordered: Terms = terms[np.repeat(starts, taken) + within]
-    return reordered

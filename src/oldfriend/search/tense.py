@@ -10,8 +10,9 @@ from oldfriend.domain.clock import SECOND, Micros, to_micros
 from oldfriend.domain.memories import MemoryState, Status
 from oldfriend.domain.relations import DATED, PERMANENT
 from oldfriend.domain.supersession import get_valid_since
-from oldfriend.search.date_parser import DateSpan, parse_date_spans
+from oldfriend.search.date_parser import DateSpan
 from oldfriend.search.question_patterns import is_before_named_time
+from oldfriend.search.time_query import parse_query_spans
 from oldfriend.search.types import SearchQuery
 
 _ONCE = re.compile(
@@ -83,9 +84,7 @@ class TimeFrame:
         """Read the time from the question; `is_past` if its form says that it is about the past."""
         self._now = query.asked_at
         self._offset_s = query.zone_offset_s
-        spans = parse_date_spans(
-            query.text, asked_at=query.asked_at, zone_offset_s=query.zone_offset_s
-        )
+        spans = parse_query_spans(query)
         is_past = is_past or is_about_past(query.text)
         self.has_explicit_time = bool(spans)
         periods = list(self._named(spans, asks_once=is_past))

@@ -11,7 +11,7 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from oldfriend.search.document_terms import HEADER_WORDS
+from oldfriend.search.document_terms import HEADER_WORDS, NGRAM_TERMS_VERSION
 from oldfriend.search.types import Ints
 from oldfriend.search.vector_array import GrowableArray
 
@@ -52,6 +52,7 @@ class Columns:
     features: Terms
     characters: Ints
     length: Longs  # in terms
+    ngram_count: Ints
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -106,8 +107,8 @@ class InternTables:
         return np.array(numbers, dtype=np.int32)
 
 
-def build_columns(rows: Sequence[Row], tables: InternTables) -> tuple[Columns, Terms]:
-    """Build the columns of these rows; also return their terms, concatenated."""
+def build_columns(rows: Sequence[Row], tables: InternTables) -> tuple[Columns, Terms, Terms]:
+    """Build the columns of these rows; also return their terms and n-grams, concatenated."""
     seqs = np.fromiter(map(itemgetter(0), rows), np.int64, len(rows))
     said_at = np.fromiter(map(itemgetter(3), rows), np.int64, len(rows))
     chats, sessions, speakers, roles, languages = (
@@ -121,6 +122,8 @@ def build_columns(rows: Sequence[Row], tables: InternTables) -> tuple[Columns, T
     has_header = words > 0
     safe_starts = np.where(has_header, header_starts, 0)
     padded = numbers if len(numbers) >= HEADER_WORDS else np.zeros(HEADER_WORDS, np.uint32)
+    has_ngrams = has_header & (padded[safe_starts] & np.uint32(0xFF) == NGRAM_TERMS_VERSION)
+    ngram_counts = np.where(has_ngrams, padded[safe_starts + 2], 0).astype(np.int32)
     columns = Columns(
         seq=seqs,
         said_at=said_at,
@@ -131,9 +134,19 @@ def build_columns(rows: Sequence[Row], tables: InternTables) -> tuple[Columns, T
         is_companion=np.fromiter(map("companion".__eq__, roles), np.bool_, len(rows)),
         features=np.where(has_header, padded[safe_starts] >> np.uint32(8), 0).astype(np.uint32),
         characters=np.where(has_header, padded[safe_starts + 1], 0).astype(np.int32),
-        length=np.maximum(words - HEADER_WORDS, 0),
+        length=np.maximum(words - HEADER_WORDS - ngram_counts, 0),
+        ngram_count=ngram_counts,
     )
     is_term = np.ones(len(numbers), dtype=np.bool_)
     for offset in range(HEADER_WORDS):
         is_term[header_starts[has_header] + offset] = False
-    return columns, numbers[is_term].astype(np.uint32)
+    if not has_ngrams.any():
+        return columns, numbers[is_term].astype(np.uint32), np.zeros(0, np.uint32)
+    ends = np.cumsum(words)
+    is_ngram = np.zeros(len(numbers), dtype=np.bool_)
+    within = np.arange(int(ngram_counts.sum())) - np.repeat(
+        np.cumsum(ngram_counts) - ngram_counts, ngram_counts
+    )
+    is_ngram[np.repeat(ends - ngram_counts, ngram_counts) + within] = True
+    is_term &= ~is_ngram
+    return columns, numbers[is_term].astype(np.uint32), numbers[is_ngram].astype(np.uint32)

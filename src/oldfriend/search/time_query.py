@@ -6,8 +6,7 @@ beliefs, only events of that time do.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import Memory, MemoryState
-from oldfriend.lang.language_pack import load_language_pack
-from oldfriend.search.date_parser import DateSpan, Granularity, parse_date_spans
+from oldfriend.lang.named_days import Granularity, load_event_patterns
+from oldfriend.search.date_parser import DateSpan, parse_date_spans
 from oldfriend.search.tokenizer import is_stop_word, tokenize
 from oldfriend.search.types import Floats, Reason, SearchQuery
 
@@ -32,6 +31,18 @@ _DECAY_DAYS: Final[dict[Granularity, float]] = {
     "year": 60,
 }
 _EARLY_PENALTY: Final = 3
+
+
+def parse_query_spans(query: SearchQuery, *, about: str | None = None) -> tuple[DateSpan, ...]:
+    """Return the spans of days that a question names; of a part of one, by what all is about."""
+    patterns = load_event_patterns(query.language)
+    whole = query.text if about is None else about
+    return parse_date_spans(
+        query.text,
+        asked_at=query.asked_at,
+        zone_offset_s=query.zone_offset_s,
+        is_past=patterns is not None and patterns.is_about_past(whole),
+    )
 
 
 def score_dates(said_at: NDArray[np.int64], spans: tuple[DateSpan, ...]) -> tuple[Floats, Floats]:
@@ -140,7 +151,7 @@ MAX_WORDS: Final = 8
 
 def is_time_only_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     """Tell whether a question asks what happened at a time and nothing else."""
-    patterns = _load_event_patterns(query.language)
+    patterns = load_event_patterns(query.language)
     if not spans or patterns is None or not patterns.happened.search(query.text):
         return False
     rest = patterns.happened.sub(" ", query.text)
@@ -152,7 +163,7 @@ def is_time_only_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
 
 def is_recap_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     """Tell whether a question asks only what was said at a time; other times cannot answer it."""
-    patterns = _load_event_patterns(query.language)
+    patterns = load_event_patterns(query.language)
     is_about_words = patterns is not None and patterns.said.search(query.text) is not None
     return is_about_words and is_time_only_query(query, spans)
 
@@ -176,26 +187,6 @@ def list_non_events(query: SearchQuery, known: Iterable[MemoryState]) -> set[int
     return {each.base_seq for each in known if not _happened_within(each.memory, max_days)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventPatterns:
-    """The phrases of a language that ask what happened, or what was said."""
-
-    happened: re.Pattern[str]
-    said: re.Pattern[str]  # rather than what happened
-
-
-@lru_cache(maxsize=32)
-def _load_event_patterns(language: str) -> EventPatterns | None:
-    """Load the phrases that ask what happened, if the language has any."""
-    words = load_language_pack(language).read("queries")
-    if not words:
-        return None
-    return EventPatterns(
-        happened=re.compile(words["happened"], re.IGNORECASE),
-        said=re.compile(words["said"], re.IGNORECASE),
-    )
-
-
 def _happened_within(memory: Memory, days: int) -> bool:
     """Tell whether a belief is an event whose date is known to within so many days."""
     if (during := memory.happened_during) is None:
@@ -211,4 +202,4 @@ def _is_of_time(word: str, text: str, question: SearchQuery) -> bool:
 
 
 def _times(text: str, question: SearchQuery) -> tuple[DateSpan, ...]:
-    return parse_date_spans(text, asked_at=question.asked_at, zone_offset_s=question.zone_offset_s)
+    return parse_query_spans(replace(question, text=text), about=question.text)

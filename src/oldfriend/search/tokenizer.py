@@ -1,7 +1,8 @@
 """Tokenizer: splits a text into words and maps each to the number of its stem (term).
 
 Words are case-folded and stemmed in the language of the text; scripts without spaces are split
-into single characters and pairs of characters.
+into single characters and pairs of characters. In languages where it helps, words are also split
+into character n-grams, by which compounds, unusual endings and typos are found.
 """
 
 import re
@@ -28,6 +29,8 @@ _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _CONTRACTION_ENDINGS: Final = frozenset({"s", "t", "d", "m", "ll", "re", "ve"})
 _MAX_WORD_LENGTH: Final = 64
+_NGRAM_LENGTH: Final = 4
+_WORD_EDGE: Final = "_"  # begins and ends a word, so that its ends weigh more than its middle
 _CACHE_SIZE: Final = 65_536
 
 
@@ -67,6 +70,18 @@ def stem_word(word: str, language: str) -> str:
     if stem.isascii():
         return stem
     return normalize("NFC", _ACCENTS.sub("", normalize("NFKD", stem)))
+
+
+@text_lru_cache(_CACHE_SIZE)
+def to_ngrams(word: str, language: str) -> tuple[int, ...]:
+    """Return the numbers of a content word's character n-grams, in languages that have them."""
+    if not get_traits(language).has_ngrams or is_unspaced(word) or is_stop_word(word, language):
+        return ()
+    plain = word if word.isascii() else _ACCENTS.sub("", normalize("NFKD", word))
+    edged = f"{_WORD_EDGE}{plain[:_MAX_WORD_LENGTH]}{_WORD_EDGE}"
+    starts = range(max(len(edged) - _NGRAM_LENGTH, 0) + 1)
+    grams = (edged[start : start + _NGRAM_LENGTH] for start in starts)
+    return tuple(zlib.crc32(gram.encode("utf-8", "surrogatepass")) for gram in grams)
 
 
 @lru_cache(maxsize=16)

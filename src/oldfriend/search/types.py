@@ -95,6 +95,7 @@ class SearchQuery:
 ReasonCause = Literal[
     "words",  # the message contains these words of the question
     "words_near",  # … the message just before or after does
+    "words_like",  # the message contains words that share most parts with these
     "meaning",  # the vectors are close
     "said_by",  # said by the speaker who is asked about
     "own_words",  # the question says "I", and the person said it

@@ -13,6 +13,7 @@ from oldfriend.domain.memories import Evidence, Memory, MemoryState
 from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.search.tense import compute_validity
 from oldfriend.turn.lookups import DeletionPreview, PastBeliefs, ReplySources
+from oldfriend.turn.profile_facts import list_profile_facts
 from oldfriend.turn.quotes import (
     extract_excerpt,
     format_day,
@@ -108,32 +109,19 @@ def format_profile(context: ReplyContext, book: LocalePhrases, *, now: Micros, z
     """Describe the person: facts, preferences, people they mentioned, open promises."""
     known_by_id = {each.state.memory.id: each for each in context.known_beliefs}
     user_context = context.user_context
+    facts = list_profile_facts(user_context.profile)
+    lines = [format_belief_with_quote(known_by_id[each.memory.id], book, zone) for each in facts]
+    if rest := user_context.profile.fact_count - len(facts):
+        lines.append(book.phrases["more_known"].format(count=rest))
     parts = [
-        format_list(
-            book.phrases["profile"],
-            (
-                format_belief_with_quote(known_by_id[each.memory.id], book, zone)
-                for each in list_profile_facts(context)
-            ),
-        ),
-        format_list(
-            book.phrases["open"],
-            (
-                format_open_promise(each, book, now=now, zone=zone)
-                for each in list_open_promises(context)
-            ),
-        ),
+        format_list(book.phrases["profile"], lines),
+        format_open_promises(context, book, now=now, zone=zone),
     ]
     names = [each.name for each in user_context.entities if each.status == "confirmed"]
     if names:
-        parts.insert(1, book.phrases["people"].format(names=", ".join(names[:MAX_LISTED])))
+        shown = ", ".join(cut_lines(names, MAX_LISTED, book))
+        parts.insert(1, book.phrases["people"].format(names=shown))
     return "\n\n".join(part for part in parts if part)
-
-
-def list_profile_facts(context: ReplyContext) -> Sequence[MemoryState]:
-    """Return the listed facts and preferences of the person, and what they said of themselves."""
-    profile = context.user_context.profile
-    return (*profile.attributes, *profile.quotes)[:MAX_LISTED]
 
 
 def list_open_promises(context: ReplyContext) -> Sequence[MemoryState]:
@@ -162,6 +150,8 @@ def format_named_entities(context: ReplyContext, book: LocalePhrases, zone: str)
             reached = reached_by_id.get(each.memory.id)
             name = "" if reached is None else find_entity_name(reached.via, context)
             lines.append(book.phrases["reached"].format(line=line, name=name) if name else line)
+        if (rest := len(about.all_known) - MAX_BELIEFS_PER_ENTITY) > 0:
+            lines.append(book.phrases["more_known"].format(count=rest))
         parts.append(format_list(book.phrases["about_them"].format(name=about.entity.name), lines))
     return "\n\n".join(filter(None, parts))
 
@@ -182,7 +172,9 @@ def format_relations_between(context: ReplyContext, book: LocalePhrases, zone: s
     ]
     one, other = (about.entity.name for about in user_context.named[:2])
     title = book.phrases["tied"].format(one=one, other=other)
-    return format_list(title, lines) or book.phrases["not_tied"].format(one=one, other=other)
+    return format_cut_list(title, lines, book) or book.phrases["not_tied"].format(
+        one=one, other=other
+    )
 
 
 def format_relation(relation: RecalledBelief, book: LocalePhrases, zone: str) -> str:
@@ -203,9 +195,11 @@ def format_open_promises(
     context: ReplyContext, book: LocalePhrases, *, now: Micros, zone: str
 ) -> str:
     """List what is open, the earliest due first; empty if nothing is."""
-    lines = (
+    lines = [
         format_open_promise(each, book, now=now, zone=zone) for each in list_open_promises(context)
-    )
+    ]
+    if rest := len(context.user_context.profile.promises) - len(lines):
+        lines.append(book.phrases["more_known"].format(count=rest))
     return format_list(book.phrases["open"], lines)
 
 
@@ -255,7 +249,8 @@ def format_why(sources: ReplySources, book: LocalePhrases, zone: str) -> str:
         return book.phrases["why_by_you"]
     lines = [line for each in sources.beliefs for line in list_why_lines(each, book, zone)]
     lines += [format_quote(message, book) for message in sources.messages]
-    return format_list(book.phrases["why_words"], (f"• {each}" for each in dict.fromkeys(lines)))
+    told = [f"• {each}" for each in dict.fromkeys(lines)]
+    return format_cut_list(book.phrases["why_words"], told, book)
 
 
 def list_why_lines(belief: RecalledBelief, book: LocalePhrases, zone: str) -> list[str]:
@@ -269,7 +264,9 @@ def format_past_beliefs(past_beliefs: PastBeliefs | None, book: LocalePhrases, z
     if past_beliefs is None:
         return book.phrases["nothing_found"]
     when = format_moment(book, past_beliefs.at, zone)
-    lines = (f"• {text}" for text in index_by_text(past_beliefs))
+    lines = [f"• {text}" for text in index_by_text(past_beliefs)]
+    if rest := len({each.text for each in past_beliefs.memories}) - len(lines):
+        lines.append(book.phrases["more_told"].format(count=rest))
     return format_list(book.phrases["then"].format(when=when), lines) or book.phrases[
         "then_nothing"
     ].format(when=when)
@@ -292,7 +289,19 @@ def format_deletion_preview(deletion_preview: DeletionPreview | None, book: Loca
     )
 
 
+def format_cut_list(title: str, lines: Sequence[str], book: LocalePhrases) -> str:
+    """Return the first lines under a title, and how many more there are; empty without lines."""
+    return format_list(title, cut_lines(lines, MAX_LISTED, book))
+
+
+def cut_lines(lines: Sequence[str], limit: int, book: LocalePhrases) -> list[str]:
+    """Return at most so many lines, and one that tells how many more there are."""
+    rest = len(lines) - limit
+    more = [book.phrases["more_told"].format(count=rest)] if rest > 0 else []
+    return [*lines[:limit], *more]
+
+
 def format_list(title: str, lines: Iterable[str]) -> str:
     """Return lines under a title; empty without lines."""
-    shown = list(lines)[:MAX_LISTED]
+    shown = list(lines)
     return "\n".join([title, *shown]) if shown else ""

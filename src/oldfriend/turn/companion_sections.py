@@ -12,7 +12,7 @@ from oldfriend.domain.memories import MemoryState
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.memory_context import format_iso_day
 from oldfriend.turn.profile_sections import build_belief_section
-from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.prompt_labels import render_record, sanitize
 from oldfriend.turn.prompt_sections import (
     PromptDraft,
     PromptSection,
@@ -62,19 +62,26 @@ def build_working_memory_section(draft: PromptDraft, budget: int) -> Sequence[Pr
 
 
 def build_guidance_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
-    """Return how to talk and the companion's mood; what does not fit is dropped from the end."""
+    """Return how to talk and the companion's mood, as far as that is not as usual.
+
+    The prompt has no words for what the rules say already. What does not fit is dropped from the
+    end. A plain question is answered plainly, whatever the mood.
+    """
     state, prompt = draft.context.companion_state, draft.prompt
     style, analysis = state.style, state.analysis
     if style is None or analysis is None:
         return []
-    lines = [
-        prompt.render(f"style_{style.mode}"),
-        prompt.render(f"tone_{style.tone.emotion}"),
-        prompt.render(f"goal_{analysis.goal}"),
-        prompt.render(f"length_{style.tone.length}"),
-        prompt.render(f"emoji_{style.tone.emoji}"),
-    ]
-    if state.mood is not None:
+    parts: Sequence[str] = (
+        f"style_{style.mode}",
+        f"tone_{style.tone.emotion}",
+        f"goal_{analysis.goal}",
+        f"length_{style.tone.length}",
+        f"emoji_{style.tone.emoji}",
+    )
+    if analysis.is_plain_question:
+        parts = ("plain",)
+    lines = [prompt.render(part) for part in parts if part in prompt.parts]
+    if state.mood is not None and not analysis.is_plain_question:
         mood = state.mood
         lines.append(render_sanitized(prompt, "mood", text=mood.phrase, count=str(mood.energy)))
     sourced = [(line, ()) for line in lines]
@@ -105,11 +112,14 @@ def build_memories_section(
     """Return a titled section of memories of one kind."""
     zone = draft.utterance.message.zone
     lines = [
-        draft.prompt.render(
-            "own_line",
-            text=sanitize(each.memory.text),
-            when=format_iso_day(each.stats.last_seen, zone),
-            who=each.memory.subject,
+        render_record(
+            draft.prompt,
+            each.memory.text,
+            {
+                "when": format_iso_day(each.stats.last_seen, zone),
+                "about": each.memory.subject,
+                "class": "companion",
+            },
         )
         for each in known
     ]

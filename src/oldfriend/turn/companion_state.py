@@ -42,9 +42,9 @@ ReplyLength = Literal["brief", "normal", "detailed"]
 
 STYLE_MODES: Final[tuple[StyleMode, ...]] = get_args(StyleMode)
 DEFAULT_WEIGHTS: Final[StyleWeights] = MappingProxyType(
-    {"genuine": 60, "mirroring": 20, "sarcastic": 10, "contrary": 10}
+    {"genuine": 75, "mirroring": 25, "sarcastic": 0, "contrary": 0}
 )
-"""The weights of a persona that names none."""
+"""The weights of a persona that names none: jokes are not drawn by lot, unless it wants that."""
 DISTRESS_EMOTIONS: Final[frozenset[UserEmotion]] = frozenset(
     {"anxious", "overwhelmed", "frustrated"}
 )
@@ -107,6 +107,7 @@ class StyleInputs:
     mood: Mood | None = None
     local_time: datetime  # by the person's clock
     has_used_tool: bool = False  # there is a plain result to report
+    is_plain_question: bool = False
     random_value: float  # from 0 to below 1; always the same for a message
 
 
@@ -118,7 +119,7 @@ def choose_style(
         choose_mode(adjust_weights(weights, inputs), previous, inputs.random_value),
         TONE_BY_EMOTION[inputs.emotion],
     )
-    if is_out_of_place(style, inputs):
+    if style not in SAFE_MODES and is_out_of_place(inputs):
         return ReplyStyle(mode="genuine", tone=tone, rejected_mode=style)
     return ReplyStyle(mode=style, tone=tone)
 
@@ -177,12 +178,12 @@ def choose_mode(
     return "genuine"
 
 
-def is_out_of_place(mode: StyleMode, inputs: StyleInputs) -> bool:
-    """Tell whether a style does not suit the emotions of the last two turns.
+def is_out_of_place(inputs: StyleInputs) -> bool:
+    """Tell whether a joke would not suit a plain question, or the emotions of the last two turns.
 
     Who was in distress a moment ago is not mocked, even if this message does not show it.
     """
-    return mode not in SAFE_MODES and any(
+    return inputs.is_plain_question or any(
         each in DISTRESS_EMOTIONS for each in inputs.emotions_before[-2:]
     )
 
@@ -286,6 +287,7 @@ def choose_reply_style(
         mood=companion_state.mood,
         local_time=from_micros(message.at, message.zone),
         has_used_tool=analysis.tool is not None,
+        is_plain_question=analysis.is_plain_question,
         random_value=derive_random_value(message.id),
     )
     return choose_style(choose_weights(core_texts), inputs, companion_state.working_memory.style)

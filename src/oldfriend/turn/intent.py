@@ -15,6 +15,7 @@ from oldfriend.lang.message_acts import classify_act
 from oldfriend.prompts.locale_phrases import (
     OFFLINE_LANGUAGES,
     LocalePhrases,
+    PhrasePatterns,
     choose_language,
     load_phrases,
 )
@@ -109,9 +110,25 @@ class Perception:
     is_only_question: bool = False  # holds nothing worth finding later
 
     @property
+    def told_text(self) -> str:
+        """Return the text without its questions, whose words do not tell how the person feels."""
+        if self.is_small_talk:
+            return self.text
+        book = load_phrases(self.language)
+        sentences = split_sentences(self.text)
+        told = [each for each in sentences if not is_question(each, book)]
+        is_asking = self.is_only_question or (self.intent == "question" and told == sentences)
+        return "" if is_asking else "\n".join(told)
+
+    @property
+    def is_plain_question(self) -> bool:
+        """Tell whether it asks and tells nothing beside."""
+        return self.intent not in {"remember", "correct"} and not self.told_text
+
+    @property
     def signal(self) -> Signal:
         """Return how the person seems to be."""
-        return detect_signal(self.text, self.intent, load_phrases(self.language))
+        return detect_signal(self, load_phrases(self.language))
 
     @property
     def injection(self) -> InjectionFindings:
@@ -181,7 +198,9 @@ def classify_sentences(
         start = words.index(sentences[asking.index(True)])
         note = find_note_text(words[:start], words[:start].translate(PUNCTUATION_FOLDING), book)
         question = words[start:] if note else question
-    is_asking = any(asking) or is_question_by_classifier(words)
+    is_asking = any(asking) or (
+        is_question_by_classifier(words) and not tells_of_loss(words, book.patterns)
+    )
     intent: Intent = "question" if is_asking else "statement"
     return Perception(
         intent=intent,
@@ -201,12 +220,19 @@ def is_question_by_classifier(text: str) -> bool:
     return classify_act(text)["question"] >= MIN_QUESTION_PROBABILITY
 
 
-def detect_signal(text: str, intent: Intent, book: LocalePhrases) -> Signal:
-    """Return how the person seems to be, judged by their words."""
-    shown = strip_hidden_characters(text[:MAX_REQUEST_CHARS])
+def tells_of_loss(text: str, patterns: PhrasePatterns) -> bool:
+    """Tell whether a text tells that somebody close is lost or in danger, and not in a dream."""
+    return patterns.loss.search(text) is not None and patterns.imagined.search(text) is None
+
+
+def detect_signal(perception: Perception, book: LocalePhrases) -> Signal:
+    """Return how the person seems to be, judged by their words; stress by what they tell alone."""
+    intent = perception.intent
+    shown = strip_hidden_characters(perception.text[:MAX_REQUEST_CHARS])
+    told = strip_hidden_characters(perception.told_text)
     if book.patterns.roasting.search(shown):
         return "roasting"
-    if book.patterns.stressed.search(shown):
+    if tells_of_loss(told, book.patterns) or book.patterns.stressed.search(told):
         return "stressed"
     if intent == "assent" or (intent == "statement" and len(shown.split()) <= MAX_DRY_WORDS):
         return "dry" if shown.isascii() or intent == "assent" else "normal"

@@ -5,7 +5,7 @@ preview of a deletion. Reads and never writes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -34,7 +34,7 @@ from oldfriend.search.question_patterns import (
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import list_key_synonyms
-from oldfriend.search.time_query import find_recap_spans
+from oldfriend.search.time_query import find_recap_spans, is_recap_query
 from oldfriend.search.types import SearchQuery
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
@@ -43,6 +43,7 @@ from oldfriend.turn.turn_outcome import Utterance
 
 MIN_TERM_OVERLAP: Final = 0.6
 """A line answers a question if it holds at least this share of its content terms."""
+WEEK: Final = timedelta(days=7)
 MAX_TOLD_THEN: Final = 500
 """Messages of a time span that are looked at, the newest."""
 
@@ -98,6 +99,14 @@ class ReplySources:
 
 
 NO_REPLY_SOURCES = ReplySources()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldThen:
+    """What was told at a time that is asked about."""
+
+    messages: tuple[Message, ...]
+    is_recap: bool  # it was asked what was said, rather than what happened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +182,9 @@ async def load_past_beliefs(tx: Transaction, utterance: Utterance) -> PastBelief
     """Return what was believed at the end of the time the text names; None if it names none."""
     message = utterance.message
     offset_s = get_utc_offset_s(message.at, message.zone)
-    spans = parse_date_spans(utterance.text, asked_at=message.at, zone_offset_s=offset_s)
+    spans = parse_date_spans(
+        utterance.text, asked_at=message.at, zone_offset_s=offset_s, is_past=True
+    )
     if not spans:
         return None
     at = get_span_end(spans[0], offset_s, now=message.at)
@@ -184,17 +195,35 @@ async def load_past_beliefs(tx: Transaction, utterance: Utterance) -> PastBelief
 
 async def load_told_then(
     tx: Transaction, utterance: Utterance, question: SearchQuery, *, is_happening_known: bool
-) -> tuple[Message, ...]:
+) -> ToldThen | None:
     """Return what was told at the time that is all that a question asks about, oldest first."""
     now, told = utterance.message.at, list[Message]()
-    for span in find_recap_spans(question, is_happening_known=is_happening_known):
-        since = get_span_start(span, question.zone_offset_s, now=now)
-        until = get_span_end(span, question.zone_offset_s, now=now)
-        told += await list_messages(
-            tx, utterance.person.id, since=since, until=until, limit=MAX_TOLD_THEN
-        )
+    spans = find_recap_spans(question, is_happening_known=is_happening_known)
+    for span in spans:
+        found = await list_told(tx, utterance, question, span)
+        if span.is_weekday and not found and lasts(span, question.zone_offset_s, now=now):
+            week_before = replace(span, first=span.first - WEEK, end=span.end - WEEK)
+            found = await list_told(tx, utterance, question, week_before)
+        told += found
     unique = {each.id: each for each in told}.values()
-    return tuple(each for each in unique if each.trust == "person" and is_telling(each.text))
+    return (
+        ToldThen(messages=tuple(unique), is_recap=is_recap_query(question, spans)) if told else None
+    )
+
+
+async def list_told(
+    tx: Transaction, utterance: Utterance, question: SearchQuery, span: DateSpan
+) -> list[Message]:
+    """Return what the person told in a time span, oldest first."""
+    now = utterance.message.at
+    said = await list_messages(
+        tx,
+        utterance.person.id,
+        since=get_span_start(span, question.zone_offset_s, now=now),
+        until=get_span_end(span, question.zone_offset_s, now=now),
+        limit=MAX_TOLD_THEN,
+    )
+    return [each for each in said if each.trust == "person" and is_telling(each.text)]
 
 
 def is_telling(text: str) -> bool:
@@ -214,6 +243,11 @@ def get_span_end(span: DateSpan, offset_s: int, *, now: Micros) -> Micros:
     """Return the last moment of a past time span; now for one that still lasts."""
     end = span.end if to_micros(to_utc_midnight(span.first)) <= now else subtract_year(span.end)
     return min(now, to_micros(to_utc_midnight(end)) - offset_s * SECOND - 1)
+
+
+def lasts(span: DateSpan, offset_s: int, *, now: Micros) -> bool:
+    """Tell whether a time span has not ended yet."""
+    return to_micros(to_utc_midnight(span.end)) - offset_s * SECOND > now
 
 
 def to_utc_midnight(day: date) -> datetime:

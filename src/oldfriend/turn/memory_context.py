@@ -11,7 +11,7 @@ from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.domain.people import Person
 from oldfriend.memory.core_blocks import get_block_text
 from oldfriend.prompts.token_budget import select_fitting
-from oldfriend.turn.neighbors import recall_with_neighbors
+from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.prompt_ranking import (
     select_candidates,
     select_fitting_items,
@@ -62,7 +62,7 @@ async def build_context(
         profile = beliefs.build_profile(query.at)
         core_text = await get_block_text(tx, person.id, "user")
     query = replace(query, max_beliefs=MAX_BELIEFS)
-    result = await recall_with_neighbors(search_deps, person, query, limit=MAX_CONSIDERED)
+    result = await recall_in_full(search_deps, person, query, limit=MAX_CONSIDERED)
     section_budget = budget // PROFILE_DIVISOR
     profile_lines = build_profile_lines(
         profile.attributes,

@@ -86,7 +86,7 @@ def build_alternation(words: Sequence[str]) -> str:
     return "|".join(re.escape(word) for word in words)
 
 
-ANALYSIS_PROMPT: Final = "understand/1"
+ANALYSIS_PROMPT: Final = "understand/2"
 MAX_TOKENS: Final = 400
 ANALYSIS_TIMEOUT_S: Final = 6.0
 """A reply waits no longer than this for the analysis."""
@@ -117,6 +117,7 @@ class MessageAnalysis:
     emotion: UserEmotion
     goal: ReplyGoal
     signal: Signal
+    is_plain_question: bool = False  # it asks, tells nothing beside, and shows no feeling
     needs_search: bool = True  # whether memory may be relevant
     tool: str | None = None  # that seems to be needed; None: none
     plan: Plan | None = None  # as it stands after this message
@@ -129,18 +130,24 @@ def analyze_by_rules(
     perception: Perception, working_memory: WorkingMemory, *, error: str = ""
 ) -> MessageAnalysis:
     """Return what a message needs, by rules; a plan is kept as it was."""
-    emotion = detect_emotion(perception.text, perception.language)
+    emotion = detect_emotion(perception.told_text, perception.language)
     return MessageAnalysis(
         author=RULES_VERSION,
         complexity=estimate_complexity(perception),
         emotion=emotion,
         goal=choose_goal(perception, emotion),
         signal=perception.signal,
+        is_plain_question=is_plain_question(perception, emotion, perception.signal),
         needs_search=not perception.is_small_talk,
         plan=working_memory.plan,
         missing_slots=tuple(slot.name for slot in working_memory.slots),
         error=error,
     )
+
+
+def is_plain_question(perception: Perception, emotion: UserEmotion, signal: Signal) -> bool:
+    """Tell whether a message only asks, and neither feeling nor teasing shows in it."""
+    return perception.is_plain_question and emotion == "neutral" and signal in {"normal", "dry"}
 
 
 def estimate_complexity(perception: Perception) -> TurnComplexity:
@@ -274,12 +281,15 @@ def parse_analysis(
     """Parse a model's answer as an analysis. Raises ValueError."""
     match answer:
         case dict() as fields:
+            emotion = parse_choice(EMOTIONS, fields, "emotion")
+            signal = parse_choice(SIGNALS, fields, "signal")
             return MessageAnalysis(
                 author=ANALYSIS_PROMPT,
                 complexity=parse_choice(COMPLEXITIES, fields, "complexity"),
-                emotion=parse_choice(EMOTIONS, fields, "emotion"),
+                emotion=emotion,
                 goal=parse_choice(GOALS, fields, "goal"),
-                signal=parse_choice(SIGNALS, fields, "signal"),
+                signal=signal,
+                is_plain_question=is_plain_question(perception, emotion, signal),
                 needs_search=fields.get("search") is not False or perception.is_only_question,
                 tool=next((each for each in tools if each == fields.get("tool")), None),
                 plan=parse_plan(fields.get("plan")),

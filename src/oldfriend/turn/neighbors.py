@@ -6,41 +6,37 @@ from typing import Final
 
 from oldfriend.domain.messages import Message
 from oldfriend.domain.people import Person
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.lang.message_acts import classify_act
+from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
 from oldfriend.search import Reason, ScoredMessage
 from oldfriend.search.message_scope import list_within_scope
-from oldfriend.turn.intent import is_question_by_classifier
-from oldfriend.turn.prompt_ranking import move_near_duplicates_last
 from oldfriend.turn.retrieval import (
     RecalledItem,
     RecalledMessage,
     RecallQuery,
-    RecallResult,
     SearchDeps,
     get_item_id,
-    recall,
 )
 
+NEIGHBORS_EACH_SIDE: Final = 3
+"""Messages on each side that show what a message was about."""
 MAX_COMPLETED: Final = 5
 """The most messages that get their neighbors, the best first."""
 MAX_SHORT_CHARS: Final = 60
 """A message of at most so many characters says little without the one before it."""
+MIN_ASKING: Final = 0.5
+"""Probability that a message without a mark asks."""
 QUESTION_MARKS: Final = ("?", "\uff1f")
 REPLY: Final = Reason(cause="answers", strength=0.5)
 CONTEXT: Final = Reason(cause="session", strength=0.2)
 
 
-async def recall_with_neighbors(
-    search_deps: SearchDeps, person: Person, query: RecallQuery, *, limit: int
-) -> RecallResult:
-    """Recall with neighbors; repetitions of what is newer come last."""
-    result = await recall(search_deps, person, query, limit=limit)
-    if result.is_empty:
-        return result
-    ranking = await move_near_duplicates_last(search_deps, person, result.ranking)
-    ranking = await add_neighbors(search_deps, person, ranking, query)
-    messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))
-    return replace(result, merged_ranking=ranking, messages=messages)
+async def list_neighbors(
+    search_deps: SearchDeps, message: Message, *, each_side: int = NEIGHBORS_EACH_SIDE
+) -> tuple[Message, ...]:
+    """Return the messages just before and after a message."""
+    async with search_deps.db.begin_read() as tx:
+        return tuple(await list_surrounding_messages(tx, message, each_side=each_side))
 
 
 async def add_neighbors(
@@ -84,7 +80,7 @@ def list_completing(
 def is_asking(message: Message) -> bool:
     """Tell whether a message asks something."""
     has_mark = any(mark in message.text for mark in QUESTION_MARKS)
-    return has_mark or is_question_by_classifier(message.text)
+    return has_mark or classify_act(message.text)["question"] >= MIN_ASKING
 
 
 def build_neighbor(message: Message, hit: RecalledMessage, reason: Reason) -> RecalledMessage:

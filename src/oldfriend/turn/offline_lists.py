@@ -17,10 +17,10 @@ from oldfriend.turn.belief_texts import (
     format_why,
     index_by_text,
     list_open_promises,
-    list_profile_facts,
 )
 from oldfriend.turn.intent import EDGE_PUNCTUATION, Perception
 from oldfriend.turn.lookups import PastBeliefs, ReplySources
+from oldfriend.turn.profile_facts import list_profile_facts
 from oldfriend.turn.quotes import format_moment
 from oldfriend.turn.receipt_items import build_listed_item, build_recalled_item
 from oldfriend.turn.reply_context import ReplyContext
@@ -62,7 +62,8 @@ def answer_about_me(
     profile = format_profile(context, book, now=utterance.message.at, zone=utterance.message.zone)
     notes = format_notes(context, book)
     beliefs = select_known_beliefs(
-        context, [*list_profile_facts(context), *list_open_promises(context)]
+        context,
+        [*list_profile_facts(context.user_context.profile), *list_open_promises(context)],
     )
     items = [
         *(build_recalled_item(each, used=True) for each in beliefs),

@@ -10,6 +10,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import RELATION_KEY, RELATION_KEY_SUFFIX
@@ -23,7 +24,7 @@ from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced, tokenize
-from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage, RecallResult
+from oldfriend.turn.retrieval import RecalledBelief, RecalledItem, RecalledMessage, RecallResult
 
 BETTER_RATIO = 0.75
 """Messages win over beliefs whose probability of answering is below this share of theirs."""
@@ -38,6 +39,10 @@ CHANGE_LOGIT: Final = -2.0
 """The reader's logit from which a later message may tell another answer than a message."""
 BELIEF_CHANGE_LOGIT: Final = 0.0
 """The same, of a belief: it was read out of its message, and is wrong less often."""
+MAX_LATER: Final = 2
+"""Later messages that are told beside what they may have changed."""
+RANK_PENALTY: Final = 1.0
+"""Taken from the logit of a later message for each message that is better than what it changes."""
 MIN_CLOSE: Final = 0.3
 """The search's probability of an answer, from which what is close is shown."""
 MIN_READER: Final = 0.03
@@ -136,6 +141,53 @@ def list_possible_changes(
         return []
     since = max(each.state.stats.last_seen for each in known)
     return list_later_answers(recall_result.messages, since, BELIEF_CHANGE_LOGIT)
+
+
+def list_later_than_beliefs(
+    used: Sequence[RecalledItem], recall_result: RecallResult
+) -> list[RecalledMessage]:
+    """List the messages that may have changed what an answer's beliefs tell, the newest first.
+
+    The likeliest by what they share with the evidence, and by the reader. None where the past is
+    asked about, or the answer rests on messages.
+    """
+    beliefs = [each for each in used if isinstance(each, RecalledBelief)]
+    known = [each for each in beliefs if not each.state.memory.is_by_person]
+    if not known or len(beliefs) < len(used) or recall_result.is_about_past:
+        return []
+    told = max(each.state.stats.last_seen for each in beliefs)
+    evidence = [each.evidence[-1].message for each in known if each.evidence]
+    linked = [each for each in rank_later(evidence, recall_result) if each.message.at > told]
+    read = sorted(
+        list_later_answers(recall_result.messages, told),
+        key=lambda each: 0.0 if each.reading is None else -each.reading.logit,
+    )
+    likeliest = [*linked[:1], *read[:1], *linked[1:], *read[1:]]
+    return list_newest(likeliest, limit=MAX_LATER)
+
+
+def list_later_than_messages(
+    quoted: Sequence[RecalledMessage], recall_result: RecallResult
+) -> list[RecalledMessage]:
+    """List what may have changed what some messages say, beside them, the newest first."""
+    ids = [each.message.id for each in quoted]
+    later = [each for each in rank_later(ids, recall_result) if each.message.id not in ids]
+    return list_newest(later, limit=MAX_LATER)
+
+
+def rank_later(changed: Sequence[MessageId], recall_result: RecallResult) -> list[RecalledMessage]:
+    """Rank what may have changed some messages, given the best first, by how likely it did."""
+    ranked = sorted(
+        (each for each in recall_result.later_messages if each.changed in changed),
+        key=lambda each: RANK_PENALTY * changed.index(each.changed) - each.logit,
+    )
+    return [each.recalled for each in ranked]
+
+
+def list_newest(messages: Iterable[RecalledMessage], limit: int) -> list[RecalledMessage]:
+    """List the first messages, each once, the newest of them first."""
+    by_id = {each.message.id: each for each in messages}
+    return sorted([*by_id.values()][:limit], key=lambda each: -each.message.at)
 
 
 def has_newer_message(recall_result: RecallResult) -> bool:

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message
-from oldfriend.lang.message_acts import MessageAct, classify_act
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import Reason, ScoredMessage, list_named_entities
@@ -29,6 +27,11 @@ from oldfriend.turn.belief_texts import (
 )
 from oldfriend.turn.intent import EDGE_PUNCTUATION, RULES_VERSION, Perception
 from oldfriend.turn.lookups import answer_from_core_block
+from oldfriend.turn.offline_acknowledgement import (
+    acknowledge_statement,
+    format_recalled_quote,
+    is_short_act,
+)
 from oldfriend.turn.offline_lists import (
     answer_about_beliefs,
     format_note_confirmation,
@@ -45,10 +48,11 @@ from oldfriend.turn.offline_ranking import (
     has_opposite_preference,
     is_about_requested,
     is_close_by_reader,
-    is_close_in_meaning,
     is_context_only,
     is_likely_known,
     is_only_relation,
+    list_later_than_beliefs,
+    list_later_than_messages,
     list_rewritten_beliefs,
     select_told,
     tells_role,
@@ -71,11 +75,6 @@ MAX_BELIEFS = 2
 MAX_VALUES = 8
 MAX_TOLD_THEN = 6
 """Messages quoted of a time that is asked about."""
-MAX_SHORT_CHARS = 120
-"""Characters; a longer message tells something, whatever else it does."""
-MIN_COMMAND = 0.6
-MIN_SMALL_TALK = 0.9
-"""A chore such as "buy milk" may seem to be small talk; "All right." would promise it."""
 MIN_ASKING = 0.9
 MIN_REPEATED = 0.75
 """Of the words of an earlier question, those that stand in the new one."""
@@ -83,8 +82,6 @@ MIN_SCORE_RATIO = 0.5
 """A further quote needs this share of the best one's score."""
 MIN_CLOSE_RATIO = 0.05
 """Where the reader is not sure, a quote needs this share of the best one's score."""
-MIN_UNASKED_ANSWERABLE = 0.8
-"""A memory is brought up unasked only if its probability of answering is at least this."""
 
 
 def build_offline_reply(
@@ -96,7 +93,11 @@ def build_offline_reply(
 ) -> Reply:
     """Return the reply to one message from memory alone, in its language or a given one."""
     language = language or perception.language
-    book = replace(load_phrases(language), patterns=load_phrases(perception.language).patterns)
+    book = replace(
+        load_phrases(language),
+        patterns=load_phrases(perception.language).patterns,
+        channel=utterance.message.channel,
+    )
     book = book if utterance.is_persisted else book.with_read_only_phrases()
     result = context.recall_result
     text, items = build_reply_text(utterance, perception, context, book)
@@ -144,8 +145,8 @@ def judge_certainty(
     recall_result = context.recall_result
     if not items:
         return "none"
-    if context.told_then:
-        return "sure"
+    if context.told_then is not None:
+        return "sure" if context.told_then.is_recap else "unsure"
     if items[0].object in {get_item_id(each) for each in recall_result.safety}:
         return "unsure"  # it matters here, and may not be what was asked
     if items[0].kind == "memory":
@@ -227,8 +228,8 @@ def answer_question(
     zone, are_two = utterance.message.zone, len(context.user_context.named) > 1
     if are_two and book.patterns.how_tied.search(question):
         text, used = answer_relation_between(context, book, zone)
-    elif context.told_then:
-        text, used = answer_told_then(context.told_then, book)
+    elif context.told_then is not None:
+        text, used = answer_told_then(context.told_then.messages, book)
     elif (
         asks_who
         and context.user_context.named
@@ -237,7 +238,9 @@ def answer_question(
     ):
         text, used = answer_who_is(context, book, zone)
     else:
-        text, used = answer_from_memory(context.recall_result, book, zone)
+        text, used = put_later_first(
+            *answer_from_memory(context.recall_result, book, zone), context.recall_result, book
+        )
     text, used = add_safety(text, used, context.recall_result, book, zone)
     if perception.note is not None:
         text = f"{format_note_confirmation(perception.note, context, book)}\n\n{text}"
@@ -299,28 +302,7 @@ def answer_who_is(
     ]
     if not mentioning:
         return format_unknown_names(context, book), ()
-    return quote_messages(mentioning, book, sure_message=context.recall_result.sure_message)
-
-
-def is_short_act(text: str, act: MessageAct, min_probability: float) -> bool:
-    """Tell whether a short message does no more than this."""
-    return len(text) <= MAX_SHORT_CHARS and classify_act(text)[act] >= min_probability
-
-
-def acknowledge_statement(
-    perception: Perception, recall_result: RecallResult, book: LocalePhrases
-) -> tuple[str, Sequence[RecalledItem]]:
-    """Acknowledge a statement; without a related memory if the person seems stressed.
-
-    What is told to be done is not thanked for as if it were.
-    """
-    if perception.signal == "stressed":
-        return book.phrases["acknowledgement_hard"], ()
-    if is_short_act(perception.text, "command", MIN_COMMAND):
-        return book.phrases["cannot_do"], ()
-    if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
-        return book.phrases["assent"], ()
-    return acknowledge_with_related(recall_result, book)
+    return quote_messages(mentioning, context.recall_result, book)
 
 
 def answer_from_memory(
@@ -348,7 +330,7 @@ def answer_from_memory(
             each for each in recall_result.messages if has_named_entity(each, recall_result)
         ]
         return (
-            quote_messages(mentioning, book, sure_message=recall_result.sure_message)
+            quote_messages(mentioning, recall_result, book)
             if mentioning
             else answer_from_beliefs(beliefs, book, zone)
         )
@@ -357,14 +339,29 @@ def answer_from_memory(
     return answer_from_messages(recall_result, book)
 
 
+def put_later_first(
+    text: str, used: Sequence[RecalledItem], recall_result: RecallResult, book: LocalePhrases
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Return an answer from beliefs after the messages that may have changed what they tell."""
+    later = list_later_than_beliefs(used, recall_result)
+    if not later:
+        return text, used
+    lines = [f"• {format_recalled_quote(each, book)}" for each in later]
+    told = format_list(book.phrases["later_said"], lines)
+    return f"{told}\n\n{book.phrases['before_that']}\n{text}", [*later, *used]
+
+
 def answer_requested_values(
     recall_result: RecallResult, book: LocalePhrases, zone: str
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Return the values of the requested attribute; many of them as a list."""
-    values = [each for each in recall_result.beliefs if each.is_requested_value][:MAX_VALUES]
+    known = [each for each in recall_result.beliefs if each.is_requested_value]
+    values = known[:MAX_VALUES]
     if len(values) <= MAX_BELIEFS:
         return "\n\n".join(format_belief(each, book, zone) for each in values), values
-    lines = (format_belief_with_quote(each, book, zone) for each in values)
+    lines = [format_belief_with_quote(each, book, zone) for each in values]
+    if rest := len(known) - len(values):
+        lines.append(book.phrases["more_known"].format(count=rest))
     return format_list(book.phrases["known"].format(text="").strip(), lines), values
 
 
@@ -455,7 +452,7 @@ def answer_from_messages(
     ]
     if not close:
         return book.phrases["nothing_found"], ()
-    return quote_messages(close, book, sure_message=recall_result.sure_message)
+    return quote_messages(close, recall_result, book)
 
 
 def is_same_question(recalled: RecalledMessage, question: str) -> bool:
@@ -473,12 +470,16 @@ def is_close(recalled: RecalledMessage, min_score: float) -> bool:
 
 
 def quote_messages(
-    recalled: Sequence[RecalledMessage], book: LocalePhrases, *, sure_message: MessageId | None
+    recalled: Sequence[RecalledMessage], recall_result: RecallResult, book: LocalePhrases
 ) -> tuple[str, Sequence[RecalledItem]]:
-    """Quote the first of these messages, each wording once; unless sure, as no more than close."""
+    """Quote the first of these messages, each wording once; unless sure, as no more than close.
+
+    What is only close is quoted with what was said later of the same, the newest first.
+    """
     closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
-    if closest[0].message.id != sure_message:
-        newest = sorted(closest, key=lambda each: -each.message.at)
+    if closest[0].message.id != recall_result.sure_message:
+        later = list_later_than_messages(closest, recall_result)
+        newest = sorted([*closest, *later], key=lambda each: -each.message.at)
         lines = (f"• {format_recalled_quote(each, book)}" for each in newest)
         return format_list(book.phrases["not_sure"], lines), newest
     used = sorted(closest, key=is_context_only)
@@ -489,26 +490,7 @@ def quote_messages(
     return f"{first}\n\n{book.phrases['also']}\n{listed}", used
 
 
-def acknowledge_with_related(
-    recall_result: RecallResult, book: LocalePhrases
-) -> tuple[str, Sequence[RecalledItem]]:
-    """Acknowledge a statement, with a related memory if one is very close."""
-    if recall_result.messages and recall_result.answer_probability >= MIN_UNASKED_ANSWERABLE:
-        related = recall_result.messages[0]
-        if is_close_in_meaning(related, book.language):
-            return book.phrases["related"].format(quoted=format_recalled_quote(related, book)), [
-                related
-            ]
-    return book.phrases["acknowledgement"], ()
-
-
 def drop_repeated_wording(recalled: Sequence[RecalledMessage]) -> list[RecalledMessage]:
     """Return the messages with each wording once."""
     first = {" ".join(each.message.text.casefold().split()): each for each in reversed(recalled)}
     return [each for each in recalled if each in first.values()]
-
-
-def format_recalled_quote(recalled: RecalledMessage, book: LocalePhrases) -> str:
-    """Return a sentence that quotes a recalled message."""
-    words = [word for reason in recalled.hit.reasons for word in reason.words]
-    return format_quote(recalled.message, book, words=words)

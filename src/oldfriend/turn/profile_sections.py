@@ -11,28 +11,27 @@ from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
     label_belief,
     label_open_belief,
-    label_profile_belief,
     label_summary,
     sanitize,
 )
 from oldfriend.turn.prompt_ranking import get_last_said_at
 from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, build_ranked_section
-from oldfriend.turn.retrieval import RecallResult
+from oldfriend.turn.reply_context import ReplyContext
 
 MIN_LABEL_TOKENS = 16
 """Tokens that a labelled belief takes at least; more beliefs than can fit are not formatted."""
 LATELY_DIVISOR = 3
 """What changed lately takes at most this part (one third) of what the open promises leave."""
 MAX_NEWEST_SUMMARIES = 3
-MAX_SUMMARIES = 6
-"""The most summaries: the newest, and others around what was recalled."""
+MAX_SUMMARIES_AROUND = 3
+"""The most summaries of the times that the recall is from, beside the newest."""
 
 
 def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSection]:
     """Return the profile, what changed lately and what is open, within one budget.
 
     What is open comes first, then what changed, which leaves most of the budget to the profile.
-    What is shown as changed is not repeated in the profile.
+    Each belief stands in one of them.
     """
     prompt, zone = draft.prompt, draft.utterance.message.zone
     now, name = draft.utterance.message.at, draft.person_name
@@ -44,18 +43,22 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     ]
     open_section = build_belief_section("open", prompt.render("open"), promises, lines, budget)
     budget -= open_section.tokens
-    lines = [label_belief(prompt, each, zone=zone) for each in user_context.changes]
+    changes = [
+        each for each in user_context.changes if each.memory.id not in open_section.shown_ids
+    ]
+    lines = [label_belief(prompt, each, zone=zone) for each in changes]
     lately_section = build_belief_section(
         "lately",
         prompt.render("lately", person=sanitize(name)),
-        user_context.changes,
+        changes,
         lines,
         budget // LATELY_DIVISOR,
     )
     budget -= lately_section.tokens
-    kept = [each for each in profile.attributes if each.memory.id not in lately_section.shown_ids]
+    shown = {*open_section.shown_ids, *lately_section.shown_ids}
+    kept = [each for each in profile.attributes if each.memory.id not in shown]
     kept = kept[: budget // MIN_LABEL_TOKENS]
-    lines = [label_profile_belief(prompt, each, zone=zone) for each in kept]
+    lines = [label_belief(prompt, each, zone=zone) for each in kept]
     title = prompt.render("profile", person=sanitize(name))
     return [
         build_belief_section("profile", title, kept, lines, budget),
@@ -65,34 +68,61 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
 
 
 def build_summaries_section(draft: PromptDraft, budget: int) -> tuple[PromptSection]:
-    """Return a few of the newest summaries, and those of the times that the recall is from."""
-    summaries = draft.context.user_context.summaries
-    ranking = rank_summaries(summaries, draft.context.recall_result)
+    """Return a few of the newest summaries, whatever is asked, of what the window does not show."""
+    return (build_summary_list(draft, "summaries", list_newest_summaries(draft.context), budget),)
+
+
+def build_summaries_around_section(draft: PromptDraft, budget: int) -> tuple[PromptSection]:
+    """Return the summaries of the times that the recall is from."""
+    summaries = list_summaries_around(draft.context)
+    return (build_summary_list(draft, "summaries_around", summaries, budget),)
+
+
+def build_summary_list(
+    draft: PromptDraft, name: str, summaries: Sequence[Summary], budget: int
+) -> PromptSection:
+    """Return a titled section of those summaries that fit, best first, shown by time."""
+    by_time = sorted(summaries, key=lambda each: (each.from_at, each.id))
+    zone = draft.utterance.message.zone
     lines = {
-        index: label_summary(draft.prompt, summaries[index], zone=draft.utterance.message.zone)
-        for index in ranking
+        index: label_summary(draft.prompt, each, zone=zone) for index, each in enumerate(by_time)
     }
-    ids = [each.id for each in summaries]
-    title = draft.prompt.render("summaries")
-    return (build_ranked_section("summaries", title, lines, ids, ranking=ranking, budget=budget),)
+    return build_ranked_section(
+        name,
+        draft.prompt.render(name),
+        lines,
+        [each.id for each in by_time],
+        ranking=[by_time.index(each) for each in summaries],
+        budget=budget,
+    )
 
 
-def rank_summaries(summaries: Sequence[Summary], recall_result: RecallResult) -> list[int]:
-    """Return the indexes of the newest summaries, then of those around what was recalled.
+def list_newest_summaries(context: ReplyContext) -> list[Summary]:
+    """List the newest summaries, newest first, without those whose talk the window shows."""
+    times = {message.at for message in context.window.shown_messages}
+    unseen = (
+        each
+        for each in context.user_context.summaries
+        if not {each.from_at, each.until_at} <= times
+    )
+    return sorted(unseen, key=lambda each: -each.until_at)[:MAX_NEWEST_SUMMARIES]
+
+
+def list_summaries_around(context: ReplyContext) -> list[Summary]:
+    """List summaries of the times that the recall is from, best first, beside the newest.
 
     Of several that cover a time, the most detailed one counts.
     """
-    newest = sorted(range(len(summaries)), key=lambda index: -summaries[index].until_at)
-    ranking = newest[:MAX_NEWEST_SUMMARIES]
-    for each in recall_result.ranking:
-        at = get_last_said_at(each)
+    newest, around = list_newest_summaries(context), list[Summary]()
+    for item in context.recall_result.ranking:
+        at = get_last_said_at(item)
         covering = [
-            index for index, one in enumerate(summaries) if one.from_at <= at <= one.until_at
+            each for each in context.user_context.summaries if each.from_at <= at <= each.until_at
         ]
-        nearest = min(covering, key=lambda index: summaries[index].level, default=None)
-        if nearest is not None and nearest not in ranking:
-            ranking.append(nearest)
-    return ranking[:MAX_SUMMARIES]
+        nearest = min(covering, key=lambda each: each.level, default=None)
+        if nearest is not None and nearest not in (*newest, *around):
+            around.append(nearest)
+    return around[:MAX_SUMMARIES_AROUND]
 
 
 def build_belief_section(

@@ -1,8 +1,8 @@
 """Prompt builder: assembles the system prompt and the sections of one reply within a budget.
 
-The constant part comes first (the rules, the core blocks), so that providers can cache it; then the
-profile, the companion's state, what was recalled and what others said; then the conversation. Does
-not read the database.
+What seldom changes comes first, so that providers can cache it: the rules, the core blocks, the
+profile, the notes, the newest summaries, the thoughts. Then what is new or open, the time, what was
+recalled for the message and what others said; then the conversation. Does not read the database.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,8 +24,13 @@ from oldfriend.turn.companion_sections import (
     build_topic_sections,
     build_working_memory_section,
 )
-from oldfriend.turn.profile_sections import build_profile_sections, build_summaries_section
+from oldfriend.turn.profile_sections import (
+    build_profile_sections,
+    build_summaries_around_section,
+    build_summaries_section,
+)
 from oldfriend.turn.prompt_sections import (
+    FORWARDED_SECTION,
     PromptDraft,
     PromptSection,
     build_core_section,
@@ -37,7 +42,13 @@ from oldfriend.turn.prompt_sections import (
     build_tools_section,
     count_tokens,
 )
-from oldfriend.turn.recent_messages import TURN_OVERHEAD_TOKENS, RecentMessages, build_window
+from oldfriend.turn.recent_messages import (
+    TURN_OVERHEAD_TOKENS,
+    RecentMessages,
+    build_window,
+    get_day,
+    render_day,
+)
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.turn_outcome import Utterance
 
@@ -73,8 +84,9 @@ def compute_notes_budget(draft: PromptDraft) -> int:
 
 
 def compute_summaries_budget(draft: PromptDraft) -> int:
-    """Return the tokens that the mandatory sections leave of the share for the profile."""
-    return draft.budget.summaries - count_tokens(draft.list_by_priority("mandatory"))
+    """Return the tokens that the profile and other summaries leave of the share for both."""
+    shown = [*draft.list_by_priority("mandatory"), *draft.list_by_name("summaries")]
+    return draft.budget.summaries - count_tokens(shown)
 
 
 def compute_thoughts_budget(draft: PromptDraft) -> int:
@@ -106,6 +118,9 @@ SECTION_SLOTS: Final = (
         priority="high", max_tokens=compute_summaries_budget, build=build_summaries_section
     ),
     SectionSlot(
+        priority="high", max_tokens=compute_summaries_budget, build=build_summaries_around_section
+    ),
+    SectionSlot(
         priority="medium", max_tokens=compute_thoughts_budget, build=build_thoughts_section
     ),
     SectionSlot(
@@ -114,6 +129,11 @@ SECTION_SLOTS: Final = (
     SectionSlot(priority="low", max_tokens=lambda _: MAX_TOPIC_TOKENS, build=build_topic_sections),
 )
 """The slots in the order in which those of one priority are filled."""
+
+STABLE_SECTIONS: Final = ("rules", "core", "profile", "notes", "summaries", "thoughts")
+"""The sections that stay as they are for a while, whatever the person says."""
+FIRST_CHANGING_SECTIONS: Final = ("lately", "open", "state", "guidance", "in mind")
+"""The sections after them, before what depends on the message: the steadiest first."""
 
 
 def build_reply_prompt(
@@ -144,18 +164,12 @@ def build_reply_prompt(
     window = fit_window(draft)
     draft.sections.append(build_recent_section(window))
     fill_slots(draft, "medium", "low")
-    changing = [
-        *draft.list_by_priority("mandatory"),
-        state,
-        *draft.list_by_priority("high"),
-        *draft.list_by_priority("medium"),
-        *draft.list_by_priority("low"),
-    ]
+    stable, changing = order_sections(draft)
     return BuiltPrompt(
         request=CompletionRequest(
             purpose="reply",
             prompt=prompt.id,
-            stable="\n\n".join(filter(None, [rules.text, core.text])),
+            stable="\n\n".join(each.text for each in stable if each.text),
             changing=build_changing_text(changing, window, forwarded, prompt),
             turns=build_turns(utterance, window, prompt),
             tools=tuple(tools),
@@ -164,6 +178,14 @@ def build_reply_prompt(
         shown_ids=frozenset(draft.shown_ids),
         trace=build_trace(draft),
     )
+
+
+def order_sections(draft: PromptDraft) -> tuple[list[PromptSection], list[PromptSection]]:
+    """Return the stable and the changing sections in the order in which a model reads them."""
+    stable = [section for name in STABLE_SECTIONS for section in draft.list_by_name(name)]
+    first = [section for name in FIRST_CHANGING_SECTIONS for section in draft.list_by_name(name)]
+    placed = {*STABLE_SECTIONS, *FIRST_CHANGING_SECTIONS, FORWARDED_SECTION}
+    return stable, [*first, *(each for each in draft.sections if each.name not in placed)]
 
 
 def fill_slots(draft: PromptDraft, *priorities: Priority) -> None:
@@ -184,7 +206,13 @@ def fit_window(draft: PromptDraft) -> RecentMessages:
     context, left = draft.context, count_tokens_left(draft)
     if context.window.tokens <= left:
         return context.window
-    return build_window(context.recent_messages, context.quote_counts, draft.prompt, budget=left)
+    return build_window(
+        context.recent_messages,
+        context.quote_counts,
+        draft.prompt,
+        budget=left,
+        answered=draft.utterance.message,
+    )
 
 
 def build_recent_section(window: RecentMessages) -> PromptSection:
@@ -217,6 +245,9 @@ def build_turns(
 ) -> tuple[PromptTurn, ...]:
     """Return the recent and the current messages as turns, merging consecutive ones of one role."""
     current = build_person_turn(utterance, prompt)
+    today = get_day(utterance.message, utterance.message.zone)
+    if window.last_day not in {None, today}:
+        current = replace(current, text=f"{render_day(today, prompt)}\n{current.text}")
     if not window.turns or window.turns[-1].role != current.role:
         return (*window.turns, current)
     *earlier, last = window.turns

@@ -1,13 +1,15 @@
 """Prompt labels: wrap recalled and outside text in labels that it cannot break out of.
 
-Every value is escaped, so that no text can close its label, open another or pass for a remark of
-ours. Does not handle budgets.
+Values lose only what could close a label, open another or pass for a remark of ours; all other
+characters reach the model as they were written. A label says only what is not usual: a record
+without a class is the person's own, one without certainty is sure. Does not handle budgets.
 """
 
+import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import replace
-from html import escape
-from typing import Literal
+from typing import Final, Literal
 
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.memories import Memory, MemoryState, Summary
@@ -23,20 +25,49 @@ MAX_RECORD_CHARS = 1_000
 
 REPLIED_TO_SUFFIX = " (the last message replies to this)"
 
-CERTAINTY_BY_STATUS = {"active": "yes", "disputed": "disputed"}
+CERTAINTY_BY_STATUS = {"active": "", "disputed": "disputed"}
+"""What a label says of a status; "no" of any other."""
 
 JOINERS = frozenset("\u200c\u200d")
 """Invisible characters that are part of how Persian and emoji are written."""
 
+MARKUP: Final = re.compile(
+    r"""
+    <(?P<tag> <? \ ? [/!?|\uff5c]? \ ? [^\W\d_] [^<>]*)>  # <memory ...>, </memory>, <|im_start|>
+    | (?P<open> < (?= <? \ ? [/!?|\uff5c]? \ ? [^\W\d_]))   # </memory without an end; not <3
+    | (?<=") (?P<end> \ ? /?) >                           # class="person">
+    | (?P<bracket> \[ (?= \[ | /?[A-Z_]{4,}\]))           # [[our remark]], [INST]
+    | (?<=\]) (?P<closing> \])
+    """,
+    re.VERBOSE,
+)
+"""What could pass for a label, for a remark of ours or for a control token of a model."""
+ATTRIBUTE_QUOTES: Final = str.maketrans({'"': "'", "<": "\u2039", ">": "\u203a"})
+
 
 def sanitize(text: str) -> str:
-    """Return a text on one line that cannot open or close a label or a remark of ours."""
-    return (
-        escape(flatten_whitespace(strip_invisible(text)), quote=False)
-        .replace('"', "&quot;")
-        .replace("[", "&#91;")
-        .replace("]", "&#93;")
-    )
+    """Return a text on one line that cannot open or close a label or a remark of ours.
+
+    Angle brackets of tags become \u2039 and \u203a, and double square brackets stand apart. Quotes
+    are compared without such differences.
+    """
+    return MARKUP.sub(replace_markup, flatten_whitespace(strip_invisible(text)))
+
+
+def replace_markup(found: re.Match[str]) -> str:
+    """Return what stands for markup in a prompt."""
+    if found["tag"] is not None:
+        return f"\u2039{found['tag'].replace('<', chr(0x2039))}\u203a"
+    if found["open"] is not None:
+        return "\u2039"
+    if found["end"] is not None:
+        return f"{found['end']}\u203a"
+    return "[ " if found["bracket"] else " ]"
+
+
+def sanitize_attribute(text: str) -> str:
+    """Return a text that can also stand in quotation marks, as a value of a label."""
+    return sanitize(text).translate(ATTRIBUTE_QUOTES)
 
 
 def strip_invisible(text: str) -> str:
@@ -48,61 +79,59 @@ def strip_invisible(text: str) -> str:
     )
 
 
-def label_recalled_message(prompt: Prompt, recalled: RecalledMessage, *, person_name: str) -> str:
-    """Return a recalled message with its label; the person's own bear their name of today."""
+def render_record(prompt: Prompt, text: str, marks: Mapping[str, str]) -> str:
+    """Return a text as a record with those marks that have a value."""
+    return prompt.render("record", marks=render_marks(prompt, marks), text=sanitize(text))
+
+
+def render_marks(prompt: Prompt, marks: Mapping[str, str]) -> str:
+    """Return the attributes of a label; none for an empty value, or for the usual class."""
+    return "".join(
+        f" {prompt.render('mark', name=name, value=sanitize_attribute(value))}"
+        for name, value in marks.items()
+        if value and (name, value) != ("class", "person")
+    )
+
+
+def label_recalled_message(prompt: Prompt, recalled: RecalledMessage) -> str:
+    """Return a recalled message with its label; the person's own need no name."""
     words = [word for reason in recalled.hit.reasons for word in reason.words]
     text = extract_excerpt(recalled.message.text, words, max_chars=MAX_RECORD_CHARS)
-    message = recalled.message
-    if message.role == message.trust == "person":
-        message = replace(message, speaker=person_name)
-    return render_label(prompt, "memory", message, text)
+    return render_message(prompt, "record", recalled.message, text)
 
 
-def label_item(prompt: Prompt, item: RecalledItem, *, zone: str, person_name: str) -> str:
+def label_item(prompt: Prompt, item: RecalledItem, *, zone: str) -> str:
     """Return a recalled message or belief with its label."""
     if isinstance(item, RecalledBelief):
         return label_belief(prompt, item.state, zone=zone)
-    return label_recalled_message(prompt, item, person_name=person_name)
+    return label_recalled_message(prompt, item)
 
 
 def label_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
-    """Return a belief with its kind, when it was last said, and its certainty or end."""
+    """Return a belief with its days, and with its certainty or end where it is not simply so."""
     memory = known.memory
-    values = {
-        "kind": memory.kind,
-        "when": format_iso_day(known.stats.last_seen, zone),
-        "class": memory.trust,
-        "text": sanitize(format_dated_belief(known, zone)),
-    }
+    marks = {**format_belief_days(known, zone), "class": memory.trust}
     if memory.ended_at is not None:
-        until = (
-            format_iso_day(memory.holds_until, zone, memory.grain)
-            if memory.holds_until
-            else "some time"
-        )
-        return prompt.render("belief_past", until=until, **values)
-    return prompt.render("belief", sure=CERTAINTY_BY_STATUS.get(memory.status, "no"), **values)
+        until = memory.holds_until
+        over = format_iso_day(until, zone, memory.grain) if until else "some time"
+        return render_record(prompt, memory.text, {**marks, "over-since": over})
+    sure = CERTAINTY_BY_STATUS.get(memory.status, "no")
+    return render_record(prompt, memory.text, {**marks, "sure": sure})
 
 
-def format_dated_belief(known: MemoryState, zone: str) -> str:
-    """Return a belief's text with its days, or for a fact with the earliest day it is known to
-    hold. The day keeps the model from applying it to earlier times.
+def format_belief_days(known: MemoryState, zone: str) -> dict[str, str]:
+    """Return when something happened or since when it holds, else when it was said.
+
+    The days keep the model from applying it to earlier times. What was said again later bears both
+    its first and its last day.
     """
     memory = known.memory
     if (days := memory.happened_during) is not None:
-        return f"{memory.text} ({format_iso_days(*days, zone, memory.grain)})"
+        return {"on": format_iso_days(*days, zone, memory.grain)}
     if memory.holds_from is not None:
-        return f"{memory.text} (since {format_iso_day(memory.holds_from, zone, memory.grain)})"
-    if memory.kind == "fact" and memory.ended_at is None:
-        return f"{memory.text} (first said {format_iso_day(known.stats.first_seen, zone)})"
-    return memory.text
-
-
-def label_profile_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
-    """Return a belief of the profile with its label."""
-    memory = known.memory
-    kind, text = memory.key or memory.kind, sanitize(format_dated_belief(known, zone))
-    return prompt.render("profile_line", **{"kind": kind, "class": memory.trust, "text": text})
+        return {"since": format_iso_day(memory.holds_from, zone, memory.grain)}
+    first, last = known.stats.first_seen, known.stats.last_seen
+    return {"said": ", ".join(dict.fromkeys(format_iso_day(each, zone) for each in (first, last)))}
 
 
 def format_due_time(memory: Memory, zone: str) -> str:
@@ -119,27 +148,18 @@ def label_open_belief(
 ) -> str:
     """Return a promise or expectation with its due time and whether it is overdue."""
     memory = known.memory
-    due = format_due_time(memory, zone) or "at some time"
+    due = format_due_time(memory, zone)
     if memory.due_at is not None and memory.due_at < now:
         due += ", overdue"
-    return prompt.render(
-        "open_line",
-        **{
-            "kind": memory.kind,
-            "who": sanitize(person_name) if memory.subject == "person" else memory.subject,
-            "due": due,
-            "class": memory.trust,
-            "text": sanitize(memory.text),
-        },
-    )
+    who = person_name if memory.subject == "person" else memory.subject
+    marks = {"kind": memory.kind, "of": who, "due": due, "class": memory.trust}
+    return render_record(prompt, memory.text, marks)
 
 
 def label_summary(prompt: Prompt, summary: Summary, *, zone: str) -> str:
-    """Return a summary with its first and last day."""
-    first, last = format_iso_day(summary.from_at, zone), format_iso_day(summary.until_at, zone)
-    return prompt.render(
-        "summary", **{"from": first, "until": last, "text": sanitize(summary.text)}
-    )
+    """Return a summary with its first and last day in a time zone."""
+    days = (format_iso_day(at, zone) for at in (summary.from_at, summary.until_at))
+    return render_record(prompt, summary.text, {"days": " to ".join(dict.fromkeys(days))})
 
 
 def label_other_message(prompt: Prompt, message: Message, *, is_whole: bool = False) -> str:
@@ -147,14 +167,14 @@ def label_other_message(prompt: Prompt, message: Message, *, is_whole: bool = Fa
     text = (
         message.text if is_whole else extract_excerpt(message.text, (), max_chars=MAX_RECORD_CHARS)
     )
-    return render_label(prompt, "heard_line", message, text)
+    return render_message(prompt, "heard_line", message, text)
 
 
 def label_replied_to(prompt: Prompt, message: Message) -> str:
     """Return a message that the person explicitly replied to, with its label."""
     text = extract_excerpt(message.text, (), max_chars=MAX_RECORD_CHARS)
     replied = replace(message, speaker=f"{message.speaker}{REPLIED_TO_SUFFIX}")
-    return render_label(prompt, "heard_line", replied, text)
+    return render_message(prompt, "heard_line", replied, text)
 
 
 def label_quoted_text(prompt: Prompt, message: Message) -> str:
@@ -162,28 +182,26 @@ def label_quoted_text(prompt: Prompt, message: Message) -> str:
     words = message.details["quoted"]
     who = f"{message.details.get('quoted_from', '')}{REPLIED_TO_SUFFIX}"
     quoted = replace(message, text=words, speaker=who, trust="outside", details={})
-    return render_label(
+    return render_message(
         prompt, "heard_line", quoted, extract_excerpt(words, (), max_chars=MAX_RECORD_CHARS)
     )
 
 
-def render_label(
-    prompt: Prompt, part: Literal["memory", "heard_line"], message: Message, text: str
+def render_message(
+    prompt: Prompt, part: Literal["record", "heard_line"], message: Message, text: str
 ) -> str:
-    """Return a text with its speaker, time and trust class.
+    """Return a text with its time, and with its speaker and trust class if not the person's own.
 
     Which app it came through is not told to the model.
     """
     who = (flatten_whitespace(message.speaker) or "somebody") + format_origin(message)
-    return prompt.render(
-        part,
-        **{
-            "when": format_timestamp(message.at, message.zone),
-            "who": sanitize(who),
-            "class": message.trust,
-            "text": sanitize(text),
-        },
-    )
+    is_own = message.role == message.trust == "person"
+    marks = {
+        "when": format_timestamp(message.at, message.zone),
+        "who": "" if is_own else who,
+        "class": message.trust,
+    }
+    return prompt.render(part, marks=render_marks(prompt, marks), text=sanitize(text))
 
 
 def format_origin(message: Message) -> str:
@@ -199,9 +217,9 @@ def sanitize_core_block(text: str) -> str:
 
 
 def label_note(prompt: Prompt, note: KnownNote) -> str:
-    """Return a note with its label."""
-    when = format_timestamp(note.evidence.said_at, note.evidence.zone)
-    return prompt.render("note_line", when=when, text=sanitize(note.memory.text))
+    """Return a note with the day on which it was asked for."""
+    day = format_iso_day(note.evidence.said_at, note.evidence.zone)
+    return render_record(prompt, note.memory.text, {"when": day})
 
 
 def format_timestamp(at: int, zone: str) -> str:

@@ -3,16 +3,19 @@
 Reads embeddings; the token budget is applied elsewhere.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.belief_embeddings import load_belief_vectors
 from oldfriend.memory.vectors import load_message_vectors
 from oldfriend.search import ReasonCause, list_older_duplicates
+from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.turn.retrieval import (
     RecalledBelief,
     RecalledItem,
@@ -25,6 +28,8 @@ MAX_ABOUT_NAMED = 8
 """The most beliefs about, or related to, the entities that a text names."""
 MAX_REACHED = 5
 """The most beliefs that were only reached through a relation."""
+REPETITION_SHARE: Final = 0.75
+"""A text with at least this share of another's content words, on the same evidence, repeats it."""
 
 
 async def move_near_duplicates_last(
@@ -105,25 +110,46 @@ def select_fitting_items(
     """Return the best items that fit into a budget, in their order.
 
     Beliefs and messages have half of it each, with their title, and take what the other leaves.
-    Left out is what is covered already, and of a belief and the messages it rests on all but the
-    best.
+    Left out is what is covered already, of a belief and the messages it rests on all but the best,
+    and a belief that says in other words what another one from the same message does.
     """
-    covered: set[str] = set(covered_ids)
-    kept: set[int] = set()
+    shown, rested_on, kept = set(covered_ids), set[str](), dict[int, RecalledItem]()
     used = {True: 0, False: 0}
     for share in (budget // 2, budget):
         for index, (item, item_cost) in enumerate(zip(ranked, costs, strict=True)):
-            is_belief, ids = isinstance(item, RecalledBelief), list_covered(item)
+            is_belief, evidence_ids = isinstance(item, RecalledBelief), list_evidence_ids(item)
             cost = item_cost if used[is_belief] else item_cost + title_costs[not is_belief]
             fits = used[is_belief] + cost <= share and sum(used.values()) + cost <= budget
-            if index not in kept and fits and covered.isdisjoint(ids):
-                kept.add(index)
-                used[is_belief] += cost
-                covered.update(ids)
-    return [ranked[index] for index in sorted(kept)]
+            is_covered = get_item_id(item) in shown | rested_on or bool(shown & evidence_ids)
+            if index in kept or not fits or is_covered or is_reworded(item, kept.values()):
+                continue
+            kept[index] = item
+            used[is_belief] += cost
+            shown.add(get_item_id(item))
+            rested_on |= evidence_ids
+    return [kept[index] for index in sorted(kept)]
 
 
-def list_covered(item: RecalledItem) -> list[str]:
-    """Return the ids that showing an item makes superfluous: its own, and its evidence."""
+def list_evidence_ids(item: RecalledItem) -> set[MessageId]:
+    """Return the ids of the messages that a belief rests on, not of those that contradict it."""
     evidence = item.evidence if isinstance(item, RecalledBelief) else ()
-    return [get_item_id(item), *(each.message for each in evidence)]
+    return {each.message for each in evidence if each.stance == "supports"}
+
+
+def is_reworded(item: RecalledItem, others: Iterable[RecalledItem]) -> bool:
+    """Tell whether another belief from the same message holds nearly all words of a belief."""
+    if not isinstance(item, RecalledBelief):
+        return False
+    memory, evidence_ids = item.state.memory, list_evidence_ids(item)
+    return any(
+        holds_words(each.state.memory.text, memory.text, memory.language)
+        for each in others
+        if isinstance(each, RecalledBelief) and not evidence_ids.isdisjoint(list_evidence_ids(each))
+    )
+
+
+def holds_words(text: str, other: str, language: str) -> bool:
+    """Tell whether a text holds nearly all content words of another one."""
+    words = extract_content_terms(other, language)
+    told = words & extract_content_terms(text, language)
+    return bool(words) and len(told) >= REPETITION_SHARE * len(words)

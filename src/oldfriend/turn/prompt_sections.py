@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from oldfriend.domain.clock import from_micros
-from oldfriend.domain.memories import Entity
-from oldfriend.domain.messages import estimate_tokens
+from oldfriend.domain.memories import Entity, Memory
+from oldfriend.domain.messages import Message, estimate_tokens
 from oldfriend.llm.model import ToolDefinition
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.prompts.prompt import Prompt
@@ -25,16 +25,31 @@ from oldfriend.turn.prompt_labels import (
     label_other_message,
     label_quoted_text,
     label_replied_to,
+    render_record,
     sanitize,
     sanitize_core_block,
 )
-from oldfriend.turn.prompt_ranking import select_candidates, select_fitting_items
+from oldfriend.turn.prompt_ranking import (
+    holds_words,
+    list_evidence_ids,
+    select_candidates,
+    select_fitting_items,
+)
 from oldfriend.turn.reply_context import ReplyContext
-from oldfriend.turn.retrieval import RecalledBelief, RecalledItem, RecallResult, get_item_id
+from oldfriend.turn.retrieval import (
+    RecalledBelief,
+    RecalledItem,
+    RecalledMessage,
+    RecallResult,
+    get_item_id,
+)
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import EntityContext
 
 QUESTION_MARK = re.compile("[?\uff1f]")
+FORWARDED_SECTION = "passed on"
+MAX_RETOLD = 8
+"""The best items, of which messages may tell with more words what the profile tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +179,7 @@ def build_state_section(
     if noted_text is not None:
         when = format_timestamp(message.at, message.zone)
         lines.append(prompt.render("noted"))
-        lines.append(prompt.render("note_line", when=when, text=sanitize(noted_text)))
+        lines.append(render_record(prompt, noted_text, {"when": when}))
     return replace(build_whole_section("state", lines), source_ids=list_unsure_ids(context))
 
 
@@ -202,7 +217,7 @@ def build_forwarded_section(
     ]
     lines += [label_other_message(prompt, each, is_whole=True) for each in forwarded]
     return replace(
-        build_whole_section("passed on", lines),
+        build_whole_section(FORWARDED_SECTION, lines),
         source_ids=tuple(each.id for each in context.replied_to),
     )
 
@@ -230,11 +245,13 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
         draft.utterance.message.zone,
     )
     named = draft.context.user_context.named
-    items = select_candidates([*result.ranking, *list_unrecalled(result, named)])
-    costs = [
-        estimate_line_tokens(label_item(prompt, each, zone=zone, person_name=draft.person_name))
-        for each in items
+    candidates = select_candidates([*result.ranking, *list_unrecalled(result, named)])
+    items = [
+        each
+        for rank, each in enumerate(candidates)
+        if not is_told_already(each, draft, is_among_best=rank < MAX_RETOLD)
     ]
+    costs = [estimate_line_tokens(label_item(prompt, each, zone=zone)) for each in items]
     entity_titles = [render_entity_title(each.entity, prompt) for each in named]
     beliefs_title, memories_title = render_recall_titles(result, prompt)
     title_costs = (
@@ -258,6 +275,26 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
         build_item_section(draft, "beliefs", beliefs_title, beliefs, rest),
         build_item_section(draft, "memories", memories_title, messages, rest),
     )
+
+
+def is_told_already(item: RecalledItem, draft: PromptDraft, *, is_among_best: bool) -> bool:
+    """Tell whether what is shown whatever was asked, such as the profile, tells an item already.
+
+    A message is told by a belief that rests on it; if it is among the best it is told again, unless
+    the belief holds nearly all of its words. So is a belief by another on the same evidence.
+    """
+    content: Memory | Message
+    if isinstance(item, RecalledBelief):
+        content, sources = item.state.memory, list_evidence_ids(item)
+    else:
+        content, sources = item.message, {item.message.id}
+    by_source = draft.context.resting_beliefs
+    resting = {known for each in sources for known in by_source.get(each, ())}
+    resting &= {*draft.shown_ids}
+    if not resting or (isinstance(item, RecalledMessage) and not is_among_best):
+        return bool(resting)
+    told = " ".join(each.text for each in draft.context.always_known if each.id in resting)
+    return holds_words(told, content.text, content.language)
 
 
 def list_unrecalled(
@@ -315,9 +352,7 @@ def build_item_section(
     if not shown:
         return PromptSection(name=name, dropped_ids=dropped)
     zone = draft.utterance.message.zone
-    lines = [
-        label_item(draft.prompt, each, zone=zone, person_name=draft.person_name) for each in shown
-    ]
+    lines = [label_item(draft.prompt, each, zone=zone) for each in shown]
     text = "\n".join([title, *lines])
     return PromptSection(
         name=name,

@@ -15,11 +15,16 @@ SENTENCE_BREAK = re.compile("(?<=[.!?\u3002\uff01\uff1f\u2026])\\s*|\\n+")
 
 
 def format_quote(message: Message, book: LocalePhrases, *, words: Iterable[str] = ()) -> str:
-    """Return a sentence that quotes a message: who, when, where and the text around ``words``."""
+    """Return a sentence that quotes a message: who, when and the text around ``words``.
+
+    Where it was said is named if that is not where the reply goes.
+    """
     key = {"person": "you_said", "outside": "outside_said"}.get(message.trust, "other_said")
     return book.phrases[key].format(
         when=format_moment(book, message.at, message.zone),
-        where=message.channel,
+        where=""
+        if message.channel == book.channel
+        else book.phrases["elsewhere"].format(channel=message.channel),
         who=message.speaker or message.channel,
         quote=extract_excerpt(message.text, words),
     )

@@ -5,6 +5,7 @@ from oldfriend.search import Reason, ReasonCause
 REASON_PHRASES: dict[ReasonCause, str] = {
     "words": "it holds {words}",
     "words_near": "the messages around it hold {words}",
+    "words_like": "it holds words like {words}",
     "meaning": "it is close in meaning",
     "said_by": "{name} said it",
     "own_words": "you said it yourself",

@@ -3,14 +3,18 @@
 The person's own words and the companion's become turns. What others said in the chat is shown with
 a label, in neither role. A reply made by rules quotes others and becomes a mere remark: what it
 quotes comes by recall, under its own label. So do messages of other chats, which are not read here.
+A remark tells the day where it changes, before the person's words only: a model would imitate it in
+its own.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Literal, TypeAlias
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import (
@@ -48,6 +52,12 @@ class WindowEntry:
     role: Literal["person", "companion"] | None
     text: str
     is_placeholder: bool = False  # a remark on what the companion did
+    day_mark: str = ""  # a remark on the day, where it is another than before
+
+    @property
+    def marked_text(self) -> str:
+        """Return the text after the day."""
+        return f"{self.day_mark}\n{self.text}" if self.day_mark else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +69,7 @@ class RecentMessages:
     shown_messages: tuple[Message, ...] = ()
     dropped_messages: tuple[Message, ...] = ()
     tokens: int = 0
+    last_day: date | None = None  # the last that a remark tells; None: none but today
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +126,17 @@ def is_pending(message: Message, answered: Message) -> bool:
 
 
 def build_window(
-    recent: Sequence[Message], quote_counts: QuoteCounts, prompt: Prompt, *, budget: int
+    recent: Sequence[Message],
+    quote_counts: QuoteCounts,
+    prompt: Prompt,
+    *,
+    budget: int,
+    answered: Message,
 ) -> RecentMessages:
-    """Return the newest messages that fit into a budget of tokens."""
+    """Return the newest messages that fit into a budget of tokens.
+
+    Days are those of the zone of the message that is answered.
+    """
     max_chars = 4 * budget // MESSAGE_DIVISOR
     newest_first = [
         build_rules_reply_entry(each, quote_counts[each.id], prompt)
@@ -125,17 +144,53 @@ def build_window(
         else build_entry(each, prompt, max_chars)
         for each in recent[::-1]
     ]
-    costs = [estimate_tokens(each.text) + TURN_OVERHEAD_TOKENS for each in newest_first]
-    count = count_fitting_prefix(costs, budget)
-    kept = newest_first[:count][::-1]
+    newest_first = [*mark_days(newest_first[::-1], prompt, answered)][::-1]
+    kept = newest_first[: count_fitting_prefix([*map(count_entry_tokens, newest_first)], budget)]
+    kept = [*mark_days(kept[::-1], prompt, answered)]
+    if sum(map(count_entry_tokens, kept)) > budget:  # the oldest needs a day that it had not
+        kept = [*mark_days(kept[1:], prompt, answered)]
     shown = {each.message.id for each in kept}
+    days = [get_day(each.message, answered.zone) for each in kept if each.day_mark]
     return RecentMessages(
         turns=build_window_turns(kept),
         heard_lines=tuple(list_heard_lines(kept, prompt)),
         shown_messages=tuple(each.message for each in kept),
         dropped_messages=tuple(each for each in recent if each.id not in shown),
-        tokens=sum(costs[:count]),
+        tokens=sum(map(count_entry_tokens, kept)),
+        last_day=days[-1] if days else None,
     )
+
+
+def count_entry_tokens(entry: WindowEntry) -> int:
+    """Return the tokens of an earlier message in a prompt."""
+    return estimate_tokens(entry.marked_text) + TURN_OVERHEAD_TOKENS
+
+
+def mark_days(
+    entries: Iterable[WindowEntry], prompt: Prompt, answered: Message
+) -> Iterator[WindowEntry]:
+    """Yield the entries, oldest first, with the day before the person's first words of each day.
+
+    Where all are of the day of the message that is answered, none is told.
+    """
+    told: date | None = None
+    for each in entries:
+        day = get_day(each.message, answered.zone)
+        if told is None and day == get_day(answered, answered.zone):
+            told = day
+        is_new = each.role == "person" and day != told
+        told = day if is_new else told
+        yield replace(each, day_mark=render_day(day, prompt) if is_new else "")
+
+
+def get_day(message: Message, zone: str) -> date:
+    """Return the day on which a message was sent, in a zone."""
+    return from_micros(message.at, zone).date()
+
+
+def render_day(day: date, prompt: Prompt) -> str:
+    """Return a remark on the day of what follows."""
+    return prompt.render("day", when=f"{day:%a} {day.isoformat()}")
 
 
 def build_rules_reply_entry(reply: Message, quote_count: int, prompt: Prompt) -> WindowEntry:
@@ -184,9 +239,9 @@ def build_window_turns(entries: Sequence[WindowEntry]) -> tuple[PromptTurn, ...]
         if each.role is None or (each.role == "companion" and not turns):
             continue
         if turns and turns[-1].role == each.role:
-            turns[-1] = replace(turns[-1], text=f"{turns[-1].text}\n\n{each.text}")
+            turns[-1] = replace(turns[-1], text=f"{turns[-1].text}\n\n{each.marked_text}")
         else:
-            turns.append(PromptTurn(role=each.role, text=each.text))
+            turns.append(PromptTurn(role=each.role, text=each.marked_text))
     return tuple(turns)
 
 

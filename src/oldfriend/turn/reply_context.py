@@ -4,16 +4,17 @@ The offline companion has no window of recent messages, so nothing recent is lef
 for a model, what it reads in the window is not recalled. Reads and never writes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.ids import MessageId, ObjectId
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.core_blocks import list_blocks
-from oldfriend.memory.evidence import list_entities_mentioned_by_person
+from oldfriend.memory.evidence import list_entities_mentioned_by_person, list_resting_objects
 from oldfriend.memory.messages import count_messages
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.answer_reading import read_answers
@@ -23,19 +24,22 @@ from oldfriend.turn.companion_state import (
     choose_reply_style,
     load_companion_state,
 )
+from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.intent import Perception
+from oldfriend.turn.later_messages import add_later_messages
 from oldfriend.turn.lookups import (
     NO_REPLY_SOURCES,
     DeletionPreview,
     PastBeliefs,
     ReplySources,
+    ToldThen,
     load_past_beliefs,
     load_previous_sources,
     load_told_then,
     preview_deletion,
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
-from oldfriend.turn.neighbors import recall_with_neighbors
+from oldfriend.turn.profile_facts import list_profile_facts
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
     QuoteCounts,
@@ -91,10 +95,12 @@ class ReplyContext:
     quote_counts: QuoteCounts = field(default_factory=dict)  # of the recent replies made by rules
     replied_to: tuple[Message, ...] = ()  # messages the person explicitly replied to
     window: RecentMessages = EMPTY_WINDOW  # the recent messages that a model reads
+    resting_beliefs: Mapping[MessageId, frozenset[ObjectId]] = field(default_factory=dict)
+    """The beliefs that rest on each recalled message, and on the evidence of recalled beliefs."""
     known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
     previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
     past_beliefs: PastBeliefs | None = None
-    told_then: tuple[Message, ...] = ()  # at the time that is all that is asked about
+    told_then: ToldThen | None = None  # at the time that is all that is asked about
     deletion_preview: DeletionPreview | None = None
     companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
     read_error: str | None = None  # why some of the memory could not be read
@@ -148,7 +154,13 @@ async def load_reply_context(
         surrounding.quote_counts,
         deps.limits.budget,
     )
-    window = build_window(before, quote_counts, get_reply_prompt(), budget=budget.recent)
+    window = build_window(
+        before,
+        quote_counts,
+        get_reply_prompt(),
+        budget=budget.recent,
+        answered=utterance.message,
+    )
     companion_state = await add_message_analysis(
         utterance, perception, known_context.companion_state, known_context.user_context, deps
     )
@@ -168,9 +180,12 @@ async def load_reply_context(
         return context
     try:
         in_view = [each.seq for each in (*window.shown_messages, *surrounding.pending)]
-        return replace(
-            context, recall_result=await recall_beyond_window(utterance, perception, deps, in_view)
-        )
+        result = await recall_beyond_window(utterance, perception, deps, in_view)
+        async with deps.search_deps.db.begin_read() as tx:
+            sources = {each.message.id for each in result.messages}
+            sources |= {quote.message for each in result.beliefs for quote in each.evidence}
+            resting = await list_resting_objects(tx, utterance.person.id, sorted(sources))
+        return replace(context, recall_result=result, resting_beliefs=resting)
     except READ_ERRORS as error:
         return add_read_error(context, "search", error)
 
@@ -296,9 +311,7 @@ async def recall_beyond_window(
 ) -> RecallResult:
     """Recall what is not in the window, with neighbors; repetitions of what is newer come last."""
     query = build_recall_query(utterance, perception, excluded_seqs)
-    return await recall_with_neighbors(
-        deps.search_deps, utterance.person, query, limit=MAX_RECALLED
-    )
+    return await recall_in_full(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
 
 
 async def load_offline_context(
@@ -318,6 +331,9 @@ async def load_offline_context(
                 found = await read_answers(
                     search_deps, utterance.person, query.text, query.language, found
                 )
+                context = replace(context, recall_result=found)
+            if perception.intent == "question":
+                found = await add_later_messages(search_deps, utterance.person, query, found)
                 context = replace(context, recall_result=found)
         except READ_ERRORS as error:
             context = add_read_error(context, "search", error)
@@ -368,7 +384,7 @@ async def load_lookups(
         )
         context = replace(context, user_context=replace(known, entities=told_entities))
     profile = known.profile
-    profile_beliefs = (*profile.attributes, *profile.promises, *profile.quotes)
+    profile_beliefs = (*list_profile_facts(profile), *profile.promises)
     entity_beliefs = (each for one in known.named for each in one.all_known)
     return replace(
         context,

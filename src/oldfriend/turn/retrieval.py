@@ -20,7 +20,7 @@ from oldfriend.llm.reading import Reader, Reading
 from oldfriend.memory.corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
+from oldfriend.memory.messages import list_messages_by_seq
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import compute_exact_cosines
@@ -77,6 +77,15 @@ class RecalledBelief:
         return REQUESTED_VALUE in self.why
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterMessage:
+    """A message that may have changed what an earlier one says."""
+
+    changed: MessageId
+    recalled: RecalledMessage
+    logit: float  # that it did
+
+
 RecalledItem: TypeAlias = RecalledMessage | RecalledBelief
 
 
@@ -106,6 +115,7 @@ class RecallResult:
     preference_intent: PreferenceIntent | None = None  # it asks for likes or dislikes
     # It asks for the latest of something, or for a current state.
     is_asking_for_latest: bool = False
+    later_messages: tuple[LaterMessage, ...] = ()  # than recalled messages and evidence
     # Messages and beliefs, best first; empty: by score.
     merged_ranking: tuple[RecalledItem, ...] = ()
 
@@ -187,17 +197,6 @@ def get_item_id(item: RecalledItem) -> str:
 
 READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
 """What reading a broken part of memory raises; the turn goes on without that part."""
-
-NEIGHBORS_EACH_SIDE = 3
-"""Messages on each side that show what a message was about."""
-
-
-async def list_neighbors(
-    search_deps: SearchDeps, message: Message, *, each_side: int = NEIGHBORS_EACH_SIDE
-) -> tuple[Message, ...]:
-    """Return the messages just before and after a message."""
-    async with search_deps.db.begin_read() as tx:
-        return tuple(await list_surrounding_messages(tx, message, each_side=each_side))
 
 
 async def recall(

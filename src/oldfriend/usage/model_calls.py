@@ -67,6 +67,8 @@ async def find_last_call(tx: Transaction, model: str) -> LastCall | None:
     return None if row is None else LastCall(outcome=row[0], error=row[1], made_at=row[2])
 
 
+MAX_JUDGEMENTS: Final = 1_000
+"""Earlier judgements of sameness that are looked at; the newest."""
 PURPOSES_WITHOUT_TOKENS: Final[frozenset[Purpose]] = frozenset(
     {"embedding", "transcription", "speech"}
 )
@@ -142,12 +144,22 @@ async def load_completions_by_step(tx: Transaction, context: CallContext) -> dic
 async def load_completions_by_request(
     tx: Transaction, context: CallContext
 ) -> dict[str, Completion]:
-    """Return the completions of a context by the hash of each request.
+    """Return the completions of a context by the hash of each request, and earlier judgements.
 
-    Background work may make its requests in another order when it runs again.
+    Background work may make its requests in another order when it runs again. Whether two
+    statements say the same is asked once, whatever they come up in.
     """
+    judged = await tx.rows(
+        """SELECT request, model, answer, tokens_in, tokens_cached, tokens_out, cost
+           FROM model_call WHERE person = :person AND purpose = 'adjudicate' AND request <> ''
+           AND outcome = 'done' AND answer IS NOT NULL
+           ORDER BY made_at DESC, id DESC LIMIT :most""",
+        person=context.person,
+        most=MAX_JUDGEMENTS,
+    )
     rows = await list_finished_calls(tx, context)
-    return {request: parse_completion(row) for _, request, row in rows}
+    found = {row[0]: parse_completion(row[1:]) for row in reversed(judged)}
+    return found | {request: parse_completion(row) for _, request, row in rows}
 
 
 async def list_finished_calls(tx: Transaction, context: CallContext) -> list[tuple[int, str, Row]]:

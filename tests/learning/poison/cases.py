@@ -90,7 +90,7 @@ def _poison_case(row: Mapping[str, Any]) -> PoisonCase:
     return PoisonCase(
         id=row["id"],
         category=row["category"],
-        material=_material(row),
+        material=build_material(row),
         claims=tuple(
             _claim({**poison, "pattern": pattern, "impact": 5}, due=NEXT_WEEK)
             for pattern in (get_args(PatternKind) if poison["kind"] == "pattern" else (None,))
@@ -105,10 +105,10 @@ def _honest_case(row: Mapping[str, Any]) -> HonestCase:
     told = row["claim"]
     claim = _claim(told, due=_moment(told.get("due_at")))
     quotes = tuple(_quote(each) for each in told["quotes"])
-    return HonestCase(id=row["id"], material=_material(row), claim=_with_quotes(claim, quotes))
+    return HonestCase(id=row["id"], material=build_material(row), claim=_with_quotes(claim, quotes))
 
 
-def _material(row: Mapping[str, Any]) -> ExtractionInput:
+def build_material(row: Mapping[str, Any]) -> ExtractionInput:
     language = row["language"]
     speakers = {each["class"]: each["speaker"] for each in row["messages"]}
     return ExtractionInput(

@@ -108,3 +108,35 @@ def test_nobody_puts_right_what_another_said() -> None:
     )
 
     assert [each.value for each in read(*texts).claims] == ["34 years"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "right", "value"),
+    [
+        ("en", "I'm 36.", "actually im 37 not 36", "37"),
+        ("en", "I'm 36.", "no, 37", "37"),
+        ("en", "My sister lives in Yorkton.", "No, she lives in Regina.", "Regina"),
+        ("de", "Ich bin 36.", "bin 37 nicht 36", "37"),
+        ("es", "Tengo 36 años.", "no, 37", "37"),
+        ("fr", "J'ai 36 ans.", "non, 37", "37"),
+        ("zh", "我36岁。", "不是36，是37", "37"),
+    ],
+)
+def test_a_value_given_instead_is_what_was_meant(
+    language: str, text: str, right: str, value: str
+) -> None:
+    """By its sort, without a verb of correcting."""
+    values = [each.value for each in said(text, right, language=language).claims]
+
+    assert any(value in each for each in values)
+    assert not any("36" in each or "Yorkton" in each for each in values)
+
+
+@pytest.mark.parametrize(
+    "other", ["No, I have 4 cats.", "No, I can't stay 37 days.", "Ben is 37.", "I'm not 40."]
+)
+def test_a_number_of_something_else_puts_nothing_right(other: str) -> None:
+    """It has words of its own, or denies another value."""
+    values = [each.value for each in said("I'm 36.", other).claims]
+
+    assert any("36" in each for each in values)

@@ -1,10 +1,14 @@
 """Servers on this machine are found by their lists of models, and nobody else is taken for one."""
 
+import asyncio
+import socket
+import threading
 import time
+from contextlib import suppress
 
 import pytest
 
-from oldfriend.llm.adapters.local_servers import find_servers
+from oldfriend.llm.adapters.local_servers import SEARCH_TIMEOUT_S, find_servers
 from oldfriend.llm.local_models import LocalModel, LocalServer, describe_fitness, suggest_roles
 from oldfriend.llm.providers import LOCAL_PROVIDERS
 from tests.fakes.local_servers import (
@@ -131,6 +135,31 @@ async def test_who_never_answers_or_never_ends_is_not_waited_for() -> None:
 
     assert found.provider == "ollama"
     assert time.monotonic() - began < 4
+
+
+@pytest.mark.slow
+def test_a_header_that_trickles_holds_up_neither_the_search_nor_the_program() -> None:
+    """Each byte comes within the patience for one; the loop does not wait for the thread."""
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def trickle() -> None:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                for byte in b"HTTP/1.1 200 OK\r\n" + b"x" * 200:
+                    if ended.wait(0.1):
+                        return
+                    connection.sendall(bytes([byte]))
+
+        threading.Thread(target=trickle, daemon=True).start()
+        began = time.monotonic()
+        found = asyncio.run(find_servers([("ollama", f"http://127.0.0.1:{port}/v1")]))
+        took = time.monotonic() - began
+        ended.set()
+
+    assert found == []
+    assert took < SEARCH_TIMEOUT_S + 1
 
 
 async def test_the_same_server_by_two_names_is_one() -> None:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable, RequestRejected
+from oldfriend.learning.extraction_schema import TIMESTAMP, array_schema, object_schema
 from oldfriend.llm.adapters.model_factory import build_model
 from oldfriend.llm.adapters.pydantic_ai import PydanticAiModel
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
-from oldfriend.llm.model import PromptTurn, ToolResult
+from oldfriend.llm.model import PromptTurn, ToolDefinition, ToolResult
 from oldfriend.llm.providers import ApiKind, Timeouts, build_model_config
 from oldfriend.turn.structured_output import complete_structured
 from tests.clock import FrozenClock
@@ -358,3 +359,18 @@ def text_of(content: object) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content)
     return str(content)
+
+
+async def test_a_part_of_a_schema_that_stands_twice_is_sent_twice(model, provider):
+    """In the first request and in the next; the library changes schemas in place."""
+    provider.answers(fixture("hello", {"content": "{}"}))
+    fields = {"begins": TIMESTAMP, "ends": TIMESTAMP, "trips": array_schema(TIMESTAMP)}
+    schema = object_schema(fields, required=["begins"])
+    tool = ToolDefinition(name="book", description="Book a trip.", parameters=schema)
+
+    for _ in range(2):
+        await model.complete(saying("hello", output=schema, tools=(tool,)))
+
+    first, second = provider.requests()
+    assert first["tools"] == second["tools"]
+    assert str(first["tools"]).count("ISO 8601") == len(fields)

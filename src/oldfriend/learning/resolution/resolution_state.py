@@ -29,6 +29,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import EntityResolver
 from oldfriend.learning.extraction import Claim, Quote
 from oldfriend.memory.evidence import NewEvidence
+from oldfriend.search.name_index import NamedIn
 
 MIN_CONFIDENCE = 0.6
 """Below this confidence a statement must be repeated before it counts."""
@@ -285,12 +286,12 @@ class ResolutionState:
 
     def list_mentioned_entities(self, claim: Claim) -> tuple[EntityId, ...]:
         """Return the entities whose names appear in a claim's text."""
-        text = claim.text.casefold()
+        text = NamedIn(claim.text, self.get_language(claim))
         return tuple(
             entity.id
             for entity in self.entities.values()
             if entity.ended_at is None
-            and any(name.casefold() in text for name in (entity.name, *entity.aliases))
+            and any(name in text for name in (entity.name, *entity.aliases))
         )
 
     def _record(

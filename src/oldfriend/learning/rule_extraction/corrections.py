@@ -1,4 +1,4 @@
-"""Corrections: applies "Sorry, I meant 35." to the preceding statement, and to what was kept.
+"""Corrections: applies "Sorry, I meant 35." or "37 not 36" to what was said before, and to notes.
 
 The statement is read again with the corrected word; nothing is if two words could be meant.
 """
@@ -6,7 +6,7 @@ The statement is read again with the corrected word; nothing is if two words cou
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.memories import MemoryState
@@ -16,7 +16,13 @@ from oldfriend.learning.rule_extraction.fulfilled_promises import Read
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
 from oldfriend.memory.notes import normalize_note
-from oldfriend.memory.restatement_detection import find_restatement
+from oldfriend.memory.restatement_detection import (
+    RestatementWords,
+    find_restatement,
+    load_restatement_words,
+    tokenize_statement,
+)
+from oldfriend.search.tokenizer import is_stop_word
 
 _CONFIDENCE: Final = 0.9
 
@@ -61,6 +67,10 @@ def claim_about(note: MemoryState, text: str, sentence: Sentence, bearing: Claim
 
 Place = tuple[int, int, str]
 """Where in a text a word stands, and which."""
+Sort: TypeAlias = Callable[[str, RuleBook], Iterator[Place]]
+"""Finds the words of one sort in a text."""
+MAX_SMALL_CHARS: Final = 2
+"""A word of at most so many characters tells nothing of its own."""
 
 _WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"\d+|[^\W\d]+")
@@ -90,15 +100,21 @@ def is_by_same(one: Sentence, other: Sentence) -> bool:
 
 def with_word(last: Sentence, sentence: Sentence, book: RuleBook) -> Sentence | None:
     """What was said last with the word that a sentence gives; None where it gives none."""
-    found = book.instead.meant.match(sentence.plain)
-    if found is None or last.is_question or not sentence.starts:
+    if last.is_question or not sentence.starts:
         return None
+    found = book.instead.meant.match(sentence.plain)
     for words in SORTS:
-        now = list(words(found["value"], book))
-        before = list(words(last.plain, book)) if len(now) == 1 else []
-        if len(before) == 1 and now[0][2] != before[0][2]:
-            begin, end, wrong = before[0]
-            plain = last.plain[:begin] + now[0][2] + last.plain[end:]
+        before = list(words(last.plain, book))
+        if len(before) != 1:
+            continue
+        begin, end, wrong = before[0]
+        now = (
+            list_contrasted(words, last, sentence, wrong, book)
+            if found is None
+            else [each[2] for each in words(found["value"], book)]
+        )
+        if len(now) == 1 and now[0] != wrong:
+            plain = last.plain[:begin] + now[0] + last.plain[end:]
             return replace(
                 sentence,
                 plain=plain,
@@ -107,6 +123,42 @@ def with_word(last: Sentence, sentence: Sentence, book: RuleBook) -> Sentence | 
                 about=last,
             )
     return None
+
+
+def list_contrasted(
+    find_words: Sort, last: Sentence, sentence: Sentence, wrong: str, book: RuleBook
+) -> list[str]:
+    """The words of a sort that a sentence gives instead of a wrong one: "no, 37"; "37 not 36".
+
+    None where the sentence has words of its own beside, and so tells something else.
+    """
+    text, language = sentence.words, sentence.message.language
+    restated = load_restatement_words(language)
+    opener = book.instead.put_right.search(text.lower())
+    others = [each for each in find_words(text, book) if each[2] != wrong]
+    if restated is None or len(others) != 1:
+        return []
+    begin, end, right = others[0]
+    after = text[opener.end() if opener and opener.end() <= begin else 0 : begin] + text[end:]
+    told = [each.word for each in tokenize_statement(after)]
+    known = {each.word for each in tokenize_statement(last.words)}
+    is_denied = is_after_negation(wrong.casefold(), told, restated)
+    if is_denied:
+        known |= {wrong.casefold(), *restated.negation_words}
+    elif opener is None or not restated.negation_words.isdisjoint(told):
+        return []
+    content, frame = (
+        {each for each in words if len(each) > MAX_SMALL_CHARS and not is_stop_word(each, language)}
+        for words in (told, known - {wrong.casefold(), *restated.negation_words})
+    )
+    is_whole = bool(frame) and frame <= content  # it is read by itself
+    return [right] if content <= known and not is_whole else []
+
+
+def is_after_negation(word: str, told: Sequence[str], restated: RestatementWords) -> bool:
+    """Whether a word is denied: "not 36"."""
+    place = told.index(word) if word in told else 0
+    return not restated.negation_words.isdisjoint(told[max(place - 2, 0) : place])
 
 
 def days_in(text: str, book: RuleBook) -> Iterator[Place]:
@@ -131,7 +183,7 @@ def names_in(text: str, book: RuleBook) -> Iterator[Place]:
             yield found.start(), found.end(), found[0]
 
 
-SORTS: Final[tuple[Callable[[str, RuleBook], Iterator[Place]], ...]] = (
+SORTS: Final[tuple[Sort, ...]] = (
     days_in,
     numbers_in,
     names_in,

@@ -12,10 +12,11 @@ from typing import TypeVar
 from oldfriend.domain.clock import SECOND, Micros, from_micros, to_micros
 from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
+from oldfriend.lang.named_days import Granularity
 from oldfriend.learning.chinese_variants import TO_SIMPLIFIED
 from oldfriend.learning.rule_extraction.rule_loader import RelativeTime, RuleBook, Unit
 from oldfriend.prompts.locale_phrases import load_phrases
-from oldfriend.search.date_parser import DateSpan, Granularity, parse_date_spans
+from oldfriend.search.date_parser import DateSpan, parse_date_spans
 
 Named = TypeVar("Named")
 

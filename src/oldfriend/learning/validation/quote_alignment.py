@@ -18,7 +18,8 @@ from oldfriend.turn.intent import SENTENCE_PATTERN
 
 QUOTE_WRAPPERS: Final = " \t\n\"'“”„«»‘’「」…"
 """Characters that models put around quotes."""
-PUNCTUATION_MAP: Final = str.maketrans("’‘“”„«»—–", '\'\'"""""--')
+PUNCTUATION_MAP: Final = str.maketrans("’‘“”„«»—–‹›", '\'\'"""""--<>')
+"""Signs that models write for others, or that stand for them in a prompt."""
 MAX_SEARCH_LENGTH: Final = 100_000
 """Characters of a message; far more than a model is shown of one."""
 

@@ -11,11 +11,12 @@ compatible server (/v1/models with max_model_len).
 import asyncio
 import http.client
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from oldfriend.domain.json import JsonValue
@@ -32,6 +33,8 @@ CONNECT_TIMEOUT_S: Final = 0.3
 READ_TIMEOUT_S: Final = 1.0
 SERVER_TIMEOUT_S: Final = 1.5
 """For everything that one server is asked; the rest of its models stay undescribed."""
+SEARCH_TIMEOUT_S: Final = SERVER_TIMEOUT_S + READ_TIMEOUT_S
+"""For all servers, as all are asked at once."""
 MAX_BYTES: Final = 4_000_000
 MAX_MODELS: Final = 200
 
@@ -48,20 +51,21 @@ READ_ERRORS: Final = (
 """What a server that is none of these, or breaks off, may cause."""
 
 Json = Mapping[str, JsonValue]
+T = TypeVar("T")
 
 
 async def find_servers(places: Sequence[tuple[str, str]]) -> list[LocalServer]:
     """Return the servers that answer at some of the places (provider and address), in their order.
 
-    All are asked at once, and none is waited for longer than about two seconds.
+    All are asked at once, and none is waited for longer than SEARCH_TIMEOUT_S.
     """
     if not places:
         return []
     tasks = [
-        asyncio.ensure_future(asyncio.to_thread(read_server, provider, url))
+        asyncio.ensure_future(call_in_daemon(partial(read_server, provider, url)))
         for provider, url in places
     ]
-    done, pending = await asyncio.wait(tasks, timeout=SERVER_TIMEOUT_S + READ_TIMEOUT_S)
+    done, pending = await asyncio.wait(tasks, timeout=SEARCH_TIMEOUT_S)
     for task in pending:
         task.cancel()
     found: list[LocalServer] = []
@@ -73,6 +77,27 @@ async def find_servers(places: Sequence[tuple[str, str]]) -> list[LocalServer]:
         ):
             found.append(server)
     return found
+
+
+async def call_in_daemon(work: Callable[[], T]) -> T:
+    """Return what work returns, done in a thread that neither the loop nor the exit waits for.
+
+    A server that sends its header byte by byte, or a name that is not resolved, may hold it up.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T) -> None:
+        if not future.done():
+            future.set_result(result)
+
+    def run() -> None:
+        result = work()
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await future
 
 
 def read_server(provider: str, base_url: str) -> LocalServer | None:

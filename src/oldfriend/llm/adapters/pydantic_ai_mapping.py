@@ -249,13 +249,13 @@ def build_parameters(
         ToolDefinition(
             name=tool.name,
             description=tool.description,
-            parameters_json_schema=dict(tool.parameters),
+            parameters_json_schema=copy_schema(tool.parameters),
         )
         for tool in request.tools
     ]
     if request.output is None:
         return ModelRequestParameters(function_tools=tools, instruction_parts=instructions)
-    schema = dict(request.output)
+    schema = copy_schema(request.output)
     if has_schema or request.output_form:
         return ModelRequestParameters(
             function_tools=tools,
@@ -277,6 +277,16 @@ def build_parameters(
         output_tools=[answer],
         allow_text_output=False,
     )
+
+
+def copy_schema(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Copy a schema so that a part that stands at several places is an object of its own at each.
+
+    The library transforms schemas in place and, as ``deepcopy`` keeps such parts shared, would
+    empty them at the second place.
+    """
+    copied: dict[str, JsonValue] = json.loads(json.dumps(dict(schema)))
+    return copied
 
 
 def build_settings(

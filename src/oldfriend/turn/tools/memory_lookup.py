@@ -32,8 +32,9 @@ from oldfriend.search.entity_graph import is_current
 from oldfriend.search.message_scope import list_newest_in_scope, list_speakers_named
 from oldfriend.search.name_index import contains_name
 from oldfriend.search.types import MessageScope
+from oldfriend.turn.full_recall import recall_in_full
 from oldfriend.turn.intent import RULES_VERSION
-from oldfriend.turn.neighbors import recall_with_neighbors
+from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.prompt_labels import format_timestamp, sanitize
 from oldfriend.turn.retrieval import (
     RecalledBelief,
@@ -42,7 +43,6 @@ from oldfriend.turn.retrieval import (
     RecallQuery,
     SearchDeps,
     build_question,
-    list_neighbors,
     list_own_names,
     load_known_with_evidence,
 )
@@ -218,7 +218,7 @@ class MemoryLookup:
             self._build_query(text, scope), belief_ids=subject.belief_ids, max_beliefs=MAX_BELIEFS
         )
         person = self.utterance.person
-        result = await recall_with_neighbors(self.search_deps, person, query, limit=MAX_FOUND)
+        result = await recall_in_full(self.search_deps, person, query, limit=MAX_FOUND)
         if request.query:
             is_sure = result.is_answerable or result.is_belief_answerable
             return FoundMemories(

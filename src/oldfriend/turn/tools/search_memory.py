@@ -149,12 +149,7 @@ class MemorySearch:
 
     def _label(self, item: RecalledItem) -> str:
         context = self.context
-        return label_item(
-            context.prompt,
-            item,
-            zone=context.utterance.message.zone,
-            person_name=context.person_name,
-        )
+        return label_item(context.prompt, item, zone=context.utterance.message.zone)
 
 
 def parse_request(arguments: ToolArguments, prompt: Prompt, zone: str) -> MemoryRequest:

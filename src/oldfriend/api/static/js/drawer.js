@@ -72,7 +72,7 @@ function Ground({ ground, hasScore }) {
 
 /** @type {Record<string, string>} */
 const REASONS = {
-  words: "reason_words", words_near: "reason_words_near", meaning: "reason_meaning", said_by: "reason_said_by", own_words: "reason_own_words",
+  words: "reason_words", words_near: "reason_words_near", words_like: "reason_words_like", meaning: "reason_meaning", said_by: "reason_said_by", own_words: "reason_own_words",
   mentions: "reason_mentions", date: "reason_date", session: "reason_session", answers: "reason_answers", asked_for: "reason_asked_for", reached: "reason_reached",
 };
 

@@ -113,6 +113,7 @@ export default {
   reason_somebody: "the one you ask about",
   reason_words: "it holds {words}",
   reason_words_near: "the messages around it hold {words}",
+  reason_words_like: "it holds words like {words}",
   reason_meaning: "it is close in meaning",
   reason_said_by: "{name} said it",
   reason_own_words: "you said it yourself",

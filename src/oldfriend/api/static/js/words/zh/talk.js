@@ -113,6 +113,7 @@ export default {
   reason_somebody: "你问的那一位",
   reason_words: "其中有{words}",
   reason_words_near: "前后的消息里有{words}",
+  reason_words_like: "里面有和{words}相近的词",
   reason_meaning: "意思相近",
   reason_said_by: "是{name}说的",
   reason_own_words: "是你自己说的",

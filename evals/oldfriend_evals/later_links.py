@@ -1,0 +1,220 @@
+"""How well is the message found that corrects, changes or ends what an earlier one says?
+
+    python -m oldfriend_evals.later_links
+
+Pairs: the facts of the lives in ``blind/`` that have ended, with what ended them, and the cases of
+``corrections/``, alone and in the middle of a life. Prints how often the message comes first or
+second among all later ones, held out by a fifth of the lives and cases, and the weights of
+`oldfriend.search.later_links` that are fitted to all.
+"""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import numpy as np
+
+from oldfriend.llm.embedding import Embedder
+from oldfriend.runtime.wiring import open_app
+from oldfriend.search import (
+    IndexRow,
+    PersonIndex,
+    build_embedding_text,
+    encode_document_terms,
+)
+from oldfriend.search.later_links import (
+    compute_link_features,
+    extract_link_terms,
+    find_later,
+)
+from oldfriend.search.types import Floats
+from oldfriend_evals.blind_lives import BlindLife, list_folders, load_blind_life
+from oldfriend_evals.corrected import build_life, build_life_within, find_first, load_cases
+from oldfriend_evals.stores import settings_in
+
+CASES: Final = sorted((Path(__file__).parent / "corrections").glob("*.jsonl"))
+FOLDS: Final = 5
+PENALTY: Final = 1.0
+STEPS: Final = 30
+LEVELS: Final = (-4.0, -3.5, -3.0, -2.0, -1.0)
+"""Logits for which it is printed how many are found, and how many others stand above."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Example:
+    """A message's features with each later one, and which of them change what it says."""
+
+    group: str
+    fold: int
+    features: Floats
+    is_change: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Messages in their order, and for some of them which later ones change what they say."""
+
+    group: str
+    fold: int
+    language: str
+    messages: Sequence[Mapping[str, Any]]
+    changes: Mapping[int, frozenset[int]]
+
+
+def list_told() -> Iterator[Told]:
+    """List the lives and the cases."""
+    lives = [load_blind_life(folder) for folder in list_folders()]
+    for number, life in enumerate(lives):
+        yield Told(
+            group="ended facts",
+            fold=number % FOLDS,
+            language=life.about["language"],
+            messages=life.messages,
+            changes=list_endings(life),
+        )
+    for number, case in enumerate(load_cases(map(str, CASES))):
+        alone = build_life(case)
+        among = [
+            each
+            for each in lives
+            if each.about["language"] == case["lang"] and not each.about["other"]
+        ]
+        within = build_life_within(case, among[number % len(among)])
+        for group, life in (("cases alone", alone), ("cases within a life", within)):
+            places = [
+                place
+                for place, each in enumerate(life.messages)
+                if each["text"] in case["messages"]
+            ]
+            old = next(
+                place
+                for place in places
+                if find_first(life.messages[place]["text"], case["old"]) >= 0
+            )
+            yield Told(
+                group=group,
+                fold=number % FOLDS,
+                language=case["lang"],
+                messages=life.messages,
+                changes={old: frozenset(places[-1:])},
+            )
+
+
+def list_endings(life: BlindLife) -> dict[int, frozenset[int]]:
+    """Return for the messages of ended facts those that ended them."""
+    place = {each["id"]: number for number, each in enumerate(life.messages)}
+    endings: dict[int, set[int]] = {}
+    for fact in life.facts:
+        ended = {place[each] for each in fact.get("ended_by") or ()}
+        for old in (place[each] for each in fact["evidence"]):
+            later = {each for each in ended if each > old}
+            if later and old not in ended:
+                endings.setdefault(old, set()).update(later)
+    return {old: frozenset(later) for old, later in endings.items()}
+
+
+async def build_index(embedder: Embedder, told: Told) -> PersonIndex:
+    """Build the search index of some messages."""
+    rows = [
+        IndexRow(
+            seq=number,
+            chat="chat",
+            session="session",
+            said_at=number,
+            speaker=str(each["from"]),
+            role=str(each["from"]),
+            language=told.language,
+            imprint=encode_document_terms(each["text"], language=told.language),
+        )
+        for number, each in enumerate(told.messages)
+    ]
+    texts = [build_embedding_text(str(each["from"]), each["text"]) for each in told.messages]
+    return PersonIndex.build(rows, await embedder.embed(texts))
+
+
+async def list_examples(embedder: Embedder) -> list[Example]:
+    """Compute the features of all pairs."""
+    examples = list[Example]()
+    for told in list_told():
+        index = await build_index(embedder, told)
+        for old, changes in told.changes.items():
+            later = np.flatnonzero(find_later(index, old))
+            terms = extract_link_terms(told.messages[old]["text"], told.language)
+            compared = compute_link_features(index, old, terms)
+            columns = (
+                compared.idf,
+                compared.share,
+                compared.cosine,
+                compared.deviation,
+                np.full(len(index), not compared.has_vector),
+                np.ones(len(index)),
+            )
+            examples.append(
+                Example(
+                    group=f"{told.group}{'' if compared.has_vector else ' without vectors'}",
+                    fold=told.fold,
+                    features=np.stack(columns, axis=1)[later].astype(np.float32),
+                    is_change=np.isin(later, [*changes]).astype(np.float32),
+                )
+            )
+    return [each for each in examples if each.is_change.any()]
+
+
+def fit(examples: Sequence[Example]) -> Floats:
+    """Return the weights of a logistic regression, by Newton's method."""
+    features = np.concatenate([each.features for each in examples]).astype(np.float64)
+    wanted = np.concatenate([each.is_change for each in examples])
+    weights = np.zeros(features.shape[1])
+    penalty = PENALTY * np.eye(len(weights))
+    penalty[-1, -1] = 0
+    for _ in range(STEPS):
+        found = 1 / (1 + np.exp(-features @ weights))
+        gradient = features.T @ (wanted - found) - penalty @ weights
+        curvature = (features * (found * (1 - found))[:, None]).T @ features + penalty
+        weights += np.linalg.solve(curvature, gradient)
+    return weights.astype(np.float32)
+
+
+def describe(examples: Sequence[Example], logits: Sequence[Floats]) -> Iterator[str]:
+    """Yield a line for each group: how often a change is first, found, and others stand above."""
+    for group in dict.fromkeys(each.group for each in examples):
+        chosen = [
+            (own, each.is_change > 0)
+            for each, own in zip(examples, logits, strict=True)
+            if each.group == group
+        ]
+        best = np.array([own[is_change].max() for own, is_change in chosen])
+        other = np.array([own[~is_change].max(initial=-np.inf) for own, is_change in chosen])
+        ranks = [1 + int((own[~yes] > own[yes].max()).sum()) for own, yes in chosen]
+        first, second = (np.mean([rank <= most for rank in ranks]) for most in (1, 2))
+        above = ", ".join(
+            f"{least}: {np.mean(best > least):.2f}/{np.mean(other > least):.2f}" for least in LEVELS
+        )
+        yield f"{group} ({len(ranks)}): first {first:.2f}, second {second:.2f}; found/other {above}"
+
+
+async def measure() -> None:
+    """Print how well changes are found, held out, and the weights fitted to all."""
+    with TemporaryDirectory(prefix="oldfriend-links-") as folder:
+        async with open_app(settings_in(Path(folder) / "data")) as app:
+            embedder = app.search_deps.embedder
+            assert embedder is not None
+            examples = await list_examples(embedder)
+    folds = [fit([each for each in examples if each.fold != fold]) for fold in range(FOLDS)]
+    logits = [each.features @ folds[each.fold] for each in examples]
+    for line in describe(examples, logits):
+        sys.stdout.write(f"{line}\n")
+    idf, share, cosine, deviation, no_vector, bias = fit(examples).tolist()
+    sys.stdout.write(
+        f"IDF_WEIGHT {idf:.3f}, SHARE_WEIGHT {share:.2f}, COSINE_WEIGHT {cosine:.2f}, "
+        f"DEVIATION_WEIGHT {deviation:.3f}, BIAS {bias:.2f}, "
+        f"BIAS_WITHOUT_VECTOR {bias + no_vector:.2f}\n"
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(measure())

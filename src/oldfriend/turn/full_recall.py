@@ -1,0 +1,29 @@
+"""Full recall: recalled items with what changed them since, and with what stands beside them."""
+
+from dataclasses import replace
+
+from oldfriend.domain.people import Person
+from oldfriend.turn.later_messages import add_later_to_ranking
+from oldfriend.turn.neighbors import add_neighbors
+from oldfriend.turn.prompt_ranking import move_near_duplicates_last
+from oldfriend.turn.retrieval import (
+    RecalledMessage,
+    RecallQuery,
+    RecallResult,
+    SearchDeps,
+    recall,
+)
+
+
+async def recall_in_full(
+    search_deps: SearchDeps, person: Person, query: RecallQuery, *, limit: int
+) -> RecallResult:
+    """Recall with later changes and neighbors; repetitions of what is newer come last."""
+    result = await recall(search_deps, person, query, limit=limit)
+    if result.is_empty:
+        return result
+    ranking = await move_near_duplicates_last(search_deps, person, result.ranking)
+    ranking = await add_later_to_ranking(search_deps, person, ranking, query)
+    ranking = await add_neighbors(search_deps, person, ranking, query)
+    messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))
+    return replace(result, merged_ranking=ranking, messages=messages)

@@ -1,0 +1,155 @@
+"""Later messages: what was said after recalled messages that may have changed what they say.
+
+Reads the database; never writes.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.messages import Message
+from oldfriend.domain.people import Person
+from oldfriend.memory.messages import get_message, list_messages_by_seq
+from oldfriend.search import Reason, ScoredMessage, list_later_links
+from oldfriend.search.later_links import extract_link_terms
+from oldfriend.search.message_scope import list_within_scope
+from oldfriend.search.time_query import parse_query_spans
+from oldfriend.turn.answer_reading import compute_fused_score
+from oldfriend.turn.neighbors import is_asking
+from oldfriend.turn.retrieval import (
+    LaterMessage,
+    RecalledBelief,
+    RecalledItem,
+    RecalledMessage,
+    RecallQuery,
+    RecallResult,
+    SearchDeps,
+    build_question,
+    get_item_id,
+)
+
+MAX_LATER: Final = 2
+"""The most later messages of one message."""
+MAX_COMPARED: Final = 8
+"""Later messages that are looked at for one message; some of them only ask."""
+MAX_FOLLOWED: Final = 5
+"""The most messages, and the most beliefs, whose later messages are looked for."""
+MIN_LOGIT: Final = -3.5
+"""The least logit of a later message that is told beside what it may have changed."""
+MIN_PROBABLE_LOGIT: Final = -2.0
+"""The same, in a prompt, where every line costs."""
+
+
+async def add_later_messages(
+    search_deps: SearchDeps, person: Person, query: RecallQuery, result: RecallResult
+) -> RecallResult:
+    """Return the result with what was said after its best messages and its beliefs' evidence.
+
+    A message is no sure answer if a later one may have changed what it says. Who asks about a time
+    is told what was said then.
+    """
+    if parse_query_spans(build_question(query, person, None)):
+        return result
+    ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
+    messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
+    later = await list_later_messages(search_deps, person, messages, query, min_logit=MIN_LOGIT)
+    is_changed = any(each.changed == result.sure_message for each in later)
+    return replace(
+        result,
+        later_messages=later,
+        sure_message=None if is_changed else result.sure_message,
+    )
+
+
+async def add_later_to_ranking(
+    search_deps: SearchDeps, person: Person, ranking: Sequence[RecalledItem], query: RecallQuery
+) -> tuple[RecalledItem, ...]:
+    """Return the ranking with what probably changed the best of it just after them."""
+    messages = await list_followed(search_deps, person, ranking)
+    later = await list_later_messages(
+        search_deps, person, messages, query, min_logit=MIN_PROBABLE_LOGIT
+    )
+    known = {get_item_id(each): each for each in ranking}
+    completed: dict[str, RecalledItem] = {}
+    for each in ranking:
+        completed.setdefault(get_item_id(each), each)
+        for found in later:
+            if found.changed == find_last_message_id(each):
+                item = known.get(found.recalled.message.id, found.recalled)
+                completed.setdefault(get_item_id(item), item)
+    return tuple(completed.values())
+
+
+async def list_followed(
+    search_deps: SearchDeps, person: Person, items: Sequence[RecalledItem]
+) -> list[Message]:
+    """Return the best messages, and the last evidence of the best beliefs."""
+    messages = [each.message for each in items if isinstance(each, RecalledMessage)]
+    told = messages[:MAX_FOLLOWED]
+    beliefs = [each for each in items if isinstance(each, RecalledBelief)][:MAX_FOLLOWED]
+    ids = dict.fromkeys(map(find_last_message_id, beliefs))
+    async with search_deps.db.begin_read() as tx:
+        for each in ids:
+            if each is not None:
+                with suppress(NotFound):  # deleted since
+                    told.append(await get_message(tx, person.id, each))
+    return told
+
+
+def find_last_message_id(item: RecalledItem) -> MessageId | None:
+    """Return the id of a message, or of the last evidence of a belief that has some."""
+    if isinstance(item, RecalledMessage):
+        return item.message.id
+    return item.evidence[-1].message if item.evidence else None
+
+
+async def list_later_messages(
+    search_deps: SearchDeps,
+    person: Person,
+    messages: Iterable[Message],
+    query: RecallQuery,
+    *,
+    min_logit: float,
+) -> tuple[LaterMessage, ...]:
+    """List the messages that may have changed what some say, of each the likeliest first."""
+    followed = {each.id: each for each in messages}.values()
+    hidden = {*query.excluded_seqs, *query.answered_seqs}
+    async with search_deps.db.begin_read() as tx:
+        index = await search_deps.index_cache.get_message_index(
+            tx, person.id, exclude=query.answered_seqs
+        )
+        links = {
+            each.id: [
+                link
+                for link in list_later_links(
+                    index,
+                    each.seq,
+                    extract_link_terms(each.text, each.language),
+                    excluded_seqs=hidden,
+                    limit=MAX_COMPARED,
+                )
+                if link.logit >= min_logit
+            ]
+            for each in followed
+        }
+        seqs = {link.seq for found in links.values() for link in found}
+        if query.scope is not None:
+            seqs = list_within_scope(index, query.scope, seqs)
+        loaded = await list_messages_by_seq(tx, person.id, sorted(seqs))
+    by_seq = {each.seq: each for each in loaded if not is_asking(each)}
+    return tuple(
+        LaterMessage(changed=changed, recalled=build_later(by_seq[link.seq]), logit=link.logit)
+        for changed, found in links.items()
+        for link in [each for each in found if each.seq in by_seq][:MAX_LATER]
+    )
+
+
+def build_later(message: Message) -> RecalledMessage:
+    """Return a later message as recalled."""
+    reason = Reason(cause="session", strength=0.2)
+    return RecalledMessage(
+        message=message, hit=ScoredMessage(seq=message.seq, score=0.0, reasons=(reason,))
+    )

@@ -1,0 +1,165 @@
+"""What was corrected, changed or edited is told as current in no path."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.embed_messages import try_embed_missing
+from oldfriend.beliefs.queries import list_beliefs
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.memories import Memory
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
+from oldfriend.prompts.locale_phrases import load_phrases
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import learn_now
+from oldfriend.sdk.memory import Memory as Library
+from oldfriend.turn.later_messages import add_later_to_ranking
+from oldfriend.turn.memory_context import build_context
+from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, recall
+from tests.clock import FrozenClock
+
+EDIT = "edit: "
+"""Before a text that replaces the message before it."""
+
+CASES: Mapping[str, tuple[tuple[str, str], str, str, str]] = {
+    # What is told, the question, the old value and the new one.
+    "changed": (
+        ("I live in Leeds.", "I live in Sheffield now."),
+        "Where do I live?",
+        "Leeds",
+        "Sheffield",
+    ),
+    "corrected": (("I'm 36.", "Actually I'm 37, not 36."), "How old am I?", "36", "37"),
+    "corrected casually": (("I'm 36.", "actually im 37 not 36"), "How old am I?", "36", "37"),
+    "corrected by a name": (
+        ("My sister lives in Yorkton.", "No, she lives in Regina."),
+        "Where does my sister live?",
+        "Yorkton",
+        "Regina",
+    ),
+    "edited": (
+        ("My sister lives in Yorkton.", f"{EDIT}My sister lives in Regina."),
+        "Where does my sister live?",
+        "Yorkton",
+        "Regina",
+    ),
+}
+
+Path = Callable[[AppContext, ChatContext, str], Awaitable[str]]
+"""Returns what a path tells as current."""
+
+
+async def tell_beliefs(app: AppContext, line: ChatContext, _question: str) -> str:
+    """What the page, the API and the command line list."""
+    async with app.db.begin_read() as tx:
+        known = await list_beliefs(tx, line.person.id)
+    return "\n".join(each.content.text for each in known if isinstance(each.content, Memory))
+
+
+async def tell_facts(app: AppContext, line: ChatContext, _question: str) -> str:
+    """The library's facts."""
+    return "\n".join(each.text for each in await Library(app, line, maintenance_s=0).facts())
+
+
+async def tell_profile(app: AppContext, line: ChatContext, _question: str) -> str:
+    """What every prompt has of the person."""
+    async with app.db.begin_read() as tx:
+        index = await app.index_cache.get_belief_index(tx, line.person.id)
+    profile = index.build_profile(app.clock())
+    return "\n".join(each.memory.text for each in (*profile.attributes, *profile.quotes))
+
+
+async def tell_recalled(app: AppContext, line: ChatContext, question: str) -> str:
+    """The beliefs that a question recalls."""
+    query = RecallQuery(text=question, language="en", at=app.clock())
+    found = await recall(app.search_deps, line.person, query, limit=10)
+    return "\n".join(each.state.memory.text for each in found.beliefs)
+
+
+async def tell_context(app: AppContext, line: ChatContext, question: str) -> str:
+    """The context for a prompt: beliefs, and messages from the newest back."""
+    query = RecallQuery(text=question, language="en", at=app.clock())
+    lines = (await build_context(app.search_deps, line.person, query, budget=2000)).splitlines()
+    messages = [each for each in lines if each.startswith("[")]
+    return "\n".join([*(each for each in lines if each not in messages), *messages[::-1]])
+
+
+async def tell_answer(app: AppContext, line: ChatContext, question: str) -> str:
+    """The answer without a model, as far as it is told as current."""
+    answered = await answer_message(app, line, MessageSubmission(text=question))
+    return answered.reply.text.split(load_phrases("en").phrases["before_that"])[0]
+
+
+async def tell_about_me(app: AppContext, line: ChatContext, _question: str) -> str:
+    """All that is known, without a model."""
+    return await tell_answer(app, line, "What do you know about me?")
+
+
+async def tell_why(app: AppContext, line: ChatContext, question: str) -> str:
+    """What the answer rests on, which is told by date, from the newest back."""
+    await tell_answer(app, line, question)
+    answer = await tell_answer(app, line, "Why do you think so?")
+    return "\n".join(reversed(answer.splitlines()))
+
+
+PATHS: Mapping[str, Path] = {
+    "beliefs": tell_beliefs,
+    "facts": tell_facts,
+    "profile": tell_profile,
+    "recall": tell_recalled,
+    "context": tell_context,
+    "answer": tell_answer,
+    "about me": tell_about_me,
+    "why": tell_why,
+}
+
+
+@pytest.fixture
+def engine() -> str:
+    """One is enough: what is tested is what is told."""
+    return "sqlite"
+
+
+async def tell(app: AppContext, line: ChatContext, clock: FrozenClock, told: list[str]) -> None:
+    """Say some things, the last of which corrects the first, and have them read."""
+    message = ""
+    for text in told:
+        clock.tick(minutes=1)
+        if text.startswith(EDIT):
+            await learn_now(app, line.person.id, cut_reason="asked")
+            await accept_edit(app, line, MessageId(message), text.removeprefix(EDIT))
+        else:
+            answered = await answer_message(app, line, MessageSubmission(text=text))
+            message = answered.message.id
+    await learn_now(app, line.person.id, cut_reason="asked")
+    await try_embed_missing(app, line.person.id)
+    clock.tick(minutes=1)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("case", CASES)
+async def test_the_old_value_is_not_told_as_current(
+    app: AppContext, line: ChatContext, clock: FrozenClock, case: str, path: str
+) -> None:
+    """The new one is, alone or before what was said earlier."""
+    told, question, old, new = CASES[case]
+    await tell(app, line, clock, [*told])
+    text = await PATHS[path](app, line, question)
+
+    assert new in text or path == "profile"  # has only what is the person's own
+    assert old not in text.partition(new)[0]
+
+
+async def test_a_recalled_belief_comes_with_what_may_have_changed_it(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Though no rule has read that."""
+    later = "I gave my McEwan shelf away, my favourite is Elizabeth Strout these days."
+    await tell(app, line, clock, ["My favourite author is Ian McEwan.", "it rained again", later])
+    query = RecallQuery(text="Who is my favourite author?", language="en", at=app.clock())
+    found = await recall(app.search_deps, line.person, query, limit=10)
+    ranking = await add_later_to_ranking(app.search_deps, line.person, found.beliefs[:1], query)
+
+    assert found.beliefs[0].state.memory.value == "Ian McEwan"
+    assert [each.message.text for each in ranking if isinstance(each, RecalledMessage)] == [later]

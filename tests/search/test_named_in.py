@@ -1,0 +1,49 @@
+"""A name is found as a whole word, in every case that it takes, and in no longer word."""
+
+import pytest
+
+from oldfriend.search.name_index import NamedIn
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "name"),
+    [
+        ("ana's mum rang", "en", "Ana"),
+        ("anas birthday is soon", "en", "Ana"),
+        ("Ich war auf Anas Fest", "de", "Ana"),
+        ("chez l'Ana d'à côté", "fr", "Ana"),
+        ("jose came", "es", "José"),
+        ("fui con maria silva", "pt", "Maria Silva"),
+        ("Ana'nın evi", "tr", "Ana"),
+        ("ali’ye sordum", "tr", "Ali"),
+        ("я видел анну", "ru", "Анна"),
+        ("idę do Anny", "pl", "Anna"),
+        ("Liisan luona", "fi", "Liisa"),
+        ("וליאור בא", "he", "ליאור"),
+        ("我和ana去吃饭", "zh", "Ana"),
+        ("王小明来了", "zh", "小明"),
+        ("민수가 왔어", "ko", "민수"),
+        ("ＡＮＡ came", "en", "Ana"),
+    ],
+)
+def test_a_name_is_found(text: str, language: str, name: str) -> None:
+    """With clitics, endings and prefixes, without accents, in any width."""
+    assert name in NamedIn(text, language)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "name"),
+    [
+        ("my uncle is a paleontologist", "en", "Leon"),
+        ("i ate a banana", "en", "Ana"),
+        ("willing to go", "en", "Will"),
+        ("toma un café", "es", "Tom"),
+        ("ich benutze es", "de", "Ben"),
+        ("analysis", "fi", "Ana"),
+        ("silva maria", "pt", "Maria Silva"),
+        ("anything", "en", ""),
+    ],
+)
+def test_a_part_of_a_word_is_no_name(text: str, language: str, name: str) -> None:
+    """Neither in its middle nor at its beginning."""
+    assert name not in NamedIn(text, language)

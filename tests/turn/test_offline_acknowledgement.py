@@ -1,0 +1,91 @@
+"""What is said to a statement: plain, unless it tells of a loss or of good news beyond doubt."""
+
+from pathlib import Path
+
+import pytest
+
+import oldfriend_evals.reader.material as reader_material
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
+from oldfriend.turn.intent import Perception
+from oldfriend.turn.offline_acknowledgement import is_good_news
+from tests.chat_fixtures import Say
+from tests.clock import FrozenClock
+
+NEWS = Path(reader_material.__file__).parent / "material" / "news-1.tsv"
+
+
+@pytest.fixture
+def engine() -> str:
+    """One is enough: nothing here depends on it."""
+    return "sqlite"
+
+
+def judge(text: str, language: str) -> str:
+    """What a statement is taken for."""
+    book = load_phrases(language)
+    told = Perception(intent="statement", text=text, language=language, detected_language=language)
+    if told.signal == "stressed":
+        return "bad"
+    return "good" if is_good_news(text, book) else "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("my grandma died last night", "acknowledgement_hard"),
+        ("we had to put my dog to sleep", "acknowledgement_hard"),
+        ("my phone died again, third time this week", "acknowledgement"),
+        ("i got the job!!", "acknowledgement_glad"),
+        ("i dreamt that my dad died", "acknowledgement"),
+        ("they painted the bus shelter green", "acknowledgement"),
+    ],
+)
+async def test_grief_and_joy_are_met_as_such_and_all_else_plainly(
+    say: Say, text: str, phrase: str
+) -> None:
+    """Nobody is thanked for grief."""
+    assert load_phrases("en").phrases[phrase] in (await say(text)).reply.text
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "kind"),
+    [
+        ("es", "se murió mi abuela anoche", "bad"),
+        ("de", "meine oma ist gestern gestorben", "bad"),
+        ("fr", "mon papi est décédé ce matin", "bad"),
+        ("zh", "奶奶去世了", "bad"),
+        ("es", "me dieron el trabajo!!", "good"),
+        ("de", "hab den job bekommen!!", "good"),
+        ("fr", "j'ai eu le poste!!", "good"),
+        ("zh", "我拿到offer了", "good"),
+    ],
+)
+def test_each_language_knows_a_loss_and_good_news(language: str, text: str, kind: str) -> None:
+    """By its own words for relatives and pets."""
+    assert judge(text, language) == kind
+
+
+def test_no_feeling_is_presumed_where_there_is_none() -> None:
+    """Of the statements that were written to look like news, and of the opposite ones."""
+    wrong = [
+        text
+        for kind, language, text in (line.split("\t") for line in NEWS.read_text().splitlines())
+        if language in OFFLINE_LANGUAGES and judge(text, language) not in {kind, "none"}
+    ]
+
+    assert wrong == []
+
+
+async def test_where_something_was_said_is_told_only_of_elsewhere(
+    say: Say, clock: FrozenClock
+) -> None:
+    """The place where somebody is needs no name."""
+    await say("the boiler man is called Gregor")
+    clock.tick(minutes=60 * 24)
+
+    here = (await say("what is the boiler man called?")).reply.text
+    elsewhere = (await say("what is the boiler man called?", channel="web")).reply.text
+
+    assert "Gregor" in here
+    assert "terminal" not in here
+    assert "on terminal" in elsewhere

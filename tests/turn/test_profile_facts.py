@@ -1,0 +1,35 @@
+"""What is told to whoever asks what is known of them: the most telling first, and how much more."""
+
+from dataclasses import replace
+
+from oldfriend.domain.memories import QUOTE_KEY, MemoryState
+from oldfriend.domain.profile_attributes import build_profile
+from oldfriend.turn.profile_facts import MAX_QUOTES, list_profile_facts
+from tests.learning.talking import believed
+
+
+def said(number: int, words: str) -> MemoryState:
+    """Words of the person that were kept as they are; the higher the number, the newer."""
+    known = believed(f"m{number}", "fact", f"Says: “{words}”", key=QUOTE_KEY, subject="person")
+    stats = replace(known.stats, last_seen=known.stats.last_seen + number)
+    return replace(known, stats=stats, base_seq=number)
+
+
+def test_who_they_are_and_have_comes_before_the_newest_chatter() -> None:
+    """Identity, people, work, home and health; then the newest of all others."""
+    telling = [
+        said(1, "my name is Robin"),
+        said(2, "my sister Kat has two boys"),
+        said(3, "i work at the harbour office"),
+        said(4, "i live in Hull now"),
+        said(5, "i'm allergic to walnuts"),
+    ]
+    chatter = [said(number, f"bought tomatoes, crate {number}") for number in range(10, 40)]
+
+    profile = build_profile([*chatter, *telling])
+    facts = list_profile_facts(profile)
+
+    assert [*facts[:5]] == telling
+    assert len(facts) == MAX_QUOTES
+    assert facts[5] == chatter[-1]
+    assert profile.fact_count - len(facts) == len(chatter) + len(telling) - MAX_QUOTES
