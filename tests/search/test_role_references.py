@@ -8,7 +8,9 @@ import pytest
 
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, EntityKind, EvidenceStats, Memory, MemoryState
-from oldfriend.search import BeliefIndex
+from oldfriend.lang.detection import detect_language
+from oldfriend.search import BeliefIndex, SearchQuery
+from oldfriend.search.told_names import find_told_names
 
 NOW = 1_717_200_000_000_000
 PERSON = PersonId("p")
@@ -94,6 +96,15 @@ def test_a_role_means_who_plays_it(
     beliefs: BeliefIndex, language: str, text: str, meant: str
 ) -> None:
     """A kid is a daughter or a son, and Ana's husband nobody of the asker's."""
-    found = beliefs.list_meant_entities(text, language, ())
+    found = beliefs.list_meant_entities(SearchQuery(text=text, language=language))
 
     assert {each.name for each in found} == {*meant.split()}
+
+
+@pytest.mark.parametrize(("text", "role", "name"), QUESTIONS["told"]["seen"])
+def test_a_message_tells_the_name_of_who_plays_a_role(text: str, role: str, name: str) -> None:
+    """Also in lower case, and no verb is taken for a name."""
+    told = [*find_told_names(text, detect_language(text, fallback="en"))]
+
+    assert [each for _, each in told] == [name] * bool(name)
+    assert all(role in reference.readings[0] for reference, _ in told)

@@ -173,3 +173,36 @@ async def test_whose_vet_it_is_says_nothing_of_what_the_vet_is_called(household:
     for text in ("what is my dog's vet called", "who is the teacher of my son"):
         outcome = await household.turn(await household.hears(text), household.mind())
         assert outcome.reply.details["certainty"] != "sure"
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ("my nephew theo starts school on monday", "what cant my nephew eat"),
+        ("theo, my nephew, lost a tooth", "baking for my nephew, what do i leave out"),
+        ("mein neffe theo kommt bald in die schule", "was darf mein neffe nicht essen"),
+        ("meu sobrinho Theo fez cinco anos", "o que meu sobrinho não pode comer"),
+        ("うちの甥のテオが来た", "甥のお弁当に何を入れたらいい"),
+    ],
+)
+async def test_who_plays_a_role_is_read_in_the_log_where_no_belief_says_it(
+    household: Talk, told: str, text: str
+) -> None:
+    """What is believed of them is found by the name that they were called by."""
+    name = "テオ" if "テオ" in told else "Theo"
+    await believe(household, f"{name} must not eat figs.", f"{name}:allergies", "figs")
+    await household.remembers(told)
+    _, request = await reply_to(household, text, BUDGETS["small"])
+
+    assert f"{name} must not eat figs." in request.stable + request.changing
+
+
+async def test_what_was_said_of_somebody_by_name_is_found_by_their_role(talk: Talk) -> None:
+    """Though no belief is held of anybody."""
+    await talk.remembers("my nephew theo starts school on monday")
+    await talk.remembers("so theo had a fit at the zoo, the doctor said never again any figs")
+    for number in range(12):
+        await talk.remembers(f"the school called about lunch number {number}, never again")
+    _, request = await reply_to(talk, "is there anything my nephew mustnt have", BUDGETS["small"])
+
+    assert "never again any figs" in request.stable + request.changing

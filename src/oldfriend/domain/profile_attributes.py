@@ -134,18 +134,16 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
 
 
 def add_safety(profile: Profile, about: Iterable[MemoryState]) -> Profile:
-    """Return a profile with what those whom these beliefs are about must not eat or must take."""
-    known = {each.memory.id for each in profile.attributes}
-    added = [
-        each
+    """Return a profile that begins with what these beliefs say that others must not eat or take."""
+    first = {
+        each.memory.id: each
         for each in about
         if is_safety_of_other(each.memory)
         and each.memory.status != "tentative"
         and each.memory.trust != "outside"
-        and each.memory.id not in known
-    ]
-    attributes = sorted((*profile.attributes, *added), key=get_attribute_sort_key)
-    return replace(profile, attributes=tuple(attributes)) if added else profile
+    }
+    others = (each for each in profile.attributes if each.memory.id not in first)
+    return replace(profile, attributes=(*first.values(), *others))
 
 
 def build_changes(beliefs: Iterable[MemoryState]) -> tuple[MemoryState, ...]:

@@ -161,19 +161,19 @@ class BeliefIndex:
             )
         return self._role_holders
 
-    def list_meant_entities(
-        self, text: str, language: str, own_names: Collection[str]
-    ) -> tuple[Entity, ...]:
+    def list_meant_entities(self, query: SearchQuery) -> tuple[Entity, ...]:
         """List whom a text names or calls by a role; whom it names come first."""
-        named = self.list_named_entities(text, own_names)
-        own_names = self._drop_namesakes(own_names)
-        names = find_own_names(text, own_names, language, others=named)
-        called = self.find_called(to_first_person(text, names, language), language)
-        return unite((*named, *called.entities))
+        named = self.list_named_entities(query.text, query.own_names)
+        return unite((*named, *self.find_called_by(query).entities))
 
-    def find_called(self, text: str, language: str) -> CalledByRole:
-        """Find whom a text in the first person calls by a role."""
-        references = find_role_references(text, language, self._entities)
+    def find_called_by(self, query: SearchQuery) -> CalledByRole:
+        """Find whom a text calls by a role, also if it calls the person by their own name."""
+        query = replace(query, own_names=self._drop_namesakes(query.own_names))
+        named = self.list_named_entities(query.text, query.own_names)
+        return self._find_called(_to_first_person(query, named)[0])
+
+    def _find_called(self, query: SearchQuery) -> CalledByRole:
+        references = find_role_references(query.text, query.language, self._entities)
         return self.role_holders.resolve(references) if references else NOBODY_CALLED
 
     @property
@@ -330,8 +330,11 @@ class BeliefIndex:
         query = replace(query, own_names=self._drop_namesakes(query.own_names))
         named_entities = self.list_named_entities(query.text, query.own_names)
         query, names_asker = _to_first_person(query, named_entities)
-        called = self.find_called(query.text, query.language)
-        meant = unite((*named_entities, *called.entities))
+        called = self._find_called(query)
+        told = (name for names in query.names_by_role.values() for name in names)
+        meant = unite(
+            (*named_entities, *called.entities, *self.list_named_entities(", ".join(told), ()))
+        )
         requested = find_requested_attribute(
             query.text, is_of_asker=names_asker and not named_entities
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
@@ -16,7 +17,7 @@ from oldfriend.domain.relations import (
 )
 from oldfriend.search.name_index import NameIndex
 from oldfriend.search.question_patterns import list_kin_words
-from oldfriend.search.role_references import RoleReference, find_role_in
+from oldfriend.search.role_references import RoleReference, Span, find_role_in
 from oldfriend.search.synonyms import ROLE_KEYS, list_role_keys
 
 _FAMILY: Final[frozenset[RelationType]] = frozenset(
@@ -56,14 +57,30 @@ def build_named_only(name: str, person: PersonId) -> Entity:
 class CalledByRole:
     """Whom a text calls by a role, as far as that is known."""
 
-    entities: tuple[Entity, ...] = ()  # each once
     meant: tuple[tuple[RoleReference, tuple[Entity, ...]], ...] = ()  # of each reference
     asked_names: tuple[MemoryState, ...] = ()  # what says who it is whose name is asked for
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """Those who are meant, and whose they are by name."""
+        owners = (each.owner for each, _ in self.meant if isinstance(each.owner, Entity))
+        passed = self.passed
+        called = (entities for each, entities in self.meant if each.span not in passed)
+        return unite((*owners, *chain(*called)))
 
     @property
     def unknown(self) -> list[RoleReference]:
         """References of which nobody is known to be meant."""
         return [reference for reference, entities in self.meant if not entities]
+
+    @property
+    def passed(self) -> frozenset[Span]:
+        """Where references stand that are only on the way: the sister of "my sister's husband"."""
+        return frozenset(
+            reference.owner.span
+            for reference, entities in self.meant
+            if entities and isinstance(reference.owner, RoleReference)
+        )
 
     @property
     def role_words(self) -> frozenset[str]:
@@ -117,25 +134,11 @@ class RoleHolders:
                 self._exact_roles.setdefault((each.entity.id, each.owner), set()).add(each.role)
 
     def resolve(self, references: Sequence[RoleReference]) -> CalledByRole:
-        """Return whom references mean, and whose they are by name.
-
-        Of "my sister's husband" the sister is meant only where nobody is known as her husband.
-        """
+        """Return whom references mean."""
         holders = {each.span: self._list_meant(each) for each in references}
         meant = [(each, unite(one.entity for one in holders[each.span])) for each in references]
-        passed = {
-            each.owner.span
-            for each, entities in meant
-            if entities and isinstance(each.owner, RoleReference)
-        }
-        owners = [each.owner for each in references if isinstance(each.owner, Entity)]
-        called = (one for each, entities in meant if each.span not in passed for one in entities)
         names = (one.known for each in references if each.asks_name for one in holders[each.span])
-        return CalledByRole(
-            entities=unite((*owners, *called)),
-            meant=tuple(meant),
-            asked_names=tuple(filter(None, names)),
-        )
+        return CalledByRole(meant=tuple(meant), asked_names=tuple(filter(None, names)))
 
     def _list_meant(self, reference: RoleReference) -> list[RoleHolder]:
         """List whom one reference means."""

@@ -148,6 +148,17 @@ def list_reference_grammars(text: str) -> Iterator[ReferenceGrammar]:
             yield load_reference_grammar(language)
 
 
+@cache
+def list_role_words(roles: tuple[str, ...]) -> frozenset[str]:
+    """List the words, in all languages, for these roles."""
+    return frozenset(
+        word
+        for language in list_languages("references")
+        for word, role in load_reference_grammar(language).words.items()
+        if not set(role.split("/")).isdisjoint(roles)
+    )
+
+
 def find_role_in(text: str) -> str:
     """Return the role that a few words tell of, in any language; "" if none."""
     folded = fold_text(text[:MAX_TEXT])

@@ -46,9 +46,11 @@ from oldfriend.search.own_names import list_told_names
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
 from oldfriend.search.question_patterns import RequestedAttribute
 from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
+from oldfriend.search.role_holders import unite
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.time_query import is_recency_query
 from oldfriend.search.types import MessageScope
+from oldfriend.turn.role_names import NOBODY_NAMED, NamedByRole, load_named_by_role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,11 +238,11 @@ async def recall(
         belief_answer_probability=result.found_beliefs.answer_probability,
         is_belief_answerable=result.found_beliefs.is_answerable
         and beliefs[:1] == result.recalled_beliefs[:1],
-        named_entities=result.found_beliefs.named_entities,
+        named_entities=unite((*result.found_beliefs.named_entities, *result.by_role.told)),
         requested_attribute=result.found_beliefs.requested,
         values_at_other_times=result.recalled_beliefs[hits:other_times],
         safety=result.recalled_beliefs[other_times:],
-        has_unknown_role=bool(result.found_beliefs.called.unknown),
+        has_unknown_role=result.by_role.has_unknown,
         is_about_past=result.found_beliefs.is_about_past,
         is_about_before_now=result.found_beliefs.is_before_now,
         preference_intent=find_preference_intent(query.text),
@@ -262,6 +264,7 @@ class SearchPass:
     messages: Sequence[Message] = ()
     missing_models: frozenset[str] = frozenset()
     found_beliefs: BeliefSearchResult = EMPTY_BELIEF_RESULT
+    by_role: NamedByRole = NOBODY_NAMED
     recalled_beliefs: tuple[RecalledBelief, ...] = ()
     superseded_messages: frozenset[MessageId] = frozenset()  # evidence for ended values
 
@@ -275,6 +278,14 @@ async def search_once(
             tx, search_deps.index_cache, person, answered_seqs=query.answered_seqs
         )
         question = replace(question, own_names=own_names)
+        by_role = await load_named_by_role(
+            tx,
+            search_deps.index_cache,
+            person.id,
+            question,
+            answered_seqs=query.answered_seqs,
+        )
+        question = replace(question, names_by_role=by_role.names_by_role)
         beliefs = await search_deps.index_cache.get_belief_index(tx, person.id)
         max_beliefs = limit if query.max_beliefs is None else query.max_beliefs
         is_limited = query.scope is not None or query.belief_ids is not None
@@ -311,6 +322,7 @@ async def search_once(
         message_hits=found,
         messages=messages,
         found_beliefs=believed,
+        by_role=by_role,
         recalled_beliefs=recalled,
         superseded_messages=frozenset(
             words.message for each in evidence.values() for words in each

@@ -5,7 +5,8 @@ writes.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -29,6 +30,7 @@ from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.role_holders import unite
 from oldfriend.search.tense import TimeFrame
 from oldfriend.turn.retrieval import get_utc_offset_s, list_own_names
+from oldfriend.turn.role_names import load_named_by_role
 
 MAX_NAMED = 3
 """The most entities for which context is loaded, if the text calls nobody by a role …"""
@@ -96,11 +98,17 @@ async def load_user_context(
     summaries = tuple(await list_written_summaries(tx, person.id))
     own_names = await list_own_names(tx, index_cache, person, answered_seqs=answered_seqs)
     beliefs = await index_cache.get_belief_index(tx, person.id)
-    named = list_meant(beliefs, text, language, own_names)
-    certain = [each for each in named if each.status != "uncertain"]
+    question = SearchQuery(text=text, language=language, own_names=own_names)
+    by_role = await load_named_by_role(
+        tx, index_cache, person.id, question, answered_seqs=answered_seqs
+    )
+    beliefs = await index_cache.get_belief_index(tx, person.id)
+    named = list_meant(beliefs, question, by_role.told)
+    stored = {each.id for each in beliefs.entities}
+    certain = [each for each in named if each.status != "uncertain" and each.id in stored]
     fits = build_relation_filter(text, person, now=now) if certain else is_current
     spoken_of = unite(
-        each for part in texts for each in list_meant(beliefs, part, language, own_names)
+        (*named, *chain(*(list_meant(beliefs, replace(question, text=each)) for each in texts)))
     )
     return UserContext(
         soul=await get_global_persona_text(tx),
@@ -121,12 +129,15 @@ async def load_user_context(
 
 
 def list_meant(
-    beliefs: BeliefIndex, text: str, language: str, own_names: Sequence[str]
+    beliefs: BeliefIndex, question: SearchQuery, told: Sequence[Entity] = ()
 ) -> tuple[Entity, ...]:
-    """List whom a text names or, if there is room, calls by a role."""
-    named = beliefs.list_named_entities(text, own_names)[:MAX_NAMED]
-    meant = beliefs.list_meant_entities(text, language, own_names)
-    return unite((*named, *meant))[: MAX_CALLED if len(meant) > len(named) else MAX_NAMED]
+    """List whom a text names or, if there is room, calls by a role.
+
+    `told`: whom the log says to play such a role.
+    """
+    named = beliefs.list_named_entities(question.text, question.own_names)[:MAX_NAMED]
+    called = (*beliefs.find_called_by(question).entities, *told)
+    return unite((*named, *called))[: MAX_CALLED if called else MAX_NAMED]
 
 
 def build_relation_filter(text: str, person: Person, *, now: Micros) -> RelationFilter:
