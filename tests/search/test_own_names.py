@@ -20,8 +20,8 @@ def entity(name: str, *aliases: str) -> Entity:
     return Entity(id=made, person=PERSON, name=name, aliases=aliases, kind="person", learned_at=NOW)
 
 
-def found(text: str, language: str, *memories: tuple[str, dict[str, object]]) -> list[str]:
-    """The beliefs that are found by Nora, best first."""
+def believed(language: str, *memories: tuple[str, dict[str, object]]) -> BeliefIndex:
+    """Beliefs, each a text and what else it says."""
     standing = EvidenceStats(
         strength=1.0, confidence=0.8, times_seen=1, first_seen=0, last_seen=NOW
     )
@@ -37,10 +37,21 @@ def found(text: str, language: str, *memories: tuple[str, dict[str, object]]) ->
         )
         memory = replace(plain, **fields)
         index.upsert([MemoryState(memory=memory, stats=standing, base_seq=number)], {})
+    return index
+
+
+def found(
+    text: str,
+    language: str,
+    *memories: tuple[str, dict[str, object]],
+    is_named: bool = False,
+) -> list[str]:
+    """The beliefs that are found by Nora, best first."""
+    index = believed(language, *memories)
     index.entities = (entity("Nora"), entity("Diego"))
     question = SearchQuery(text=text, language=language, asked_at=NOW, own_names=("Nora",))
     result = index.search(question, 5)
-    assert not {each.name for each in result.named_entities} & {"Nora"}
+    assert ("Nora" in {each.name for each in result.named_entities}) is is_named
     return [hit.known.memory.text for hit in result.hits]
 
 
@@ -136,3 +147,28 @@ def test_what_the_asker_said_is_found_by_a_name_that_stands_beside_no_message() 
 
     assert hits[0].seq == 1
     assert "said_by" in {reason.cause for reason in hits[0].reasons}
+
+
+def test_a_namesake_near_the_asker_is_not_the_asker() -> None:
+    """Whoever is called as their own father asks about the father by his name."""
+    father = {"subject": "other", "key": "Nora:relation", "value": "mother"}
+    told = [
+        ("Nora is the mother.", {**father, "entities": (ObjectId("Nora"),)}),
+        ("Nora lives in Braga.", {"subject": "other", "key": "Nora:location"}),
+        ("Lives in Faro.", {"key": "location"}),
+    ]
+
+    hits = found("Where does Nora live?", "en", *told, is_named=True)
+    assert hits[0] == "Nora lives in Braga."
+
+
+def test_the_askers_dog_is_found_by_the_askers_name_though_no_belief_calls_it_a_dog() -> None:
+    """Whose pet it is has not been said, so it is the asker's."""
+    index = believed("en", ("Biscuit the whippet hates baths.", {"subject": "other"}))
+    index.entities = (replace(entity("Biscuit"), kind="pet"), entity("Diego"))
+    question = SearchQuery(
+        text="what is Nora's dog called", language="en", asked_at=NOW, own_names=("Nora",)
+    )
+
+    hits = index.search(question, 5).hits
+    assert [hit.known.memory.text for hit in hits] == ["Biscuit the whippet hates baths."]

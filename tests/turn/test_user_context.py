@@ -68,7 +68,7 @@ async def asked(talk: Talk, text: str) -> UserContext:
     """What is at hand for a question."""
     async with talk.app.db.begin_read() as tx:
         return await load_user_context(
-            tx, talk.app.index_cache, talk.line.person, text, now=talk.clock()
+            tx, talk.app.index_cache, talk.line.person, [text], language="en", now=talk.clock()
         )
 
 

@@ -30,7 +30,22 @@ FIRST_KEYS: Final = (*IDENTITY_KEYS, *RELATION_KEYS, *WORK_KEYS, *HOME_KEYS, *HE
 CLOSE_RELATIONS: Final = frozenset({"partner_of", "parent_of", "child_of", "sibling_of"})
 """Relations to the person that belong to who they are."""
 SAFETY_KEYS: Final = frozenset(
-    {"allergies", "allergy", "dietary", "diet", "conditions", "medication", "medicine"}
+    {
+        "allergies",
+        "allergy",
+        "allergic",
+        "intolerance",
+        "intolerances",
+        "dietary",
+        "diet",
+        "health",
+        "condition",
+        "conditions",
+        "illness",
+        "medication",
+        "medications",
+        "medicine",
+    }
 )
 """Keys of what may harm somebody if it is not thought of, also somebody else than the person."""
 MAX_SAFETY_OF_OTHERS: Final = 8
@@ -118,6 +133,19 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
     )
 
 
+def add_safety(profile: Profile, about: Iterable[MemoryState]) -> Profile:
+    """Return a profile that begins with what these beliefs say that others must not eat or take."""
+    first = {
+        each.memory.id: each
+        for each in about
+        if is_safety_of_other(each.memory)
+        and each.memory.status != "tentative"
+        and each.memory.trust != "outside"
+    }
+    others = (each for each in profile.attributes if each.memory.id not in first)
+    return replace(profile, attributes=(*first.values(), *others))
+
+
 def build_changes(beliefs: Iterable[MemoryState]) -> tuple[MemoryState, ...]:
     """List what has happened to the person, and what has begun or ended, the newest first.
 
@@ -172,7 +200,12 @@ def is_safety_of_other(memory: Memory) -> bool:
     """Return whether a fact says what somebody else must not eat or must take."""
     owner, _, bare = memory.key.rpartition(":")
     is_of_other = bool(owner) or memory.subject == "other"
-    return memory.kind in ATTRIBUTE_KINDS and is_of_other and bare in SAFETY_KEYS
+    return memory.kind in ATTRIBUTE_KINDS and is_of_other and is_safety_key(bare)
+
+
+def is_safety_key(key: str) -> bool:
+    """Return whether a key, or a word of it, is of what may harm somebody: "nut_allergy"."""
+    return not SAFETY_KEYS.isdisjoint((key, *key.split("_")))
 
 
 def is_profile_key(key: str) -> bool:

@@ -21,9 +21,11 @@ PackFile = Literal[
     "phrases",  # what the offline companion understands and says
     "queries",  # what a search query is about
     "questions",  # which facts a question asks for
+    "references",  # how somebody is called by their role
     "relation_cues",
     "restatement",  # how a statement gives an earlier one another value
     "roles",  # words for relatives, partners and pets
+    "safety",  # about what it matters what somebody must not eat or must take
     "rules",  # which plain statements are read without a model
 ]
 Script = Literal["latin", "cyrillic", "han", "kana", "hangul"]

@@ -8,6 +8,7 @@ from oldfriend.domain.memories import Entity, MemoryState
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
 from oldfriend.search.question_patterns import RequestedAttribute
+from oldfriend.search.role_holders import NOBODY_CALLED, CalledByRole
 from oldfriend.search.types import Reason, SearchResult
 
 _MIN_COVERAGE: Final = dict.fromkeys(("es", "fr", "pt", "it"), 0.45)
@@ -35,7 +36,9 @@ class BeliefSearchResult:
     hits: tuple[ScoredBelief, ...] = ()
     answer_probability: float = 0.0
     language: str = ""
-    named_entities: tuple[Entity, ...] = ()
+    named_entities: tuple[Entity, ...] = ()  # named, or called by a role
+    called: CalledByRole = NOBODY_CALLED  # whom the question calls by a role
+    safety: tuple[ScoredBelief, ...] = ()  # what harms these, if it is about food or health
     requested: RequestedAttribute | None = None  # the attribute that is asked for
     other_times: tuple[ScoredBelief, ...] = ()  # its values of other times, if none matches
     superseded: tuple[MemoryState, ...] = ()  # its ended values, if a current one matches

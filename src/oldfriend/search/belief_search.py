@@ -19,6 +19,7 @@ from oldfriend.domain.profile_attributes import (
     build_changes,
     build_profile,
     drop_long_overdue,
+    is_safety_of_other,
     select_lately,
 )
 from oldfriend.domain.relations import EntityResolver
@@ -45,6 +46,9 @@ from oldfriend.search.preference_intent import (
 )
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.result_order import deduplicate, demote_current_values, sort_by_date
+from oldfriend.search.role_holders import NOBODY_CALLED, CalledByRole, RoleHolders, unite
+from oldfriend.search.role_references import find_role_references
+from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.subject_query import SubjectQuery, is_about_other
@@ -81,6 +85,7 @@ class BeliefIndex:
         "_own_seqs",
         "_profile",
         "_relation_seqs",
+        "_role_holders",
         "_seq_by_id",
         "possible_duplicates",
     )
@@ -101,6 +106,7 @@ class BeliefIndex:
         self._explicit_seqs: set[int] = set()
         self._relation_seqs: set[int] = set()  # triples: found via entities, not words
         self._graph: EntityGraph | None = None
+        self._role_holders: RoleHolders | None = None
         self._entities: tuple[Entity, ...] = ()
         self._name_index = NameIndex(())
         self._entity_names = EntityResolver(())
@@ -127,7 +133,7 @@ class BeliefIndex:
         self._name_index = NameIndex(self._entities)
         self._entity_names = EntityResolver(known)
         self.possible_duplicates = tuple(list_possible_duplicates(self._entities))
-        self._graph = None
+        self._graph = self._role_holders = None
 
     @property
     def graph(self) -> EntityGraph:
@@ -138,7 +144,37 @@ class BeliefIndex:
 
     def list_named_entities(self, text: str, own_names: Collection[str]) -> tuple[Entity, ...]:
         """List the entities that a text names, without one that is the person."""
+        own_names = self._drop_namesakes(own_names)
         return drop_own(self._name_index.list_named_entities(text), own_names)
+
+    def _drop_namesakes(self, own_names: Collection[str]) -> tuple[str, ...]:
+        """Return the person's names without those of somebody near them: a father and a son Tom."""
+        others = self.role_holders.names if own_names else frozenset()
+        return tuple(name for name in own_names if name.casefold() not in others)
+
+    @property
+    def role_holders(self) -> RoleHolders:
+        """Who plays which role for the person or for somebody near them."""
+        if self._role_holders is None:
+            self._role_holders = RoleHolders(
+                self.live, self._entities, self._entity_names, self._name_index
+            )
+        return self._role_holders
+
+    def list_meant_entities(self, query: SearchQuery) -> tuple[Entity, ...]:
+        """List whom a text names or calls by a role; whom it names come first."""
+        named = self.list_named_entities(query.text, query.own_names)
+        return unite((*named, *self.find_called_by(query).entities))
+
+    def find_called_by(self, query: SearchQuery) -> CalledByRole:
+        """Find whom a text calls by a role, also if it calls the person by their own name."""
+        query = replace(query, own_names=self._drop_namesakes(query.own_names))
+        named = self.list_named_entities(query.text, query.own_names)
+        return self._find_called(_to_first_person(query, named)[0])
+
+    def _find_called(self, query: SearchQuery) -> CalledByRole:
+        references = find_role_references(query.text, query.language, self._entities)
+        return self.role_holders.resolve(references) if references else NOBODY_CALLED
 
     @property
     def live(self) -> tuple[MemoryState, ...]:
@@ -178,6 +214,27 @@ class BeliefIndex:
         seqs = sorted(self._mentions.list_mentions((), self._entity_names.list_merged_ids(entity)))
         known = (self._by_seq[seq] for seq in seqs)
         return [each for each in known if with_ended or each.memory.is_live]
+
+    def list_safety_of(self, entities: Sequence[Entity]) -> list[MemoryState]:
+        """List the live beliefs that say what these must not eat or must take."""
+        ids = {each.id for each in entities}
+        names = {name.casefold() for each in entities for name in (each.name, *each.aliases)}
+        return [
+            each
+            for each in (self.live if entities else ())
+            if is_safety_of_other(each.memory)
+            and (
+                each.memory.key.rpartition(":")[0].casefold() in names
+                or not ids.isdisjoint(map(self._entity_names.resolve, each.memory.entities))
+            )
+        ]
+
+    def _list_asked_safety(
+        self, query: SearchQuery, meant: Sequence[Entity]
+    ) -> Sequence[MemoryState]:
+        """List what harms those who are meant, if the question is about food or health."""
+        is_asked = bool(meant) and bool(find_safety_topics(query.text, query.language))
+        return self.list_safety_of(meant) if is_asked else ()
 
     def get_vectors_by_text(self, beliefs: Iterable[MemoryState]) -> dict[str, Floats]:
         """Return the vectors of these beliefs by their texts, for those that have one."""
@@ -240,6 +297,7 @@ class BeliefIndex:
 
     def _invalidate_caches(self) -> None:
         self._live = self._live_by_kind = self._profile = self._graph = self._changes = None
+        self._role_holders = None
 
     def update_stats(self, standings: Mapping[ObjectId, EvidenceStats]) -> None:
         """Update the evidence stats of beliefs."""
@@ -269,15 +327,22 @@ class BeliefIndex:
         scorer: Scorer = typed_decay,
     ) -> BeliefSearchResult:
         """Return the k beliefs that best answer a question, best first."""
+        query = replace(query, own_names=self._drop_namesakes(query.own_names))
         named_entities = self.list_named_entities(query.text, query.own_names)
         query, names_asker = _to_first_person(query, named_entities)
+        called = self._find_called(query)
+        told = (name for names in query.names_by_role.values() for name in names)
+        meant = unite(
+            (*named_entities, *called.entities, *self.list_named_entities(", ".join(told), ()))
+        )
         requested = find_requested_attribute(
             query.text, is_of_asker=names_asker and not named_entities
         )
         time_frame = TimeFrame(query, is_past=requested is not None and requested.is_past)
         if not self._by_seq:
             return BeliefSearchResult(
-                named_entities=named_entities,
+                named_entities=meant,
+                called=called,
                 requested=requested,
                 is_before_now=time_frame.is_before_now,
             )
@@ -287,41 +352,28 @@ class BeliefIndex:
             self.entities,
             has_explicit_time=time_frame.has_explicit_time,
             named_entities=named_entities,
+            called=called,
             names_asker=names_asker,
         )
         values = collect_attribute_values(
             requested, self._filter_by_kind(kinds) if requested else (), time_frame, subject
         )
+        values = values if requested else AttributeValues(matching=called.asked_names)
         preference = find_preference_intent(query.text)
         excluded = (
             self._list_excluded(time_frame, kinds)
             | self._list_off_subject(subject)
             | self._list_opposite_preferences(preference)
         )
-        index_query = replace(
-            query,
-            text=rewrite_idioms(query.text),
-            exclude=excluded,
-            legacy_embeddings={},
-            exact_cosines={},
-        )
-        if time_frame.has_explicit_time:
-            index_query = replace(
-                index_query, exclude=excluded | list_non_events(index_query, self._by_seq.values())
-            )
-            found = search_with_undated(
-                self._index, index_query, _OVERFETCH_FACTOR * k, self._is_durable
-            )
-        else:
-            found = search(self._index, index_query, _OVERFETCH_FACTOR * k)
+        found = self._search_index(query, time_frame, excluded, _OVERFETCH_FACTOR * k)
         ranker = BeliefRanker(query, scorer)
-        hits = self._score_hits(found, ranker, named_entities)
-        hits += self._list_named_hits(named_entities, hits, excluded, ranker)
+        hits = self._score_hits(found, ranker, meant)
+        hits += self._list_named_hits(meant, hits, excluded, ranker)
         if not kinds or "triple" in kinds:
             hits = self._add_reached(
                 hits,
                 self.list_reachable(
-                    named_entities,
+                    meant,
                     matches=time_frame.is_valid if time_frame.is_past else is_current,
                 ),
                 ranker,
@@ -343,13 +395,31 @@ class BeliefIndex:
             hits=tuple(_put_requested_first(values, best, ranker)[:k]),
             answer_probability=max(found.answer_probability, confidence),
             language=found.language,
-            named_entities=named_entities,
+            named_entities=meant,
+            called=called,
             requested=requested,
             other_times=tuple(_build_value_hits(values.other_times, ranker)),
+            safety=tuple(_build_value_hits(self._list_asked_safety(query, meant), ranker)),
             superseded=values.superseded,
             is_about_past=time_frame.is_past,
             is_before_now=time_frame.is_before_now,
         )
+
+    def _search_index(
+        self, query: SearchQuery, time_frame: TimeFrame, excluded: frozenset[int], limit: int
+    ) -> SearchResult:
+        """Search by words and vectors; of a named time, among what happened or has no date."""
+        query = replace(
+            query,
+            text=rewrite_idioms(query.text),
+            exclude=excluded,
+            legacy_embeddings={},
+            exact_cosines={},
+        )
+        if not time_frame.has_explicit_time:
+            return search(self._index, query, limit)
+        query = replace(query, exclude=excluded | list_non_events(query, self._by_seq.values()))
+        return search_with_undated(self._index, query, limit, self._is_durable)
 
     def list_reachable(
         self, named_entities: Sequence[Entity], *, matches: RelationFilter = is_current

@@ -1,12 +1,13 @@
 """Query parser: extracts a question's content words, dates, pronouns and answer type."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final
 
 from oldfriend.search.date_parser import DateSpan
+from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, to_term, tokenize
 from oldfriend.search.types import SearchQuery
@@ -119,12 +120,18 @@ def parse_query(query: SearchQuery, languages: Sequence[str]) -> ParsedQuery:
     ] or surfaces
     if _is_too_short(lowered, surfaces):
         content_words = []
-    all_languages = dict.fromkeys((query.language, *languages))
+    all_languages = tuple(dict.fromkeys((query.language, *languages)))
     return ParsedQuery(
         words=tuple(
             QueryWord(
                 surface=word,
-                terms=tuple(dict.fromkeys(to_term(word, language) for language in all_languages)),
+                terms=tuple(
+                    dict.fromkeys(
+                        to_term(each, language)
+                        for each in (word, *_list_names(word, query.names_by_role))
+                        for language in all_languages
+                    )
+                ),
             )
             for word in content_words[:_MAX_WORDS]
         ),
@@ -137,6 +144,15 @@ def parse_query(query: SearchQuery, languages: Sequence[str]) -> ParsedQuery:
         spans=() if query.is_timeless else parse_query_spans(query),
         language=query.language,
     )
+
+
+def _list_names(word: str, names_by_role: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the first words of the names of those whom a word calls by their role."""
+    if not names_by_role:
+        return
+    folded = fold_text(word)
+    for name in names_by_role.get(folded) or names_by_role.get(folded.removesuffix("s"), ()):
+        yield from tokenize(name)[:1]
 
 
 def _detect_answer_types(lowered: str) -> AnswerType:

@@ -18,6 +18,7 @@ from oldfriend.search.name_index import list_named_entities
 from oldfriend.search.own_names import OWN_NAME_KEYS
 from oldfriend.search.query_parser import ParsedQuery
 from oldfriend.search.question_patterns import has_any_word, list_kin_words
+from oldfriend.search.role_holders import NOBODY_CALLED, CalledByRole
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.synonyms import get_role_words, list_role_keys
 from oldfriend.search.tokenizer import is_unspaced, to_term, tokenize
@@ -129,6 +130,7 @@ class SubjectQuery:
     __slots__ = (
         "_addressed",
         "_belonging",
+        "_called",
         "_descriptions",
         "_is_for_a_name",
         "_kin",
@@ -147,11 +149,13 @@ class SubjectQuery:
         *,
         has_explicit_time: bool,
         named_entities: Sequence[Entity] | None = None,
+        called: CalledByRole = NOBODY_CALLED,
         names_asker: bool = False,
     ) -> None:
         """Read the subject from the question; if it names a time, capitals are not names.
 
         `named_entities`: the entities that the question names, if already known.
+        `called`: whom it calls by a role.
         `names_asker`: it was asked with the asker's own name.
         """
         lowered = text.lower()  # lower, not casefold, so that "ß" is kept
@@ -161,7 +165,8 @@ class SubjectQuery:
         self._named = (
             list_named_entities(text, entities) if named_entities is None else tuple(named_entities)
         )
-        self.entity_ids = frozenset(each.id for each in self._named)
+        self._called = called.entities
+        self.entity_ids = frozenset(each.id for each in (*self._named, *self._called))
         self.is_about_self = names_asker or words.own.search(lowered) is not None
         self._is_for_a_name = _NAME.search(lowered) is not None and not _CALLS_ME.search(lowered)
         nouns = words.belonging.findall(lowered)
@@ -171,7 +176,7 @@ class SubjectQuery:
             for kin, part in get_role_words(known).items()
             if is_kin_named(kin, lowered, self._belonging)
             for word in (kin, *list_kin_words(list_role_keys(part)))
-        )
+        ).union(called.role_words)
         described = entities if self._belonging else ()
         self._descriptions = {each.id: each.description for each in described}
         is_of_somebody = (
@@ -196,7 +201,8 @@ class SubjectQuery:
         if self.is_name_query and bare in OWN_NAME_KEYS:
             return self._has_what_belongs(memory)
         if self._kin and memory.key and memory.kind in ATTRIBUTE_KINDS:
-            return self._tells_of_kin(memory)  # where I live says nothing about my father
+            # Where I live says nothing about my father.
+            return self._tells_of_kin(memory) or self._names_called(memory)
         return not self.is_about_someone or self._mentions(
             build_mention_text(memory), memory.entities
         )
@@ -220,7 +226,7 @@ class SubjectQuery:
     def can_be_addressed_to(self, memory: Memory) -> bool:
         """Tell whether a promise may have been made to the one whom the question names, if any."""
         if self._kin and not self._named:
-            return self._tells_of_kin(memory)
+            return self._tells_of_kin(memory) or self._names_called(memory)
         if not (self._named or self._addressed):
             return True
         is_named = has_any_word(self._addressed, memory.text)
@@ -229,6 +235,13 @@ class SubjectQuery:
     def _tells_of_kin(self, memory: Memory) -> bool:
         return has_any_word(self._kin, memory.text)
 
+    def _names_called(self, memory: Memory) -> bool:
+        """Tell whether a belief mentions whom the question calls by a role."""
+        ids = {each.id for each in self._called}
+        return not ids.isdisjoint(memory.entities) or bool(
+            self._called and list_named_entities(build_mention_text(memory), self._called)
+        )
+
     def _names_who(self, memory: Memory) -> bool:
         text = f"{memory.text} {memory.key.replace(':', ' ').replace('_', ' ')}"
         return self._mentions(text, memory.entities)
@@ -236,7 +249,8 @@ class SubjectQuery:
     def _mentions(self, text: str, entities: Collection[EntityId]) -> bool:
         if not self.entity_ids.isdisjoint(entities):
             return True
-        return has_any_word(self._names, text) or bool(list_named_entities(text, self._named))
+        meant = (*self._named, *self._called)
+        return has_any_word(self._names, text) or bool(list_named_entities(text, meant))
 
     def _has_what_belongs(self, memory: Memory) -> bool:
         if not self._belonging:

@@ -75,6 +75,7 @@ _SEVERAL: Final[Mapping[str, tuple[str, ...]]] = {
     "grandparents": ("grandmother", "grandfather"),
     "pets": ("pets", *sorted(PET_ROLES - {"pets"})),
     "friend": ("friend", "best friend", "best_friend"),
+    **dict.fromkeys(("flatmate", "roommate"), ("flatmate", "roommate")),
     **{child: (child, "children") for child in ("son", "daughter")},
     **{pet: (pet, "pets") for pet in PET_ROLES - {"pet", "pets"}},
     **dict.fromkeys(PARTNER_ROLES, PARTNER_ROLES),

@@ -87,6 +87,8 @@ class SearchQuery:
     zone_offset_s: int = 0  # of the asker's time zone
     is_timeless: bool = False  # ignore the dates in the text
     own_names: tuple[str, ...] = ()  # names of the asker
+    # By a word for a role, folded, the names of those whom it means.
+    names_by_role: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     exclude: frozenset[int] = frozenset()
     scope: MessageScope | None = None  # None: all messages
     exact_cosines: Mapping[int, float] = field(default_factory=dict)  # of exact vectors, by seq

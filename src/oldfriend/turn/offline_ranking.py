@@ -13,7 +13,7 @@ from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Entity, Memory
 from oldfriend.domain.messages import Message
-from oldfriend.domain.relations import RELATION_KEY_SUFFIX
+from oldfriend.domain.relations import RELATION_KEY, RELATION_KEY_SUFFIX
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.restatement_detection import find_restatement
 from oldfriend.search import list_named_entities
@@ -21,7 +21,7 @@ from oldfriend.search.attribute_lookup import list_kin_names
 from oldfriend.search.preference_intent import is_opposite_text
 from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
 from oldfriend.search.subject_query import is_only_about_kin
-from oldfriend.search.synonyms import list_key_synonyms
+from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced, tokenize
 from oldfriend.turn.retrieval import RecalledBelief, RecalledItem, RecalledMessage, RecallResult
@@ -75,6 +75,12 @@ def is_only_relation(belief: RecalledBelief) -> bool:
     """Tell whether a belief only tells who somebody is, matched by their name alone."""
     is_relation = belief.state.memory.key.endswith(RELATION_KEY_SUFFIX)
     return is_relation and has_only_names(belief)
+
+
+def tells_role(belief: RecalledBelief) -> bool:
+    """Tell whether a belief only tells who plays a role: a daughter, or a dog."""
+    bare = belief.state.memory.key.rpartition(":")[2]
+    return bare == RELATION_KEY or bare in ROLE_KEYS
 
 
 def has_named_entity(recalled: RecalledMessage, recall_result: RecallResult) -> bool:

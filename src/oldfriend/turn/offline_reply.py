@@ -55,6 +55,7 @@ from oldfriend.turn.offline_ranking import (
     list_later_than_messages,
     list_rewritten_beliefs,
     select_told,
+    tells_role,
 )
 from oldfriend.turn.quotes import format_quote
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, build_recalled_item
@@ -146,6 +147,8 @@ def judge_certainty(
         return "none"
     if context.told_then is not None:
         return "sure" if context.told_then.is_recap else "unsure"
+    if items[0].object in {get_item_id(each) for each in recall_result.safety}:
+        return "unsure"  # it matters here, and may not be what was asked
     if items[0].kind == "memory":
         is_other_time = recall_result.is_about_past and recall_result.values_at_other_times
         return "unsure" if is_other_time else "sure"
@@ -231,15 +234,33 @@ def answer_question(
         asks_who
         and context.user_context.named
         and context.recall_result.requested_attribute is None
+        and not context.recall_result.has_unknown_role
     ):
         text, used = answer_who_is(context, book, zone)
     else:
         text, used = put_later_first(
             *answer_from_memory(context.recall_result, book, zone), context.recall_result, book
         )
+    text, used = add_safety(text, used, context.recall_result, book, zone)
     if perception.note is not None:
         text = f"{format_note_confirmation(perception.note, context, book)}\n\n{text}"
     return text, used
+
+
+def add_safety(
+    text: str,
+    used: Sequence[RecalledItem],
+    recall_result: RecallResult,
+    book: LocalePhrases,
+    zone: str,
+) -> tuple[str, Sequence[RecalledItem]]:
+    """Add what harms those whom a question about food or health means, if it is not told yet."""
+    told = {*map(get_item_id, used)}
+    added = [each for each in recall_result.safety if get_item_id(each) not in told][:MAX_VALUES]
+    if added and all(isinstance(each, RecalledBelief) and tells_role(each) for each in used):
+        used = ()  # who somebody is was not asked
+    lines = [format_belief(each, book, zone) for each in added]
+    return "\n\n".join([text, *lines] if used else lines or [text]), [*used, *added]
 
 
 def answer_told_then(
@@ -301,6 +322,7 @@ def answer_from_memory(
         each
         for each in recall_result.beliefs
         if can_answer(each, recall_result.requested_attribute)
+        and not (recall_result.has_unknown_role and tells_role(each))
     ]
     is_known = recall_result.is_belief_answerable and beliefs[:1] == [*recall_result.beliefs[:1]]
     if is_known and is_only_relation(beliefs[0]):  # the relation was not asked for

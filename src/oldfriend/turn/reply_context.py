@@ -4,7 +4,7 @@ The offline companion has no window of recent messages, so nothing recent is lef
 for a model, what it reads in the window is not recalled. Reads and never writes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
@@ -69,6 +69,8 @@ MAX_RECALLED_OFFLINE = 8
 """The most messages recalled for a reply that only quotes."""
 MAX_READ_OFFLINE = 20
 """The most messages recalled for the reader to judge."""
+MAX_SPOKEN_OF = 6
+"""Recent messages whose people are still spoken of: "dinner with Mia", then "where do we go"."""
 MAX_RECALLED = 32
 """The most messages recalled for a reply by a model; hardly more fit into its budget."""
 
@@ -217,10 +219,12 @@ async def load_known_context(utterance: Utterance, search_deps: SearchDeps) -> K
     """Read what is known without a search; skip what cannot be read, except the recent messages."""
     try:
         async with search_deps.db.begin_read() as tx:
+            surrounding = await load_surrounding_messages(tx, utterance)
+            recent = surrounding.recent_messages
             return KnownContext(
-                surrounding=await load_surrounding_messages(tx, utterance),
+                surrounding=surrounding,
                 notes=await list_known_notes(tx, utterance.person),
-                user_context=await load_user_context_for(tx, utterance, search_deps),
+                user_context=await load_user_context_for(tx, utterance, search_deps, recent),
                 companion_state=await load_companion_state(tx, search_deps.index_cache, utterance),
             )
     except READ_ERRORS:
@@ -238,9 +242,9 @@ async def load_known_parts(utterance: Utterance, search_deps: SearchDeps) -> Kno
         parts = parts.with_read_error("notes", error)
     try:
         async with search_deps.db.begin_read() as tx:
-            parts = replace(
-                parts, user_context=await load_user_context_for(tx, utterance, search_deps)
-            )
+            recent = parts.surrounding.recent_messages
+            user_context = await load_user_context_for(tx, utterance, search_deps, recent)
+            parts = replace(parts, user_context=user_context)
     except READ_ERRORS as error:
         parts = parts.with_read_error("profile", error)
     try:
@@ -255,14 +259,18 @@ async def load_known_parts(utterance: Utterance, search_deps: SearchDeps) -> Kno
 
 
 async def load_user_context_for(
-    tx: Transaction, utterance: Utterance, search_deps: SearchDeps
+    tx: Transaction,
+    utterance: Utterance,
+    search_deps: SearchDeps,
+    recent_messages: Sequence[Message] = (),
 ) -> UserContext:
-    """Return what is known of the person and of those the utterance names."""
+    """Return what is known of the person and of those the utterance means."""
     return await load_user_context(
         tx,
         search_deps.index_cache,
         utterance.person,
-        utterance.text,
+        [utterance.text, *(each.text for each in recent_messages[-MAX_SPOKEN_OF:])],
+        language=utterance.message.language or "",
         now=utterance.message.at,
         answered_seqs=[each.seq for each in utterance.messages],
     )

@@ -46,9 +46,11 @@ from oldfriend.search.own_names import list_told_names
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
 from oldfriend.search.question_patterns import RequestedAttribute
 from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
+from oldfriend.search.role_holders import unite
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.time_query import is_recency_query
 from oldfriend.search.types import MessageScope
+from oldfriend.turn.role_names import NOBODY_NAMED, NamedByRole, load_named_by_role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,9 @@ class RecallResult:
     requested_attribute: RequestedAttribute | None = None  # the requested attribute
     # Its values at other times, if none held at the time asked about.
     values_at_other_times: tuple[RecalledBelief, ...] = ()
+    has_unknown_role: bool = False  # it calls somebody by a role that nobody is known to play
+    # What those whom the question means must not eat or must take, if it is about food or health.
+    safety: tuple[RecalledBelief, ...] = ()
     is_about_past: bool = False  # the question is about the past
     is_about_before_now: bool = False  # about the past, without a named time
     preference_intent: PreferenceIntent | None = None  # it asks for likes or dislikes
@@ -213,10 +218,9 @@ async def recall(
         }
         question = replace(question, legacy_embeddings={**question.legacy_embeddings, **embeddings})
         result = await search_once(search_deps, person, question, limit, query)
-    by_seq, hits = (
-        {message.seq: message for message in result.messages},
-        len(result.found_beliefs.hits),
-    )
+    by_seq = {message.seq: message for message in result.messages}
+    hits = len(result.found_beliefs.hits)
+    other_times = hits + len(result.found_beliefs.other_times)
     found = [RecalledMessage(message=by_seq[hit.seq], hit=hit) for hit in result.message_hits.hits]
     found_ids = {each.message.id for each in found}
     beliefs = tuple(
@@ -234,9 +238,11 @@ async def recall(
         belief_answer_probability=result.found_beliefs.answer_probability,
         is_belief_answerable=result.found_beliefs.is_answerable
         and beliefs[:1] == result.recalled_beliefs[:1],
-        named_entities=result.found_beliefs.named_entities,
+        named_entities=unite((*result.found_beliefs.named_entities, *result.by_role.told)),
         requested_attribute=result.found_beliefs.requested,
-        values_at_other_times=result.recalled_beliefs[hits:],
+        values_at_other_times=result.recalled_beliefs[hits:other_times],
+        safety=result.recalled_beliefs[other_times:],
+        has_unknown_role=result.by_role.has_unknown,
         is_about_past=result.found_beliefs.is_about_past,
         is_about_before_now=result.found_beliefs.is_before_now,
         preference_intent=find_preference_intent(query.text),
@@ -258,6 +264,7 @@ class SearchPass:
     messages: Sequence[Message] = ()
     missing_models: frozenset[str] = frozenset()
     found_beliefs: BeliefSearchResult = EMPTY_BELIEF_RESULT
+    by_role: NamedByRole = NOBODY_NAMED
     recalled_beliefs: tuple[RecalledBelief, ...] = ()
     superseded_messages: frozenset[MessageId] = frozenset()  # evidence for ended values
 
@@ -271,6 +278,14 @@ async def search_once(
             tx, search_deps.index_cache, person, answered_seqs=query.answered_seqs
         )
         question = replace(question, own_names=own_names)
+        by_role = await load_named_by_role(
+            tx,
+            search_deps.index_cache,
+            person.id,
+            question,
+            answered_seqs=query.answered_seqs,
+        )
+        question = replace(question, names_by_role=by_role.names_by_role)
         beliefs = await search_deps.index_cache.get_belief_index(tx, person.id)
         max_beliefs = limit if query.max_beliefs is None else query.max_beliefs
         is_limited = query.scope is not None or query.belief_ids is not None
@@ -296,7 +311,9 @@ async def search_once(
             )
         found = search(index, question, limit)
         messages = await list_messages_by_seq(tx, person.id, [hit.seq for hit in found.hits])
-        recalled = await load_recalled_beliefs(tx, person, [*believed.hits, *believed.other_times])
+        recalled = await load_recalled_beliefs(
+            tx, person, [*believed.hits, *believed.other_times, *believed.safety]
+        )
         superseded_ids = [each.memory.id for each in believed.superseded]
         evidence = (
             await list_object_evidence(tx, person.id, superseded_ids) if superseded_ids else {}
@@ -305,6 +322,7 @@ async def search_once(
         message_hits=found,
         messages=messages,
         found_beliefs=believed,
+        by_role=by_role,
         recalled_beliefs=recalled,
         superseded_messages=frozenset(
             words.message for each in evidence.values() for words in each

@@ -5,7 +5,8 @@ writes.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -14,6 +15,8 @@ from oldfriend.domain.people import Person
 from oldfriend.domain.profile_attributes import (
     EMPTY_PROFILE,
     Profile,
+    add_safety,
+    is_safety_of_other,
     sort_by_importance,
 )
 from oldfriend.domain.supersession import is_or_was_true
@@ -24,11 +27,15 @@ from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search import BeliefIndex, ReachedRelation, SearchQuery
 from oldfriend.search.entity_graph import RelationFilter, is_current
 from oldfriend.search.question_patterns import find_requested_attribute
+from oldfriend.search.role_holders import unite
 from oldfriend.search.tense import TimeFrame
 from oldfriend.turn.retrieval import get_utc_offset_s, list_own_names
+from oldfriend.turn.role_names import load_named_by_role
 
 MAX_NAMED = 3
-"""The most named entities for which context is loaded."""
+"""The most entities for which context is loaded, if the text calls nobody by a role …"""
+MAX_CALLED = 6
+"""… and if it does: "my kids" may be several."""
 MAX_BELIEFS_PER_ENTITY = 12
 MAX_RELATIONS = 5
 
@@ -59,7 +66,7 @@ class UserContext:
     soul: str = ""  # the global persona text
     core_blocks: tuple[CoreBlock, ...] = ()  # of this person
     profile: Profile = EMPTY_PROFILE
-    named: tuple[EntityContext, ...] = ()  # entities that the text names
+    named: tuple[EntityContext, ...] = ()  # entities that the text names or calls by a role
     relations_between: tuple[MemoryState, ...] = ()  # between the first two named
     possible_duplicates: tuple[tuple[Entity, Entity], ...] = ()  # pairs with a named entity
     entities: tuple[Entity, ...] = ()
@@ -76,22 +83,37 @@ async def load_user_context(
     tx: Transaction,
     index_cache: IndexCache,
     person: Person,
-    text: str,
+    texts: Sequence[str],
     *,
+    language: str,
     now: Micros,
     answered_seqs: Collection[int] = (),
 ) -> UserContext:
-    """Load what is known of a person; relations are those of the time asked about."""
+    """Load what is known of a person; relations are those of the time asked about.
+
+    The first text is what is said now; of others, said just before, it only matters whom they
+    mean: what these must not eat or must take is always part of the profile.
+    """
+    text = texts[0]
     summaries = tuple(await list_written_summaries(tx, person.id))
     own_names = await list_own_names(tx, index_cache, person, answered_seqs=answered_seqs)
     beliefs = await index_cache.get_belief_index(tx, person.id)
-    named = beliefs.list_named_entities(text, own_names)[:MAX_NAMED]
-    certain = [each for each in named if each.status != "uncertain"]
+    question = SearchQuery(text=text, language=language, own_names=own_names)
+    by_role = await load_named_by_role(
+        tx, index_cache, person.id, question, answered_seqs=answered_seqs
+    )
+    beliefs = await index_cache.get_belief_index(tx, person.id)
+    named = list_meant(beliefs, question, by_role.told)
+    stored = {each.id for each in beliefs.entities}
+    certain = [each for each in named if each.status != "uncertain" and each.id in stored]
     fits = build_relation_filter(text, person, now=now) if certain else is_current
+    spoken_of = unite(
+        (*named, *chain(*(list_meant(beliefs, replace(question, text=each)) for each in texts)))
+    )
     return UserContext(
         soul=await get_global_persona_text(tx),
         core_blocks=tuple(await list_blocks(tx, person.id)),
-        profile=beliefs.build_profile(now),
+        profile=add_safety(beliefs.build_profile(now), beliefs.list_safety_of(spoken_of)),
         named=tuple(build_entity_context(beliefs, each, fits=fits) for each in certain),
         relations_between=list_relations_between(beliefs, certain, fits=fits),
         entities=beliefs.entities,
@@ -104,6 +126,18 @@ async def load_user_context(
         changes=beliefs.list_changes(now),
         own_names=own_names,
     )
+
+
+def list_meant(
+    beliefs: BeliefIndex, question: SearchQuery, told: Sequence[Entity] = ()
+) -> tuple[Entity, ...]:
+    """List whom a text names or, if there is room, calls by a role.
+
+    `told`: whom the log says to play such a role.
+    """
+    named = beliefs.list_named_entities(question.text, question.own_names)[:MAX_NAMED]
+    called = (*beliefs.find_called_by(question).entities, *told)
+    return unite((*named, *called))[: MAX_CALLED if called else MAX_NAMED]
 
 
 def build_relation_filter(text: str, person: Person, *, now: Micros) -> RelationFilter:
@@ -140,8 +174,9 @@ def build_entity_context(
 ) -> EntityContext:
     """Return what is believed about an entity, and its relations at that time."""
     known = [each for each in beliefs.list_about(entity.id) if each.memory.kind != "triple"]
+    ranked = sorted(sort_by_importance(known), key=lambda each: not is_safety_of_other(each.memory))
     return EntityContext(
         entity=entity,
-        known=tuple(sort_by_importance(known)[:MAX_BELIEFS_PER_ENTITY]),
+        known=tuple(ranked[:MAX_BELIEFS_PER_ENTITY]),
         relations=beliefs.graph.walk([entity.id], limit=MAX_RELATIONS, matches=fits),
     )

@@ -24,6 +24,7 @@ from oldfriend.search import (
     IndexRow,
     PersonIndex,
     ScoredMessage,
+    SearchQuery,
     encode_document_terms,
     search,
 )
@@ -169,7 +170,10 @@ class MemoryLookup:
             profile = beliefs.build_profile(self.utterance.message.at)
             known = (*profile.attributes, *profile.promises, *profile.quotes)
             return Subject(known=known)
-        named = beliefs.list_named_entities(about, own_names)
+        language = self.utterance.message.language or ""
+        named = beliefs.list_meant_entities(
+            SearchQuery(text=about, language=language, own_names=tuple(own_names))
+        )
         entities = [each for each in named if each.status != "uncertain"][:MAX_NAMED]
         names = tuple(
             dict.fromkeys(name for each in entities for name in (each.name, *each.aliases))
