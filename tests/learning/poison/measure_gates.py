@@ -41,6 +41,7 @@ GATES: Final[Mapping[str, Opening]] = {
     "pasted for a task": _open_function(quoted_text, "is_pasted_for_task", answer=False),
     "role play": _open_function(quoted_text, "is_roleplay", answer=False),
     "borrowed words": _open_function(quoted_text, "list_borrowed_spans", answer=()),
+    "taken back": _open_function(speech_acts, "is_taken_back", answer=False),
     "hypothetical answer": _open_function(speech_acts, "is_hypothetical_answer", answer=False),
     "modality": _open_function(speech_acts, "check_modality"),
     "only a question": _open_function(speech_acts, "is_only_question", answer=False),

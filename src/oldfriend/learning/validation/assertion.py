@@ -20,7 +20,7 @@ from oldfriend.learning.validation.matching_clauses import (
     find_matched_clauses,
     split_clause_bounds,
 )
-from oldfriend.learning.validation.modality import has_negation
+from oldfriend.learning.validation.modality import has_negation, is_stated_negatively
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView
@@ -49,8 +49,6 @@ OPENING_WORDS: Final = 4
 MAX_ALMOST_DISTANCE: Final = 3
 """Maximum words between "nearly" and the event; a verb may stand between them."""
 INTERJECTIONS: Final = frozenset({"oh", "ah", "uy", "ay", "ach", "ai", "ohh", "aw", "啊", "哦"})
-DISLIKE_KEYS: Final = frozenset({"dislikes", "allergies"})
-"""Keys of values that are stated in words that contain a negation."""
 
 
 def check_assertion(claim: Claim, span: QuoteSpan, view: SegmentView) -> RejectionReason | None:
@@ -135,8 +133,8 @@ def is_unprompted_yes(matches: Iterable[MatchedClause], span: QuoteSpan, view: S
 def is_joke(claim: Claim, matched: MatchedClause) -> bool:
     """Return whether the sentence, or a short one after it, says that it is a joke."""
     short = matched.next_sentence if len(matched.next_sentence.split()) <= MAX_ASIDE_WORDS else ""
-    is_taken_back = (
-        matched.cues.take_back.fullmatch(short.strip()) and claim.key not in DISLIKE_KEYS
+    is_taken_back = matched.cues.take_back.fullmatch(short.strip()) and not is_stated_negatively(
+        claim
     )
     if is_taken_back or matched.cues.joke.search(short):
         return True
@@ -306,7 +304,7 @@ def _is_negated_elsewhere(matched: MatchedClause) -> bool:
 def is_negated(claim: Claim, matched: MatchedClause) -> bool:
     """Return whether the clause is negated and the claim, which is no dislike, is not."""
     is_ended = claim.holds_until is not None or claim.ended_claim is not None
-    if claim.effect != "new" or claim.denied_value or is_ended or claim.key in DISLIKE_KEYS:
+    if claim.effect != "new" or claim.denied_value or is_ended or is_stated_negatively(claim):
         return False
     if claim.kind == "triple" or matched.first_shared == len(matched.plain):
         return False

@@ -17,6 +17,8 @@ from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.search.tokenizer import is_unspaced
 
+NEGATIVE_KEYS: Final = frozenset({"dislikes", "allergies"})
+"""Keys of values that are stated in words that contain a negation: "can't have plasters"."""
 NEGATION_WINDOW: Final = 4
 """Words after "not" that it may still deny ("is not really leaving")."""
 WORD: Final = re.compile(r"\w+")
@@ -148,11 +150,17 @@ def is_denied(claim: Claim, clause: Clause, cue_words: CueWords, language: str) 
 
     A claim that knows what it denies is exempt: "not in Porto but in Faro".
     """
-    if claim.denied_value or has_negation(claim.text, language, cue_words):
+    is_negative = is_stated_negatively(claim) or has_negation(claim.text, language, cue_words)
+    if claim.denied_value or is_negative:
         return False
     words = get_content_stems(f"{claim.text} {claim.value}", language)
     behind = (clause.text[found.end() :] for found in cue_words.denying.finditer(clause.text))
     return any(words & get_content_stems(take_first_words(each), language) for each in behind)
+
+
+def is_stated_negatively(claim: Claim) -> bool:
+    """Return whether the value of a claim, whoever it is about, is stated by a negation."""
+    return claim.key.rpartition(":")[2] in NEGATIVE_KEYS
 
 
 def has_negation(text: str, language: str, cue_words: CueWords) -> bool:

@@ -13,11 +13,12 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import LIVE_STATUSES, Category, Memory
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.detection import detect_language
-from oldfriend.learning.critical_tokens import parse_number_word
+from oldfriend.learning.critical_tokens import extract_numbers, parse_number_word
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import ValidationCase, get_span_cue_words
+from oldfriend.learning.validation.word_overlap import extract_terms
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.tokenizer import is_stop_word, tokenize
 
@@ -87,7 +88,7 @@ def check_key(case: ValidationCase) -> RejectionReason | None:
 
 
 def check_value(case: ValidationCase) -> RejectionReason | None:
-    """Reject an empty, overlong or tabular value; of a fact also a price or a bare number."""
+    """Reject an empty, overlong or tabular value; of a fact also a figure of nothing."""
     claim, value = case.claim, case.claim.value.strip()
     if claim.kind not in ATTRIBUTE_KINDS:
         return None
@@ -105,7 +106,25 @@ def check_value(case: ValidationCase) -> RejectionReason | None:
     key = claim.key.rpartition(":")[2]
     is_date = key.endswith("birthday") or key in {"timezone", "home_timezone"}
     is_date = is_date or (key in NUMERIC_KEYS and not MONEY.match(value))
-    return "unfit value" if is_figure and claim.kind == "fact" and not is_date else None
+    is_bare = is_figure and claim.kind == "fact" and not is_date
+    return "unfit value" if is_bare and not is_figure_of_something(case) else None
+
+
+def is_figure_of_something(case: ValidationCase) -> bool:
+    """Return whether a claim's figure stands in the cited messages, and its text says what of.
+
+    One more word says so of a figure in digits ("rent"), two of one in words ("keeps seven").
+    """
+    language, value = get_claim_language(case), case.claim.value
+    figures = {*extract_numbers(value, language)}
+    cited = "\n".join(span.message.text for span in case.spans)
+    others = [
+        each
+        for each in extract_terms(case.claim.text, language)
+        if not each.word.isdecimal() and not parse_number_word(each.word, language)
+    ]
+    is_told = len(others) > is_count(value)
+    return is_told and figures <= {*extract_numbers(cited, language)}
 
 
 def is_count(value: str) -> bool:

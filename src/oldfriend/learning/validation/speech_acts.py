@@ -46,7 +46,7 @@ MAX_COMPARISON_DISTANCE: Final = 80
 MAX_LAUGHTER_LENGTH: Final = 100
 LENGTHENED: Final = re.compile(r"([^\W\d_])\1{2,}")
 """A lengthened letter: "nooo"."""
-LEADING_LAUGHTER: Final = "".join(LAUGHING_EMOJI) + " "
+LAUGHTER_EDGE: Final = "".join(LAUGHING_EMOJI) + " "
 SENTENCE_BREAK: Final = re.compile(r"[.!?\n\u2026\u3002]+")
 DROP_QUESTION_MARKS: Final = str.maketrans("?？", "  ")
 
@@ -320,25 +320,32 @@ def is_hypothetical_answer(claim: Claim, span: QuoteSpan, view: SegmentView) -> 
 
 
 def is_taken_back(span: QuoteSpan, view: SegmentView) -> bool:
-    """Return whether the speaker answers the reaction with a laughing no, or calls it a joke."""
-    message, after = span.message, view.list_after(span.message)
-    if message.trust != "person" or not after or after[0].trust != "companion":
+    """Return whether the speaker answers a mere exclamation with a laughing no: "no lol".
+
+    A longer reaction may ask about something else, and so may be what the no answers.
+    """
+    after = view.list_after(span.message)
+    if span.message.trust != "person" or len(after) < len(("reaction", "answer")):
         return False
-    answer = next((each for each in after if each.trust == "person"), None)
-    if answer is None:
+    reaction, answer = after[:2]
+    is_exclamation = len(tokenize(reaction.text)) <= MAX_SHORT_ANSWER
+    if reaction.trust != "companion" or answer.trust != "person" or not is_exclamation:
         return False
-    plain = LENGTHENED.sub(r"\1", fold_punctuation(answer.text)).strip()
-    opening = CLAUSE_BREAK.split(plain.lstrip(LEADING_LAUGHTER), maxsplit=1)[0]
-    first_sentence = SENTENCE_BREAK.split(plain, maxsplit=1)[0]
+    plain = LENGTHENED.sub(r"\1", fold_punctuation(answer.text)).strip(LAUGHTER_EDGE)
+    opening = CLAUSE_BREAK.split(plain, maxsplit=1)[0]
+    first_sentence = SENTENCE_BREAK.split(answer.text, maxsplit=1)[0]
+    bare_answers = get_cue_words(answer.language).assent
     for cues in load_cues_for(answer.text, answer.language):
         if cues.yes.match(opening):
             return False
-        is_short = len(opening.split()) <= MAX_SHORT_ANSWER
-        if is_short and cues.joke.search(opening):
+        if cues.joke.match(opening) and cues.take_back.match(opening):
             return True
-        is_no = is_short and (cues.not_.search(opening) or cues.take_back.search(opening))
-        is_laughing = cues.laugh.search(first_sentence) or LAUGHING_EMOJI & set(first_sentence)
-        if is_no and is_laughing:
+        jests = (cues.joke.search(opening), cues.laugh.search(fold_punctuation(first_sentence)))
+        is_no = any(
+            cues.take_back.fullmatch(word) or (word in bare_answers and cues.not_.fullmatch(word))
+            for word in opening.split()[:2]
+        )
+        if is_no and (any(jests) or LAUGHING_EMOJI & set(first_sentence)):
             return True
     return False
 

@@ -1,0 +1,99 @@
+"""Right claims on casual words pass; what was denied or laughed off does not."""
+
+import pytest
+
+from oldfriend.learning.extraction import Claim, ExtractionInput
+from oldfriend.learning.validate import validate_extraction
+from tests.learning.talking import claim, quote, read, talk
+
+LOTTERY = claim("event", "Won the lottery.", "I won the lottery last night", impact=8)
+
+
+def count_passed(material: ExtractionInput, one: Claim) -> int:
+    """Return how many of one claim pass."""
+    return len(validate_extraction(read(one), material).extraction.claims)
+
+
+def fact(text: str, words: str, message: int = 1, **fields: object) -> Claim:
+    """A fact on the words of a message."""
+    given = {"key": "note_to_self", "value": text.rstrip(".").split()[-1], **fields}
+    return claim("fact", text, quote(words, message), **given)
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (
+            ["my aunt ines lives in calgary", "wait no its regina"],
+            fact(
+                "Aunt Ines lives in Regina.",
+                "wait no its regina",
+                2,
+                subject="other",
+                key="Ines:location",
+                names=("Ines",),
+            ),
+        ),
+        (
+            ["our Kayleigh's got asthma hasnt she. shes my eldest"],
+            fact(
+                "Kayleigh, the eldest, has asthma.",
+                "our Kayleigh's got asthma hasnt she. shes my eldest",
+                subject="other",
+                key="Kayleigh:health",
+                names=("Kayleigh",),
+            ),
+        ),
+        (
+            ["er, der mats, verträgt ja keine haselnüsse"],
+            fact(
+                "Mats hat eine Allergie gegen Haselnüsse.",
+                "verträgt ja keine haselnüsse",
+                subject="other",
+                key="Mats:allergies",
+                names=("Mats",),
+            ),
+        ),
+        (
+            ["my wife read it out in a silly voice, so now it's official: i'm a yoga teacher"],
+            fact("Is a yoga teacher.", "i'm a yoga teacher", key="occupation"),
+        ),
+        (["430 quid for the room"], fact("The room costs 430.", "430 quid for the room")),
+        (["i get £11.40 an hr now"], fact("Earns £11.40 an hour.", "£11.40 an hr", value="£11.40")),
+    ],
+)
+def test_what_was_said_casually_passes(said: list[str], one: Claim) -> None:
+    """Whatever little word of denial, or which heading, stands beside it."""
+    assert count_passed(talk(*said), one) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (["it has no garden"], fact("Has a garden.", "it has no garden")),
+        (["no it isn't leeds"], fact("Lives in Leeds.", "no it isn't leeds", key="location")),
+        (["my sister goes: i'm a yoga teacher"], fact("Is a yoga teacher.", "i'm a yoga teacher")),
+        (["the room is cheap"], fact("The room costs 430.", "the room is cheap")),
+        (["we keep seven"], fact("Keeps seven.", "we keep seven")),
+    ],
+)
+def test_what_was_not_said_does_not(said: list[str], one: Claim) -> None:
+    """A real denial, somebody else's words, a figure from nowhere or of nothing."""
+    assert count_passed(talk(*said), one) == 0
+
+
+@pytest.mark.parametrize(
+    ("reaction", "answer", "is_meant"),
+    [
+        ("Wait, seriously?!", "no lol. wanted to see what you'd say", False),
+        ("Wait, seriously?!", "😂 noooo, april fools", False),
+        ("Wait, seriously?!", "yes haha, four numbers", True),
+        ("Congratulations! What will you buy first, a car or a house?", "no lol, too poor", True),
+        ("Wow, how did it feel?", "cant say lol. too good", True),
+    ],
+)
+def test_what_is_laughed_off_was_not_meant(reaction: str, answer: str, *, is_meant: bool) -> None:
+    """A laughing no to a mere exclamation; one that answers something else takes nothing back."""
+    material = talk("I won the lottery last night", f"companion: {reaction}", answer)
+
+    assert count_passed(material, LOTTERY) == is_meant
