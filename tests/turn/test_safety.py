@@ -224,3 +224,31 @@ async def test_neither_many_promises_nor_many_facts_hide_what_harms_the_person(
     told = request.stable + request.changing
     assert "Is allergic to kiwi." in told
     assert "Carol must not eat carolberries." in told
+
+
+@pytest.mark.parametrize(
+    ("told", "danger", "text"),
+    [
+        (
+            "my nephew theo starts school on monday",
+            "theos epipen is out of date btw, cashews are the worst for him",
+            "packing a lunch for my nephew, ideas?",
+        ),
+        (
+            "mein neffe theo kommt in die schule",
+            "theo ist auf erdnüsse allergisch, sagt die ärztin",
+            "was koch ich für meinen neffen",
+        ),
+    ],
+)
+async def test_what_was_said_of_somebodys_health_stands_beside_what_fits_better(
+    talk: Talk, told: str, danger: str, text: str
+) -> None:
+    """Before any belief is held of it."""
+    await talk.remembers(told)
+    await talk.remembers(danger)
+    for number in range(40):
+        await talk.remembers(f"{text} that was for day {number}")
+    _, request = await reply_to(talk, text, BUDGETS["small"])
+
+    assert danger in request.stable + request.changing
