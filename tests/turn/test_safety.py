@@ -206,3 +206,49 @@ async def test_what_was_said_of_somebody_by_name_is_found_by_their_role(talk: Ta
     _, request = await reply_to(talk, "is there anything my nephew mustnt have", BUDGETS["small"])
 
     assert "never again any figs" in request.stable + request.changing
+
+
+async def test_neither_many_promises_nor_many_facts_hide_what_harms_the_person(
+    household: Talk,
+) -> None:
+    """Where it is about food, their own allergy comes before who they are."""
+    await believe(household, "Is allergic to kiwi.", "allergies", "kiwi")
+    for number in range(40):
+        promise = f"Will bring the keys of house {number} back to the office in town."
+        await believe(household, promise, "", "", kind="commitment")
+    for number in range(40):
+        name = f"Cousin{number}"
+        await believe(household, f"{name} is a sister.", f"{name}:relation", "sister")
+    _, request = await reply_to(household, "find me a recipe for my boss", BUDGETS["small"])
+
+    told = request.stable + request.changing
+    assert "Is allergic to kiwi." in told
+    assert "Carol must not eat carolberries." in told
+
+
+@pytest.mark.parametrize(
+    ("told", "danger", "text"),
+    [
+        (
+            "my nephew theo starts school on monday",
+            "theos epipen is out of date btw, cashews are the worst for him",
+            "packing a lunch for my nephew, ideas?",
+        ),
+        (
+            "mein neffe theo kommt in die schule",
+            "theo ist auf erdnüsse allergisch, sagt die ärztin",
+            "was koch ich für meinen neffen",
+        ),
+    ],
+)
+async def test_what_was_said_of_somebodys_health_stands_beside_what_fits_better(
+    talk: Talk, told: str, danger: str, text: str
+) -> None:
+    """Before any belief is held of it."""
+    await talk.remembers(told)
+    await talk.remembers(danger)
+    for number in range(40):
+        await talk.remembers(f"{text} that was for day {number}")
+    _, request = await reply_to(talk, text, BUDGETS["small"])
+
+    assert danger in request.stable + request.changing

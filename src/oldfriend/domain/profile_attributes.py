@@ -133,14 +133,12 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
     )
 
 
-def add_safety(profile: Profile, about: Iterable[MemoryState]) -> Profile:
-    """Return a profile that begins with what these beliefs say that others must not eat or take."""
+def put_first(profile: Profile, safety: Iterable[MemoryState]) -> Profile:
+    """Return a profile that begins with these beliefs, as far as they are certain."""
     first = {
         each.memory.id: each
-        for each in about
-        if is_safety_of_other(each.memory)
-        and each.memory.status != "tentative"
-        and each.memory.trust != "outside"
+        for each in safety
+        if each.memory.status != "tentative" and each.memory.trust != "outside"
     }
     others = (each for each in profile.attributes if each.memory.id not in first)
     return replace(profile, attributes=(*first.values(), *others))
@@ -201,6 +199,12 @@ def is_safety_of_other(memory: Memory) -> bool:
     owner, _, bare = memory.key.rpartition(":")
     is_of_other = bool(owner) or memory.subject == "other"
     return memory.kind in ATTRIBUTE_KINDS and is_of_other and is_safety_key(bare)
+
+
+def is_own_safety(memory: Memory) -> bool:
+    """Return whether a fact or preference says what the person must not eat or must take."""
+    is_own = memory.subject == "person" and ":" not in memory.key
+    return memory.kind in ATTRIBUTE_KINDS and is_own and is_safety_key(memory.key)
 
 
 def is_safety_key(key: str) -> bool:

@@ -19,6 +19,7 @@ from oldfriend.domain.profile_attributes import (
     build_changes,
     build_profile,
     drop_long_overdue,
+    is_own_safety,
     is_safety_of_other,
     select_lately,
 )
@@ -228,6 +229,10 @@ class BeliefIndex:
                 or not ids.isdisjoint(map(self._entity_names.resolve, each.memory.entities))
             )
         ]
+
+    def list_own_safety(self) -> list[MemoryState]:
+        """List the live beliefs that say what the person must not eat or must take."""
+        return [each for each in self.live if is_own_safety(each.memory)]
 
     def _list_asked_safety(
         self, query: SearchQuery, meant: Sequence[Entity]

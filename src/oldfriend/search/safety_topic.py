@@ -1,6 +1,6 @@
 """Safety topic: whether a text is about food or health, so that what harms somebody matters."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Final, Literal, TypeAlias
 
@@ -22,6 +22,15 @@ def find_safety_topics(text: str, language: str) -> frozenset[SafetyTopic]:
             if any(each in text for each in unspaced) or _has_term(words, terms, code):
                 found.add(topic)
     return frozenset(found)
+
+
+def list_health_words(languages: Iterable[str]) -> frozenset[str]:
+    """List the words of languages for what may harm somebody."""
+    return frozenset(
+        word
+        for each in languages
+        for word in load_language_pack(each).read("safety").get("health", "").split()
+    )
 
 
 def _has_term(words: Collection[str], terms: frozenset[int], language: str) -> bool:

@@ -20,6 +20,8 @@ from oldfriend.turn.reply_context import ReplyContext
 
 MIN_LABEL_TOKENS = 16
 """Tokens that a labelled belief takes at least; more beliefs than can fit are not formatted."""
+PROFILE_DIVISOR = 3
+"""What is open leaves this part (one third) to the others, however much it is."""
 LATELY_DIVISOR = 3
 """What changed lately takes at most this part (one third) of what the open promises leave."""
 MAX_NEWEST_SUMMARIES = 3
@@ -41,7 +43,8 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     lines = [
         label_open_belief(prompt, each, now=now, zone=zone, person_name=name) for each in promises
     ]
-    open_section = build_belief_section("open", prompt.render("open"), promises, lines, budget)
+    open_budget = budget - budget // PROFILE_DIVISOR
+    open_section = build_belief_section("open", prompt.render("open"), promises, lines, open_budget)
     budget -= open_section.tokens
     changes = [
         each for each in user_context.changes if each.memory.id not in open_section.shown_ids

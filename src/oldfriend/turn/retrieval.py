@@ -47,10 +47,16 @@ from oldfriend.search.preference_intent import PreferenceIntent, find_preference
 from oldfriend.search.question_patterns import RequestedAttribute
 from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
 from oldfriend.search.role_holders import unite
+from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.time_query import is_recency_query
 from oldfriend.search.types import MessageScope
-from oldfriend.turn.role_names import NOBODY_NAMED, NamedByRole, load_named_by_role
+from oldfriend.turn.role_names import (
+    NOBODY_NAMED,
+    NamedByRole,
+    list_safety_seqs,
+    load_named_by_role,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +145,9 @@ class RecallResult:
         return not (self.messages or self.beliefs)
 
 
+MAX_BEFORE_SAFETY: Final = 5
+"""Hits that stand before what was said of the health of those whom a question means."""
+SAFETY_MENTION: Final = Reason(cause="mentions", strength=0.3)
 NO_MESSAGE_HITS = SearchResult(hits=(), answer_probability=0.0)
 EMPTY_RECALL = RecallResult(
     messages=(), answer_probability=0.0, is_answerable=False, is_degraded=False
@@ -310,6 +319,9 @@ async def search_once(
                 tx, person.id, exclude=query.answered_seqs
             )
         found = search(index, question, limit)
+        if not is_limited and find_safety_topics(question.text, question.language):
+            meant = (*believed.named_entities, *by_role.told)
+            found = add_safety_hits(found, list_safety_seqs(index, meant), question, limit)
         messages = await list_messages_by_seq(tx, person.id, [hit.seq for hit in found.hits])
         recalled = await load_recalled_beliefs(
             tx, person, [*believed.hits, *believed.other_times, *believed.safety]
@@ -328,6 +340,21 @@ async def search_once(
             words.message for each in evidence.values() for words in each
         ),
     )
+
+
+def add_safety_hits(
+    found: SearchResult, safety_seqs: Sequence[int], question: SearchQuery, limit: int
+) -> SearchResult:
+    """Add messages about the health of those who are meant behind the best hits."""
+    known = {hit.seq for hit in found.hits}.union(question.exclude)
+    best, others = found.hits[:MAX_BEFORE_SAFETY], found.hits[MAX_BEFORE_SAFETY:]
+    score = min((hit.score for hit in best), default=0.0)
+    added = [
+        ScoredMessage(seq=seq, score=score, reasons=(SAFETY_MENTION,))
+        for seq in safety_seqs
+        if seq not in known
+    ]
+    return replace(found, hits=(*best, *added, *others)[:limit])
 
 
 def rank_by_current_values(

@@ -13,11 +13,14 @@ from oldfriend.memory.messages import list_messages_by_seq
 from oldfriend.search import PersonIndex, SearchQuery
 from oldfriend.search.role_holders import CalledByRole, build_named_only, unite
 from oldfriend.search.role_references import RoleReference, list_role_words
+from oldfriend.search.safety_topic import list_health_words
 from oldfriend.search.tokenizer import to_term, tokenize
 from oldfriend.search.told_names import count_told_names, find_told_names
 
 MAX_UNKNOWN: Final = 2
 """Roles in a question for which the log is read."""
+MAX_SAFETY: Final = 3
+"""Messages about the health of those who are meant that are added to what is found."""
 MAX_READ: Final = 300
 """Messages with a word for a role that are read for names, the newest."""
 
@@ -102,6 +105,16 @@ def list_seqs_with(index: PersonIndex, words: Collection[str]) -> list[int]:
             positions = index.find_hits([sorted(terms)]).messages
             seqs.update(index.columns.seq[positions].tolist())
     return sorted(seqs)
+
+
+def list_safety_seqs(index: PersonIndex, entities: Sequence[Entity]) -> list[int]:
+    """List the newest messages that name one of these and are about health."""
+    names = {name for each in entities for name in (each.name, *each.aliases)}
+    naming = set(list_seqs_with(index, names)) if names else set()
+    if not naming:
+        return []
+    words = list_health_words(index.tables.languages.strings)
+    return sorted(naming.intersection(list_seqs_with(index, words)))[-MAX_SAFETY:]
 
 
 def build_name_words(

@@ -15,8 +15,8 @@ from oldfriend.domain.people import Person
 from oldfriend.domain.profile_attributes import (
     EMPTY_PROFILE,
     Profile,
-    add_safety,
     is_safety_of_other,
+    put_first,
     sort_by_importance,
 )
 from oldfriend.domain.supersession import is_or_was_true
@@ -28,6 +28,7 @@ from oldfriend.search import BeliefIndex, ReachedRelation, SearchQuery
 from oldfriend.search.entity_graph import RelationFilter, is_current
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.role_holders import unite
+from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.tense import TimeFrame
 from oldfriend.turn.retrieval import get_utc_offset_s, list_own_names
 from oldfriend.turn.role_names import load_named_by_role
@@ -92,7 +93,8 @@ async def load_user_context(
     """Load what is known of a person; relations are those of the time asked about.
 
     The first text is what is said now; of others, said just before, it only matters whom they
-    mean: what these must not eat or must take is always part of the profile.
+    mean. The profile begins with what these must not eat or must take, and with what the person
+    must not where it is about food or health.
     """
     text = texts[0]
     summaries = tuple(await list_written_summaries(tx, person.id))
@@ -104,16 +106,19 @@ async def load_user_context(
     )
     beliefs = await index_cache.get_belief_index(tx, person.id)
     named = list_meant(beliefs, question, by_role.told)
-    stored = {each.id for each in beliefs.entities}
-    certain = [each for each in named if each.status != "uncertain" and each.id in stored]
-    fits = build_relation_filter(text, person, now=now) if certain else is_current
     spoken_of = unite(
         (*named, *chain(*(list_meant(beliefs, replace(question, text=each)) for each in texts)))
     )
+    safety = beliefs.list_safety_of(spoken_of)
+    if find_safety_topics(text, language):
+        safety += beliefs.list_own_safety()
+    stored = {each.id for each in beliefs.entities}
+    certain = [each for each in named if each.status != "uncertain" and each.id in stored]
+    fits = build_relation_filter(text, person, now=now) if certain else is_current
     return UserContext(
         soul=await get_global_persona_text(tx),
         core_blocks=tuple(await list_blocks(tx, person.id)),
-        profile=add_safety(beliefs.build_profile(now), beliefs.list_safety_of(spoken_of)),
+        profile=put_first(beliefs.build_profile(now), safety),
         named=tuple(build_entity_context(beliefs, each, fits=fits) for each in certain),
         relations_between=list_relations_between(beliefs, certain, fits=fits),
         entities=beliefs.entities,
