@@ -50,10 +50,11 @@ from oldfriend.turn.offline_ranking import (
     is_likely_known,
     is_only_relation,
     list_rewritten_beliefs,
+    order_closest,
     select_told,
 )
 from oldfriend.turn.quotes import format_quote
-from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, build_recalled_item
+from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, READER_KEY, build_recalled_item
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.retrieval import (
     RecalledBelief,
@@ -130,6 +131,11 @@ def build_offline_reply(
             "risk": perception.injection.risk,
             "certainty": "sure" if core_block_answer else judge_certainty(items, context),
             "answerable": round(result.answer_probability, 3) if perception.needs_recall else None,
+            **(
+                {}
+                if result.reader_probability is None
+                else {READER_KEY: round(result.reader_probability, 3)}
+            ),
             "degraded": context.is_degraded,
             "missing": [*context.missing_parts],
             **({} if context.read_error is None else {"recall_failed": context.read_error}),
@@ -475,9 +481,9 @@ def quote_messages(
     """Quote the first of these messages, each wording once; unless sure, as no more than close."""
     closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
     if closest[0].message.id != sure_message:
-        newest = sorted(closest, key=lambda each: -each.message.at)
-        lines = (f"• {format_recalled_quote(each, book)}" for each in newest)
-        return format_list(book.phrases["not_sure"], lines), newest
+        ordered = order_closest(closest)
+        lines = (f"• {format_recalled_quote(each, book)}" for each in ordered)
+        return format_list(book.phrases["not_sure"], lines), ordered
     used = sorted(closest, key=is_context_only)
     first, *others = [format_recalled_quote(each, book) for each in used]
     if not others:
