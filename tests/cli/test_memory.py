@@ -192,6 +192,18 @@ def test_an_import_is_read_and_undone_with_what_was_believed(call: Call, tmp_pat
     assert call("rebuild", "--check").code == 0
 
 
+def test_without_an_option_everything_is_read(call: Call) -> None:
+    """And where no model is connected, an empty list of names says why."""
+    call("say", "the bus was late again")
+    empty = call("entities").stdout
+    call("say", "I live in Porto.")
+    read = call("consolidate")
+
+    assert "oldfriend connect model" in empty
+    assert (read.code, "was read" in read.stdout) == (0, True), read
+    assert "Porto" in call("facts").stdout
+
+
 def test_a_model_reads_only_with_consent(told: Call) -> None:
     """Without a model it is said how to get one; nobody there to ask is no yes."""
     refused = told("consolidate", "--with-model")

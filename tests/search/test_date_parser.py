@@ -106,14 +106,16 @@ def test_a_bare_weekday_is_in_the_past_only_if_the_question_is(text: str) -> Non
 @pytest.mark.parametrize(
     ("today", "text", "first"),
     [
-        (28, "at the weekend", 28),
+        (28, "at the weekend", 21),
+        (29, "at the weekend", 28),
+        (29, "last weekend", 21),
         (28, "last weekend", 21),
         (30, "last weekend", 28),
         (27, "this weekend", 21),
     ],
 )
 def test_the_weekend_is_its_two_days(today: int, text: str, first: int) -> None:
-    """The one that lasts, or the one that was."""
+    """The one that was, which on a Sunday still lasts."""
     asked_at = int(datetime(2026, 11, today, 12, tzinfo=UTC).timestamp()) * 1_000_000
     (span,) = parse_date_spans(text, asked_at=asked_at, zone_offset_s=0, is_past=True)
 

@@ -32,6 +32,10 @@ EMPTY_HINT = "Nothing yet. To have everything read that was said: oldfriend cons
 NO_SUMMARIES_HINT = (
     "No summaries: a language model writes them, and none is connected: oldfriend connect model"
 )
+NO_ENTITIES_HINT = (
+    "Nobody and nothing by name yet. Without a language model only plain sentences such as “my "
+    "sister Nadia lives in Lyon” give names; a model finds them in any: oldfriend connect model"
+)
 EMPTY_AS_OF_HINT = (
     "Nothing was believed then: a belief counts from the day on which it was learned."
 )
@@ -58,8 +62,11 @@ async def run(options: argparse.Namespace) -> int:
 
 def get_empty_hint(options: argparse.Namespace, settings: Settings) -> str:
     """Return why nothing is listed."""
-    if options.look == "summaries" and not settings.models.for_role("small"):
-        return NO_SUMMARIES_HINT
+    if not settings.models.for_role("small"):
+        if options.look == "summaries":
+            return NO_SUMMARIES_HINT
+        if options.look == "entities":
+            return NO_ENTITIES_HINT
     return EMPTY_AS_OF_HINT if has_as_of(options) else EMPTY_HINT
 
 

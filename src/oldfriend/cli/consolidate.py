@@ -110,7 +110,7 @@ def parse_turns(text: str) -> int:
 async def learn_all(
     app: AppContext, person: PersonId, options: argparse.Namespace
 ) -> LearningResult:
-    """Resume, and extract everything that is planned; with --now all that was said since, too."""
+    """Resume, and extract everything that was said; with another option only what is planned."""
     await resume_learning(app.db, app.clock, person)
     line = StatusLine()
 
@@ -118,7 +118,7 @@ async def learn_all(
         line.show(format_learning_progress(progress))
 
     try:
-        if options.now:
+        if options.now or not (options.with_model or options.resume):
             return await learn_now(
                 app, person, cut_reason="asked", on_progress=show, wait_s=math.inf
             )

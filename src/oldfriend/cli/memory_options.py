@@ -177,8 +177,10 @@ def add_consolidate_command(commands: Subparsers) -> None:
     consolidate = add_command(
         commands, "consolidate", "consolidate", "learn from messages that have not been read yet"
     )
-    group = consolidate.add_mutually_exclusive_group(required=True)
-    group.add_argument("--now", action="store_true", help="read all unread messages now")
+    group = consolidate.add_mutually_exclusive_group()
+    group.add_argument(
+        "--now", action="store_true", help="read all unread messages now, as without any option"
+    )
     group.add_argument(
         "--with-model",
         action="store_true",

@@ -23,7 +23,7 @@ from oldfriend.presenters.messages import MessageShape, Words, format_message, f
 from oldfriend.presenters.schema import Schema, describe
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.turn.reason_texts import format_reasons, sort_reasons
-from oldfriend.turn.receipt_items import CITED_KEY, CORE_BLOCK_KEY
+from oldfriend.turn.receipt_items import CITED_KEY, CORE_BLOCK_KEY, READER_KEY
 from oldfriend.usage.costs import MICRODOLLARS
 from oldfriend.usage.model_calls import list_shown_ids
 
@@ -427,7 +427,15 @@ def format_confidence(receipt: Receipt) -> list[str]:
     answerable = receipt.details.get("answerable")
     if not isinstance(answerable, float):
         return []
-    return [f"How likely it seemed that this answers you: {answerable:.0%}."]
+    lines = [f"How likely it seemed that this answers you: {answerable:.0%}."]
+    by_reader = receipt.details.get(READER_KEY)
+    if isinstance(by_reader, float):
+        lines.append(
+            "The scores are the search's. Then the reader in this program read each message beside "
+            f"your question, and ordered them by both; that one answers seemed {by_reader:.0%} "
+            "likely to it."
+        )
+    return lines
 
 
 def list_missing_texts(receipt: Receipt) -> list[str]:

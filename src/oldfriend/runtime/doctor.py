@@ -1,5 +1,6 @@
 """Doctor: checks the database, the views, search, embeddings, models and disk space."""
 
+import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
 
@@ -31,6 +32,8 @@ from oldfriend.learning.reflection_scheduler import (
     load_reflection_status,
 )
 from oldfriend.llm.embedding import Embedder
+from oldfriend.llm.reading import OWN_SPEAKER, Passage, Reader
+from oldfriend.llm.tagging import FactTagger
 from oldfriend.memory.deletion.pending_cleanups import CleanupResult, list_cleanups, list_unverified
 from oldfriend.memory.journal import list_view_mismatches
 from oldfriend.memory.messages import count_messages
@@ -70,6 +73,7 @@ async def run_checks(app: AppContext) -> list[CheckResult]:
         *check_free_disk(app.settings),
         *check_permissions(app.settings),
         await check_embedder(app.embedder),
+        *await check_bundled_networks(app.reader, app.fact_tagger),
         *await check_deletions(app),
     ]
     diagnoses = await diagnose_bots(app.settings)
@@ -184,6 +188,30 @@ async def check_embedder(embedder: Embedder) -> CheckResult:
         f"The embedding model works ({embedder.model}).",
         model=embedder.model,
     )
+
+
+async def check_bundled_networks(
+    reader: Reader | None, tagger: FactTagger | None
+) -> list[CheckResult]:
+    """Check that the networks by which answers and facts are found without a model can be run."""
+    results: list[CheckResult] = []
+    if reader is not None:
+        try:
+            await reader.read("who?", [Passage(text="hello", speaker=OWN_SPEAKER)])
+            text = "Without a model, the reader in this program tells which messages answer."
+            results.append(report_ok("reader_works", text))
+        except EmbeddingFailed as error:
+            text = f"Without a model nothing tells which messages answer: {error}"
+            results.append(report_problem("reader_broken", text, why=error.user_text))
+    if tagger is not None:
+        try:
+            await asyncio.to_thread(tagger.tag, "i live in Porto", "")
+            text = "Without a model, the fact tagger in this program finds facts in what is said."
+            results.append(report_ok("tagger_works", text))
+        except EmbeddingFailed as error:
+            text = f"Without a model only rules find facts in what is said: {error}"
+            results.append(report_problem("tagger_broken", text, why=error.user_text))
+    return results
 
 
 async def check_delayed_embedding(

@@ -236,9 +236,9 @@ def _resolve_named_days(
 
 
 def _build_weekend_span(today: date, *, is_last: bool) -> DateSpan:
-    """Return the weekend that lasts or, if there is none or `is_last`, the one before today."""
+    """Return the weekend that was; on a Sunday the one that lasts, unless `is_last`."""
     saturday = today - timedelta(days=(today.weekday() - 5) % 7)
-    if is_last and today < saturday + timedelta(days=2):
+    if today == saturday or (is_last and today == saturday + timedelta(days=1)):
         saturday -= timedelta(days=7)
     return DateSpan(first=saturday, end=saturday + timedelta(days=2), granularity="week")
 

@@ -74,7 +74,7 @@ MAX_REQUEST_CHARS = 2000
 
 MAX_UNMARKED_QUESTION_CHARS = 300
 """Characters; a longer message without a sign of a question tells something."""
-MIN_QUESTION_PROBABILITY = 0.35
+MIN_QUESTION_PROBABILITY = 0.4
 """Of a message without a sign of a question, to be answered as one."""
 
 PUNCTUATION_FOLDING = str.maketrans(

@@ -44,6 +44,8 @@ from oldfriend.turn.turn_outcome import Utterance
 MIN_TERM_OVERLAP: Final = 0.6
 """A line answers a question if it holds at least this share of its content terms."""
 WEEK: Final = timedelta(days=7)
+MIN_TELLING: Final = 0.25
+"""Probability of a message to state something, from which it belongs to what was told."""
 MAX_TOLD_THEN: Final = 500
 """Messages of a time span that are looked at, the newest."""
 
@@ -228,8 +230,7 @@ async def list_told(
 
 def is_telling(text: str) -> bool:
     """Tell whether a message tells something, rather than only asks, orders or greets."""
-    acts = classify_act(text)
-    return max(acts, key=lambda act: acts[act]) == "statement"
+    return classify_act(text)["statement"] >= MIN_TELLING
 
 
 def get_span_start(span: DateSpan, offset_s: int, *, now: Micros) -> Micros:

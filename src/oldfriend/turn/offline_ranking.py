@@ -20,6 +20,7 @@ from oldfriend.search import list_named_entities
 from oldfriend.search.attribute_lookup import list_kin_names
 from oldfriend.search.preference_intent import is_opposite_text
 from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
+from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
@@ -43,6 +44,10 @@ MAX_LATER: Final = 2
 """Later messages that are told beside what they may have changed."""
 RANK_PENALTY: Final = 1.0
 """Taken from the logit of a later message for each message that is better than what it changes."""
+CLEARLY_SURER: Final = 1.5
+"""Difference of the reader's logits from which one message is clearly the better answer."""
+MIN_SHARED_TERMS: Final = 0.1
+"""Of the content words of the shorter of two messages, from which they may be about the same."""
 MIN_CLOSE: Final = 0.3
 """The search's probability of an answer, from which what is close is shown."""
 MIN_READER: Final = 0.03
@@ -208,10 +213,56 @@ def may_be_change(recalled: RecalledMessage, recall_result: RecallResult) -> boo
     )
 
 
+def put_later_before(
+    later: Sequence[RecalledMessage], told: Sequence[RecalledMessage], recall_result: RecallResult
+) -> list[RecalledMessage]:
+    """Return messages with each later one just before the first that it may have changed."""
+    changed = {(each.recalled.message.id, each.changed) for each in recall_result.later_messages}
+    ordered = [*told]
+    for each in later:
+        places = (
+            place
+            for place, older in enumerate(ordered)
+            if (each.message.id, older.message.id) in changed
+        )
+        ordered.insert(next(places, 0), each)
+    return ordered
+
+
 def list_newest(messages: Iterable[RecalledMessage], limit: int) -> list[RecalledMessage]:
     """List the first messages, each once, the newest of them first."""
     by_id = {each.message.id: each for each in messages}
     return sorted([*by_id.values()][:limit], key=lambda each: -each.message.at)
+
+
+def order_closest(best_first: Sequence[RecalledMessage]) -> list[RecalledMessage]:
+    """Order messages of which none is sure to answer: the best first, newer ones before older.
+
+    A newer message goes before a better one unless the reader is clearly surer of that and the two
+    are about different things.
+    """
+    ordered: list[RecalledMessage] = []
+    for each in best_first:
+        places = (
+            place
+            for place, better in enumerate(ordered)
+            if each.message.at > better.message.at and may_tell_newer(each, better)
+        )
+        ordered.insert(next(places, len(ordered)), each)
+    return ordered
+
+
+def may_tell_newer(newer: RecalledMessage, older: RecalledMessage) -> bool:
+    """Tell whether a newer message may tell the newer state of what an older one tells."""
+    if newer.reading is None or older.reading is None:
+        return True
+    if older.reading.logit - newer.reading.logit <= CLEARLY_SURER:
+        return True
+    terms, others = (
+        extract_content_terms(each.message.text, each.message.language or "")
+        for each in (newer, older)
+    )
+    return len(terms & others) >= MIN_SHARED_TERMS * max(1, min(len(terms), len(others)))
 
 
 def has_newer_message(recall_result: RecallResult) -> bool:

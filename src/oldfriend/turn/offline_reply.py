@@ -54,11 +54,13 @@ from oldfriend.turn.offline_ranking import (
     list_later_than_beliefs,
     list_later_than_messages,
     list_rewritten_beliefs,
+    order_closest,
+    put_later_before,
     select_told,
     tells_role,
 )
 from oldfriend.turn.quotes import format_quote
-from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, build_recalled_item
+from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, READER_KEY, build_recalled_item
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.retrieval import (
     RecalledBelief,
@@ -128,6 +130,11 @@ def build_offline_reply(
             "risk": perception.injection.risk,
             "certainty": "sure" if core_block_answer else judge_certainty(items, context),
             "answerable": round(result.answer_probability, 3) if perception.needs_recall else None,
+            **(
+                {}
+                if result.reader_probability is None
+                else {READER_KEY: round(result.reader_probability, 3)}
+            ),
             "degraded": context.is_degraded,
             "missing": [*context.missing_parts],
             **({} if context.read_error is None else {"recall_failed": context.read_error}),
@@ -474,14 +481,14 @@ def quote_messages(
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Quote the first of these messages, each wording once; unless sure, as no more than close.
 
-    What is only close is quoted with what was said later of the same, the newest first.
+    What is only close is quoted after what was said later of the same.
     """
     closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
     if closest[0].message.id != recall_result.sure_message:
         later = list_later_than_messages(closest, recall_result)
-        newest = sorted([*closest, *later], key=lambda each: -each.message.at)
-        lines = (f"• {format_recalled_quote(each, book)}" for each in newest)
-        return format_list(book.phrases["not_sure"], lines), newest
+        ordered = put_later_before(later, order_closest(closest), recall_result)
+        lines = (f"• {format_recalled_quote(each, book)}" for each in ordered)
+        return format_list(book.phrases["not_sure"], lines), ordered
     used = sorted(closest, key=is_context_only)
     first, *others = [format_recalled_quote(each, book) for each in used]
     if not others:
