@@ -33,7 +33,7 @@ from oldfriend.memory.pagination import (
 )
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word, tokenize
 from oldfriend.search.types import multiply
-from oldfriend.turn.retrieval import embed_text
+from oldfriend.turn.query_embedding import embed_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

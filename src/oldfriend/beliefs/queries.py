@@ -43,7 +43,7 @@ from oldfriend.memory.segments import find_segment, list_segment_messages
 from oldfriend.search import EntityGraph
 from oldfriend.search.attribute_lookup import parse_key_owner
 from oldfriend.search.types import multiply
-from oldfriend.turn.retrieval import embed_text
+from oldfriend.turn.query_embedding import embed_text
 
 MIN_COSINE = 0.35
 """Lowest cosine at which a belief may match a query in other words."""

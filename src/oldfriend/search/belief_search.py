@@ -25,19 +25,26 @@ from oldfriend.domain.profile_attributes import (
 )
 from oldfriend.domain.relations import EntityResolver
 from oldfriend.search.attribute_lookup import (
-    REQUESTED_VALUE,
     VALUE_CONFIDENCE,
     AttributeValues,
     collect_attribute_values,
 )
+from oldfriend.search.belief_hits import (
+    ask_in_first_person,
+    build_hit,
+    build_reached_hit,
+    build_safety_hits,
+    build_value_hits,
+    put_requested_first,
+    to_index_row,
+)
 from oldfriend.search.belief_results import BeliefSearchResult, ScoredBelief, drop_tentative
 from oldfriend.search.belief_score import BeliefRanker
-from oldfriend.search.document_terms import encode_document_terms
 from oldfriend.search.entity_graph import EntityGraph, ReachedRelation, RelationFilter, is_current
 from oldfriend.search.mention_index import MentionIndex
 from oldfriend.search.message_search import search
 from oldfriend.search.name_index import NameIndex, list_possible_duplicates
-from oldfriend.search.own_names import drop_own, find_own_names, to_first_person
+from oldfriend.search.own_names import drop_own
 from oldfriend.search.preference_intent import (
     PREFERENCE_CONFIDENCE,
     PreferenceIntent,
@@ -49,21 +56,18 @@ from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.result_order import deduplicate, demote_current_values, sort_by_date
 from oldfriend.search.role_holders import NOBODY_CALLED, CalledByRole, RoleHolders, unite
 from oldfriend.search.role_references import find_role_references
-from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.subject_query import SubjectQuery, is_about_other
-from oldfriend.search.synonyms import build_search_text, rewrite_idioms
+from oldfriend.search.synonyms import rewrite_idioms
 from oldfriend.search.tense import TimeFrame
 from oldfriend.search.time_query import is_recency_query, list_non_events
-from oldfriend.search.types import Floats, IndexRow, Reason, SearchQuery, SearchResult
+from oldfriend.search.types import Floats, SearchQuery, SearchResult
 from oldfriend.search.undated_facts import search_with_undated
 
 _EXPLICIT_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_found_on_request))
 _OVERFETCH_FACTOR: Final = 2  # fetch this many times k before ranking by kind
-_NAMED_BONUS: Final = 0.2  # added to the similarity of a belief about an entity that is named
 _TYPICAL_BELIEF_BYTES: Final = 1_500  # bytes, without index and vector
-NAME_MENTION: Final = Reason(cause="mentions", strength=0.3)
 
 
 class BeliefIndex:
@@ -171,7 +175,7 @@ class BeliefIndex:
         """Find whom a text calls by a role, also if it calls the person by their own name."""
         query = replace(query, own_names=self._drop_namesakes(query.own_names))
         named = self.list_named_entities(query.text, query.own_names)
-        return self._find_called(_to_first_person(query, named)[0])
+        return self._find_called(ask_in_first_person(query, named)[0])
 
     def _find_called(self, query: SearchQuery) -> CalledByRole:
         references = find_role_references(query.text, query.language, self._entities)
@@ -234,13 +238,6 @@ class BeliefIndex:
         """List the live beliefs that say what the person must not eat or must take."""
         return [each for each in self.live if is_own_safety(each.memory)]
 
-    def _list_asked_safety(
-        self, query: SearchQuery, meant: Sequence[Entity]
-    ) -> Sequence[MemoryState]:
-        """List what harms those who are meant, if the question is about food or health."""
-        is_asked = bool(meant) and bool(find_safety_topics(query.text, query.language))
-        return self.list_safety_of(meant) if is_asked else ()
-
     def get_vectors_by_text(self, beliefs: Iterable[MemoryState]) -> dict[str, Floats]:
         """Return the vectors of these beliefs by their texts, for those that have one."""
         wanted = [each.base_seq for each in beliefs]
@@ -262,7 +259,7 @@ class BeliefIndex:
         self.remove([each.memory.id for each in known])
         if not known:
             return
-        self._index.extend([_to_index_row(each) for each in known if each.memory.kind != "triple"])
+        self._index.extend([to_index_row(each) for each in known if each.memory.kind != "triple"])
         for each in known:
             self._by_seq[each.base_seq] = each
             self._seq_by_id[each.memory.id] = each.base_seq
@@ -334,7 +331,7 @@ class BeliefIndex:
         """Return the k beliefs that best answer a question, best first."""
         query = replace(query, own_names=self._drop_namesakes(query.own_names))
         named_entities = self.list_named_entities(query.text, query.own_names)
-        query, names_asker = _to_first_person(query, named_entities)
+        query, names_asker = ask_in_first_person(query, named_entities)
         called = self._find_called(query)
         told = (name for names in query.names_by_role.values() for name in names)
         meant = unite(
@@ -397,14 +394,14 @@ class BeliefIndex:
             VALUE_CONFIDENCE if values.matching else PREFERENCE_CONFIDENCE if is_liked else 0.0
         )
         return BeliefSearchResult(
-            hits=tuple(_put_requested_first(values, best, ranker)[:k]),
+            hits=tuple(put_requested_first(values, best, ranker)[:k]),
             answer_probability=max(found.answer_probability, confidence),
             language=found.language,
             named_entities=meant,
             called=called,
             requested=requested,
-            other_times=tuple(_build_value_hits(values.other_times, ranker)),
-            safety=tuple(_build_value_hits(self._list_asked_safety(query, meant), ranker)),
+            other_times=tuple(build_value_hits(values.other_times, ranker)),
+            safety=tuple(build_safety_hits(query, self.list_safety_of(meant), ranker)),
             superseded=values.superseded,
             is_about_past=time_frame.is_past,
             is_before_now=time_frame.is_before_now,
@@ -445,7 +442,7 @@ class BeliefIndex:
         return [
             *hits,
             *(
-                _build_reached_hit(each, self._entity_names.find_name(each.via), ranker)
+                build_reached_hit(each, self._entity_names.find_name(each.via), ranker)
                 for each in reached
                 if each.known.base_seq not in found and each.known.memory.text not in texts
             ),
@@ -502,7 +499,7 @@ class BeliefIndex:
         for hit in found.hits:
             known = self._by_seq[hit.seq]
             is_named = not asked_about.isdisjoint(known.memory.entities)
-            hits.append(_build_hit(known, hit.score, hit.reasons, ranker, is_named=is_named))
+            hits.append(build_hit(known, hit.score, hit.reasons, ranker, is_named=is_named))
         return hits
 
     def _list_named_hits(
@@ -516,73 +513,7 @@ class BeliefIndex:
         found = {hit.known.base_seq for hit in hits}.union(excluded)
         about = {each.base_seq: each for one in named_entities for each in self.list_about(one.id)}
         return [
-            _build_hit(known, 0.0, (), ranker, is_named=True)
+            build_hit(known, 0.0, (), ranker, is_named=True)
             for base, known in about.items()
             if base not in found
         ]
-
-
-def _to_first_person(
-    query: SearchQuery, named_entities: Sequence[Entity]
-) -> tuple[SearchQuery, bool]:
-    """Return the query as the person would ask it of themselves, and whether it named them."""
-    names = find_own_names(query.text, query.own_names, query.language, others=named_entities)
-    text = to_first_person(query.text, names, query.language)
-    return replace(query, text=text), bool(names)
-
-
-def _build_reached_hit(
-    reached: ReachedRelation, name: str | None, ranker: BeliefRanker
-) -> ScoredBelief:
-    reason = Reason(cause="reached", name=name, strength=reached.score)
-    score = ranker.score(reached.known, reached.score, is_named=False)
-    return ScoredBelief(known=reached.known, score=score, reasons=(reason,))
-
-
-def _put_requested_first(
-    values: AttributeValues, others: Sequence[ScoredBelief], ranker: BeliefRanker
-) -> list[ScoredBelief]:
-    """Put the values of the requested attribute before what was found by words."""
-    found = {hit.known.base_seq: hit for hit in others}
-    first = drop_tentative(_build_value_hits(values.matching, ranker))
-    first_seqs = {hit.known.base_seq for hit in first}
-    return [*first, *(hit for base, hit in found.items() if base not in first_seqs)]
-
-
-def _build_value_hits(values: Sequence[MemoryState], ranker: BeliefRanker) -> list[ScoredBelief]:
-    """Build hits for values of the requested attribute, best first."""
-    hits = [
-        _build_hit(each, VALUE_CONFIDENCE, (REQUESTED_VALUE,), ranker, is_named=False)
-        for each in values
-    ]
-    return sorted(hits, key=lambda hit: (-hit.score, -hit.known.base_seq))
-
-
-def _build_hit(
-    known: MemoryState,
-    similarity: float,
-    reasons: tuple[Reason, ...],
-    ranker: BeliefRanker,
-    *,
-    is_named: bool,
-) -> ScoredBelief:
-    if is_named:
-        similarity, reasons = min(similarity + _NAMED_BONUS, 1.0), (*reasons, NAME_MENTION)
-    return ScoredBelief(
-        known=known, score=ranker.score(known, similarity, is_named=is_named), reasons=reasons
-    )
-
-
-def _to_index_row(known: MemoryState) -> IndexRow:
-    memory = known.memory
-    when = memory.happened_at if memory.kind == "event" else None
-    return IndexRow(
-        seq=known.base_seq,
-        chat="",
-        session=memory.id,
-        speaker="",
-        language=memory.language,
-        said_at=known.stats.last_seen if when is None else when,
-        role="person" if memory.subject in {"person", "shared"} else "other",
-        imprint=encode_document_terms(build_search_text(memory), language=memory.language),
-    )

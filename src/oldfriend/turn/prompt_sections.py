@@ -16,7 +16,7 @@ from oldfriend.llm.model import ToolDefinition
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import Priority, PromptBudget, select_fitting
-from oldfriend.search.belief_search import NAME_MENTION
+from oldfriend.search.belief_hits import NAME_MENTION
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
     format_timestamp,

@@ -10,12 +10,12 @@ from typing import Final, TypeAlias
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.confusable_names import is_group_like
-from oldfriend.domain.errors import EmbeddingFailed, OldfriendError
+from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
 from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, truncate_middle
 from oldfriend.domain.people import Person
-from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.llm.embedding import Embedder
 from oldfriend.llm.reading import Reader, Reading
 from oldfriend.memory.corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
@@ -25,8 +25,6 @@ from oldfriend.memory.notes import list_notes
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import compute_exact_cosines
 from oldfriend.search import (
-    CALIBRATION_MODEL,
-    CALIBRATION_TEXTS,
     EMPTY_BELIEF_RESULT,
     BeliefSearchResult,
     PersonIndex,
@@ -36,7 +34,6 @@ from oldfriend.search import (
     ScoredMessage,
     SearchQuery,
     SearchResult,
-    compute_baseline,
     list_rerank_seqs,
     search,
 )
@@ -51,6 +48,8 @@ from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.time_query import is_recency_query
 from oldfriend.search.types import MessageScope
+from oldfriend.turn.belief_sources import load_sources
+from oldfriend.turn.query_embedding import embed_query
 from oldfriend.turn.role_names import (
     NOBODY_NAMED,
     NamedByRole,
@@ -424,45 +423,6 @@ async def load_recalled_beliefs(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeliefSources:
-    """What the current wording of a belief rests on."""
-
-    evidence: tuple[Evidence, ...]  # oldest first
-    set_by_person_at: Micros | None
-    outdated_messages: frozenset[MessageId]
-
-
-async def load_sources(
-    tx: Transaction, person: PersonId, memories: Sequence[Memory]
-) -> dict[MemoryId, BeliefSources]:
-    """Return the evidence of beliefs, and when the person set their wording.
-
-    Messages from before that time supported another wording.
-    """
-    evidence = await list_object_evidence(tx, person, [each.id for each in memories])
-    written = [each.id for each in memories if each.is_by_person]
-    set_at = await load_correction_times(tx, person, written)
-    return {
-        each.id: build_sources(evidence.get(each.id, ()), set_by_person_at=set_at.get(each.id))
-        for each in memories
-    }
-
-
-def build_sources(
-    evidence: Sequence[Evidence], *, set_by_person_at: Micros | None
-) -> BeliefSources:
-    """Select the evidence that supports the current wording of a belief."""
-    supporting = [each for each in evidence if each.stance == "supports"]
-    current = tuple(
-        each for each in supporting if set_by_person_at is None or each.said_at > set_by_person_at
-    )
-    outdated = frozenset(each.message for each in supporting if each not in current)
-    return BeliefSources(
-        evidence=current, set_by_person_at=set_by_person_at, outdated_messages=outdated
-    )
-
-
 async def add_exact_cosines(
     search_deps: SearchDeps,
     tx: Transaction,
@@ -526,30 +486,6 @@ async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, 
         for note in notes
         if note.id in evidence
     )
-
-
-async def embed_query(embedder: Embedder | None, text: str) -> QueryEmbedding | None:
-    """Return the text's embedding and its baseline; None if it fails: recall goes on without it."""
-    if embedder is None or embedder.model == CALIBRATION_MODEL:
-        vector = await embed_text(embedder, text)
-        return None if vector is None else QueryEmbedding(vector=vector)
-    try:
-        vectors = await embedder.embed([text, *CALIBRATION_TEXTS])
-    except EmbeddingFailed:
-        return None
-    return QueryEmbedding(vector=vectors[0], baseline=compute_baseline(vectors[0], vectors[1:]))
-
-
-async def embed_text(embedder: Embedder | None, text: str) -> Vectors | None:
-    """Return the text's vector; None if it fails: recall goes on without it."""
-    if embedder is None:
-        return None
-    try:
-        vectors: Vectors = await embedder.embed([text])
-    except EmbeddingFailed:
-        return None
-    first: Vectors = vectors[0]
-    return first
 
 
 def get_utc_offset_s(at: Micros, zone: str) -> int:
