@@ -2,6 +2,7 @@
 
 import pytest
 
+from oldfriend.domain.memories import MemoryKind
 from oldfriend.learning.extraction import Modality
 from oldfriend.learning.validate import validate_extraction
 from tests.learning.talking import claim, read, talk
@@ -10,7 +11,7 @@ SAID = "i live in valletta and i've a boat and no emails"
 HOME = {"key": "location", "value": "Valletta"}
 
 
-def is_believed(kind: str, text: str, words: str, **fields: object) -> bool:
+def is_believed(kind: MemoryKind, text: str, words: str, **fields: object) -> bool:
     """Tell whether a claim on some words passes."""
     checked = validate_extraction(read(claim(kind, text, words, **fields)), talk(words))
     return bool(checked.extraction.claims)
@@ -53,7 +54,7 @@ def test_what_is_not_asserted_is_no_fact(modality: Modality) -> None:
     ],
 )
 def test_what_a_modality_is_evidence_of(
-    kind: str, text: str, words: str, fields: dict[str, object]
+    kind: MemoryKind, text: str, words: str, fields: dict[str, object]
 ) -> None:
     """A wish of a goal, a denial of what is not so, others' words of themselves."""
     assert is_believed(kind, text, words, **fields)

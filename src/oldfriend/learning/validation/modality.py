@@ -1,4 +1,4 @@
-"""Modality: rejects claims from imagined, wished, doubted, conditional or negated statements.
+"""Modality: rejects claims from imagined, wished, doubted, denied statements, or marked as such.
 
 A condition, doubt or negation counts only in the clause that states the claim or before it in the
 same sentence; never in another sentence, and never after it.
