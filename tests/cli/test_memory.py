@@ -267,7 +267,6 @@ def test_wrong_words_are_refused_with_what_is_right(told: Call) -> None:
     assert told("memory", "show", "ffffffff").code == 1
     assert told("memory", "edit", home(told), "By the sea.").code == 2
     assert told("memory").code == 2
-    assert told("consolidate").code == 2
 
 
 @pytest.mark.slow

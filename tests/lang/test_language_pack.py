@@ -27,9 +27,17 @@ SMALL_PACK = {
     "emotions": 'not = ["ne"]\nanxious = ["maltrankvil"]',
     "key_synonyms": 'location = ["loĝas"]',
     "critical_tokens": 'numbers = "du/dufoje tri"\nnegations = "\\\\bne\\\\b"',
-    "queries": """
+    "dates": """
         happened = 'okazis'
         said = 'diris'
+        weekdays = ['lundo', 'mardo', 'merkredo', 'ĵaŭdo', 'vendredo', 'sabato', 'dimanĉo']
+        last = ['pasinta {day}']
+        other = ['ĉiu {day}']
+        weekend = 'semajnfino'
+        last_weekend = 'pasinta semajnfino'
+        times = [{ said = 'hieraŭ', unit = "day", ago = 1 }]
+    """,
+    "queries": """
         own = 'mi|mia'
         belonging = 'mia (\\w+)'
     """,
@@ -59,6 +67,7 @@ language_pack.PACKS = Path(sys.argv[1])
 language_pack.LANGUAGES = (*language_pack.LANGUAGES, "eo")
 
 from oldfriend.lang.detection import detect_language
+from oldfriend.lang.named_days import find_named_days
 from oldfriend.learning.critical_tokens import extract_critical_tokens
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
 from oldfriend.learning.validation.cue_words import get_cue_words
@@ -89,6 +98,7 @@ print(json.dumps({
     "question": asked and [*asked.keys],
     "synonyms": [*list_key_synonyms("location", "eo")],
     "role": get_role_words("eo")["patrino"],
+    "weekday": [each.weekday for each in find_named_days("pasinta mardo")],
     "only kin": is_only_about_kin("mia patrino venis", "eo"),
     "stop word": is_stop_word("kaj", "eo"),
     "emotion": detect_emotion("ŝi estas maltrankvila", "eo"),
@@ -130,6 +140,7 @@ def test_a_new_language_is_one_folder_and_one_entry(packs: Path) -> None:
     found = json.loads(ran.stdout)
     assert found.pop("phrase").startswith("Saluton.")
     assert found == {
+        "weekday": [1],
         "detected": "eo",
         "by letter": "eo",
         "english": "en",
