@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.role_references import (
     ReferenceGrammar,
@@ -34,7 +35,9 @@ def find_told_names(text: str, language: str) -> Iterator[tuple[RoleReference, s
     text = text if len(text) == len(folded) else folded
     grammars = {each.language: each for each in list_reference_grammars(folded)}
     for reference in find_role_references(text, language):
-        is_whole = reference.owner is None and (reference.is_explicit or language in {"zh", "ja"})
+        is_whole = reference.owner is None and (
+            reference.is_explicit or not get_traits(language).spaces
+        )
         for grammar in grammars.values() if is_whole else ():
             if grammar.words.get(reference.word) == reference.role:
                 name = _find_behind(grammar, text, folded, reference)
@@ -66,7 +69,8 @@ def _find_behind(
         return ""
     is_called = any(c.isalnum() for c in joint[0].removeprefix("s ")) and joint[0].strip() != "s"
     if not grammar.has_spaces:
-        pattern = _CALLED_HAN if is_called and grammar.language == "zh" else _UNSPACED_NAME
+        script = get_traits(grammar.language).script
+        pattern = _CALLED_HAN if is_called and script == "han" else _UNSPACED_NAME
         found = pattern.match(text, joint.end()) or _UNSPACED_NAME.match(text, joint.end())
         return "" if found is None else found[0]
     found = _SPACED_NAME.match(text, joint.end())
