@@ -11,6 +11,7 @@ from functools import cached_property
 from oldfriend.beliefs.belief_pages import build_prefix_patterns
 from oldfriend.channels.telegram.event_mapping import compile_mention, is_called_by_name
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.resolution.cascade import build_animal_patterns
 from oldfriend.learning.rule_extraction.fulfilled_promises import framed
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
@@ -22,6 +23,7 @@ from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.own_names import find_own_names, to_first_person
 from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
 from oldfriend.search.question_patterns import MAX_QUESTION_LENGTH, MAX_SCANNED_LENGTH
+from oldfriend.search.role_references import ReferenceGrammar
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.turn.intent import MAX_ADDRESS_CHARS, compile_address_patterns, compile_name_pattern
 
@@ -64,6 +66,15 @@ def of_books() -> None:
         for name, kept in vars(QuestionGrammar).items():
             if isinstance(kept, cached_property):
                 getattr(book, name)
+
+
+def of_references() -> None:
+    """Of the words by which people are called by a role."""
+    for language in list_languages("references"):
+        grammar = ReferenceGrammar(language)
+        for name, kept in vars(ReferenceGrammar).items():
+            if isinstance(kept, cached_property):
+                getattr(grammar, name)
 
 
 def of_names() -> None:
