@@ -11,7 +11,6 @@ from functools import cached_property
 from oldfriend.beliefs.belief_pages import build_prefix_patterns
 from oldfriend.channels.telegram.event_mapping import compile_mention, is_called_by_name
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
-from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.resolution.cascade import build_animal_patterns
 from oldfriend.learning.rule_extraction.fulfilled_promises import framed
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
@@ -23,11 +22,13 @@ from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.own_names import find_own_names, to_first_person
 from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
 from oldfriend.search.question_patterns import MAX_QUESTION_LENGTH, MAX_SCANNED_LENGTH
-from oldfriend.search.role_references import ReferenceGrammar
+from oldfriend.search.role_references import ReferenceGrammar, list_reference_grammars
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.turn.intent import MAX_ADDRESS_CHARS, compile_address_patterns, compile_name_pattern
 
 NAMES = ("Mira", "小美")
+SPOKEN = "hello, 你好"
+"""In the scripts of all languages."""
 BOUNDS: Mapping[str, int] = {
     "learning/rule_extraction/rule_loader.py:_all_prefiltered": MAX_SENTENCE_CHARS,
     "learning/rule_extraction/rule_loader.py:_compiled": MAX_SENTENCE_CHARS,
@@ -58,6 +59,7 @@ def matched() -> Iterator[re.Pattern[str]]:
         for rule in book.rules:
             yield from (each.compiled for each in (*rule.said, *rule.told))
             yield framed(rule.text)
+    yield from (each.asks_name for each in list_reference_grammars(SPOKEN))
 
 
 def of_books() -> None:
@@ -70,8 +72,7 @@ def of_books() -> None:
 
 def of_references() -> None:
     """Of the words by which people are called by a role."""
-    for language in list_languages("references"):
-        grammar = ReferenceGrammar(language)
+    for grammar in list_reference_grammars(SPOKEN):
         for name, kept in vars(ReferenceGrammar).items():
             if isinstance(kept, cached_property):
                 getattr(grammar, name)

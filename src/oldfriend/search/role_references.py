@@ -16,7 +16,7 @@ MAX_TEXT: Final = 600
 """Characters of a text that are read."""
 _MAX_ADJECTIVES: Final = 3
 """Words between "my" and a role: "my six year old daughter"."""
-_WORD_BEFORE: Final = re.compile(r"([\w'-]+) +$")
+_WORD_BEFORE: Final = re.compile(r"([\w'-]{1,60}) {1,20}$")
 _UNSPACED: Final = re.compile("[\u2e80-\U0010ffff]")
 
 Span: TypeAlias = tuple[int, int]
