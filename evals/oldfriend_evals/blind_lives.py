@@ -94,6 +94,18 @@ def said_at(message: Record) -> Micros:
 
 async def live(app: AppContext, life: BlindLife) -> ChatContext:
     """Have everything said, embedded and read."""
+    line = await say_all(app, life)
+    person = line.person
+    await schedule_learning(app.db, app.clock, app.settings, person.id, cut_reason="asked")
+    async with app.db.begin_read() as tx:
+        waiting = await list_segments(tx, person.id, status=["waiting"])
+    for segment in waiting:
+        await consolidate_segment(app, person.id, segment.id)
+    return line
+
+
+async def say_all(app: AppContext, life: BlindLife) -> ChatContext:
+    """Have everything said and embedded, and nothing read."""
     line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     async with app.db.begin_write() as tx:
         person = await rename_person(tx, line.person, life.about["person"], platforms=())
@@ -101,11 +113,6 @@ async def live(app: AppContext, life: BlindLife) -> ChatContext:
         target = ImportTarget(chat=line.chat, language=life.about["language"])
         await write_imported_messages(tx, target, messages, now=app.clock())
     await try_embed_missing(app, person.id)
-    await schedule_learning(app.db, app.clock, app.settings, person.id, cut_reason="asked")
-    async with app.db.begin_read() as tx:
-        waiting = await list_segments(tx, person.id, status=["waiting"])
-    for segment in waiting:
-        await consolidate_segment(app, person.id, segment.id)
     return replace(line, person=person)
 
 

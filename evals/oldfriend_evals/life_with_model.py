@@ -26,7 +26,6 @@ from typing import Any, Final, TypeAlias
 from unittest.mock import patch
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import MemorySettings, ModelSettings, ProviderSettings
 from oldfriend.domain.clock import from_micros
@@ -39,8 +38,6 @@ from oldfriend.learning.summary_rollup import count_words
 from oldfriend.learning.validate import ClaimCheck
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView
-from oldfriend.memory.import_writer import ImportTarget, write_imported_messages
-from oldfriend.memory.people import rename_person
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.memory.segments import Segment, list_segments
 from oldfriend.replies.reply_worker import answer_message
@@ -57,7 +54,7 @@ from oldfriend_evals.blind_lives import (
     list_stored,
     load_blind_life,
     matches,
-    to_imported,
+    say_all,
 )
 from oldfriend_evals.day_values import DayReader
 from oldfriend_evals.stores import settings_in
@@ -160,18 +157,12 @@ def describe_refused(refused: Quoted) -> str:
 
 async def play_life(app: AppContext, life: BlindLife) -> ChatContext:
     """Have everything said, read by the model, rolled up, merged and thought over."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    async with app.db.begin_write() as tx:
-        person = await rename_person(tx, line.person, life.about["person"], platforms=())
-        messages = [to_imported(message, life) for message in life.messages]
-        target = ImportTarget(chat=line.chat, language=life.about["language"])
-        await write_imported_messages(tx, target, messages, now=app.clock())
-    await try_embed_missing(app, person.id)
-    await learn_now(app, person.id, cut_reason="asked")
-    await maintain(app, person.id)
-    await maintain_memory(app, person.id)
-    await maintain(app, person.id)
-    return replace(line, person=person)
+    line = await say_all(app, life)
+    await learn_now(app, line.person.id, cut_reason="asked")
+    await maintain(app, line.person.id)
+    await maintain_memory(app, line.person.id)
+    await maintain(app, line.person.id)
+    return line
 
 
 async def measure_reading(

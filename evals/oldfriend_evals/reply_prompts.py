@@ -18,7 +18,6 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.config.settings_schema import MemorySettings
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import MessageId, ObjectId, SessionId, new_id
@@ -28,9 +27,8 @@ from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.beliefs import list_memories
 from oldfriend.memory.evidence import list_object_evidence
-from oldfriend.memory.import_writer import ImportTarget, write_imported_messages
 from oldfriend.memory.messages import list_messages
-from oldfriend.memory.people import get_companion, rename_person
+from oldfriend.memory.people import get_companion
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.wiring import open_app
@@ -45,7 +43,7 @@ from oldfriend_evals.blind_lives import (
     Record,
     holds,
     load_blind_life,
-    to_imported,
+    say_all,
 )
 from oldfriend_evals.lives.living import Calendar
 from oldfriend_evals.measuring import Measure, Scope, at_least, at_most
@@ -128,15 +126,9 @@ async def measure_prompts(folder: Path, *, by_model: bool) -> PromptFigures:
 
 async def read_life(app: AppContext, life: BlindLife) -> ChatContext:
     """Have everything imported, embedded and read."""
-    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
-    async with app.db.begin_write() as tx:
-        person = await rename_person(tx, line.person, life.about["person"], platforms=())
-        messages = [to_imported(message, life) for message in life.messages]
-        target = ImportTarget(chat=line.chat, language=life.about["language"])
-        await write_imported_messages(tx, target, messages, now=app.clock())
-    await try_embed_missing(app, person.id)
-    await learn_now(app, person.id, cut_reason="asked")
-    return replace(line, person=person)
+    line = await say_all(app, life)
+    await learn_now(app, line.person.id, cut_reason="asked")
+    return line
 
 
 async def load_known(app: AppContext, line: ChatContext) -> Known:

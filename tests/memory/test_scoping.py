@@ -294,7 +294,7 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
             tx, person, memory, [words], extractor="rules/1", now=now, segment=cut.id
         )
         await evidence.list_object_evidence(tx, person, [memory])
-        await evidence.list_resting_objects(tx, person, [said.id])
+        await evidence.list_supported_objects(tx, person, [said.id])
         await evidence.move_evidence(tx, person, source=memory, target=entity, messages=[said.id])
         await evidence.move_evidence(tx, person, source=memory, target=entity)
         await evidence.withdraw_evidence(tx, person, cut.id, now=now)

@@ -118,7 +118,7 @@ def test_what_stands_there_anyway_is_told_again_only_by_the_best_with_more_words
     context = ReplyContext(
         recall_result=EMPTY_RECALL,
         user_context=UserContext(profile=replace(EMPTY_PROFILE, attributes=(known.state,))),
-        resting_beliefs={MessageId("m0"): frozenset({told})},
+        supported_beliefs={MessageId("m0"): frozenset({told})},
     )
     draft = PromptDraft(
         utterance=Mock(),

@@ -198,7 +198,7 @@ async def list_object_evidence(
     return group_evidence(rows)
 
 
-async def list_resting_objects(
+async def list_supported_objects(
     tx: Transaction, person: PersonId, messages: Sequence[MessageId]
 ) -> dict[MessageId, frozenset[ObjectId]]:
     """Return the objects that each of some messages supports; messages without any are left out."""
@@ -212,10 +212,10 @@ async def list_resting_objects(
         person=person,
         **parameters,
     )
-    resting: defaultdict[MessageId, set[ObjectId]] = defaultdict(set)
+    supported: defaultdict[MessageId, set[ObjectId]] = defaultdict(set)
     for message, known in rows:
-        resting[MessageId(ObjectId(message))].add(ObjectId(known))
-    return {message: frozenset(known) for message, known in resting.items()}
+        supported[MessageId(ObjectId(message))].add(ObjectId(known))
+    return {message: frozenset(known) for message, known in supported.items()}
 
 
 async def list_entity_mention_times(tx: Transaction, person: PersonId) -> dict[ObjectId, Micros]:

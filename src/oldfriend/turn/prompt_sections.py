@@ -288,12 +288,12 @@ def is_told_already(item: RecalledItem, draft: PromptDraft, *, is_among_best: bo
         content, sources = item.state.memory, list_evidence_ids(item)
     else:
         content, sources = item.message, {item.message.id}
-    by_source = draft.context.resting_beliefs
-    resting = {known for each in sources for known in by_source.get(each, ())}
-    resting &= {*draft.shown_ids}
-    if not resting or (isinstance(item, RecalledMessage) and not is_among_best):
-        return bool(resting)
-    told = " ".join(each.text for each in draft.context.always_known if each.id in resting)
+    by_source = draft.context.supported_beliefs
+    supported = {known for each in sources for known in by_source.get(each, ())}
+    supported &= {*draft.shown_ids}
+    if not supported or (isinstance(item, RecalledMessage) and not is_among_best):
+        return bool(supported)
+    told = " ".join(each.text for each in draft.context.always_known if each.id in supported)
     return holds_words(told, content.text, content.language)
 
 

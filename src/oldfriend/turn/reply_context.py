@@ -14,7 +14,7 @@ from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.core_blocks import list_blocks
-from oldfriend.memory.evidence import list_entities_mentioned_by_person, list_resting_objects
+from oldfriend.memory.evidence import list_entities_mentioned_by_person, list_supported_objects
 from oldfriend.memory.messages import count_messages
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.answer_reading import read_answers
@@ -95,7 +95,7 @@ class ReplyContext:
     quote_counts: QuoteCounts = field(default_factory=dict)  # of the recent replies made by rules
     replied_to: tuple[Message, ...] = ()  # messages the person explicitly replied to
     window: RecentMessages = EMPTY_WINDOW  # the recent messages that a model reads
-    resting_beliefs: Mapping[MessageId, frozenset[ObjectId]] = field(default_factory=dict)
+    supported_beliefs: Mapping[MessageId, frozenset[ObjectId]] = field(default_factory=dict)
     """The beliefs that rest on each recalled message, and on the evidence of recalled beliefs."""
     known_beliefs: tuple[RecalledBelief, ...] = ()  # known without a search, with evidence
     previous_sources: ReplySources = NO_REPLY_SOURCES  # what the previous reply rests on
@@ -184,8 +184,8 @@ async def load_reply_context(
         async with deps.search_deps.db.begin_read() as tx:
             sources = {each.message.id for each in result.messages}
             sources |= {quote.message for each in result.beliefs for quote in each.evidence}
-            resting = await list_resting_objects(tx, utterance.person.id, sorted(sources))
-        return replace(context, recall_result=result, resting_beliefs=resting)
+            resting = await list_supported_objects(tx, utterance.person.id, sorted(sources))
+        return replace(context, recall_result=result, supported_beliefs=resting)
     except READ_ERRORS as error:
         return add_read_error(context, "search", error)
 
