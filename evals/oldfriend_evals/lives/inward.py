@@ -57,6 +57,8 @@ SHARES: Final[Mapping[str, int]] = {"in mind": 150, "guidance": 150, "opinions":
 """Tokens, at most, of what is said of the inner life (ACCEPTANCE J13)."""
 NEVER_CUT: Final = ("rules", "core", "tools", "state", "message", "passed on")
 ITS_MOOD: Final = re.compile(r"Your own mood since you last talked: (.*?) \(energy \d+ of 10\)")
+PLAINLY: Final = "answer just that, plainly"
+"""So the prompt asks of a question that shows no feeling: it gets no mood either."""
 OF_A_TIME: Final[Mapping[ReflectionKind, tuple[int, int]]] = {
     "slow tick": (8_000, 1_000),
     "reflection": (14_000, 2_400),
@@ -343,9 +345,11 @@ def wrong_mood_of(turn: Talked) -> list[str]:
 
 
 def missing_mood_of(turn: Talked) -> list[str]:
-    """A mood of now that does not show."""
+    """A mood of now that does not show, though more than a plain answer is asked for."""
     is_felt = turn.mood is not None and turn.mood.signal is not None
-    return [turn.line] if is_felt and not ITS_MOOD.search(turn.request.changing) else []
+    changing = turn.request.changing
+    is_shown = ITS_MOOD.search(changing) is not None or PLAINLY in changing
+    return [turn.line] if is_felt and not is_shown else []
 
 
 def lost_from(turn: Talked) -> list[str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Final, Literal
 
 from oldfriend.domain.text_cache import text_lru_cache
@@ -56,14 +56,67 @@ class NamedDayPattern:
     is_last: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NamedDayBook:
-    """The ways of one language to name a day."""
+    """The ways of one language to name a day; compiled when a text first needs them."""
 
-    any_weekday: re.Pattern[str]
-    weekdays: tuple[NamedDayPattern, ...]  # tried only if there is any
-    times: tuple[NamedDayPattern, ...]
-    numbers: Mapping[str, int]
+    def __init__(self, words: Mapping[str, Any]) -> None:
+        """Take the words of a pack's `dates.toml`."""
+        self._words = words
+        self._any_weekday = f"(?:{'|'.join(words['weekdays'])})"
+        self.numbers: Mapping[str, int] = words.get("numbers", {})
+
+    def list_patterns(self, text: str) -> tuple[NamedDayPattern, ...]:
+        """Return the patterns that may find something in a text."""
+        if not self.has_any.search(text):
+            return ()
+        return (*(self.weekdays if self.any_weekday.search(text) else ()), *self.times)
+
+    @cached_property
+    def has_any(self) -> re.Pattern[str]:
+        """Pattern of any of the words."""
+        words = self._words
+        times = [words["weekend"], words["last_weekend"], *(each["said"] for each in words["times"])]
+        return re.compile("|".join([self._any_weekday, *times]).replace("(?P<count>", "(?:"))
+
+    @cached_property
+    def any_weekday(self) -> re.Pattern[str]:
+        """Pattern of a weekday's name."""
+        return re.compile(self._any_weekday)
+
+    @cached_property
+    def weekdays(self) -> tuple[NamedDayPattern, ...]:
+        """Patterns of weekdays; of two that match the same words the first counts."""
+        return (
+            *(
+                NamedDayPattern(said=re.compile(template.replace("{day}", self._any_weekday)))
+                for template in self._words["other"]
+            ),
+            *(
+                NamedDayPattern(
+                    said=re.compile(template.replace("{day}", day)),
+                    weekday=weekday,
+                    is_last=is_last,
+                )
+                for weekday, day in enumerate(self._words["weekdays"])
+                for is_last, templates in ((False, ["{day}"]), (True, self._words["last"]))
+                for template in templates
+            ),
+        )
+
+    @cached_property
+    def times(self) -> tuple[NamedDayPattern, ...]:
+        """Patterns of weekends and of days, weeks, months or years back."""
+        words = self._words
+        return (
+            NamedDayPattern(said=re.compile(words["weekend"]), unit="weekend"),
+            NamedDayPattern(said=re.compile(words["last_weekend"]), unit="weekend", is_last=True),
+            *(
+                NamedDayPattern(
+                    said=re.compile(each["said"]), unit=each["unit"], ago=each.get("ago")
+                )
+                for each in words["times"]
+            ),
+        )
 
 
 @text_lru_cache(CACHE_SIZE)
@@ -72,10 +125,7 @@ def find_named_days(text: str) -> tuple[NamedDay, ...]:
     found = [
         named
         for book in load_named_day_books()
-        for pattern in (
-            *(book.weekdays if book.any_weekday.search(text) else ()),
-            *book.times,
-        )
+        for pattern in book.list_patterns(text)
         for match in pattern.said.finditer(text)
         if (named := read_named_day(pattern, match, book.numbers)) is not None
     ]
@@ -123,39 +173,6 @@ def load_event_patterns(language: str) -> EventPatterns | None:
 def load_named_day_books() -> tuple[NamedDayBook, ...]:
     """Load the ways of all languages to name a day."""
     return tuple(
-        build_named_day_book(load_language_pack(language).read("dates"))
+        NamedDayBook(load_language_pack(language).read("dates"))
         for language in list_languages("dates")
-    )
-
-
-def build_named_day_book(words: Mapping[str, Any]) -> NamedDayBook:
-    """Return the patterns of one language's words."""
-    any_weekday = f"(?:{'|'.join(words['weekdays'])})"
-    weekdays = [
-        # First, as of two that match the same words the first counts.
-        NamedDayPattern(said=re.compile(template.replace("{day}", any_weekday)))
-        for template in words["other"]
-    ]
-    for weekday, day in enumerate(words["weekdays"]):
-        weekdays.append(NamedDayPattern(said=re.compile(day), weekday=weekday))
-        weekdays += [
-            NamedDayPattern(
-                said=re.compile(template.replace("{day}", day)), weekday=weekday, is_last=True
-            )
-            for template in words["last"]
-        ]
-    return NamedDayBook(
-        any_weekday=re.compile(any_weekday),
-        weekdays=tuple(weekdays),
-        times=(
-            NamedDayPattern(said=re.compile(words["weekend"]), unit="weekend"),
-            NamedDayPattern(said=re.compile(words["last_weekend"]), unit="weekend", is_last=True),
-            *(
-                NamedDayPattern(
-                    said=re.compile(each["said"]), unit=each["unit"], ago=each.get("ago")
-                )
-                for each in words["times"]
-            ),
-        ),
-        numbers=words.get("numbers", {}),
     )
