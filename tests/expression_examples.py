@@ -11,6 +11,7 @@ from functools import cached_property
 from oldfriend.beliefs.belief_pages import build_prefix_patterns
 from oldfriend.channels.telegram.event_mapping import compile_mention, is_called_by_name
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
+from oldfriend.lang.named_days import load_named_day_books
 from oldfriend.learning.resolution.cascade import build_animal_patterns
 from oldfriend.learning.rule_extraction.fulfilled_promises import framed
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
@@ -76,6 +77,13 @@ def of_references() -> None:
         for name, kept in vars(ReferenceGrammar).items():
             if isinstance(kept, cached_property):
                 getattr(grammar, name)
+
+
+def of_named_days() -> None:
+    """Of the ways to name a day."""
+    for book in load_named_day_books():
+        for name in ("has_any", "any_weekday", "weekdays", "times"):
+            getattr(book, name)
 
 
 def of_names() -> None:
