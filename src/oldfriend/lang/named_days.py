@@ -75,7 +75,11 @@ class NamedDayBook:
     def has_any(self) -> re.Pattern[str]:
         """Pattern of any of the words."""
         words = self._words
-        times = [words["weekend"], words["last_weekend"], *(each["said"] for each in words["times"])]
+        times = [
+            words["weekend"],
+            words["last_weekend"],
+            *(each["said"] for each in words["times"]),
+        ]
         return re.compile("|".join([self._any_weekday, *times]).replace("(?P<count>", "(?:"))
 
     @cached_property
