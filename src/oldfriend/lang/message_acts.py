@@ -50,7 +50,7 @@ def classify_act(text: str) -> Mapping[MessageAct, float]:
 
 @text_lru_cache(CACHE_SIZE)
 def is_in_learned_language(text: str) -> bool:
-    """Tell whether most words of a text, if any, are of one language that acts were learned from."""
+    """Tell whether most words of a text, if any, are of one of the languages learned from."""
     words, learned = list_words(text), load_words()
     return not words or any(
         sum(bool(learned[hash_word(language, word)]) for word in words) > MIN_KNOWN * len(words)
