@@ -1,4 +1,4 @@
-"""Resource limits: how much memory and time a child process may use to parse untrusted bytes."""
+"""Resource limits: what a process may use to parse untrusted bytes, and no library may report."""
 
 import os
 import resource
@@ -58,6 +58,16 @@ def apply_limits(limits: SandboxLimits) -> None:
     ).start()
     set_resource_limits(limits)
     silence_stderr()
+
+
+def disable_telemetry() -> None:
+    """Keep libraries in this process and its children from recording their use and reporting it.
+
+    ONNX Runtime would otherwise write events into the home folder and send them to its maker. The
+    libraries read this when they are imported.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 
 def silence_stderr() -> None:

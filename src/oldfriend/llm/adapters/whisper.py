@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Final, Protocol
 
 from oldfriend.domain.errors import ModelMisconfigured, ModelNotSetUp, NoSpeechDetected
@@ -18,6 +19,7 @@ from oldfriend.llm.adapters.audio_decoding import Samples, build_unreadable_erro
 from oldfriend.llm.embedding import Account
 from oldfriend.llm.model import Completion, ModelCall
 from oldfriend.llm.speech import Transcription, build_audio_request, check_audio_size
+from oldfriend.sandbox.resource_limits import disable_telemetry
 
 WEIGHTS_FILE: Final = "model.bin"
 EXTRA_MISSING: Final = build_missing_extra_text("Hearing on this machine", "oldfriend[voice]")
@@ -119,7 +121,7 @@ def load_whisper(folder: Path) -> WhisperModel:
     if (problem := find_problem(folder)) is not None:
         raise ModelNotSetUp(problem)
     try:
-        model: WhisperModel = import_module("faster_whisper").WhisperModel(
+        model: WhisperModel = import_faster_whisper().WhisperModel(
             str(folder), device="auto", compute_type="default", local_files_only=True
         )
     except (ImportError, OSError, RuntimeError, ValueError, LookupError) as error:
@@ -132,6 +134,12 @@ def load_whisper(folder: Path) -> WhisperModel:
             )
         ) from error
     return model
+
+
+def import_faster_whisper() -> ModuleType:
+    """Import the library; neither it nor what it rests on reports its use. Raises ImportError."""
+    disable_telemetry()
+    return import_module("faster_whisper")
 
 
 def find_problem(folder: Path) -> str | None:
@@ -150,7 +158,7 @@ def find_problem(folder: Path) -> str | None:
             missing=", ".join(missing),
         )
     try:
-        import_module("faster_whisper")
+        import_faster_whisper()
     except ImportError:
         return EXTRA_MISSING
     return None
