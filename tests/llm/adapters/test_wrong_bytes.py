@@ -319,7 +319,9 @@ async def test_half_a_character_is_replaced_and_two_halves_are_joined(streamed: 
     """No database stores half a character: what follows would wait for it."""
     pieces = [chat_piece(each) for each in HALVES]
     message = json.dumps(chat_message({"content": "".join(HALVES)}))
-    script = [STREAM_HEAD, *pieces, chat_piece("", ends="stop"), END] if streamed else whole(message)
+    script = (
+        [STREAM_HEAD, *pieces, chat_piece("", ends="stop"), END] if streamed else whole(message)
+    )
     heard = Listener() if streamed else None
     async with raw_server(script) as raw:
         answer = await ask(raw.url, "openai", heard=heard)
