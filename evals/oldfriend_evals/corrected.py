@@ -95,7 +95,7 @@ async def ask(case: Mapping[str, Any], life: BlindLife) -> tuple[str, bool, list
 
 def judge(case: Mapping[str, Any], reply: str, *, is_sure: bool) -> Outcome:
     """Return what a reply tells."""
-    newer = case["messages"][-1].strip().rstrip(".!")
+    newer = find_change(case).strip().rstrip(".!")
     quoted = reply.find(newer[:MIN_QUOTED])
     rest = reply if quoted < 0 else reply.replace(newer, "\0" * len(newer))
     old, new = find_first(rest, case["old"]), find_first(rest, case["new"])
@@ -105,6 +105,13 @@ def judge(case: Mapping[str, Any], reply: str, *, is_sure: bool) -> Outcome:
     if old < 0 or 0 <= new < old:
         return "current"
     return "stale, sure" if is_sure else "stale, unsure"
+
+
+def find_change(case: Mapping[str, Any]) -> str:
+    """Return the message that changes what the first one says: the last with the new value."""
+    told: list[str] = case["messages"]
+    with_new = [each for each in told if find_first(each, case["new"]) >= 0]
+    return [*told[-1:], *with_new][-1]
 
 
 def drop_quotes(reply: str, messages: Iterable[str]) -> str:

@@ -33,7 +33,13 @@ from oldfriend.search.later_links import (
 )
 from oldfriend.search.types import Floats
 from oldfriend_evals.blind_lives import BlindLife, list_folders, load_blind_life
-from oldfriend_evals.corrected import build_life, build_life_within, find_first, load_cases
+from oldfriend_evals.corrected import (
+    build_life,
+    build_life_within,
+    find_change,
+    find_first,
+    load_cases,
+)
 from oldfriend_evals.stores import settings_in
 
 CASES: Final = sorted((Path(__file__).parent / "corrections").glob("*.jsonl"))
@@ -95,12 +101,15 @@ def list_told() -> Iterator[Told]:
                 for place in places
                 if find_first(life.messages[place]["text"], case["old"]) >= 0
             )
+            changes = [
+                place for place in places if life.messages[place]["text"] == find_change(case)
+            ]
             yield Told(
                 group=group,
                 fold=number % FOLDS,
                 language=case["lang"],
                 messages=life.messages,
-                changes={old: frozenset(places[-1:])},
+                changes={old: frozenset(changes[-1:])},
             )
 
 
