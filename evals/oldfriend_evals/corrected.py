@@ -33,7 +33,7 @@ from oldfriend_evals.blind_lives import BlindLife, find_form, list_folders, live
 from oldfriend_evals.stores import settings_in
 
 Outcome = Literal["current", "stale, sure", "stale, unsure", "none"]
-COUNTED: Final = ("current", "stale, sure", "stale, unsure", "none", "beliefs stale")
+COUNTED: Final = ("current", "stale, sure", "stale, unsure", "none", "beliefs stale", "new unknown")
 MIN_QUOTED: Final = 40
 """Characters of the newer message by which it is found in a reply."""
 FIRST_PLACE, LAST_PLACE = 0.4, 0.7
@@ -134,6 +134,12 @@ def holds_stale(case: Mapping[str, Any], beliefs: Sequence[str]) -> bool:
     )
 
 
+def holds_only_old(case: Mapping[str, Any], beliefs: Sequence[str]) -> bool:
+    """Tell whether the old value is held, and nothing that has the new one or changes the old."""
+    told = [*case["new"], find_change(case).strip()]
+    return holds_stale(case, beliefs) and all(find_first(text, told) < 0 for text in beliefs)
+
+
 def load_cases(files: Iterable[str]) -> list[Mapping[str, Any]]:
     """Return the cases of some files."""
     return [
@@ -155,6 +161,7 @@ async def measure(cases: Sequence[Mapping[str, Any]], *, is_within: bool) -> Non
         for group in ("all", case["kind"], case["lang"]):
             counts[group, outcome] += 1
             counts[group, "beliefs stale"] += holds_stale(case, beliefs)
+            counts[group, "new unknown"] += holds_only_old(case, beliefs)
         if outcome.startswith("stale") or holds_stale(case, beliefs):
             told = [text for text in beliefs if find_first(text, [*case["old"], *case["new"]]) >= 0]
             sys.stdout.write(f"{case['id']} {outcome}: {case['question']} → {reply!r} {told}\n")

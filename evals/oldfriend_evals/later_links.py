@@ -46,7 +46,7 @@ CASES: Final = sorted((Path(__file__).parent / "corrections").glob("*.jsonl"))
 FOLDS: Final = 5
 PENALTY: Final = 1.0
 STEPS: Final = 30
-LEVELS: Final = (-4.0, -3.5, -3.0, -2.0, -1.0)
+LEVELS: Final = (-3.5, -2.0, -1.0, 0.0, 1.0, 2.0)
 """Logits for which it is printed how many are found, and how many others stand above."""
 
 
@@ -96,11 +96,12 @@ def list_told() -> Iterator[Told]:
                 for place, each in enumerate(life.messages)
                 if each["text"] in case["messages"]
             ]
-            old = next(
+            with_old = (
                 place
                 for place in places
                 if find_first(life.messages[place]["text"], case["old"]) >= 0
             )
+            old = next(with_old, places[0])
             changes = [
                 place for place in places if life.messages[place]["text"] == find_change(case)
             ]
