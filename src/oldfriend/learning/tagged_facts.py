@@ -88,15 +88,19 @@ def list_tagged_claims(
     ]
     for start, end in list_passages(clauses):
         if any(start <= clause.start and clause.end <= end for clause in picked):
-            words = message.text[start:end]
-            yield Claim(
-                kind="fact",
-                key=QUOTE_KEY,
-                value=words,
-                text=get_traits(message.language).said.format(words),
-                quotes=(Quote(message=message.id, text=words),),
-                confidence=CONFIDENCE,
-            )
+            yield build_quote_claim(message, message.text[start:end])
+
+
+def build_quote_claim(message: Message, words: str) -> Claim:
+    """Build the claim that quotes words of a message."""
+    return Claim(
+        kind="fact",
+        key=QUOTE_KEY,
+        value=words,
+        text=get_traits(message.language).said.format(words),
+        quotes=(Quote(message=message.id, text=words),),
+        confidence=CONFIDENCE,
+    )
 
 
 def list_passages(clauses: Iterable[TaggedClause]) -> list[tuple[int, int]]:

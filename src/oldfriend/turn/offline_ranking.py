@@ -20,7 +20,6 @@ from oldfriend.search import list_named_entities
 from oldfriend.search.attribute_lookup import list_kin_names
 from oldfriend.search.preference_intent import is_opposite_text
 from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
-from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
@@ -44,10 +43,6 @@ MAX_LATER: Final = 2
 """Later messages that are told beside what they may have changed."""
 RANK_PENALTY: Final = 1.0
 """Taken from the logit of a later message for each message that is better than what it changes."""
-CLEARLY_SURER: Final = 1.5
-"""Difference of the reader's logits from which one message is clearly the better answer."""
-MIN_SHARED_TERMS: Final = 0.1
-"""Of the content words of the shorter of two messages, from which they may be about the same."""
 MIN_CLOSE: Final = 0.3
 """The search's probability of an answer, from which what is close is shown."""
 MIN_READER: Final = 0.03
@@ -164,22 +159,33 @@ def list_later_than_beliefs(
     told = max(each.state.stats.last_seen for each in beliefs)
     evidence = [each.evidence[-1].message for each in known if each.evidence]
     linked = [each for each in rank_later(evidence, recall_result) if each.message.at > told]
-    read = sorted(
-        list_later_answers(recall_result.messages, told),
-        key=lambda each: 0.0 if each.reading is None else -each.reading.logit,
-    )
-    likeliest = [*linked[:1], *read[:1], *linked[1:], *read[1:]]
-    unread = [each for each in likeliest if each.message.id not in believed]
+    read = list_later_answers(recall_result.messages, told)
+    unread = [each for each in interleave(linked, read) if each.message.id not in believed]
     return list_newest(unread, limit=MAX_LATER)
 
 
-def list_later_than_messages(
-    quoted: Sequence[RecalledMessage], recall_result: RecallResult
+def list_newest_first(
+    closest: Sequence[RecalledMessage], recall_result: RecallResult
 ) -> list[RecalledMessage]:
-    """List what may have changed what some messages say, beside them, the newest first."""
-    ids = [each.message.id for each in quoted]
-    later = [each for each in rank_later(ids, recall_result) if each.message.id not in ids]
-    return list_newest(later, limit=MAX_LATER)
+    """List messages that may answer with what may have changed what they say, the newest first."""
+    ids = [each.message.id for each in closest]
+    linked = rank_later(ids, recall_result)
+    read = [
+        each
+        for each in list_later_answers(recall_result.messages, closest[0].message.at)
+        if may_be_change(each, recall_result)
+    ]
+    others = [each for each in interleave(linked, read) if each.message.id not in ids]
+    later = list_newest(others, limit=MAX_LATER)
+    return list_newest([*closest, *later], limit=len(closest) + len(later))
+
+
+def interleave(
+    linked: Sequence[RecalledMessage], read: Iterable[RecalledMessage]
+) -> list[RecalledMessage]:
+    """Merge what is linked with what the reader takes for an answer, the likeliest first."""
+    surest = sorted(read, key=lambda each: 0.0 if each.reading is None else -each.reading.logit)
+    return [*linked[:1], *surest[:1], *linked[1:], *surest[1:]]
 
 
 def rank_later(changed: Sequence[MessageId], recall_result: RecallResult) -> list[RecalledMessage]:
@@ -213,56 +219,10 @@ def may_be_change(recalled: RecalledMessage, recall_result: RecallResult) -> boo
     )
 
 
-def put_later_before(
-    later: Sequence[RecalledMessage], told: Sequence[RecalledMessage], recall_result: RecallResult
-) -> list[RecalledMessage]:
-    """Return messages with each later one just before the first that it may have changed."""
-    changed = {(each.recalled.message.id, each.changed) for each in recall_result.later_messages}
-    ordered = [*told]
-    for each in later:
-        places = (
-            place
-            for place, older in enumerate(ordered)
-            if (each.message.id, older.message.id) in changed
-        )
-        ordered.insert(next(places, 0), each)
-    return ordered
-
-
 def list_newest(messages: Iterable[RecalledMessage], limit: int) -> list[RecalledMessage]:
     """List the first messages, each once, the newest of them first."""
     by_id = {each.message.id: each for each in messages}
     return sorted([*by_id.values()][:limit], key=lambda each: -each.message.at)
-
-
-def order_closest(best_first: Sequence[RecalledMessage]) -> list[RecalledMessage]:
-    """Order messages of which none is sure to answer: the best first, newer ones before older.
-
-    A newer message goes before a better one unless the reader is clearly surer of that and the two
-    are about different things.
-    """
-    ordered: list[RecalledMessage] = []
-    for each in best_first:
-        places = (
-            place
-            for place, better in enumerate(ordered)
-            if each.message.at > better.message.at and may_tell_newer(each, better)
-        )
-        ordered.insert(next(places, len(ordered)), each)
-    return ordered
-
-
-def may_tell_newer(newer: RecalledMessage, older: RecalledMessage) -> bool:
-    """Tell whether a newer message may tell the newer state of what an older one tells."""
-    if newer.reading is None or older.reading is None:
-        return True
-    if older.reading.logit - newer.reading.logit <= CLEARLY_SURER:
-        return True
-    terms, others = (
-        extract_content_terms(each.message.text, each.message.language or "")
-        for each in (newer, older)
-    )
-    return len(terms & others) >= MIN_SHARED_TERMS * max(1, min(len(terms), len(others)))
 
 
 def has_newer_message(recall_result: RecallResult) -> bool:

@@ -52,10 +52,8 @@ from oldfriend.turn.offline_ranking import (
     is_likely_known,
     is_only_relation,
     list_later_than_beliefs,
-    list_later_than_messages,
+    list_newest_first,
     list_rewritten_beliefs,
-    order_closest,
-    put_later_before,
     select_told,
     tells_role,
 )
@@ -481,12 +479,11 @@ def quote_messages(
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Quote the first of these messages, each wording once; unless sure, as no more than close.
 
-    What is only close is quoted after what was said later of the same.
+    What is only close is quoted with what was said later of the same, the newest first.
     """
     closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
     if closest[0].message.id != recall_result.sure_message:
-        later = list_later_than_messages(closest, recall_result)
-        ordered = put_later_before(later, order_closest(closest), recall_result)
+        ordered = list_newest_first(closest, recall_result)
         lines = (f"• {format_recalled_quote(each, book)}" for each in ordered)
         return format_list(book.phrases["not_sure"], lines), ordered
     used = sorted(closest, key=is_context_only)
