@@ -244,8 +244,13 @@ def list_languages_to_try(text: str, expected: tuple[str | None, ...]) -> list[s
     likely = [language for language in expected if language in OFFLINE_LANGUAGES] or [
         OFFLINE_LANGUAGES[0]
     ]
-    tried = likely if len(text) > MAX_REQUEST_CHARS // 10 else [*likely, *OFFLINE_LANGUAGES]
-    return list(dict.fromkeys(tried)) if len(text) <= MAX_REQUEST_CHARS else []
+    if len(text) > MAX_REQUEST_CHARS:
+        return []
+    if len(text) <= MAX_REQUEST_CHARS // 10:
+        hinted = detect_language(text, fallback="", min_hits=1)  # "ciao" is German, too
+        likely = [*likely, *(each for each in [hinted] if each in OFFLINE_LANGUAGES)]
+        likely += OFFLINE_LANGUAGES
+    return list(dict.fromkeys(likely))
 
 
 def match_intent(
