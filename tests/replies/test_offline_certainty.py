@@ -40,6 +40,37 @@ async def test_a_question_without_marks_is_answered(say: Say) -> None:
 
 @pytest.mark.parametrize(
     ("text", "language"),
+    [("did the shopping", "en"), ("en diciembre nos vamos a Lisboa", "es")],
+)
+async def test_what_may_tell_something_is_not_answered_with_nothing_found(
+    say: Say, text: str, language: str
+) -> None:
+    """It has no sign of a question but its sound, and is kept either way."""
+    given = await say(text)
+
+    assert load_phrases(language).phrases["acknowledgement"] in given.reply.text
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "language"),
+    [
+        ("o meu irmão mora em Braga com o cachorro", "onde mora o meu irmão?", "pt"),
+        ("mia sorella abita a Torino con il cane", "dove abita mia sorella?", "it"),
+        ("妹は犬と京都に住んでいます", "妹はどこに住んでいますか？", "ja"),
+    ],
+)
+async def test_replies_around_quotes_are_in_the_language_that_is_spoken(
+    say: Say, told: str, asked: str, language: str
+) -> None:
+    """Also where no rules read it."""
+    phrases = load_phrases(language).phrases
+
+    assert phrases["acknowledgement"] in (await say(told)).reply.text
+    assert (await say(asked)).reply.text.startswith(phrases["not_sure"])
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
     [
         ("remind me in 2 mins to take my tablets", "en"),
         ("erinner mich morgen an den zahnarzt", "de"),

@@ -108,6 +108,7 @@ class Perception:
     note: str | None = None  # the exact words to note
     question: str | None = None  # the asking part, if there is also a note or a name
     is_only_question: bool = False  # holds nothing worth finding later
+    may_be_statement: bool = False  # taken for a question without any sign of one
 
     @property
     def told_text(self) -> str:
@@ -210,6 +211,7 @@ def classify_sentences(
         note=note,
         question=question,
         is_only_question=bool(asking) and all(asking),
+        may_be_statement=is_asking and not any(asking),
     )
 
 

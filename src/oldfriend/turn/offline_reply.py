@@ -191,7 +191,10 @@ def build_reply_text(
     """Return the reply text, and receipt items for exactly the memories that it tells."""
     match perception.intent:
         case "question":
-            return add_receipt_items(*answer_question(utterance, perception, context, book))
+            text, used = answer_question(utterance, perception, context, book)
+            if perception.may_be_statement and not used:
+                text, used = acknowledge_statement(perception, context.recall_result, book)
+            return add_receipt_items(text, used)
         case "statement":
             return add_receipt_items(
                 *acknowledge_statement(perception, context.recall_result, book)
