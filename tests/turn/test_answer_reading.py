@@ -11,7 +11,7 @@ from oldfriend.inbound.accept import ChatContext
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage, Reader, Reading
 from oldfriend.turn.answer_reading import compute_fused_score, read_answers
 from oldfriend.turn.offline_ranking import order_closest
-from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall
+from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, RecallResult, recall
 from tests.chat_fixtures import Say
 
 QUESTION = "where is the key of the shed"
@@ -146,3 +146,18 @@ async def test_a_newer_message_about_the_same_comes_first(
     closest = sorted(read.messages, key=lambda each: "bike" in each.message.text)
 
     assert "bike" in order_closest(closest)[0].message.text
+
+
+async def test_the_ranking_is_in_the_order_that_the_reader_gave(
+    app: AppContext, line: ChatContext, found: RecallResult
+) -> None:
+    """What is listed as considered stands as it was judged, and beliefs keep their places."""
+    first, *others = [each.message.text for each in found.messages]
+    result = await read_with(
+        app, line, GivenReader({first: -5.0} | dict.fromkeys(others, 4.0)), found, "en"
+    )
+
+    ranked = [each.message.id for each in result.ranking if isinstance(each, RecalledMessage)]
+    by_both = sorted(result.messages, key=lambda each: -compute_fused_score(each))
+    assert ranked == [each.message.id for each in by_both]
+    assert ranked != [each.message.id for each in result.messages]

@@ -60,7 +60,12 @@ from oldfriend.turn.offline_ranking import (
     tells_role,
 )
 from oldfriend.turn.quotes import format_quote
-from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, READER_KEY, build_recalled_item
+from oldfriend.turn.receipt_items import (
+    CORE_BLOCK_KEY,
+    READER_KEY,
+    READINGS_KEY,
+    build_recalled_item,
+)
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.retrieval import (
     RecalledBelief,
@@ -133,7 +138,14 @@ def build_offline_reply(
             **(
                 {}
                 if result.reader_probability is None
-                else {READER_KEY: round(result.reader_probability, 3)}
+                else {
+                    READER_KEY: round(result.reader_probability, 3),
+                    READINGS_KEY: {
+                        each.message.id: round(each.reading.probability, 3)
+                        for each in result.messages
+                        if each.reading is not None
+                    },
+                }
             ),
             "degraded": context.is_degraded,
             "missing": [*context.missing_parts],
