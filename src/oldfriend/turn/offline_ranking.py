@@ -18,6 +18,7 @@ from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.restatement_detection import find_restatement
 from oldfriend.search import list_named_entities
 from oldfriend.search.attribute_lookup import list_kin_names
+from oldfriend.search.name_index import has_lookalike_only
 from oldfriend.search.preference_intent import is_opposite_text
 from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
 from oldfriend.search.shared_topics import extract_content_terms
@@ -366,6 +367,8 @@ def is_about_asked_person(recalled: RecalledMessage, recall_result: RecallResult
         recall_result.named_entities,
         recalled.message,
     )
+    if has_lookalike_only(message.text, message.language or "", named):
+        return False
     if matter is not None and matter.is_own and not matter.required_words:
         return not is_only_about_kin(message.text, message.language or "")
     if matter is None or matter.is_own or not named:

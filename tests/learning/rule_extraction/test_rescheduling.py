@@ -194,6 +194,13 @@ def test_an_appointment_is_moved_in_the_same_conversation(
     assert {quote.message for quote in coming[0].quotes} == {"m0", "m1"}
 
 
+def test_what_is_somebody_else_s_is_not_moved() -> None:
+    """Evan is not Eva."""
+    coming = said("Eva's party is on Thursday.", "Evan's party has been moved to Friday.")
+
+    assert len([each for each in coming.claims if each.due_at]) == 2
+
+
 def test_another_appointment_is_not_moved() -> None:
     """Two that are to be on two days stay so."""
     coming = said("I have a dentist appointment on Thursday.", "The exam got moved to Friday.")

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -120,8 +120,13 @@ def is_same_matter(claim: Claim, known: Claim | Memory, book: RuleBook) -> bool:
     told = known.text if known.kind == "commitment" else promised_in(known.text, book.language)
     one = matter_of(promised_in(claim.text, book.language), book.language)
     other = matter_of(told, book.language)
-    one = frozenset(each[:-1] if each[:-1] in other else each for each in one)  # "Uwes Umzug"
+    one = frozenset(uninflected(each, other) for each in one)  # "Uwes Umzug"
     return bool(one and other) and (one <= other or other <= one)
+
+
+def uninflected(word: str, words: Collection[str]) -> str:
+    """A word without the s of a genitive, where it stands so among others."""
+    return word[:-1] if word.endswith("s") and word[:-1] in words else word
 
 
 def is_of_another(told: str, known: str, book: RuleBook) -> bool:

@@ -25,6 +25,7 @@ from oldfriend.learning.validation.quoted_text import check_quoted_text
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView, get_span_cue_words
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
+from oldfriend.search.name_index import begins_with_name
 from oldfriend.search.tokenizer import is_stop_word, tokenize
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.intent import is_question, split_sentences
@@ -285,14 +286,15 @@ def get_leading_person(clause: str, cue_words: CueWords, view: SegmentView) -> s
     if relative is not None:
         return relative.group()
     plain = clause.casefold()
-    return next((name for name in view.names if name and plain.startswith(name)), "")
+    return next((name for name in view.names if name and begins_with_name(plain, name)), "")
 
 
 def is_comparison(claim: Claim, span: QuoteSpan, cue_words: CueWords, view: SegmentView) -> bool:
     """Return whether the claim's leading name is only a comparison ("cold, like Tom")."""
     plain, message_text = claim.text.casefold(), fold_characters(span.message.text).casefold()
-    names = [each for each in {*view.names, *map(str.casefold, claim.names)} if each]
-    leading_name = max((each for each in names if plain.startswith(each)), key=len, default="")
+    names = filter(None, {*view.names, *map(str.casefold, claim.names)})
+    leading_names = [each for each in names if begins_with_name(plain, each)]
+    leading_name = max(leading_names, key=len, default="")
     positions = (
         [each.start() for each in re.finditer(re.escape(leading_name), message_text)]
         if leading_name
