@@ -51,6 +51,15 @@ async def test_what_may_tell_something_is_not_answered_with_nothing_found(
     assert load_phrases(language).phrases["acknowledgement"] in given.reply.text
 
 
+async def test_what_was_said_in_every_conversation_is_listed(say: Say, clock: FrozenClock) -> None:
+    """Also that of another one of today, which nobody has read yet."""
+    await say("I live in Porto.")
+    clock.tick(minutes=20)
+    given = await say("What do you know about me?", channel="page")
+
+    assert "Lives in Porto." in given.reply.text
+
+
 @pytest.mark.parametrize(
     ("told", "asked", "language"),
     [
