@@ -51,6 +51,34 @@ async def test_what_may_tell_something_is_not_answered_with_nothing_found(
     assert load_phrases(language).phrases["acknowledgement"] in given.reply.text
 
 
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("me encanta el flamenco, lo pongo hasta fregando", "¿Qué música me gusta?"),
+        ("j'adore le flamenco, je l'écoute en cuisine", "Quelle musique j'aime ?"),
+    ],
+)
+async def test_what_the_reader_finds_close_needs_no_shared_word(
+    say: Say, told: str, asked: str
+) -> None:
+    """Also where the search finds everything similar."""
+    await say(told)
+
+    assert "flamenco" in (await say(asked)).reply.text
+
+
+async def test_what_only_stands_near_is_not_shown_as_close(say: Say) -> None:
+    """Neither another's age, nor a word by chance, nor what was said about the same time."""
+    await say("my sister Jill lives in Leeds")
+    await say("my daughter Wren turned 9 yesterday")
+    await say("funeral's next thursday, for old mr hale from the choir")
+
+    assert ENGLISH["nothing_found"] in (await say("how old am I?")).reply.text
+    assert "funeral" not in (await say("who is my sister's husband?")).reply.text
+    given = await say("what is my daughter's teacher called?")
+    assert given.receipt.details["certainty"] != "sure"
+
+
 async def test_what_was_said_in_every_conversation_is_listed(say: Say, clock: FrozenClock) -> None:
     """Also that of another one of today, which nobody has read yet."""
     await say("I live in Porto.")

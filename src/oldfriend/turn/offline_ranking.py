@@ -26,7 +26,13 @@ from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced, tokenize
-from oldfriend.turn.retrieval import RecalledBelief, RecalledItem, RecalledMessage, RecallResult
+from oldfriend.turn.retrieval import (
+    RecalledBelief,
+    RecalledItem,
+    RecalledMessage,
+    RecallResult,
+    get_score,
+)
 
 BETTER_RATIO = 0.75
 """Messages win over beliefs whose probability of answering is below this share of theirs."""
@@ -37,6 +43,9 @@ CERTAIN_LOGIT: Final = 3.0
 """The reader's logit from which a message is shown whatever the rules say of it."""
 CLOSE_LOGIT: Final = -1.0
 """The reader's logit from which a message is close, whatever its score."""
+FAR_LOGIT: Final = -5.0
+"""The reader's logit below which a message is not close, whatever its score; those that answered
+questions of three lives had -2.5 and more."""
 CHANGE_LOGIT: Final = -2.0
 """The reader's logit from which a later message may tell another answer than a message."""
 BELIEF_CHANGE_LOGIT: Final = 0.0
@@ -72,7 +81,7 @@ def list_rewritten_beliefs(recall_result: RecallResult) -> list[RecalledBelief]:
 def can_answer(belief: RecalledBelief, matter: RequestedAttribute | None) -> bool:
     """Tell whether a belief that is no value of the requested attribute may answer."""
     memory = belief.state.memory
-    if memory.is_quoted_fact:  # its message is found, too
+    if memory.is_plain_quote:  # its message is found, too
         return False
     return matter is None or not (memory.key or memory.kind in FUTURE_KINDS)
 
@@ -259,9 +268,14 @@ def may_tell_newer(newer: RecalledMessage, older: RecalledMessage) -> bool:
         return True
     if older.reading.logit - newer.reading.logit <= CLEARLY_SURER:
         return True
+    return has_shared_terms(newer, older)
+
+
+def has_shared_terms(one: RecalledMessage, other: RecalledMessage) -> bool:
+    """Tell whether two messages share so many content words that they may be about the same."""
     terms, others = (
         extract_content_terms(each.message.text, each.message.language or "")
-        for each in (newer, older)
+        for each in (one, other)
     )
     return len(terms & others) >= MIN_SHARED_TERMS * max(1, min(len(terms), len(others)))
 
@@ -316,11 +330,13 @@ def has_answering_cause(recalled: Sequence[RecalledMessage], language: str) -> b
     """Tell whether any of these messages may be quoted as an answer.
 
     In low-precision languages similarity proves nothing: there one must share a word with the
-    question, or match what it asks for by name or date.
+    question, match what it asks for by name or date, or be close by the reader.
     """
     causes = {reason.cause for each in recalled for reason in each.hit.reasons}
     return bool(recalled) and (
-        language not in LOW_PRECISION_LANGUAGES or not causes.isdisjoint(ANSWERING_CAUSES)
+        language not in LOW_PRECISION_LANGUAGES
+        or not causes.isdisjoint(ANSWERING_CAUSES)
+        or any(map(is_close_by_reader, recalled))
     )
 
 
@@ -408,9 +424,51 @@ def has_certain_reading(recalled: RecalledMessage) -> bool:
     return recalled.reading is not None and recalled.reading.logit >= CERTAIN_LOGIT
 
 
+def select_close(fitting: Sequence[RecalledMessage], min_score: float) -> list[RecalledMessage]:
+    """Return the messages that may answer, and what else scores well and is about the same."""
+    close = [each for each in fitting if is_close(each, min_score)]
+    return [
+        each
+        for each in fitting
+        if each in close
+        or (
+            get_score(each) >= min_score
+            and not is_far_by_reader(each)
+            and any(has_shared_terms(each, other) for other in close)
+        )
+    ]
+
+
+def is_close(recalled: RecalledMessage, min_score: float) -> bool:
+    """Tell whether a message may answer, by the search's score or the reader.
+
+    By its score alone it must match itself, and not only stand near what does.
+    """
+    if is_close_by_reader(recalled):
+        return True
+    is_found = get_score(recalled) >= min_score and has_own_match(recalled)
+    return is_found and not is_far_by_reader(recalled)
+
+
 def is_close_by_reader(recalled: RecalledMessage) -> bool:
     """Tell whether the reader finds that a message may answer."""
     return recalled.reading is not None and recalled.reading.logit >= CLOSE_LOGIT
+
+
+def is_far_by_reader(recalled: RecalledMessage) -> bool:
+    """Tell whether the reader finds that a message answers nothing of what is asked."""
+    return recalled.reading is not None and recalled.reading.logit < FAR_LOGIT
+
+
+def has_own_match(recalled: RecalledMessage) -> bool:
+    """Tell whether a message itself matches the question, and not only what is around it.
+
+    In low-precision languages a likeness in meaning is no match.
+    """
+    causes = {reason.cause for reason in recalled.hit.reasons}
+    if recalled.message.language not in LOW_PRECISION_LANGUAGES and "meaning" in causes:
+        return True
+    return not causes.isdisjoint({"words_like", *ANSWERING_CAUSES})
 
 
 def select_told(told: Sequence[Message], limit: int) -> list[Message]:

@@ -47,7 +47,6 @@ from oldfriend.turn.offline_ranking import (
     has_newer_message,
     has_opposite_preference,
     is_about_requested,
-    is_close_by_reader,
     is_context_only,
     is_likely_known,
     is_only_relation,
@@ -56,6 +55,7 @@ from oldfriend.turn.offline_ranking import (
     list_rewritten_beliefs,
     order_closest,
     put_later_before,
+    select_close,
     select_told,
     tells_role,
 )
@@ -466,12 +466,11 @@ def answer_from_messages(
     is_narrow = is_sure or recall_result.is_narrow or fitting[0] is not matching[0]
     best = max(get_score(each) for each in matching)
     least = (MIN_SCORE_RATIO if is_narrow else MIN_CLOSE_RATIO) * best
-    close = [
-        each
-        for each in fitting
-        if each.message.id == recall_result.sure_message
-        or (get_score(each) >= least if is_sure else is_close(each, least))
-    ]
+    close = (
+        [each for each in fitting if each is fitting[0] or get_score(each) >= least]
+        if is_sure
+        else select_close(fitting, least)
+    )
     if not close:
         return book.phrases["nothing_found"], ()
     return quote_messages(close, recall_result, book)
@@ -484,11 +483,6 @@ def is_same_question(recalled: RecalledMessage, question: str) -> bool:
     shared = sum(word in asked for word in words)
     is_repeated = shared >= MIN_REPEATED * len(words)
     return is_repeated and is_short_act(recalled.message.text, "question", MIN_ASKING)
-
-
-def is_close(recalled: RecalledMessage, min_score: float) -> bool:
-    """Tell whether a message may answer, by the search's score or the reader."""
-    return get_score(recalled) >= min_score or is_close_by_reader(recalled)
 
 
 def quote_messages(
