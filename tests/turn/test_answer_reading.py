@@ -11,7 +11,7 @@ from oldfriend.inbound.accept import ChatContext
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage, Reader, Reading
 from oldfriend.turn.answer_reading import compute_fused_score, read_answers
 from oldfriend.turn.offline_ranking import list_newest_first
-from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall
+from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, RecallResult, recall
 from tests.chat_fixtures import Say
 
 QUESTION = "where is the key of the shed"
@@ -133,3 +133,18 @@ async def test_what_the_reader_takes_for_an_answer_is_told_with_an_older_one(
     closest = [each for each in read.messages if "boiler" in each.message.text]
 
     assert "bike" in list_newest_first(closest, read)[0].message.text
+
+
+async def test_the_ranking_is_in_the_order_that_the_reader_gave(
+    app: AppContext, line: ChatContext, found: RecallResult
+) -> None:
+    """What is listed as considered stands as it was judged, and beliefs keep their places."""
+    first, *others = [each.message.text for each in found.messages]
+    result = await read_with(
+        app, line, GivenReader({first: -5.0} | dict.fromkeys(others, 4.0)), found, "en"
+    )
+
+    ranked = [each.message.id for each in result.ranking if isinstance(each, RecalledMessage)]
+    by_both = sorted(result.messages, key=lambda each: -compute_fused_score(each))
+    assert ranked == [each.message.id for each in by_both]
+    assert ranked != [each.message.id for each in result.messages]

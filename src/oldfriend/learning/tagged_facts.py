@@ -3,8 +3,10 @@
 Only for reading without a model. What rules have read from the same words is not said again.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
@@ -83,6 +85,7 @@ def list_tagged_claims(
         clause
         for clause in clauses
         if clause.score >= MIN_SCORE
+        and not tells_what_ended(message.text[clause.start : clause.end], message.language)
         and not is_command(message.text[clause.start : clause.end])
         and not is_read_by_rules(message, clause, read)
     ]
@@ -126,6 +129,20 @@ def list_passages(clauses: Iterable[TaggedClause]) -> list[tuple[int, int]]:
 def is_command(words: str) -> bool:
     """Tell whether a clause may rather order something than tell it."""
     return classify_act(words)["command"] >= MIN_COMMAND
+
+
+def tells_what_ended(words: str, language: str) -> bool:
+    """Tell whether a clause only tells what is so no more: "I used to work at the docks."."""
+    ended, now = load_ended_patterns(language)
+    return ended.search(words) is not None and now.search(words) is None
+
+
+@cache
+def load_ended_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compile how a language tells what has ended, and what is so instead."""
+    traits = get_traits(language)
+    ended, now = (re.compile(each or "(?!)", re.IGNORECASE) for each in (traits.ended, traits.now))
+    return ended, now
 
 
 def is_read_by_rules(message: Message, clause: TaggedClause, claims: Iterable[Claim]) -> bool:

@@ -87,6 +87,33 @@ def contains_name(folded: str, name: str) -> bool:
     return _remove_name(name, folded)[1]
 
 
+def begins_with_name(folded: str, name: str) -> bool:
+    """Tell whether a casefolded text begins with a casefolded name, or its genitive ("Evas")."""
+    return any(
+        folded.startswith(each) and _is_whole_word(each, folded, 0, len(each))
+        for each in (name, f"{name}s")
+    )
+
+
+def has_lookalike_only(text: str, language: str, entities: Sequence[Entity]) -> bool:
+    """Tell whether a text names none of these entities, but somebody called almost like one.
+
+    "Evan" is not Eva: one letter more or less is another name, unless it is a form of the name.
+    """
+    names = {name for name, _ in _iter_names(entities)}
+    firsts = {word for name in names for word in _split_name(name)[1][:1]}
+    named = NamedIn(text, language)
+    if any(name in named for name in (*names, *firsts)):
+        return False
+    return any(_is_lookalike(word, first) for first in firsts for word in named.words)
+
+
+def _is_lookalike(word: str, name: str) -> bool:
+    shorter, longer = sorted((word, name), key=len)
+    is_longer = len(longer) == len(shorter) + 1 and longer.startswith(shorter)
+    return is_longer and len(shorter) >= _MIN_STEM
+
+
 def _remove_name(name: str, text: str) -> tuple[str, bool]:
     """Return the text without a name where it stands as a whole word, and whether it did."""
     was_found, start = False, text.find(name)
@@ -118,6 +145,11 @@ class NamedIn:
         self._starts = frozenset(each[:_MIN_STEM] for each in self._words)
         traits = get_traits(language)  # of a language without a pack it is not known
         self._has_cases = traits.stemmer is None or traits.script == "cyrillic"
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words, without case and accents."""
+        return self._words
 
     def __contains__(self, name: str) -> bool:
         folded, parts = _split_name(name)
