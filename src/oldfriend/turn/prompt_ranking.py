@@ -17,19 +17,53 @@ from oldfriend.memory.vectors import load_message_vectors
 from oldfriend.search import ReasonCause, list_older_duplicates
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.turn.retrieval import (
+    SAFETY_MENTION,
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
     SearchDeps,
     get_item_id,
+    get_score,
 )
 
 MAX_ABOUT_NAMED = 8
 """The most beliefs about, or related to, the entities that a text names."""
+MIN_RELEVANCE: Final = (0.001, 0.005)
+"""The least score of a message, and of a belief, as a share of the best score.
+
+Over twenty lives, three in ten tokens of what was recalled fell below these shares, and 4 of 657
+messages that an answer rests on.
+"""
+MIN_MESSAGES: Final = 12
+"""The best messages, which are kept whatever their score."""
 MAX_REACHED = 5
 """The most beliefs that were only reached through a relation."""
 REPETITION_SHARE: Final = 0.75
 """A text with at least this share of another's content words, on the same evidence, repeats it."""
+
+
+def drop_irrelevant(ranked: Sequence[RecalledItem]) -> tuple[RecalledItem, ...]:
+    """Return the items without those that are far less likely to bear on the query than the best.
+
+    The first messages are kept in any case, as is what concerns whom the query means.
+    """
+    best = max(map(get_score, ranked), default=0.0)
+    messages = [get_item_id(each) for each in ranked if isinstance(each, RecalledMessage)]
+    first = {*messages[:MIN_MESSAGES]}
+    return tuple(
+        each
+        for each in ranked
+        if get_item_id(each) in first
+        or get_score(each) >= best * MIN_RELEVANCE[isinstance(each, RecalledBelief)]
+        or concerns_meant(each)
+    )
+
+
+def concerns_meant(item: RecalledItem) -> bool:
+    """Tell whether it is a belief about whom the query names, or the health of those it means."""
+    if isinstance(item, RecalledBelief):
+        return is_about_named(item)
+    return SAFETY_MENTION in item.hit.reasons
 
 
 async def move_near_duplicates_last(
