@@ -26,6 +26,7 @@ from oldfriend.turn.prompt_ranking import (
     MAX_REACHED,
     MIN_MESSAGES,
     drop_irrelevant,
+    drop_repeated,
     select_candidates,
     select_fitting_items,
 )
@@ -155,6 +156,17 @@ def test_who_is_named_gets_a_few_lines() -> None:
     kept = [get_item_id(each) for each in select_candidates([*near, *named, *others])]
 
     assert kept == [f"r{n}" for n in range(5)] + [f"n{n}" for n in range(3)] + ["o", "m"]
+
+
+def test_a_belief_that_repeats_another_is_told_once() -> None:
+    """The newer or longer one, whatever they rest on; what says more or something else stays."""
+    longer, same = belief("sings alto in Braga", rests_on="m1"), belief("Braga sings")
+    other = belief("sings in Porto", rests_on="m2")
+
+    assert fitting([longer, same, other], 100) == {"sings alto in Braga", "sings in Porto"}
+    newer = replace(same.state, stats=replace(same.state.stats, last_seen=9))
+    assert drop_repeated([longer.state, same.state, other.state]) == [longer.state, other.state]
+    assert drop_repeated([longer.state, newer]) == [longer.state, newer]
 
 
 def test_what_hardly_bears_on_the_question_is_left_out() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
+from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.belief_embeddings import load_belief_vectors
@@ -28,7 +29,7 @@ from oldfriend.turn.retrieval import (
 
 MAX_ABOUT_NAMED = 8
 """The most beliefs about, or related to, the entities that a text names."""
-MIN_RELEVANCE: Final = (0.001, 0.005)
+MIN_RELEVANCE: Final = (0.001, 0.0025)
 """The least score of a message, and of a belief, as a share of the best score.
 
 Over twenty lives, three in ten tokens of what was recalled fell below these shares, and 4 of 657
@@ -71,7 +72,9 @@ async def move_near_duplicates_last(
 ) -> tuple[RecalledItem, ...]:
     """Return the items with near duplicates of something newer moved to the end."""
     vectors = await load_item_vectors(search_deps, person, ranked)
-    repeats = list_older_duplicates(vectors, [*map(get_last_said_at, ranked)])
+    repeats = list_older_duplicates(
+        vectors, [*map(get_last_said_at, ranked)], [*map(get_score, ranked)]
+    )
     order = sorted(range(len(ranked)), key=lambda index: index in repeats)
     return tuple(ranked[index] for index in order)
 
@@ -171,19 +174,42 @@ def list_evidence_ids(item: RecalledItem) -> set[MessageId]:
 
 
 def is_reworded(item: RecalledItem, others: Iterable[RecalledItem]) -> bool:
-    """Tell whether another belief from the same message holds nearly all words of a belief."""
+    """Tell whether one of other beliefs says what a belief does.
+
+    One from the same message does if it holds nearly all of its words, any other if it repeats it.
+    """
     if not isinstance(item, RecalledBelief):
         return False
-    memory, evidence_ids = item.state.memory, list_evidence_ids(item)
-    return any(
-        holds_words(each.state.memory.text, memory.text, memory.language)
-        for each in others
-        if isinstance(each, RecalledBelief) and not evidence_ids.isdisjoint(list_evidence_ids(each))
+    known, evidence_ids = item.state, list_evidence_ids(item)
+    beliefs = [each for each in others if isinstance(each, RecalledBelief)]
+    return is_repeated(known, (each.state for each in beliefs)) or any(
+        holds_words(each.state.memory.text, known.memory.text, known.memory.language)
+        for each in beliefs
+        if not evidence_ids.isdisjoint(list_evidence_ids(each))
     )
 
 
-def holds_words(text: str, other: str, language: str) -> bool:
-    """Tell whether a text holds nearly all content words of another one."""
+def is_repeated(known: MemoryState, others: Iterable[MemoryState]) -> bool:
+    """Tell whether one of others that is no older holds all content words of a belief."""
+    memory = known.memory
+    return any(
+        each.stats.last_seen >= known.stats.last_seen
+        and holds_words(each.memory.text, memory.text, memory.language, share=1.0)
+        for each in others
+    )
+
+
+def drop_repeated(known: Iterable[MemoryState]) -> list[MemoryState]:
+    """Return the beliefs without those that repeat one before them."""
+    kept: list[MemoryState] = []
+    for each in known:
+        if not is_repeated(each, kept):
+            kept.append(each)
+    return kept
+
+
+def holds_words(text: str, other: str, language: str, *, share: float = REPETITION_SHARE) -> bool:
+    """Tell whether a text holds a share of the content words of another one."""
     words = extract_content_terms(other, language)
     told = words & extract_content_terms(text, language)
-    return bool(words) and len(told) >= REPETITION_SHARE * len(words)
+    return bool(words) and len(told) >= share * len(words)
