@@ -169,6 +169,20 @@ def test_a_belief_that_repeats_another_is_told_once() -> None:
     assert drop_repeated([longer.state, newer]) == [longer.state, newer]
 
 
+def test_one_of_the_best_messages_says_more_than_what_is_known_of_somebody_named() -> None:
+    """A name in the question lifts all that is known of them, and the answer may be beside it."""
+    known = belief("Jody is an undertaker.", "words", "mentions", rests_on="m0")
+    more = message("m0", text="The green jumper is for Jody, an undertaker in Goole.")
+    same = message("m0", text="Jody is an undertaker.")
+    many: list[RecalledItem] = [message(f"n{number}") for number in range(9)]
+
+    assert fitting([known, more], 100) == {"Jody is an undertaker.", "m0"}
+    assert fitting([known, same], 100) == {"Jody is an undertaker."}
+    assert "m0" not in fitting([known, *many, more], 200)
+    found = belief("Jody is an undertaker.", "words", rests_on="m0")
+    assert fitting([found, more], 100) == {"Jody is an undertaker."}
+
+
 def test_what_hardly_bears_on_the_question_is_left_out() -> None:
     """Measured by the best; some messages stay, and what is known of whom the question means."""
     said = [message(f"m{number}", score=0.5 / 10**number) for number in range(MIN_MESSAGES + 2)]

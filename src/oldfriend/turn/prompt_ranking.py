@@ -35,6 +35,8 @@ MIN_RELEVANCE: Final = (0.001, 0.0025)
 Over twenty lives, three in ten tokens of what was recalled fell below these shares, and 4 of 657
 messages that an answer rests on.
 """
+MAX_RETOLD = 8
+"""The best items, of which messages may tell with more words what beliefs tell."""
 MIN_MESSAGES: Final = 12
 """The best messages, which are kept whatever their score."""
 MAX_REACHED = 5
@@ -148,23 +150,42 @@ def select_fitting_items(
 
     Beliefs and messages have half of it each, with their title, and take what the other leaves.
     Left out is what is covered already, of a belief and the messages it rests on all but the best,
-    and a belief that says in other words what another one from the same message does.
+    and a belief that says in other words what another one does. One of the best messages is shown
+    beside a belief about somebody named if it says more.
     """
-    shown, rested_on, kept = set(covered_ids), set[str](), dict[int, RecalledItem]()
+    shown, kept = set(covered_ids), dict[int, RecalledItem]()
     used = {True: 0, False: 0}
     for share in (budget // 2, budget):
         for index, (item, item_cost) in enumerate(zip(ranked, costs, strict=True)):
             is_belief, evidence_ids = isinstance(item, RecalledBelief), list_evidence_ids(item)
             cost = item_cost if used[is_belief] else item_cost + title_costs[not is_belief]
             fits = used[is_belief] + cost <= share and sum(used.values()) + cost <= budget
-            is_covered = get_item_id(item) in shown | rested_on or bool(shown & evidence_ids)
+            is_covered = (
+                get_item_id(item) in shown
+                or bool(shown & evidence_ids)
+                or is_told(item, kept.values(), is_among_best=index < MAX_RETOLD)
+            )
             if index in kept or not fits or is_covered or is_reworded(item, kept.values()):
                 continue
             kept[index] = item
             used[is_belief] += cost
             shown.add(get_item_id(item))
-            rested_on |= evidence_ids
     return [kept[index] for index in sorted(kept)]
+
+
+def is_told(item: RecalledItem, others: Iterable[RecalledItem], *, is_among_best: bool) -> bool:
+    """Tell whether beliefs that rest on a message tell it.
+
+    One about somebody named is shown for the name: it does not stand for a message among the best
+    unless it holds nearly all of its words.
+    """
+    if isinstance(item, RecalledBelief):
+        return False
+    resting = [each for each in others if item.message.id in list_evidence_ids(each)]
+    if not (is_among_best and resting and all(map(is_about_named, resting))):
+        return bool(resting)
+    told = " ".join(each.state.memory.text for each in resting if isinstance(each, RecalledBelief))
+    return holds_words(told, item.message.text, item.message.language)
 
 
 def list_evidence_ids(item: RecalledItem) -> set[MessageId]:

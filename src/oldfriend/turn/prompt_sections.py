@@ -30,6 +30,7 @@ from oldfriend.turn.prompt_labels import (
     sanitize_core_block,
 )
 from oldfriend.turn.prompt_ranking import (
+    MAX_RETOLD,
     holds_words,
     is_repeated,
     list_evidence_ids,
@@ -49,8 +50,6 @@ from oldfriend.turn.user_context import EntityContext
 
 QUESTION_MARK = re.compile("[?\uff1f]")
 FORWARDED_SECTION = "passed on"
-MAX_RETOLD = 8
-"""The best items, of which messages may tell with more words what the profile tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
