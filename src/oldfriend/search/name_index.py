@@ -21,6 +21,8 @@ _MAX_PREFIX: Final = 2
 _MIN_STEM: Final = 3
 _MAX_ENDING: Final = 3
 """Letters of a name that stay in all its cases, and of its longest ending (a short one less)."""
+_ENDING: Final = "s"
+"""What many languages add to a name that owns something; it is often written without a mark."""
 _CACHED_NAMES: Final = 8_192
 
 
@@ -40,7 +42,8 @@ class NameIndex:
     def list_named_entities(self, text: str) -> tuple[Entity, ...]:
         """List the entities that a text names."""
         folded = text.casefold()
-        tokens = {*_BEGINNING.findall(folded), *folded}
+        words = _BEGINNING.findall(folded)
+        tokens = {*words, *folded, *(word.removesuffix(_ENDING) for word in words)}
         positions = {place for each in tokens for place in self._positions_by_token.get(each, ())}
         return list_named_entities(text, [self._entities[place] for place in sorted(positions)])
 
@@ -115,10 +118,15 @@ def _is_lookalike(word: str, name: str) -> bool:
 
 
 def _remove_name(name: str, text: str) -> tuple[str, bool]:
-    """Return the text without a name where it stands as a whole word, and whether it did."""
+    """Return the text without a name where it stands as a whole word, and whether it did.
+
+    "Leons" names Leon, too.
+    """
     was_found, start = False, text.find(name)
     while start >= 0:
         end = start + len(name)
+        if len(name) >= _MIN_STEM and text.startswith(_ENDING, end):
+            end += len(_ENDING)
         if _is_whole_word(name, text, start, end):
             text, was_found = f"{text[:start]} {text[end:]}", True
         start = text.find(name, start + 1)
@@ -168,7 +176,7 @@ class NamedIn:
 
     def _is_form(self, word: str, name: str) -> bool:
         """Return whether a word is a name: "Leons" is Leon, "Анны" is Анна, "leonine" is not."""
-        if word in {name, f"{name}s"}:
+        if word in {name, f"{name}{_ENDING}"}:
             return True
         if _PREFIXING.match(name):
             return word.endswith(name) and len(word) - len(name) <= _MAX_PREFIX
