@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import ChatRef
+from oldfriend.channels.channel import ChatRef
 from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.settings import Settings, load_settings
 from oldfriend.config.settings_schema import ModelRole

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
 from oldfriend.domain.memories import Memory, MemoryKind

@@ -24,8 +24,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import SessionId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
-from oldfriend.domain.trust import TRUST_BY_ROLE
+from oldfriend.domain.messages import TRUST_BY_ROLE, UnloggedMessage, estimate_tokens
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageSubmission,

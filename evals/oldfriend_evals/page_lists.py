@@ -16,7 +16,7 @@ from typing import Final, cast
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.belief_pages import list_belief_page
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import MAX_TIME
 from oldfriend.domain.json import JsonValue

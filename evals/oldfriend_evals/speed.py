@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import UnloggedMessage, estimate_tokens

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import quantiles
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import ChatRef, IncomingMessage, Sender
+from oldfriend.channels.channel import ChatRef, IncomingMessage, Sender
 from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.domain.errors import OldfriendError, PlatformRejected

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from oldfriend.channels.channel_events import ChatRef
+from oldfriend.channels.channel import ChatRef
 from oldfriend.inbound.account_linking import ensure_group
 from oldfriend.memory.passkeys import MAX_CHALLENGES, insert_challenge
 from oldfriend.memory.people import list_people

@@ -29,7 +29,7 @@ from tests.fakes.carrier import NAME, TOKEN, Loft
 SOURCE = Path(oldfriend.__path__[0])
 WHERE_TELEGRAM_STANDS = {
     "presenters/messages.py",  # an example in the description of the API
-    "channels/channel_spec.py",  # names it as the example of a folder
+    "channels/channel.py",  # names it as the example of a folder
     "channels/registry.py",  # the registration
     "cli/main.py",  # tells of what can be imported
     "transfer/formats/detection.py",  # the registration of exports that Telegram makes

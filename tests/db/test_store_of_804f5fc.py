@@ -18,7 +18,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.cli.rebuild import find_mismatches
-from oldfriend.config.deletion_key import DELETION_KEY_VARIABLE
+from oldfriend.config.keys import DELETION_KEY_VARIABLE
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.db.schema import load_migrations

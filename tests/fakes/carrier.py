@@ -7,14 +7,16 @@ from itertools import count
 from pathlib import Path
 from typing import Annotated
 
-from oldfriend.channels.channel import HandleEvent
-from oldfriend.channels.channel_events import ChatRef, IncomingMessage, Sender
-from oldfriend.channels.channel_spec import (
+from oldfriend.channels.channel import (
     BotChannel,
     BotDiagnosis,
     BotFinding,
     ChannelSettings,
     ChannelSpec,
+    ChatRef,
+    HandleEvent,
+    IncomingMessage,
+    Sender,
 )
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound, PlatformRejected

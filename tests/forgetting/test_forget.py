@@ -8,7 +8,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import load_deletion_filter
-from oldfriend.config.deletion_key import ensure_deletion_key, find_deletion_key
+from oldfriend.config.keys import ensure_deletion_key, find_deletion_key
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import RetentionSettings
 from oldfriend.domain.clock import DAY
@@ -32,8 +32,7 @@ from oldfriend.memory.messages import get_message, list_messages
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.segments import list_segments, reopen_segment
 from oldfriend.memory.sessions import close_session, ensure_open_session
-from oldfriend.queues.delivery_log import count_delivered_pieces, record_piece
-from oldfriend.queues.outbox import ReplyPart
+from oldfriend.queues.outbox import ReplyPart, count_delivered_pieces, record_piece
 from oldfriend.queues.queue import claim
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.jobs import RETENTION_JOB, plan_jobs, run_jobs

@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import EMBED_JOB
-from oldfriend.channels.channel_events import (
+from oldfriend.channels.channel import (
     ChannelEvent,
     ChatAvailability,
     ChatMoved,
@@ -37,7 +37,7 @@ from oldfriend.memory.groups import find_group, list_members
 from oldfriend.memory.messages import list_messages
 from oldfriend.memory.people import find_person, list_people
 from oldfriend.presenters.deletion_text import KEPT_IN_GROUP, list_remarks
-from oldfriend.queues.delivery_log import find_block_reason
+from oldfriend.queues.outbox import find_block_reason
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.learn_now import learn_now

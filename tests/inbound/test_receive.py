@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import (
+from oldfriend.channels.channel import (
     ChatAvailability,
     ChatMoved,
     ChatRef,
@@ -30,7 +30,7 @@ from oldfriend.memory.messages import list_messages
 from oldfriend.memory.people import get_companion, list_people
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.prompts.token_budget import BUDGETS
-from oldfriend.queues.delivery_log import find_block_reason
+from oldfriend.queues.outbox import find_block_reason
 from oldfriend.queues.queue import list_jobs
 from oldfriend.turn.intent import Addressee
 from oldfriend.turn.prompt_builder import build_reply_prompt

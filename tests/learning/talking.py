@@ -21,9 +21,8 @@ from oldfriend.domain.memories import (
     MemoryKind,
     MemoryState,
 )
-from oldfriend.domain.messages import Message, estimate_tokens
+from oldfriend.domain.messages import Message, Role, TrustClass, estimate_tokens
 from oldfriend.domain.people import Person
-from oldfriend.domain.trust import Role, TrustClass
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from tests.clock import NOON

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 import oldfriend.memory
 from oldfriend.db import stored_tables
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
-from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import ChatId, PersonId, SegmentId, TurnId, new_id
 from oldfriend.domain.memories import (
@@ -35,7 +34,6 @@ from oldfriend.domain.memories import (
     Summary,
 )
 from oldfriend.domain.messages import Message
-from oldfriend.domain.working_memory import EMPTY_WORKING_MEMORY
 from oldfriend.memory import (
     api_tokens,
     attachments,
@@ -80,7 +78,9 @@ from oldfriend.memory import chat_history as windows
 from oldfriend.memory import (
     journal as changes,
 )
+from oldfriend.memory.attachments import Attachment
 from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.working_memory import EMPTY_WORKING_MEMORY
 from tests.friends import Friend, Meet
 
 WITHOUT_A_PERSON = {

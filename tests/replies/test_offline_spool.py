@@ -10,11 +10,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.cli.conversation import Conversation
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import Transaction
 from oldfriend.db.message_numbers import unpack_ids
 from oldfriend.db.sqlite.sqlite_database import SqliteDatabase
-from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import (
     InvalidInput,
     OldfriendError,
@@ -28,7 +27,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.forgetting.forget import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.attachments import add_attachment, list_attachments
+from oldfriend.memory.attachments import Attachment, add_attachment, list_attachments
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.journal import list_view_mismatches
 from oldfriend.memory.messages import list_messages, list_recent_messages

@@ -8,7 +8,7 @@ from oldfriend.config.settings_schema import ModelSettings
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.queues.delivery_log import mark_chat_blocked
+from oldfriend.queues.outbox import mark_chat_blocked
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.doctor import run_checks
 from tests.app.test_lanes_of_turns import with_model

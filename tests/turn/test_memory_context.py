@@ -7,8 +7,7 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import embed_missing
 from oldfriend.domain.clock import parse_timestamp
-from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.messages import TrustClass, UnloggedMessage, estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.memory.core_blocks import write_block
 from oldfriend.memory.messages import WriteTarget, write_messages

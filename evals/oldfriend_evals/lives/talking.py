@@ -21,7 +21,6 @@ from oldfriend.domain.clock import HOUR, MINUTE, Micros, from_micros, parse_time
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.working_memory import UserEmotion
 from oldfriend.inbound.accept import MessageSubmission
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
 from oldfriend.llm.model import CompletionRequest, PromptTurn, Purpose
@@ -29,6 +28,7 @@ from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.core_blocks import BLOCK_NAMES, BlockName, write_block
 from oldfriend.memory.messages import list_messages
 from oldfriend.memory.segments import Segment, list_segments
+from oldfriend.memory.working_memory import UserEmotion
 from oldfriend.prompts.token_budget import Preset
 from oldfriend.queues.queue import claim, find_next_due
 from oldfriend.replies.reply_worker import answer_message

@@ -18,9 +18,8 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.llm.embedding import Embedder, with_account
 from oldfriend.llm.model import CallSink, LanguageModel
-from oldfriend.llm.reading import Reader
+from oldfriend.llm.reading import FactTagger, Reader
 from oldfriend.llm.speech import SpeechSynthesizer, Transcriber
-from oldfriend.llm.tagging import FactTagger
 from oldfriend.memory.deletion.pending_cleanups import CleanupResult
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search.scorers import SCORERS

@@ -18,7 +18,7 @@ from oldfriend.app.process_registry import (
 )
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import SECOND, Clock, system_clock
-from oldfriend.queues.dead_leases import release_partitions_of_dead_owner
+from oldfriend.queues.queue import release_partitions_of_dead_owner
 
 ABANDONED_AFTER_S: Final = 86_400.0
 """How long an unlocked file is kept if it is uncertain whether locks are visible here."""

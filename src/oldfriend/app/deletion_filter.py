@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from oldfriend.config.deletion_key import DELETION_KEY_VARIABLE, find_deletion_key
+from oldfriend.config.keys import DELETION_KEY_VARIABLE, find_deletion_key
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.i18n_messages import localizable

@@ -12,9 +12,8 @@ if sys.platform != "win32":
     import pwd
 
 from oldfriend.app.doctor_results import CheckResult, report_problem
-from oldfriend.config.database_url import is_postgres_url, parse_database_path
 from oldfriend.config.keys import get_keys_path
-from oldfriend.config.settings import Settings
+from oldfriend.config.settings import Settings, is_postgres_url, parse_database_path
 
 
 def check_permissions(settings: Settings) -> list[CheckResult]:

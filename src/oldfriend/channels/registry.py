@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from oldfriend.channels.channel_spec import ChannelSpec
+from oldfriend.channels.channel import ChannelSpec
 from oldfriend.channels.telegram.spec import TELEGRAM
 
 CHANNELS: Final[dict[str, ChannelSpec]] = {spec.name: spec for spec in (TELEGRAM,)}

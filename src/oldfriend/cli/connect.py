@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from oldfriend.channels.channel_spec import ChannelSpec
+from oldfriend.channels.channel import ChannelSpec
 from oldfriend.channels.registry import CHANNELS
 from oldfriend.cli.consolidate import print_rereading_offer
 from oldfriend.cli.import_cmd import embed_messages

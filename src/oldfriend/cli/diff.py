@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.cli.open_context import get_person_option
 from oldfriend.cli.output import dumps, format_table
-from oldfriend.config.database_url import to_database_url
+from oldfriend.config.settings import to_database_url
 from oldfriend.domain.errors import NotFound, OldfriendError
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue

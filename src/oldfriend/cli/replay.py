@@ -13,8 +13,7 @@ from oldfriend.cli.consolidate import SEGMENT_NOUN
 from oldfriend.cli.open_context import get_person_option, load_settings_from_options
 from oldfriend.cli.person_option import get_person_by_name
 from oldfriend.cli.progress import StatusLine
-from oldfriend.config.database_url import is_same_database, to_database_url
-from oldfriend.config.settings import Settings
+from oldfriend.config.settings import Settings, is_same_database, to_database_url
 from oldfriend.config.settings_schema import ModelSettings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import system_clock

@@ -15,9 +15,10 @@ from oldfriend.config.settings import (
     list_sections,
     parse_environment,
 )
-from oldfriend.config.settings_file import read_settings_file, read_settings_text
-from oldfriend.config.settings_writer import (
+from oldfriend.config.settings_file import (
     TomlValue,
+    read_settings_file,
+    read_settings_text,
     replace_file_atomically,
     update_settings_file,
 )

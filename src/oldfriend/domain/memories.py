@@ -18,7 +18,7 @@ from oldfriend.domain.ids import (
     SegmentId,
     SummaryId,
 )
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Role, TrustClass
 
 PatternKind = Literal["behavior", "belief", "goal", "preference", "emotion", "temporal", "causal"]
 Category = Literal[

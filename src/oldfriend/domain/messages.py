@@ -1,13 +1,41 @@
-"""Messages: before they are logged, and as they stand in the log."""
+"""Messages: before they are logged, and as they stand in the log, with their class of trust.
+
+Who is the source of a text decides what it may be used for; code alone decides it:
+
+person     the one whose memory this is; evidence
+companion  the companion's own words; context, never sole evidence
+other      a known human, as in an imported chat; evidence about themselves
+tool       our own records; evidence
+outside    fetched, forwarded or pasted; "read in …", never a fact about the person
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal, get_args
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId
-from oldfriend.domain.trust import Role, TrustClass
+
+Role = Literal["person", "companion", "other", "tool", "system", "marker"]
+TrustClass = Literal["person", "companion", "other", "tool", "outside"]
+
+ROLES: frozenset[str] = frozenset(get_args(Role))
+
+TRUST_BY_ROLE: dict[Role, TrustClass] = {
+    "person": "person",
+    "companion": "companion",
+    "other": "other",
+    "tool": "tool",
+    "system": "tool",
+    "marker": "tool",
+}
+
+
+def can_be_evidence(trust: TrustClass) -> bool:
+    """Return whether texts of this class alone can support a belief about the person."""
+    return trust in {"person", "tool"}
+
 
 ADDRESS_DETAIL = "called"
 """The key, in a message's details, of the words that only address the companion."""

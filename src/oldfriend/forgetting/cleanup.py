@@ -12,7 +12,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.dead_processes import drain_spools
 from oldfriend.app.event_log import log_event, log_warning
 from oldfriend.app.pid_lock import is_same_file, try_lock
-from oldfriend.config.deletion_key import find_deletion_key
+from oldfriend.config.keys import find_deletion_key
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MINUTE, Clock, Micros

@@ -15,10 +15,9 @@ from typing import Final
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.dead_processes import drain_spools
 from oldfriend.app.event_log import log_warning
-from oldfriend.config.deletion_key import ensure_deletion_key
+from oldfriend.config.keys import ensure_deletion_key
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
-from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.clock import DAY, Clock, Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, OldfriendError, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
@@ -28,7 +27,7 @@ from oldfriend.domain.memories import Memory
 from oldfriend.domain.people import Person
 from oldfriend.forgetting.cleanup import plan_cleanup, run_cleanups
 from oldfriend.learning.learning_scheduler import enqueue_learning
-from oldfriend.memory.attachments import list_attachments, remove_attachments
+from oldfriend.memory.attachments import Attachment, list_attachments, remove_attachments
 from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind, save_audit_entry
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
 from oldfriend.memory.deletion.erase import RedactionMarker, count_deletions, erase

@@ -22,9 +22,14 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId, new_id
 from oldfriend.domain.job_types import Lease
-from oldfriend.domain.messages import MAX_TEXT_CHARS, Message, UnloggedMessage, sanitize_text
+from oldfriend.domain.messages import (
+    MAX_TEXT_CHARS,
+    Message,
+    TrustClass,
+    UnloggedMessage,
+    sanitize_text,
+)
 from oldfriend.domain.people import Chat, Companion, Person
-from oldfriend.domain.trust import TrustClass
 from oldfriend.inbound.audio_storage import StoredAudio, attach_audio
 from oldfriend.inbound.system_replies import STOPPED_MARKER, write_marker
 from oldfriend.lang.detection import detect_language

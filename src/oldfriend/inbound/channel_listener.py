@@ -13,8 +13,7 @@ from typing import Final
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.concurrency import run_with_watcher
 from oldfriend.app.event_log import log_event, log_warning
-from oldfriend.channels.channel import Channel
-from oldfriend.channels.channel_events import ChannelEvent
+from oldfriend.channels.channel import Channel, ChannelEvent
 from oldfriend.domain.errors import (
     ChatAddressChanged,
     DeliveryFailed,

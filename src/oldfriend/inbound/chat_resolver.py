@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import ChatRef, IncomingMessage
+from oldfriend.channels.channel import ChatRef, IncomingMessage
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
@@ -17,7 +17,7 @@ from oldfriend.inbound.voice_messages import is_untranscribed
 from oldfriend.memory.messages import find_message_by_external_id, get_message, list_recent_messages
 from oldfriend.memory.people import ensure_chat, ensure_companion, find_chat, find_companion
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
-from oldfriend.queues.delivery_log import find_delivered_reply
+from oldfriend.queues.outbox import find_delivered_reply
 
 STOP_WINDOW: Final = 5
 """How many recent messages are searched for the one that is being answered."""

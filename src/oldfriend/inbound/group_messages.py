@@ -9,13 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import (
-    ChatRef,
-    IncomingMessage,
-    MembershipChange,
-    Reaction,
-    Sender,
-)
+from oldfriend.channels.channel import ChatRef, IncomingMessage, MembershipChange, Reaction, Sender
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
@@ -52,7 +46,7 @@ from oldfriend.inbound.voice_messages import is_transcribed, plan_transcription
 from oldfriend.memory.groups import find_group, leave_group, list_members, record_member_left
 from oldfriend.memory.identities import find_identity
 from oldfriend.memory.people import lock_person
-from oldfriend.queues.delivery_log import clear_chat_blocked, find_block_reason
+from oldfriend.queues.outbox import clear_chat_blocked, find_block_reason
 
 COMMANDS: Final = frozenset({"/start", "/stop", "/allow", "/disallow"})
 

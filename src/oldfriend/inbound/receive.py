@@ -11,7 +11,7 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_event
-from oldfriend.channels.channel_events import (
+from oldfriend.channels.channel import (
     ChannelEvent,
     ChatAvailability,
     ChatMoved,
@@ -58,7 +58,7 @@ from oldfriend.inbound.voice_messages import is_transcribed
 from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity, record_code_attempt
 from oldfriend.memory.people import get_person_by_id, move_chats
 from oldfriend.persona.profile_names import update_person
-from oldfriend.queues.delivery_log import clear_chat_blocked, find_block_reason, mark_chat_blocked
+from oldfriend.queues.outbox import clear_chat_blocked, find_block_reason, mark_chat_blocked
 
 ZONE_COMMAND: Final = re.compile(
     r"\A\s*+/zone(?:@\w+)?(?:\s+(?P<place>\S(?:.*\S)?))?\s*", re.IGNORECASE | re.DOTALL

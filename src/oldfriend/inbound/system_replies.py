@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.channels.channel_events import IncomingMessage, Sender
+from oldfriend.channels.channel import IncomingMessage, Sender
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.messages import Message, UnloggedMessage
@@ -11,7 +11,7 @@ from oldfriend.domain.people import Chat, Person
 from oldfriend.memory.messages import WriteTarget, write_message
 from oldfriend.memory.people import get_companion
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
-from oldfriend.queues.delivery_log import record_stranger_message
+from oldfriend.queues.outbox import record_stranger_message
 
 STOPPED_MARKER: Final = "stopped by the person"
 

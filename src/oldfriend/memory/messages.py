@@ -25,12 +25,12 @@ from oldfriend.domain.ids import (
 from oldfriend.domain.messages import (
     MAX_TEXT_CHARS,
     Message,
+    Role,
     UnloggedMessage,
     estimate_tokens,
     sanitize_text,
 )
 from oldfriend.domain.people import Chat
-from oldfriend.domain.trust import Role
 from oldfriend.lang.detection import detect_language
 from oldfriend.memory.people import lock_person
 from oldfriend.search.document_terms import encode_document_terms

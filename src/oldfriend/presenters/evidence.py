@@ -7,7 +7,7 @@ from typing import Self
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Role, TrustClass
 from oldfriend.presenters.formatting import format_time, to_one_line
 from oldfriend.presenters.schema import Schema, describe
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final, Literal, Self
 
-from oldfriend.domain.trust import Role
+from oldfriend.domain.messages import Role
 from oldfriend.memory.import_batches import ImportBatch
 from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.localized import SayingShape

@@ -9,8 +9,7 @@ from oldfriend.channels.channel import WEB_CHANNEL
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import Message, is_voice_message
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Message, Role, TrustClass, is_voice_message
 from oldfriend.presenters.formatting import format_time, to_one_line
 from oldfriend.presenters.schema import Schema, describe
 

@@ -10,8 +10,7 @@ from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId, shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence, Memory
-from oldfriend.domain.messages import Message
-from oldfriend.domain.trust import Role
+from oldfriend.domain.messages import Message, Role
 from oldfriend.memory.beliefs import get_memory
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.messages import get_message

@@ -26,8 +26,12 @@ from oldfriend.llm.model import (
 )
 from oldfriend.llm.recorded_calls import hash_request
 from oldfriend.usage.costs import SpendCap, UsageTotals, sum_usage
-from oldfriend.usage.model_calls import CallContext
-from oldfriend.usage.response_cache import ModelRequestKey, find_completion, load_answered_calls
+from oldfriend.usage.model_calls import (
+    CallContext,
+    ModelRequestKey,
+    find_completion,
+    load_answered_calls,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from oldfriend.replay.copy_log import select_people
 from oldfriend.replay.replay_types import RULES_MODEL, ReplayRequest
 from oldfriend.replay.steps import ReplayStep, build_steps, load_source_history
 from oldfriend.runtime.wiring import estimate_cost
-from oldfriend.usage.response_cache import load_answered_calls
+from oldfriend.usage.model_calls import load_answered_calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,15 +21,15 @@ from oldfriend.domain.errors import (
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job, Lease
 from oldfriend.memory.people import move_chats
-from oldfriend.queues.backoff import compute_retry_at
-from oldfriend.queues.delivery_log import (
+from oldfriend.queues.jobs_table import compute_retry_at, update_payload
+from oldfriend.queues.outbox import (
+    ReplyPart,
     count_delivered_pieces,
     find_block_reason,
     mark_chat_blocked,
+    parse_reply_part,
     record_piece,
 )
-from oldfriend.queues.jobs_table import update_payload
-from oldfriend.queues.outbox import ReplyPart, parse_reply_part
 from oldfriend.queues.queue import (
     MAX_ATTEMPTS,
     ack_and_claim_new,

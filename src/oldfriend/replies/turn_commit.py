@@ -56,7 +56,6 @@ from oldfriend.memory.people import (
 from oldfriend.memory.receipts import Receipt, write_receipt
 from oldfriend.memory.vectors import save_message_vectors
 from oldfriend.memory.working_memory import save_working_memory
-from oldfriend.queues.backoff import compute_retry_at
 from oldfriend.queues.inbox import (
     InboxPayload,
     find_draft_key,
@@ -65,6 +64,7 @@ from oldfriend.queues.inbox import (
     parse_inbox_payload,
     take_first_turn,
 )
+from oldfriend.queues.jobs_table import compute_retry_at
 from oldfriend.queues.outbox import ShownDraft, enqueue_reply
 from oldfriend.queues.queue import (
     MAX_ATTEMPTS,

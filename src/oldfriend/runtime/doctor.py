@@ -9,9 +9,8 @@ from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
 from oldfriend.app.doctor_results import READ_ONLY_STORE, CheckResult, report_ok, report_problem
 from oldfriend.app.embed_messages import find_embedding_resume_at
 from oldfriend.app.permissions import check_permissions
-from oldfriend.config.database_url import is_postgres_url, parse_database_path
 from oldfriend.config.provider_resolution import resolve_model
-from oldfriend.config.settings import Settings
+from oldfriend.config.settings import Settings, is_postgres_url, parse_database_path
 from oldfriend.config.settings_schema import LOCAL, MODEL_ROLES
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MINUTE, Clock, Micros, from_micros
@@ -32,8 +31,7 @@ from oldfriend.learning.reflection_scheduler import (
     load_reflection_status,
 )
 from oldfriend.llm.embedding import Embedder
-from oldfriend.llm.reading import OWN_SPEAKER, Passage, Reader
-from oldfriend.llm.tagging import FactTagger
+from oldfriend.llm.reading import OWN_SPEAKER, FactTagger, Passage, Reader
 from oldfriend.memory.deletion.pending_cleanups import CleanupResult, list_cleanups, list_unverified
 from oldfriend.memory.journal import list_view_mismatches
 from oldfriend.memory.messages import count_messages

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from oldfriend.app.doctor_results import CheckResult, report_ok, report_problem
-from oldfriend.channels.channel_spec import BotDiagnosis, ChannelSpec
+from oldfriend.channels.channel import BotDiagnosis, ChannelSpec
 from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.provider_resolution import find_channel_token
 from oldfriend.config.settings import Settings
@@ -18,7 +18,7 @@ from oldfriend.domain.errors import PlatformRejected, PlatformUnavailable
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.memory.groups import list_groups
 from oldfriend.memory.messages import find_last_message_time
-from oldfriend.queues.delivery_log import list_blocked_chats
+from oldfriend.queues.outbox import list_blocked_chats
 from oldfriend.runtime.bot_connections import opened_bot
 
 ANSWER_TIMEOUT_S: Final = 15.0

@@ -48,9 +48,8 @@ from oldfriend.learning.reflection_scheduler import (
     run_reflection,
 )
 from oldfriend.memory.people import list_people
-from oldfriend.queues.backoff import compute_retry_at
 from oldfriend.queues.inbox import list_open_turns
-from oldfriend.queues.jobs_table import find_first_due
+from oldfriend.queues.jobs_table import compute_retry_at, find_first_due
 from oldfriend.queues.queue import MAX_ATTEMPTS, ack, fail_job, release_lease
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
 

@@ -10,8 +10,8 @@ from typing import Final
 
 from oldfriend.app.usage_accounting import PendingCharges
 from oldfriend.config.settings import Settings
+from oldfriend.config.settings_file import update_settings_file
 from oldfriend.config.settings_schema import LOCAL
-from oldfriend.config.settings_writer import update_settings_file
 from oldfriend.domain.errors import ModelMisconfigured, NoSpeechDetected
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.speech import Speech

@@ -22,8 +22,7 @@ from oldfriend.domain.clock import SECOND, Clock
 from oldfriend.domain.errors import SchemaTooNew, StoreError
 from oldfriend.domain.job_types import Lease, QueueName
 from oldfriend.learning.learning_scheduler import segment_at_shutdown
-from oldfriend.queues.dead_leases import is_poison_suspect
-from oldfriend.queues.queue import claim, find_next_due
+from oldfriend.queues.queue import claim, find_next_due, is_poison_suspect
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.jobs import plan_jobs, run_jobs

@@ -15,9 +15,8 @@ from pathlib import Path
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
+from oldfriend.domain.messages import Role, UnloggedMessage, estimate_tokens
 from oldfriend.domain.people import SESSION_IDLE_GAP
-from oldfriend.domain.trust import Role
 from oldfriend.transfer.formats.detection import (
     detect_format,
     report_legacy_encodings,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from oldfriend.db.conversions import remove_rule_summaries, run_conversion
 from oldfriend.db.database import Database, SqlValue, Transaction
+from oldfriend.db.schema import remove_rule_summaries, run_conversion
 from oldfriend.db.stored_tables import EXPORTED_TABLES, StoredTable
 from oldfriend.domain.clock import is_representable
 from oldfriend.domain.errors import ImportRefused, StoreError

@@ -16,7 +16,7 @@ from typing import IO, Final
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.json import JsonValue
-from oldfriend.sandbox.resource_limits import (
+from oldfriend.sandbox.child_process import (
     ABANDONED,
     OUT_OF_MEMORY,
     SandboxLimits,

@@ -9,12 +9,12 @@ from typing import Final, TypeAlias
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.domain.confusable_names import is_group_like
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
 from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, truncate_middle
 from oldfriend.domain.people import Person
+from oldfriend.domain.unicode_text import is_group_like
 from oldfriend.llm.embedding import Embedder
 from oldfriend.llm.reading import Reader, Reading
 from oldfriend.memory.corrections import load_correction_times

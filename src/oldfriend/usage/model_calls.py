@@ -2,13 +2,16 @@
 
 Each call is recorded at once, in a transaction of its own: a turn that crashes has paid for its
 calls, and the turn that replaces it reuses their answers.
+
+Requests are identical if all their text is; the ids behind the text do not matter, so that an
+answer from another database is found, too. Deleted answers are not found.
 """
 
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.db.message_numbers import pack_ids, unpack_ids
@@ -310,3 +313,34 @@ def parse_completion(row: Row) -> Completion:
         is_truncated=bool(answer["is_cut"]),
         echo=answer["echo"],
     )
+
+
+class ModelRequestKey(NamedTuple):
+    """A request and its model; the hash of a request covers its prompt and version."""
+
+    request_hash: str
+    model: str
+
+
+async def load_answered_calls(tx: Transaction, person: PersonId) -> dict[ModelRequestKey, str]:
+    """Return the newest answered call of a person for each request and model."""
+    rows = await tx.rows(
+        """SELECT request, model, id FROM model_call
+           WHERE person = :person AND outcome = 'done' AND answer IS NOT NULL AND request <> ''
+           ORDER BY made_at, id""",
+        person=person,
+    )
+    return {
+        ModelRequestKey(request_hash=request, model=model): call for request, model, call in rows
+    }
+
+
+async def find_completion(tx: Transaction, person: PersonId, call_id: str) -> Completion | None:
+    """Return the completion of a call; None if it was deleted meanwhile."""
+    row = await tx.row(
+        """SELECT model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
+           WHERE person = :person AND id = :call AND answer IS NOT NULL""",
+        person=person,
+        call=call_id,
+    )
+    return None if row is None else parse_completion(row)

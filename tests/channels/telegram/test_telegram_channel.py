@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.channels.channel_events import ChannelEvent
+from oldfriend.channels.channel import ChannelEvent
 from oldfriend.channels.telegram import http_client, http_connection
 from oldfriend.channels.telegram.telegram_channel import TelegramChannel, TelegramDraftPreview
 from oldfriend.domain.errors import (

@@ -8,8 +8,7 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.db.json import json_database as json_database
-from oldfriend.db.json.atomic_file import AtomicFile
-from oldfriend.db.json.json_database import open_json
+from oldfriend.db.json.json_database import AtomicFile, open_json
 from oldfriend.db.schema import load_migrations
 from oldfriend.domain.errors import StoreBusy, StoreFull, StoreNotFound, StoreUnusable
 from oldfriend.memory.messages import edit_message

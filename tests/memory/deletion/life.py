@@ -16,9 +16,8 @@ from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.codec import Reference
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.memories import Cause, Entity, Memory, ObjectLink, Summary
-from oldfriend.domain.messages import Message, UnloggedMessage
+from oldfriend.domain.messages import TRUST_BY_ROLE, Message, Role, UnloggedMessage
 from oldfriend.domain.people import Chat, Person
-from oldfriend.domain.trust import TRUST_BY_ROLE, Role
 from oldfriend.llm.model import Completion, CompletionRequest, ModelCall, PromptTurn, ToolCall
 from oldfriend.memory.belief_embeddings import save_belief_vectors
 from oldfriend.memory.beliefs import list_entities, list_memories

@@ -11,7 +11,7 @@ from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, O
 from oldfriend.api.problem_json import ApiError
 from oldfriend.api.requests import BotToken
 from oldfriend.api.settings_reload import SettingsWriterDep
-from oldfriend.channels.channel_spec import ChannelSpec
+from oldfriend.channels.channel import ChannelSpec
 from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.keys import delete_key, store_key
 from oldfriend.config.provider_resolution import find_channel_token

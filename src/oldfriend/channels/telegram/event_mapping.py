@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from oldfriend.channels.channel_events import (
+from oldfriend.channels.channel import (
     ChannelEvent,
     ChatAvailability,
     ChatMoved,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
-from oldfriend.channels.channel_spec import ChannelSettings
+from oldfriend.channels.channel import ChannelSettings
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.setting_parsers import (
     int_parser,

@@ -1,14 +1,19 @@
-"""HTTP connections: provider clients that follow no redirects and reach no forbidden address."""
+"""HTTP connections: to no forbidden address, without redirects, and within limits of time."""
 
+import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import httpx2
 
+from oldfriend.domain.errors import ModelUnavailable
+from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.addresses import is_forbidden_host
-from oldfriend.llm.providers import ModelConfig, is_local_address
+from oldfriend.llm.model import TextCallback
+from oldfriend.llm.providers import ModelConfig, Timeouts, is_local_address
 
 CONNECT_EVENT: Final = "connection.connect_tcp.complete"
 
@@ -72,3 +77,42 @@ async def reject_forbidden_address(event: str, info: Mapping[str, Any]) -> None:
     if is_forbidden_host(host):
         await stream.aclose()
         raise httpx2.ConnectError(f"{host} is an address that is not asked.")
+
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def limit_time(model: str, seconds: float) -> AsyncIterator[asyncio.Timeout]:
+    """Raise ModelUnavailable when a model takes longer."""
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            yield limit
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise ModelUnavailable(
+            localizable("model_slow", f"{model} did not answer in time.", model=model),
+            outage="slow",
+        ) from error
+
+
+async def relay_pieces(
+    pieces: AsyncGenerator[str | T, None], on_text: TextCallback, *, model: str, timeouts: Timeouts
+) -> T:
+    """Pass the pieces of text on, and return the response that ends them."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + timeouts.total_s
+    async with (
+        limit_time(model, min(timeouts.first_token_s, timeouts.total_s)) as limit,
+        aclosing(pieces) as relayed,
+    ):
+        async for piece in relayed:
+            if not isinstance(piece, str):
+                return piece
+            limit.reschedule(end)  # a slow reader may use all of the remaining time
+            if piece:
+                await on_text(piece)
+            limit.reschedule(min(end, loop.time() + timeouts.idle_s))
+    raise AssertionError("a stream ends with the response")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.trust import Role
+from oldfriend.domain.messages import Role
 from oldfriend.transfer.formats.chunks import split_chunks
 from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
 from oldfriend.transfer.formats.json_values import (

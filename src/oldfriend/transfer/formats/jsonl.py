@@ -16,8 +16,7 @@ import numpy as np
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.messages import MAX_TEXT_CHARS, sanitize_text
-from oldfriend.domain.trust import Role
+from oldfriend.domain.messages import MAX_TEXT_CHARS, Role, sanitize_text
 from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
 from oldfriend.transfer.formats.json_values import Fields, describe_kind, parse_object
 from oldfriend.transfer.formats.parsed_message import (

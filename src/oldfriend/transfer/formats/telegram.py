@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.messages import format_quote
-from oldfriend.domain.trust import Role
+from oldfriend.domain.messages import Role, format_quote
 from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
 from oldfriend.transfer.formats.json_values import (
     Fields,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.db.database import SqlValue
-from oldfriend.db.json.document_values import (
+from oldfriend.db.json.document_schema import (
     InvalidValue,
     build_column,
     encode_json,

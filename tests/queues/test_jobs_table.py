@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.domain.clock import SECOND
-from oldfriend.queues.backoff import MAX_DELAY_S, compute_retry_at
+from oldfriend.queues.jobs_table import MAX_DELAY_S, compute_retry_at
 
 
 def test_the_longest_wait_doubles_up_to_five_minutes():

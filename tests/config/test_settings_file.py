@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.config.settings import load_settings
-from oldfriend.config.settings_writer import update_settings_file
+from oldfriend.config.settings_file import update_settings_file
 from oldfriend.domain.errors import InvalidInput
 
 MINE = """\

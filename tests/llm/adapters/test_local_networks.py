@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.adapters.bundled_network import NETWORKS_FOLDER
-from oldfriend.llm.adapters.local_reader import LocalReader
+from oldfriend.llm.adapters.local_networks import NETWORKS_FOLDER, LocalReader
 from oldfriend.llm.reading import OWN_SPEAKER, Passage
 
 CAT = Passage(text="got a cat btw, shes called miso and hates rain", speaker=OWN_SPEAKER)
