@@ -18,8 +18,7 @@ from oldfriend.channels.channel import ChatRef, IncomingMessage, Sender
 from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.domain.errors import OldfriendError, PlatformRejected
-from oldfriend.inbound.channel_listener import listen_on_channel
-from oldfriend.inbound.receive import handle_event
+from oldfriend.inbound.receive import handle_event, listen_on_channel
 from oldfriend.runtime.bot_connections import open_bot
 from oldfriend.runtime.worker import run_worker
 from oldfriend_evals.bot_api import FIRST

@@ -16,8 +16,8 @@ from oldfriend.learning.reflection_scheduler import enqueue_reflection
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.core_blocks import list_suggestions
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend_evals.roles import with_models
 from tests.clock import FrozenClock

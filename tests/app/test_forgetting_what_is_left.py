@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.beliefs.correct import apply_belief_action
-from oldfriend.beliefs.undo import undo_import
+from oldfriend.beliefs.correct import apply_belief_action, undo_import
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.forgetting.forget import forget, preview_forget

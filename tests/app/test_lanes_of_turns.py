@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from oldfriend.app import isolation, leases
+from oldfriend.app import concurrency, leases
 from oldfriend.app.app_context import AppContext, CrashPoint
 from oldfriend.app.call_spool import CallSpool
 from oldfriend.app.leases import HeldLease
@@ -659,8 +659,8 @@ async def test_what_was_beside_those_who_died_is_done_alone(
     app: AppContext, line: ChatContext, deaths: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So only what takes its worker down by itself is given up for that in the end."""
-    monkeypatch.setattr(isolation, "SETTLE_S", 0.0)
-    monkeypatch.setattr(isolation, "COOLDOWN_S", 0.0)
+    monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
+    monkeypatch.setattr(concurrency, "COOLDOWN_S", 0.0)
     begun: list[CrashPoint] = []
     most: list[int] = []
     more = asyncio.Event()
@@ -699,8 +699,8 @@ async def test_a_chat_that_hangs_keeps_others_for_no_longer_than_a_moment(
     app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not where something is to be done alone beside it, nor where that is what hangs."""
-    monkeypatch.setattr(isolation, "SETTLE_S", 0.0)
-    monkeypatch.setattr(isolation, "DRAIN_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
+    monkeypatch.setattr(concurrency, "DRAIN_TIMEOUT_S", 0.2)
     monkeypatch.setattr(leases, "MAX_EXCLUSIVE_S", 0.4)
     monkeypatch.setattr(worker, "MAX_EXCLUSIVE_S", 0.4)
 
@@ -745,8 +745,8 @@ async def test_however_many_are_done_alone_nobody_else_waits_for_more_than_one_o
     app: AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each there is room for whoever has come meanwhile."""
-    monkeypatch.setattr(isolation, "SETTLE_S", 0.0)
-    monkeypatch.setattr(isolation, "COOLDOWN_S", 0.5)
+    monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
+    monkeypatch.setattr(concurrency, "COOLDOWN_S", 0.5)
     app = replace(
         with_model(app, ScriptedModel([ScriptedReply(text="I see.", delay_s=0.3)])),
         clock=system_clock,
@@ -789,7 +789,7 @@ async def test_what_is_suspect_waits_until_its_worker_has_settled(
     app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who is killed again and again soon after the start gives nobody up for that."""
-    monkeypatch.setattr(isolation, "SETTLE_S", 1.0)
+    monkeypatch.setattr(concurrency, "SETTLE_S", 1.0)
     committed: asyncio.Queue[CrashPoint] = asyncio.Queue()
 
     def reached(step: CrashPoint) -> None:

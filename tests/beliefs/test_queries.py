@@ -5,18 +5,17 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.beliefs.correct import edit_belief_text
-from oldfriend.beliefs.history import get_history
+from oldfriend.beliefs.correct import edit_belief_text, undo_segment
 from oldfriend.beliefs.queries import (
     build_searchable_text,
     filter_beliefs_about,
     get_belief,
+    get_history,
     list_beliefs_at,
     list_conversation_summaries,
     parse_as_of,
     search_beliefs,
 )
-from oldfriend.beliefs.undo import undo_segment
 from oldfriend.cli.stats import compute_stats
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, NotFound

@@ -17,7 +17,7 @@ from oldfriend.config.settings import Settings, load_settings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.people import Person
 from oldfriend.inbound.account_linking import create_code_for
-from oldfriend.inbound.channel_listener import listen_on_channel
+from oldfriend.inbound.receive import listen_on_channel
 from oldfriend.memory.people import ensure_owner
 from oldfriend.runtime.doctor import run_checks
 from oldfriend.runtime.wiring import open_app

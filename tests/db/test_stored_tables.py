@@ -10,7 +10,7 @@ from oldfriend.db.database import Database
 from oldfriend.db.stored_tables import STORED_TABLES, StoredTable
 from oldfriend.forgetting import forget
 from oldfriend.memory import working_memory
-from oldfriend.memory.deletion import erase, journal_redaction, text_redaction, verification
+from oldfriend.memory.deletion import erase, journal_redaction, verification
 from oldfriend.queues import purge
 from oldfriend.usage import redaction
 from tests.engines import both_engines
@@ -23,7 +23,6 @@ ERASING: tuple[ModuleType, ...] = (
     journal_redaction,
     purge,
     redaction,
-    text_redaction,
     working_memory,
 )
 TYPES = {

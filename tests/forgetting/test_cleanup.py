@@ -12,8 +12,7 @@ from oldfriend.forgetting import cleanup
 from oldfriend.forgetting.cleanup import CLEAN_JOB, cleanup_lock, resume_cleanups, run_cleanups
 from oldfriend.forgetting.forget import forget
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.deletion.audit_log import list_audit_entries
-from oldfriend.memory.deletion.pending_cleanups import Cleanup, list_cleanups
+from oldfriend.memory.deletion.audit_log import Cleanup, list_audit_entries, list_cleanups
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.messages import list_messages
 from oldfriend.queues.queue import claim

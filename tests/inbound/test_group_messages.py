@@ -28,8 +28,7 @@ from oldfriend.inbound.account_linking import create_code, unlink_channel
 from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
 from oldfriend.inbound.receive import handle_event
 from oldfriend.inbound.system_replies import SystemReply
-from oldfriend.inbound.transcription import TranscribedAudio
-from oldfriend.inbound.voice_messages import write_transcript
+from oldfriend.inbound.voice_messages import TranscribedAudio, write_transcript
 from oldfriend.llm.model import ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest

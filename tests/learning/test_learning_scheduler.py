@@ -31,7 +31,6 @@ from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.beliefs import list_memories, list_summaries
 from oldfriend.memory.journal import Provenance, record_decision
-from oldfriend.memory.learning_threshold import find_learning_threshold, save_learning_threshold
 from oldfriend.memory.reflection_log import (
     TRANSCRIPT_TTL,
     ReflectionRecord,
@@ -39,7 +38,11 @@ from oldfriend.memory.reflection_log import (
     find_last_reflection,
     save_reflection_record,
 )
-from oldfriend.memory.segments import list_segments
+from oldfriend.memory.segments import (
+    find_learning_threshold,
+    list_segments,
+    save_learning_threshold,
+)
 from oldfriend.presenters.belief_text import format_belief_lines
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.queues.scheduled_jobs import parse_job_spec

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.beliefs.correct import apply_belief_action
-from oldfriend.beliefs.history import get_history
-from oldfriend.beliefs.queries import list_beliefs_at
-from oldfriend.beliefs.undo import undo_segment
+from oldfriend.beliefs.correct import apply_belief_action, undo_segment
+from oldfriend.beliefs.queries import get_history, list_beliefs_at
 from oldfriend.config.settings_schema import BudgetSettings, MemorySettings
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import ObjectId, new_id
@@ -41,7 +39,7 @@ from oldfriend.learning.reflection_scheduler import (
 from oldfriend.llm.model import Completion, CompletionRequest, PromptTurn, TextCallback
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.beliefs import list_entities, list_memories
-from oldfriend.memory.core_blocks import list_blocks
+from oldfriend.memory.core_blocks import list_blocks, list_suggestions
 from oldfriend.memory.corrections import edit
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.evidence import list_object_evidence
@@ -55,7 +53,6 @@ from oldfriend.memory.journal import (
 )
 from oldfriend.memory.reflection_log import TRANSCRIPT_TTL, ReflectionRecord, save_reflection_record
 from oldfriend.memory.segments import list_segments, reopen_segment
-from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.queues.queue import list_jobs
 from oldfriend.runtime.doctor import run_checks
 from tests.clock import FrozenClock

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.messages import MAX_TEXT_CHARS, UnloggedMessage
-from oldfriend.memory.import_lookup import load_known_messages
+from oldfriend.memory.import_writer import load_known_messages
 from oldfriend.memory.messages import (
     WriteTarget,
     count_messages,

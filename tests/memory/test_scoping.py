@@ -37,38 +37,31 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory import (
     api_tokens,
     attachments,
-    belief_embeddings,
     beliefs,
     calendar_days,
     change_feed,
-    change_stats,
     core_blocks,
     corrections,
-    derived_cascade,
     derived_evidence,
-    descriptions,
     evidence,
-    global_persona,
     groups,
     identities,
     import_batches,
-    import_lookup,
+    import_writer,
+    journal,
     learning_stats,
-    learning_threshold,
     messages,
     mood,
     notes,
     pagination,
     passkeys,
     people,
-    portable,
     receipts,
     reflection_log,
     replay_reset,
     retraction,
     segments,
     sessions,
-    suggestions,
     table_dump,
     vectors,
     web_sessions,
@@ -180,7 +173,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     said = await friend.says_in(tx, f"Remember: {secret}", external_id="same id for all")
     if said is None:
         ids = ["same id for all"]
-        found = await import_lookup.load_known_messages(tx, friend.person.id, friend.chat.id, ids)
+        found = await import_writer.load_known_messages(tx, friend.person.id, friend.chat.id, ids)
         said = await messages.edit_message(
             tx, friend.person.id, found[ids[0]].id, f"{secret} now", now=1
         )
@@ -205,7 +198,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     )
     last = await receipts.find_receipt(tx, friend.person.id)
     assert last is not None
-    await portable.append_receipt_items(tx, friend.person.id, last.id, [])
+    await table_dump.append_receipt_items(tx, friend.person.id, last.id, [])
     await believe(tx, friend, said, secret)
     await say_aloud(tx, friend, said)
     await write_about_themselves(tx, friend, secret)
@@ -244,9 +237,9 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
     """Everything that the reading of a segment writes, and what takes it back."""
     person, now = friend.person.id, friend.clock()
     await segments.list_waiting_segments(tx, person)
-    await learning_threshold.save_learning_threshold(tx, person, 7)
-    assert await learning_threshold.find_learning_threshold(tx, person) == 7
-    await learning_threshold.count_uncut_turns(tx, person, said.session)
+    await segments.save_learning_threshold(tx, person, 7)
+    assert await segments.find_learning_threshold(tx, person) == 7
+    await segments.count_uncut_turns(tx, person, said.session)
     await segments.count_segments_up_to(tx, person, limit=4)
     for uncut in await segments.list_uncut_spans(tx, person, session=said.session):
         await segments.list_message_sizes(tx, person, uncut)
@@ -339,7 +332,7 @@ async def think(tx: Recorder, friend: Friend, secret: str) -> None:
         transcript=reflection_log.ReflectionTranscript(shown=(secret,), answered=(secret,)),
     )
     await reflection_log.save_reflection_record(tx, tick)
-    await derived_cascade.cascade_retraction(tx, person, now=now, retracted=[event.id])
+    await derived_evidence.cascade_retraction(tx, person, now=now, retracted=[event.id])
 
 
 async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
@@ -351,7 +344,7 @@ async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
     await reflection_log.sum_reflection_usage(tx, person, "reflection", 0)
     await reflection_log.find_next_transcript_expiry(tx, person)
     await reflection_log.delete_expired_transcripts(tx, person, now=0)
-    await descriptions.list_description_candidates(tx, person)
+    await derived_evidence.list_description_candidates(tx, person)
     await beliefs.list_memories_rescored_since(tx, person, 0)
     await beliefs.list_memories_by_key(tx, person, "triple", "plans_for")
     await beliefs.list_facts_with_end(tx, person)
@@ -364,14 +357,14 @@ async def write_about_themselves(tx: Recorder, friend: Friend, secret: str) -> N
     await people.rename_person(tx, renamed, friend.person.name, platforms=())
     await core_blocks.write_block(tx, friend.person.id, "user", secret, now=0)
     await core_blocks.list_blocks(tx, friend.person.id)
-    what = suggestions.Proposal(block="style", text=secret, reason=secret, author="reflect/1")
-    made = await suggestions.suggest(tx, friend.person.id, what, now=0)
+    what = core_blocks.Proposal(block="style", text=secret, reason=secret, author="reflect/1")
+    made = await core_blocks.suggest(tx, friend.person.id, what, now=0)
     if made is not None:  # it was not suggested before
-        await suggestions.get_pending_suggestion(tx, friend.person.id, made.id)
-        await suggestions.delete_suggestion(tx, made)
-        again = await suggestions.suggest(tx, friend.person.id, what, now=0)
+        await core_blocks.get_pending_suggestion(tx, friend.person.id, made.id)
+        await core_blocks.delete_suggestion(tx, made)
+        again = await core_blocks.suggest(tx, friend.person.id, what, now=0)
         assert again is not None
-        await suggestions.resolve_suggestion(tx, again, "declined", now=0)
+        await core_blocks.resolve_suggestion(tx, again, "declined", now=0)
 
 
 async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
@@ -384,7 +377,7 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
         batch = await import_batches.start_or_resume_batch(tx, friend.person.id, reading, now=at)
         again = await import_batches.start_or_resume_batch(tx, friend.person.id, reading, now=at)
         assert again == batch
-        session = await import_lookup.ensure_session_covering(
+        session = await import_writer.ensure_session_covering(
             tx, friend.chat, opened_at=at, closed_at=at + number, batch=batch.id
         )
         gone = replace(friend.chat, id=ChatId(new_id(at)))
@@ -407,7 +400,7 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
             edited = await messages.edit_message(
                 tx, friend.person.id, message.id, secret * 2, now=at
             )
-            await import_lookup.set_version_batch(tx, edited, batch=batch.id, details={})
+            await import_writer.set_version_batch(tx, edited, batch=batch.id, details={})
             await import_batches.advance_batch(tx, batch, added=1, known=0)
         await import_batches.finish_batch(tx, batch, now=at)
         if number == 1:
@@ -426,8 +419,8 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
         await messages.find_chat_language(tx, person, chat)
         await messages.has_earlier_messages(tx, person, chat, before=100)
         await messages.list_messages_after_seq(tx, person, chat, after=0)
-        await import_lookup.load_known_messages(tx, person, chat, ["same id for all"])
-        await import_lookup.find_chat_span(tx, person, chat)
+        await import_writer.load_known_messages(tx, person, chat, ["same id for all"])
+        await import_writer.find_chat_span(tx, person, chat)
     for message in of_others:
         with pytest.raises(OldfriendError):
             await messages.get_message(tx, person, message)
@@ -462,8 +455,8 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
     await vectors.count_searchable_messages(tx, person, "m")
     await vectors.load_message_vectors(tx, person, "m", [1, 2, 3])
     await import_batches.list_batches(tx, person)
-    await import_lookup.list_chats(tx, person, channel="terminal")
-    await import_lookup.list_external_ids(tx, person)
+    await import_writer.list_chats(tx, person, channel="terminal")
+    await import_writer.list_external_ids(tx, person)
     async with others.db.begin_read() as reader:
         for sound in await attachments.list_attachments(reader, others.person.id):
             assert await attachments.find_attachment(tx, person, sound.message, "heard") is None
@@ -597,7 +590,7 @@ async def watch(tx: Recorder, person: PersonId) -> None:
         await receipts.delete_expired_traces(tx, person, now=2**60)
         details = '{"understood": {"emotion": "sad"}}'
         record = {"id": kept.id, "person": person, "details": details}
-        await portable.restore_trace_details(tx, [record])
+        await table_dump.restore_trace_details(tx, [record])
     await calendar_days.find_first_message_time(tx, person)
     await evidence.list_entity_mention_times(tx, person)
     await calendar_days.count_messages_by_quarter_hour(tx, person, since=0, until=1 << 60)
@@ -663,8 +656,8 @@ async def leaf_through(tx: Recorder, friend: Friend, others: Friend) -> None:
     ids = [each.memory.id for each in of_others]
     assert await pagination.load_entries_as_of(tx, person, ids, as_of=now) == {}
     await pagination.count_tags(tx, person)
-    await change_stats.count_changes_by_day(tx, person, zone="UTC")
-    await change_stats.list_changed_beliefs(tx, person, since=0, until=now, kinds=["note"])
+    await journal.count_changes_by_day(tx, person, zone="UTC")
+    await journal.list_changed_beliefs(tx, person, since=0, until=now, kinds=["note"])
 
 
 async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None:
@@ -674,12 +667,10 @@ async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None
         of_others = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
     own = [known_one.memory.id for known_one in await beliefs.list_memories(tx, person)]
     vector = np.full(8, 0.05, dtype=np.float32)
-    await belief_embeddings.save_belief_vectors(
-        tx, person, "m", dict.fromkeys([*own, *of_others], vector)
-    )
-    assert await belief_embeddings.load_belief_vectors(tx, person, "m", of_others) == {}
-    assert set(await belief_embeddings.load_belief_vectors(tx, person, "m")) == set(own)
-    await belief_embeddings.list_unembedded_beliefs(tx, person, "other", limit=5)
+    await vectors.save_belief_vectors(tx, person, "m", dict.fromkeys([*own, *of_others], vector))
+    assert await vectors.load_belief_vectors(tx, person, "m", of_others) == {}
+    assert set(await vectors.load_belief_vectors(tx, person, "m")) == set(own)
+    await vectors.list_unembedded_beliefs(tx, person, "other", limit=5)
     index = await IndexCache("m").get_belief_index(tx, person)
     assert {each.memory.id for each in index.live} <= set(own)
 
@@ -689,8 +680,8 @@ async def rarely(tx: Recorder, friend: Friend, shelf: IndexCache) -> None:
     await sign_in_and_out(tx, friend)
     await show_keys(tx, friend)
     companion = await people.ensure_companion(tx, now=0)
-    await global_persona.save_global_persona(tx, companion.id, "You are kind.", now=0)
-    await global_persona.get_global_persona_text(tx)
+    await core_blocks.save_global_persona(tx, companion.id, "You are kind.", now=0)
+    await core_blocks.get_global_persona_text(tx)
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.get_person(tx, None)

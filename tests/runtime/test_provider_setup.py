@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.usage_accounting import PendingCharges
+from oldfriend.app.spend_limits import PendingCharges
 from oldfriend.config.provider_resolution import can_send_to_model, resolve_model
 from oldfriend.config.settings import Settings, load_settings
 from oldfriend.config.settings_file import update_settings_file

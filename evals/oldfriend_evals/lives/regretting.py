@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final, TypeAlias
 
-from oldfriend.beliefs.correct import apply_belief_action
-from oldfriend.beliefs.undo import undo_segment
+from oldfriend.beliefs.correct import apply_belief_action, undo_segment
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.messages import Message
 from oldfriend.forgetting.forget import forget

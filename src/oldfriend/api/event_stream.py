@@ -23,6 +23,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.inbound.system_replies import STOPPED_MARKER
 from oldfriend.learning.learning_progress import LearningProgress, find_learning_progress
 from oldfriend.memory.api_tokens import find_principal_by_token
+from oldfriend.memory.beliefs import get_kind
 from oldfriend.memory.change_feed import (
     AppendedMessage,
     FeedPosition,
@@ -34,7 +35,6 @@ from oldfriend.memory.chat_history import list_messages_with_audio
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.mood import find_mood
 from oldfriend.memory.people import get_companion_name
-from oldfriend.memory.serialization import get_kind
 from oldfriend.memory.web_sessions import Principal, find_web_session
 from oldfriend.presenters.journal import Decided
 from oldfriend.presenters.localized import SayingShape

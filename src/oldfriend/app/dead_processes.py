@@ -5,8 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.call_log import flush_spool, write_spooled_call
-from oldfriend.app.call_spool import FinishedCall, parse_finished_calls, parse_interrupted_calls
+from oldfriend.app.call_spool import (
+    FinishedCall,
+    flush_spool,
+    parse_finished_calls,
+    parse_interrupted_calls,
+    write_spooled_call,
+)
 from oldfriend.app.event_log import log_event
 from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import (

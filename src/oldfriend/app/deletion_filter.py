@@ -8,7 +8,7 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.people import Chat
-from oldfriend.memory.deletion.pending_cleanups import has_pending_files
+from oldfriend.memory.deletion.audit_log import has_pending_files
 from oldfriend.memory.deletion.tombstones import (
     Tombstones,
     delete_tombstones,

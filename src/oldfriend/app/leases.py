@@ -6,8 +6,12 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.concurrency import guard_lease, run_with_watcher
-from oldfriend.app.isolation import MAX_EXCLUSIVE_S, ExclusiveAccess
+from oldfriend.app.concurrency import (
+    MAX_EXCLUSIVE_S,
+    ExclusiveAccess,
+    guard_lease,
+    run_with_watcher,
+)
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import SECOND, uptime_s
 from oldfriend.domain.errors import LeaseLost, StoreError, TurnStopped

@@ -1,6 +1,7 @@
 """Channel: a platform on which people talk to the companion: its spec, protocol and events.
 
-A channel is only for platforms that replies must be sent to: the terminal reads its replies from the log.
+A channel is only for platforms that replies must be sent to: the terminal reads its replies from
+the log.
 
 A sender is an address here; who it belongs to is resolved elsewhere.
 

@@ -3,10 +3,11 @@
 import argparse
 from collections.abc import Sequence
 
-from oldfriend.beliefs.history import BeliefHistory, get_history
 from oldfriend.beliefs.queries import (
     BeliefDetails,
+    BeliefHistory,
     filter_beliefs_about,
+    get_history,
     list_beliefs,
     list_beliefs_about,
     list_beliefs_at,

@@ -30,6 +30,8 @@ from oldfriend.llm.providers import PROVIDERS
 from oldfriend.memory.people import find_owner, list_people
 from oldfriend.runtime.bot_connections import register_bot
 from oldfriend.runtime.provider_roles import (
+    DEFAULT_SPEAKERS,
+    DEFAULT_TRANSCRIBERS,
     ModelCandidate,
     ModelUse,
     SavedChoice,
@@ -50,7 +52,6 @@ from oldfriend.runtime.provider_setup import (
     validate_address,
     validate_provider,
 )
-from oldfriend.runtime.speech_setup import DEFAULT_SPEAKERS, DEFAULT_TRANSCRIBERS
 from oldfriend.runtime.wiring import open_app
 
 MAIN_MODELS = {name: known.main for name, known in PROVIDERS.items() if known.main}

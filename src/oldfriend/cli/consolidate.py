@@ -27,12 +27,12 @@ from oldfriend.learning.re_extraction import (
     plan_reextraction,
     schedule_reextraction,
 )
-from oldfriend.memory.learning_threshold import (
+from oldfriend.memory.segments import (
     RANGE_TEXT,
     find_learning_threshold,
+    list_segments_read_since,
     save_learning_threshold,
 )
-from oldfriend.memory.segments import list_segments_read_since
 from oldfriend.presenters.formatting import format_count, format_money
 from oldfriend.presenters.history import format_segment_line
 from oldfriend.presenters.usage import format_allowance

@@ -26,20 +26,21 @@ from oldfriend.inbound.accept import open_local_chat
 from oldfriend.memory.core_blocks import (
     STYLE_ACTIONS,
     BlockName,
+    GlobalPersona,
     StyleAction,
     diff_lines,
     list_block_versions,
     list_blocks,
+    list_persona_versions,
+    list_suggestions,
 )
-from oldfriend.memory.global_persona import GlobalPersona, list_persona_versions
 from oldfriend.memory.people import get_companion
-from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.persona.core_block_updates import (
     apply_starting_point,
+    set_companion_name,
     update_style,
     write_core_block,
 )
-from oldfriend.persona.profile_names import set_companion_name
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
 from oldfriend.presenters.formatting import format_count
 from oldfriend.presenters.persona import Version, get_block_name, get_written_at, version_as_json

@@ -17,10 +17,14 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.people import Person
-from oldfriend.memory.suggestions import Suggestion, list_suggestions
+from oldfriend.memory.core_blocks import Suggestion, list_suggestions
 from oldfriend.persona.core_block_updates import accept_suggestion, decline_suggestion
-from oldfriend.persona.drafts import CoreBlockDraft, draft_core_blocks, estimate_draft_tokens
-from oldfriend.persona.rule_classifier import RULES_ORIGIN
+from oldfriend.persona.drafts import (
+    RULES_ORIGIN,
+    CoreBlockDraft,
+    draft_core_blocks,
+    estimate_draft_tokens,
+)
 from oldfriend.persona.sources import SourceChunk, load_source_chunks
 from oldfriend.presenters.formatting import format_count, format_money
 from oldfriend.presenters.persona import format_suggestion, suggestion_as_json

@@ -9,7 +9,7 @@ from pathlib import Path
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
 from oldfriend.app.embed_messages import plan_embedding, try_embed_missing
-from oldfriend.beliefs.undo import undo_import as undo_batch
+from oldfriend.beliefs.correct import undo_import as undo_batch
 from oldfriend.cli.consolidate import format_learning_result, print_rereading_offer
 from oldfriend.cli.open_context import (
     get_person_option,

@@ -8,8 +8,7 @@ from getpass import getpass
 from pathlib import Path
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.doctor_results import READ_ONLY_STORE
-from oldfriend.app.permissions import check_permissions
+from oldfriend.app.doctor_checks import READ_ONLY_STORE, check_permissions
 from oldfriend.cli.output import sanitize
 from oldfriend.config.settings import Settings, load_settings, resolve_data_folder
 from oldfriend.memory.people import find_owner, find_person

@@ -21,8 +21,7 @@ from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, ModelError
 from oldfriend.domain.setting_parsers import redact_url
 from oldfriend.presenters.formatting import format_count, format_money
 from oldfriend.presenters.usage import format_allowance
-from oldfriend.replay.estimate import ReplayEstimate, estimate_replay
-from oldfriend.replay.replay_run import run_replay
+from oldfriend.replay.replay_run import ReplayEstimate, estimate_replay, run_replay
 from oldfriend.replay.replay_types import RULES_MODEL, ReplayRequest, ReplayResult
 from oldfriend.runtime.wiring import open_app, open_database
 from oldfriend.usage.costs import MICRODOLLARS, SpendCap

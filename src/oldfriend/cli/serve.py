@@ -33,7 +33,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, system_clock
 from oldfriend.domain.errors import ServerProcessError
 from oldfriend.inbound.account_linking import create_sign_in_link
-from oldfriend.inbound.channel_listener import listen_on_channel
+from oldfriend.inbound.receive import listen_on_channel
 from oldfriend.runtime.admin_http import AdminServer, listen
 from oldfriend.runtime.supervisor import Supervisor, WorkerPart, handle_signals
 from oldfriend.runtime.wiring import open_app

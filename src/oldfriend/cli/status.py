@@ -25,7 +25,7 @@ from oldfriend.domain.clock import SECOND, Micros, from_micros, system_clock
 from oldfriend.domain.job_types import QueueName
 from oldfriend.domain.json import JsonValue
 from oldfriend.learning.learning_scheduler import find_rollup_error
-from oldfriend.memory.deletion.pending_cleanups import list_unverified
+from oldfriend.memory.deletion.audit_log import list_unverified
 from oldfriend.memory.people import list_people
 from oldfriend.memory.segments import count_waiting_segments as count_unread
 from oldfriend.presenters.formatting import format_count

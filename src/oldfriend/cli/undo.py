@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
-from oldfriend.beliefs.undo import undo_segment
+from oldfriend.beliefs.correct import undo_segment
 from oldfriend.cli.import_cmd import is_import_number, undo_import
 from oldfriend.cli.open_context import open_from_options
 from oldfriend.cli.person_option import get_selected_person

@@ -1,11 +1,12 @@
 """Keys of providers and the deletion key: in the environment, the system keyring or a file.
 
-These places are searched in this order. The key file lies outside the data folder, which is copied and
-backed up, and only its owner can read it. No key is ever written anywhere else, and none is
+These places are searched in this order. The key file lies outside the data folder, which is copied
+and backed up, and only its owner can read it. No key is ever written anywhere else, and none is
 displayed. A stored key is bound to the origin of the address it is for and is found for that origin
 alone; keys that older versions stored have no origin and are found for any address in the settings.
 
-The deletion key is kept there, too, so that nobody with a copy of the data folder can test words against the fingerprints. Machines that share a database need the same key.
+The deletion key is kept there, too, so that nobody with a copy of the data folder can test words
+against the fingerprints. Machines that share a database need the same key.
 """
 
 import json

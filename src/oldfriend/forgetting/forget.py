@@ -28,15 +28,17 @@ from oldfriend.domain.people import Person
 from oldfriend.forgetting.cleanup import plan_cleanup, run_cleanups
 from oldfriend.learning.learning_scheduler import enqueue_learning
 from oldfriend.memory.attachments import Attachment, list_attachments, remove_attachments
-from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind, save_audit_entry
+from oldfriend.memory.deletion.audit_log import (
+    AuditEntry,
+    Cleanup,
+    DeletionKind,
+    ResidualFinding,
+    list_cleanups,
+    save_audit_entry,
+)
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
 from oldfriend.memory.deletion.erase import RedactionMarker, count_deletions, erase
-from oldfriend.memory.deletion.pending_cleanups import Cleanup, ResidualFinding, list_cleanups
 from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
-from oldfriend.memory.deletion.text_fingerprints import (
-    build_text_fingerprints,
-    format_fingerprints_json,
-)
 from oldfriend.memory.deletion.tombstones import (
     fingerprint_belief,
     fingerprint_external_id,
@@ -45,8 +47,9 @@ from oldfriend.memory.deletion.tombstones import (
     save_key_tombstone,
     save_tombstones,
 )
+from oldfriend.memory.deletion.verification import build_text_fingerprints, format_fingerprints_json
 from oldfriend.memory.groups import list_group_chats
-from oldfriend.memory.import_lookup import ExternalIdEntry, list_external_ids
+from oldfriend.memory.import_writer import ExternalIdEntry, list_external_ids
 from oldfriend.memory.people import get_person_by_id, list_people, lock_person
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.queues.purge import delete_inbox_keys, purge_jobs

@@ -28,7 +28,7 @@ from oldfriend.learning.validation.thought_grounding import is_grounded
 from oldfriend.learning.validation.tone import check_tone
 from oldfriend.learning.validation.tone_of_judgment import check_description_judgement
 from oldfriend.llm.model import CompletionRequest, PromptTurn
-from oldfriend.memory.descriptions import (
+from oldfriend.memory.derived_evidence import (
     DescriptionCandidate,
     list_description_candidates,
     save_description,

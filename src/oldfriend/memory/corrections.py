@@ -25,7 +25,7 @@ from oldfriend.domain.memories import (
 from oldfriend.domain.supersession import find_prior_entry, list_replacements
 from oldfriend.domain.supersession import get_valid_since as since_when
 from oldfriend.memory.beliefs import get_memory_state, list_entities, list_memories
-from oldfriend.memory.derived_cascade import cascade_retraction
+from oldfriend.memory.derived_evidence import cascade_retraction
 from oldfriend.memory.editable import (
     extract_value,
     get_editable,

@@ -9,7 +9,7 @@ from oldfriend.domain.memories import Entity, EvidenceStats, JournalObject, Memo
 from oldfriend.domain.messages import Message
 from oldfriend.memory.derived_evidence import list_premises
 from oldfriend.memory.receipts import MemoryUsage
-from oldfriend.memory.thoughts import is_question
+from oldfriend.memory.reflection_log import is_question
 from oldfriend.presenters.evidence import evidence_as_text
 from oldfriend.presenters.formatting import format_date, format_datetime, to_one_line
 from oldfriend.presenters.messages import format_message

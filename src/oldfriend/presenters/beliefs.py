@@ -19,10 +19,10 @@ from oldfriend.domain.memories import (
     Summary,
 )
 from oldfriend.domain.messages import Message
-from oldfriend.memory.confidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_stats_history
+from oldfriend.memory.beliefs import get_kind
 from oldfriend.memory.corrections import find_merge_survivor
+from oldfriend.memory.evidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_stats_history
 from oldfriend.memory.receipts import MemoryUsage
-from oldfriend.memory.serialization import get_kind
 from oldfriend.presenters.evidence import Quoted, WordsShape, evidence_as_json
 from oldfriend.presenters.formatting import format_exact_time, format_time
 from oldfriend.presenters.messages import Words

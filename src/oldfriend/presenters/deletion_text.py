@@ -7,9 +7,9 @@ from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Entity, JournalEntry, Memory, Summary
 from oldfriend.forgetting.forget import ForgetPreview, ForgetReport
+from oldfriend.memory.deletion.audit_log import CleanupResult
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
-from oldfriend.memory.deletion.pending_cleanups import CleanupResult
 from oldfriend.presenters.formatting import format_count, to_one_line
 
 MAX_SHOWN: Final = 8

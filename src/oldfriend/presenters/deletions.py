@@ -10,9 +10,9 @@ from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import JournalEntry, JournalObject
 from oldfriend.forgetting.forget import ForgetPreview, ForgetReport
+from oldfriend.memory.beliefs import get_kind
 from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
-from oldfriend.memory.serialization import get_kind
 from oldfriend.presenters.beliefs import name_belief
 from oldfriend.presenters.deletion_text import (
     get_change_kind,

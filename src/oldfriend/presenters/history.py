@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Self
 
-from oldfriend.beliefs.history import BeliefHistory, HistoryEntry
-from oldfriend.beliefs.queries import BeliefDetails
+from oldfriend.beliefs.queries import BeliefDetails, BeliefHistory, HistoryEntry
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue

@@ -7,7 +7,7 @@ from typing import Final, Literal, Self
 from oldfriend.beliefs.belief_pages import BeliefChange
 from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.domain.memories import Evidence, JournalEntry, JournalOp
-from oldfriend.memory.change_stats import ChangeEffect, DayChanges
+from oldfriend.memory.journal import ChangeEffect, DayChanges
 from oldfriend.presenters.beliefs import BeliefShape, name_belief
 from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.history import format_author

@@ -7,9 +7,7 @@ from typing import Literal, Self, TypeAlias
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.memory.core_blocks import BlockName, CoreBlock, diff_lines
-from oldfriend.memory.global_persona import GlobalPersona
-from oldfriend.memory.suggestions import Suggestion
+from oldfriend.memory.core_blocks import BlockName, CoreBlock, GlobalPersona, Suggestion, diff_lines
 from oldfriend.presenters.formatting import format_date, format_exact_time, format_time
 from oldfriend.presenters.schema import Schema, describe
 from oldfriend.presenters.usage import LikelyCost

@@ -7,8 +7,7 @@ calls are charged to the target database, under the replay's own limit or the da
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from oldfriend.app.call_log import save_call
-from oldfriend.app.call_spool import FinishedCall
+from oldfriend.app.call_spool import FinishedCall, save_call
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database

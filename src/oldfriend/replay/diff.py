@@ -17,9 +17,8 @@ from oldfriend.domain.people import Person
 from oldfriend.domain.relations import SYMMETRIC
 from oldfriend.learning.resolution.attribute_resolution import fold_value
 from oldfriend.learning.similarity import compute_canonical_hash
-from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.beliefs import get_kind, list_summaries
 from oldfriend.memory.people import list_people
-from oldfriend.memory.serialization import get_kind
 from oldfriend.replay.alignment import align_beliefs
 
 DiffStatus = Literal["same", "only in 1", "only in 2", "said otherwise", "stands otherwise"]

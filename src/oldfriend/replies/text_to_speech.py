@@ -9,7 +9,7 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
-from oldfriend.app.usage_accounting import UsageAccount
+from oldfriend.app.spend_limits import UsageAccount
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import SpeechMode
 from oldfriend.db.database import Database

@@ -10,12 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.call_log import (
-    MAX_BACKOFF_S,
-    MIN_BACKOFF_S,
-    PERMANENT_ERRORS,
-    flush_spool,
-)
+from oldfriend.app.call_spool import MAX_BACKOFF_S, MIN_BACKOFF_S, PERMANENT_ERRORS, flush_spool
 from oldfriend.app.dead_processes import reap_dead_processes
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.leases import HeldLease
@@ -37,7 +32,7 @@ from oldfriend.inbound.system_replies import STOPPED_MARKER, build_turn_target, 
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.recorded_calls import MAX_GRACE_S
-from oldfriend.memory.deletion.concurrent_turns import has_all_sources, has_unchanged_versions
+from oldfriend.memory.deletion.audit_log import has_all_sources, has_unchanged_versions
 from oldfriend.memory.journal import get_memory_version
 from oldfriend.memory.messages import (
     find_chat_language,

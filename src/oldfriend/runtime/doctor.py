@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
-from oldfriend.app.doctor_results import READ_ONLY_STORE, CheckResult, report_ok, report_problem
+from oldfriend.app.doctor_checks import (
+    READ_ONLY_STORE,
+    CheckResult,
+    check_permissions,
+    report_ok,
+    report_problem,
+)
 from oldfriend.app.embed_messages import find_embedding_resume_at
-from oldfriend.app.permissions import check_permissions
 from oldfriend.config.provider_resolution import resolve_model
 from oldfriend.config.settings import Settings, is_postgres_url, parse_database_path
 from oldfriend.config.settings_schema import LOCAL, MODEL_ROLES
@@ -32,7 +37,7 @@ from oldfriend.learning.reflection_scheduler import (
 )
 from oldfriend.llm.embedding import Embedder
 from oldfriend.llm.reading import OWN_SPEAKER, FactTagger, Passage, Reader
-from oldfriend.memory.deletion.pending_cleanups import CleanupResult, list_cleanups, list_unverified
+from oldfriend.memory.deletion.audit_log import CleanupResult, list_cleanups, list_unverified
 from oldfriend.memory.journal import list_view_mismatches
 from oldfriend.memory.messages import count_messages
 from oldfriend.memory.people import list_people
@@ -46,9 +51,9 @@ from oldfriend.presenters.deletion_text import explain_unproved
 from oldfriend.presenters.receipts import NOT_SEARCHABLE
 from oldfriend.runtime.doctor_channels import check_channels, diagnose_bots
 from oldfriend.runtime.learn_now import LEARNING_DISABLED
+from oldfriend.runtime.provider_roles import find_speech_fault
 from oldfriend.runtime.provider_setup import ProviderOffer, list_offers
 from oldfriend.runtime.schema_check import list_schema_faults
-from oldfriend.runtime.speech_setup import find_speech_fault
 from oldfriend.usage.model_calls import find_last_call
 
 LOW_DISK_BYTES = 200 * 1024 * 1024

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from oldfriend.app.doctor_results import CheckResult, report_ok, report_problem
+from oldfriend.app.doctor_checks import CheckResult, report_ok, report_problem
 from oldfriend.channels.channel import BotDiagnosis, ChannelSpec
 from oldfriend.channels.registry import CHANNELS
 from oldfriend.config.provider_resolution import find_channel_token

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from oldfriend.app.usage_accounting import PendingCharges, UsageAccount
+from oldfriend.app.spend_limits import PendingCharges, UsageAccount
 from oldfriend.config.keys import (
     RESERVED_NAMES,
     delete_key,

@@ -12,12 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from oldfriend.app.app_context import AppContext, RoleModel
-from oldfriend.app.call_log import close_spool
-from oldfriend.app.call_spool import CallSpool
+from oldfriend.app.call_spool import CallSpool, close_spool
 from oldfriend.app.deletion_filter import has_pending_cleanup
 from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import build_process_folder
-from oldfriend.app.usage_accounting import UsageAccount
+from oldfriend.app.spend_limits import UsageAccount
 from oldfriend.config.keys import reject_short_key
 from oldfriend.config.provider_resolution import (
     can_send_to_model,

@@ -11,9 +11,9 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.app.concurrency import MAX_EXCLUSIVE_S
 from oldfriend.app.dead_processes import reap_dead_processes
 from oldfriend.app.event_log import log_warning
-from oldfriend.app.isolation import MAX_EXCLUSIVE_S
 from oldfriend.app.leases import HeldLease
 from oldfriend.app.notifications import WakeEvent
 from oldfriend.config.settings import Settings
@@ -26,7 +26,7 @@ from oldfriend.queues.queue import claim, find_next_due, is_poison_suspect
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.jobs import plan_jobs, run_jobs
-from oldfriend.runtime.restart_policy import sleep_or_stop
+from oldfriend.runtime.supervisor import sleep_or_stop
 
 SWEEP_INTERVAL_S = 5.0
 """Seconds between checks without a wake-up, for expired leases and missed notifications."""

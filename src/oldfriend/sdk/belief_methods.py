@@ -12,17 +12,17 @@ from oldfriend.beliefs.correct import (
     merge_beliefs,
     parse_since,
     separate_beliefs,
+    undo_import,
 )
-from oldfriend.beliefs.history import get_history
 from oldfriend.beliefs.queries import BeliefDetails as Known
 from oldfriend.beliefs.queries import filter_beliefs_about as only_about
 from oldfriend.beliefs.queries import (
+    get_history,
     list_beliefs,
     list_beliefs_at,
     list_conversation_summaries,
     list_entity_beliefs,
 )
-from oldfriend.beliefs.undo import undo_import
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.errors import MemoryMisused
 from oldfriend.domain.memories import JournalObject

@@ -5,6 +5,7 @@ Apart from the messages themselves it contains no secrets: keys and passwords ar
 
 import asyncio
 import json
+import shutil
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
@@ -12,13 +13,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from oldfriend.app.disk_quota import RESERVED_DISK_BYTES, check_free_space
 from oldfriend.db.database import Database
 from oldfriend.db.stored_tables import EXPORTED_TABLES
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.domain.errors import StoreUnusable
+from oldfriend.domain.errors import StoreFull, StoreUnusable
+from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.table_dump import dump_rows
+
+RESERVED_DISK_BYTES: Final = 512 << 20
+
+
+def check_free_space(folder: Path, *, spare: int = RESERVED_DISK_BYTES) -> None:
+    """Raise StoreFull if the free space is down to what is reserved for messages."""
+    if shutil.disk_usage(folder).free < spare:
+        raise StoreFull(
+            localizable(
+                "disk_nearly_full",
+                "The disk is nearly full, and what is left of it is kept for what you say. Make "
+                "room.",
+            )
+        )
+
 
 EXPORT_VERSION: Final = 1
 """Raised when older programs can no longer read the lines."""

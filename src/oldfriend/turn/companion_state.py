@@ -18,7 +18,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import MemoryKind, MemoryState, Mood
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.mood import find_mood
-from oldfriend.memory.thoughts import select_thoughts
+from oldfriend.memory.reflection_log import select_thoughts
 from oldfriend.memory.working_memory import (
     EMPTY_WORKING_MEMORY,
     Plan,

@@ -12,8 +12,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.people import Person
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.belief_embeddings import load_belief_vectors
-from oldfriend.memory.vectors import load_message_vectors
+from oldfriend.memory.vectors import load_belief_vectors, load_message_vectors
 from oldfriend.search import ReasonCause, list_older_duplicates
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.turn.retrieval import (

@@ -21,8 +21,7 @@ from oldfriend.domain.profile_attributes import (
 )
 from oldfriend.domain.supersession import is_or_was_true
 from oldfriend.memory.beliefs import list_written_summaries
-from oldfriend.memory.core_blocks import CoreBlock, list_blocks
-from oldfriend.memory.global_persona import get_global_persona_text
+from oldfriend.memory.core_blocks import CoreBlock, get_global_persona_text, list_blocks
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search import BeliefIndex, ReachedRelation, SearchQuery
 from oldfriend.search.entity_graph import RelationFilter, is_current

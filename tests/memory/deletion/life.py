@@ -19,7 +19,6 @@ from oldfriend.domain.memories import Cause, Entity, Memory, ObjectLink, Summary
 from oldfriend.domain.messages import TRUST_BY_ROLE, Message, Role, UnloggedMessage
 from oldfriend.domain.people import Chat, Person
 from oldfriend.llm.model import Completion, CompletionRequest, ModelCall, PromptTurn, ToolCall
-from oldfriend.memory.belief_embeddings import save_belief_vectors
 from oldfriend.memory.beliefs import list_entities, list_memories
 from oldfriend.memory.deletion.tombstones import Tombstones
 from oldfriend.memory.deletion.verification import PACKED_DECODERS
@@ -48,7 +47,7 @@ from oldfriend.memory.segments import (
     set_segment_status,
 )
 from oldfriend.memory.sessions import ensure_open_session
-from oldfriend.memory.vectors import save_message_vectors
+from oldfriend.memory.vectors import save_belief_vectors, save_message_vectors
 from oldfriend.queues.inbox import InboxPayload, enqueue_inbox
 from oldfriend.queues.outbox import enqueue_reply
 from oldfriend.search import Reason

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from oldfriend.db.database import Database
 from oldfriend.memory import deletion as forgetting
-from oldfriend.memory.deletion.pending_cleanups import CLEANUP_COLUMNS
+from oldfriend.memory.deletion.audit_log import CLEANUP_COLUMNS
 from tests.memory.test_scoping import names_the_person, sql_in, tables_of_people
 
 EVERYBODYS = {

@@ -13,7 +13,7 @@ from oldfriend.api.sign_in_tickets import ExportUser
 from oldfriend.api.streaming_download import ExportResponse
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
-from oldfriend.beliefs.undo import undo_import
+from oldfriend.beliefs.correct import undo_import
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import from_micros, get_zone
 from oldfriend.domain.i18n_messages import localizable

@@ -14,8 +14,7 @@ from oldfriend.api.requests import Corrected, Judged, Other
 from oldfriend.api.routers.chat import MAX_SEQ
 from oldfriend.beliefs import correct as correcting
 from oldfriend.beliefs.belief_pages import list_belief_page, list_beliefs_by_id, search_belief_ids
-from oldfriend.beliefs.history import get_history
-from oldfriend.beliefs.queries import BeliefDetails, get_belief, parse_as_of
+from oldfriend.beliefs.queries import BeliefDetails, get_belief, get_history, parse_as_of
 from oldfriend.domain.belief_kinds import list_kinds
 from oldfriend.domain.memories import ObjectKind, Status, Subject
 from oldfriend.memory.change_feed import list_latest_entries

@@ -21,7 +21,14 @@ from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.providers import PROVIDERS, ProviderPreset, is_local_address
 from oldfriend.presenters.localized import SayingShape
 from oldfriend.presenters.settings import FoundServer, Kept, Models, ProviderShape, Tried, Usual
-from oldfriend.runtime.provider_roles import ModelCandidate, ModelUse, save_candidate, try_candidate
+from oldfriend.runtime.provider_roles import (
+    DEFAULT_SPEAKERS,
+    DEFAULT_TRANSCRIBERS,
+    ModelCandidate,
+    ModelUse,
+    save_candidate,
+    try_candidate,
+)
 from oldfriend.runtime.provider_setup import (
     DEFAULT_EMBEDDING_MODELS,
     ProviderSetup,
@@ -32,7 +39,6 @@ from oldfriend.runtime.provider_setup import (
     validate_provider,
     validate_setup,
 )
-from oldfriend.runtime.speech_setup import DEFAULT_SPEAKERS, DEFAULT_TRANSCRIBERS
 
 router = APIRouter(tags=["models"])
 SETTING_BY_USE: Final[Mapping[ModelUse, str]] = MappingProxyType(

@@ -25,18 +25,17 @@ from oldfriend.memory.core_blocks import (
     BlockName,
     CoreBlock,
     list_block_versions,
+    list_persona_versions,
+    list_suggestions,
 )
-from oldfriend.memory.global_persona import list_persona_versions
 from oldfriend.memory.people import MAX_COMPANION_NAME_LENGTH, find_companion, get_companion_name
-from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.persona.core_block_updates import (
     accept_suggestion,
     decline_suggestion,
+    set_companion_name,
     write_core_block,
 )
-from oldfriend.persona.drafts import draft_core_blocks, estimate_draft_tokens
-from oldfriend.persona.profile_names import set_companion_name
-from oldfriend.persona.rule_classifier import RULES_ORIGIN
+from oldfriend.persona.drafts import RULES_ORIGIN, draft_core_blocks, estimate_draft_tokens
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
 from oldfriend.persona.sources import split_text
 from oldfriend.presenters.persona import (

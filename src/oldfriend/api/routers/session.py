@@ -54,7 +54,7 @@ from oldfriend.memory.web_sessions import (
     record_failed_sign_in,
     redeem_sign_in_link,
 )
-from oldfriend.persona.profile_names import update_person
+from oldfriend.persona.core_block_updates import update_person
 from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.localized import SayingShape
 from oldfriend.presenters.sign_in import Asked, Ended, Sessions, SessionShape, Signed, TicketMade

@@ -11,8 +11,8 @@ from oldfriend.beliefs.belief_pages import diff_beliefs
 from oldfriend.beliefs.queries import parse_as_of
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.memories import ObjectKind
-from oldfriend.memory.change_stats import count_changes_by_day
 from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.journal import count_changes_by_day
 from oldfriend.memory.mood import list_moods
 from oldfriend.memory.pagination import KIND_GROUPS, count_tags
 from oldfriend.presenters.beliefs import TagsShape

@@ -16,8 +16,11 @@ from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.inbound.accept import open_web_chat
 from oldfriend.inbound.audio_storage import find_audio
-from oldfriend.inbound.transcription import NoTranscriptReason, TranscriptionFailure
-from oldfriend.inbound.voice_messages import accept_voice_message
+from oldfriend.inbound.voice_messages import (
+    NoTranscriptReason,
+    TranscriptionFailure,
+    accept_voice_message,
+)
 from oldfriend.memory.chat_history import list_messages_with_audio
 from oldfriend.memory.messages import find_message_by_external_id, get_message
 from oldfriend.presenters.messages import MessageShape

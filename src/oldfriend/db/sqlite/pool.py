@@ -1,8 +1,9 @@
 """SQLite connection pool: the readers, the one writer, and the queue for it.
 
-To be woken by others, each process binds a datagram socket in a folder beside the file; whoever commits sends one byte to
-every socket there. A wake-up can be missed (a full buffer, a system without Unix sockets), so
-listeners also poll ``PRAGMA data_version``; the sockets only make it prompt.
+To be woken by others, each process binds a datagram socket in a folder beside the file; whoever
+commits sends one byte to every socket there. A wake-up can be missed (a full buffer, a system
+without Unix sockets), so listeners also poll ``PRAGMA data_version``; the sockets only make it
+prompt.
 """
 
 import asyncio

@@ -1,7 +1,8 @@
 """SQLite database: many transactions, of this process and others, on one file or in memory.
 
-On a file, one connection writes, one transaction at a time; up to three read. Other processes are kept out by
-SQLite's own lock, woken by the process notifier, and noticed by ``PRAGMA data_version``.
+On a file, one connection writes, one transaction at a time; up to three read. Other processes are
+kept out by SQLite's own lock, woken by the process notifier, and noticed by ``PRAGMA
+data_version``.
 
 A database in memory has one connection and no snapshots. So readers use copies of the last
 committed image, made anew whenever there is a newer one; uncommitted changes are not in it. A hook

@@ -1,7 +1,7 @@
 """Local networks: run the bundled reader and fact tagger in this process with ONNX Runtime.
 
-The layout of what the reader reads is ``[CLS] question [SEP] speaker: message [SEP] message before [SEP]``; the message is
-segment 1, everything else segment 0. Training and use encode alike.
+The layout of what the reader reads is ``[CLS] question [SEP] speaker: message [SEP] message before
+[SEP]``; the message is segment 1, everything else segment 0. Training and use encode alike.
 
 The reader is trained by `oldfriend_evals.reader` and written by `scripts/build_reader.py`. The
 tagger is trained by `oldfriend_evals.reader.train_tagger` and written by

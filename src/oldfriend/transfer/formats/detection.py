@@ -12,9 +12,9 @@ from oldfriend.domain.messages import sanitize_text
 from oldfriend.transfer.formats.chatgpt import CHATGPT
 from oldfriend.transfer.formats.claude import CLAUDE
 from oldfriend.transfer.formats.csv_table import TABLE
+from oldfriend.transfer.formats.documents import NOTES
 from oldfriend.transfer.formats.json_stream import probe_keys
 from oldfriend.transfer.formats.jsonl import JSONL
-from oldfriend.transfer.formats.notes import NOTES
 from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
 from oldfriend.transfer.formats.source import (
     FormatProbe,

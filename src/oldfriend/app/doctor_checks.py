@@ -1,19 +1,46 @@
-"""Permissions: finds files and folders of an install that other accounts can change."""
+"""Doctor checks: what one has found, and the check for files that other accounts can change."""
 
 import os
 import shlex
 import stat
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+from oldfriend.config.keys import get_keys_path
+from oldfriend.config.settings import Settings, is_postgres_url, parse_database_path
+from oldfriend.domain.i18n_messages import MessageCode, MessageValue, localizable
+
+READ_ONLY_STORE: Final = localizable(
+    "store_read_only",
+    "This memory can only be read: the file, its folder or its disk cannot be written. Nothing "
+    "is kept.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """The result of one check."""
+
+    is_ok: bool
+    text: str
+
+
+def report_ok(code: MessageCode, text: str, /, **values: MessageValue) -> CheckResult:
+    """Build the result of a check that passed."""
+    return CheckResult(is_ok=True, text=localizable(code, text, **values))
+
+
+def report_problem(code: MessageCode, text: str, /, **values: MessageValue) -> CheckResult:
+    """Build the result of a check that somebody should look at."""
+    return CheckResult(is_ok=False, text=localizable(code, text, **values))
+
 
 if sys.platform != "win32":
     import grp
     import pwd
-
-from oldfriend.app.doctor_results import CheckResult, report_problem
-from oldfriend.config.keys import get_keys_path
-from oldfriend.config.settings import Settings, is_postgres_url, parse_database_path
 
 
 def check_permissions(settings: Settings) -> list[CheckResult]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app import permissions
+from oldfriend.app import doctor_checks
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.permissions import check_permissions
+from oldfriend.app.doctor_checks import check_permissions
 from oldfriend.config.keys import get_keys_path
 from oldfriend.config.settings import Settings
 from oldfriend.runtime.doctor import run_checks
@@ -57,11 +57,11 @@ def test_a_group_counts_where_it_has_others(
 ) -> None:
     """Not where it is the owner's own, as many systems make one for each account."""
     install.data.chmod(0o770)
-    monkeypatch.setattr(permissions, "is_private_group", lambda group, owner: True)
+    monkeypatch.setattr(doctor_checks, "is_private_group", lambda group, owner: True)
     assert check_permissions(install) == []
     monkeypatch.undo()
     found = install.data.stat()
-    assert not permissions.is_private_group(NOBODY, found.st_uid)
+    assert not doctor_checks.is_private_group(NOBODY, found.st_uid)
 
 
 async def test_the_doctor_says_it(app: AppContext) -> None:

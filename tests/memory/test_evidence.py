@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import EvidenceId, MessageId, ObjectId
 from oldfriend.domain.memories import Evidence, EvidenceSignal, EvidenceStance
-from oldfriend.memory.confidence import MAX_STRENGTH, compute_evidence_stats
+from oldfriend.memory.evidence import MAX_STRENGTH, compute_evidence_stats
 
 
 def heard(

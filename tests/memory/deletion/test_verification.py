@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from oldfriend.memory.deletion.shingles import hash_text_shingles, normalize_to_words
-from oldfriend.memory.deletion.text_fingerprints import (
+from oldfriend.memory.deletion.tombstones import hash_text_shingles, normalize_to_words
+from oldfriend.memory.deletion.verification import (
     KeyedHasher,
     TextFingerprints,
     format_fingerprints_json,

@@ -5,7 +5,7 @@ from oldfriend.beliefs import correct as correcting
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import MemoryState
 from oldfriend.memory.beliefs import list_memories
-from oldfriend.replay.target_snapshot import TargetSnapshot
+from oldfriend.replay.alignment import TargetSnapshot
 from oldfriend_evals.lives.loading import load_life
 from tests.clock import FrozenClock
 from tests.memory.test_scoping import Recorder

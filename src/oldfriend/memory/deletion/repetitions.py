@@ -1,4 +1,4 @@
-"""Near duplicates: replies that repeat deleted words, and messages that say nearly the same.
+"""Repetitions: replies that repeat deleted words, and messages that say nearly the same.
 
 What others say in messages that stay is kept with them and reveals nothing. The companion may
 always have repeated somebody, so only its canned phrases count as its own, and, when its own words
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.memory.deletion.memory_snapshot import AnsweredReply, MessageVersion
-from oldfriend.memory.deletion.shingles import PHRASE_WEIGHT, compute_overlap, hash_text_shingles
+from oldfriend.memory.deletion.tombstones import PHRASE_WEIGHT, compute_overlap, hash_text_shingles
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 
 MIN_SIMILARITY: Final = 0.5

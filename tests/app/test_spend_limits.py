@@ -9,7 +9,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.concurrency import guard_lease
-from oldfriend.app.doctor_results import CheckResult
+from oldfriend.app.doctor_checks import CheckResult
 from oldfriend.app.embed_messages import EMBED_JOB, find_embedding_resume_at, try_embed_missing
 from oldfriend.app.event_log import EVENT_LOGGER
 from oldfriend.config.settings import Settings

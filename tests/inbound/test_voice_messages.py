@@ -17,7 +17,11 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.forgetting.forget import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.inbound.audio_storage import find_audio_folder, sweep_audio
-from oldfriend.inbound.transcription import TranscribedAudio, TranscriptionFailure, transcribe_audio
+from oldfriend.inbound.voice_messages import (
+    TranscribedAudio,
+    TranscriptionFailure,
+    transcribe_audio,
+)
 from oldfriend.llm.speech import MAX_AUDIO_BYTES
 from oldfriend.memory.attachments import find_attachment, list_attachments
 from oldfriend.memory.deletion.selection import DeletionRequest
