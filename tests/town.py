@@ -32,7 +32,7 @@ from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CallSink, CompletionRequest, PromptTurn, ToolCall
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import find_message_by_external_id
+from oldfriend.memory.message_log import find_message_by_external_id
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
 from oldfriend.replies.reply_worker import wait_for_reply
 from oldfriend.runtime.wiring import open_app

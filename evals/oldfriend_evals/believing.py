@@ -24,10 +24,10 @@ from oldfriend.learning.consolidate import ConsolidationDeps, consolidate
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.learning.segmentation import SegmentationCriteria, cut_ready_segments
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, list_journal_as_of, rebuild_views, record_decision
-from oldfriend.memory.messages import WriteTarget, list_messages, write_messages
+from oldfriend.memory.message_log import WriteTarget, list_messages, write_messages
 from oldfriend.memory.segments import Segment
 from oldfriend.memory.sessions import ensure_closed_session
 from oldfriend.memory.vectors import save_belief_vectors

@@ -25,7 +25,7 @@ from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.working_memory import ReplyGoal, UserEmotion
 from oldfriend.queues.queue import claim, find_next_due
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.corpus import FIRST_DAY, all_sentences, sessions
 from oldfriend_evals.lives.living import Calendar

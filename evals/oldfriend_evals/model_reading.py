@@ -34,11 +34,11 @@ from oldfriend.inbound.accept import (
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
 from oldfriend.llm.model import CompletionRequest, PromptTurn, estimate_input_tokens
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.people import rename_person
 from oldfriend.memory.segments import count_segments
 from oldfriend.queues.queue import claim
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.blind_lives import (
     FOLDER,

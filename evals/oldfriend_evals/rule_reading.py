@@ -10,7 +10,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.rule_extraction.rule_loader import precompile_rule_book
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend_evals.measuring import Measure, Scope, at_most
 from oldfriend_evals.stores import line_with_history, temporary_house

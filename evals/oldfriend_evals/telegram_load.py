@@ -15,8 +15,8 @@ from statistics import quantiles
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel import ChatRef, IncomingMessage, Sender
-from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.channels.telegram.spec import TELEGRAM
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import OldfriendError, PlatformRejected
 from oldfriend.inbound.receive import handle_event, listen_on_channel
 from oldfriend.runtime.bot_connections import open_bot

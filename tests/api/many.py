@@ -9,7 +9,7 @@ from oldfriend.db.database import SqlValue
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import JOURNAL_VERSION, Memory, MemoryKind
-from oldfriend.memory.beliefs import to_json
+from oldfriend.memory.belief_views import to_json
 from oldfriend.memory.journal import rebuild_views
 
 KINDS: Final[tuple[MemoryKind, ...]] = (

@@ -6,7 +6,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import load_deletion_filter
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageSubmission,
@@ -21,7 +21,7 @@ from oldfriend.memory.import_writer import (
     ImportTarget,
     write_imported_messages,
 )
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.reply_worker import answer_message
 from tests.chat_fixtures import log_of
 from tests.clock import FrozenClock

@@ -12,7 +12,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.doctor_checks import check_permissions
 from oldfriend.config.keys import get_keys_path
 from oldfriend.config.settings import Settings
-from oldfriend.runtime.doctor import run_checks
+from oldfriend.runtime.health_checks import run_checks
 
 NOBODY = 65_534
 

@@ -37,7 +37,7 @@ from oldfriend.inbound.accept import (
 )
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import list_recent_messages
+from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.queues.queue import MAX_ATTEMPTS, claim, drop_job, list_jobs, retry_dead_letter
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.reply_worker import answer_message, wait_for_reply

@@ -22,8 +22,8 @@ from oldfriend.llm.embedding import UnavailableEmbedder
 from oldfriend.memory.vectors import count_searchable_messages
 from oldfriend.queues.jobs_table import list_last_jobs
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.runtime.doctor import run_checks
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.health_checks import run_checks
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import claim_next_partition
 from oldfriend.turn.retrieval import RecallQuery, recall

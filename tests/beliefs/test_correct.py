@@ -25,7 +25,7 @@ from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.domain.memories import Entity, Memory, MemoryState
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
 from oldfriend.learning.consolidate import consolidate
 from oldfriend.learning.extraction import Claim, EntityMention, Extraction, ExtractionInput, Quote
@@ -33,9 +33,9 @@ from oldfriend.learning.extractor_factory import build_consolidation_deps
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.learning.re_extraction import plan_reextraction
 from oldfriend.learning.reading_jobs import enqueue_consolidations
-from oldfriend.memory.beliefs import get_memory_state, list_entities
+from oldfriend.memory.belief_views import get_memory_state, list_entities
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import Segment, list_segments, reopen_segment
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now, process_due_segments

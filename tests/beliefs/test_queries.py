@@ -26,7 +26,7 @@ from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
 from oldfriend.memory.people import rename_person
 from oldfriend.presenters.belief_text import format_belief, format_belief_line
-from oldfriend.presenters.history import format_history
+from oldfriend.presenters.history_schemas import format_history
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from tests.beliefs.life import TOLD, believed, tell, the_one

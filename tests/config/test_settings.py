@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import (
     Settings,
     apply_reload,

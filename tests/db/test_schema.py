@@ -18,8 +18,8 @@ from oldfriend.db.table_copy import iter_row_batches, write_rows
 from oldfriend.domain.errors import SchemaTooNew, SchemaUnknown, StoreError, StoreNotFound
 from oldfriend.domain.ids import ObjectId, PersonId, SummaryId
 from oldfriend.domain.memories import Summary
-from oldfriend.forgetting.forget import forget
-from oldfriend.memory.beliefs import list_summaries
+from oldfriend.forgetting.delete import forget
+from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.journal import (
     Provenance,
@@ -29,7 +29,7 @@ from oldfriend.memory.journal import (
 )
 from oldfriend.memory.people import ensure_person, list_people
 from oldfriend.memory.receipts import list_receipts
-from oldfriend.presenters.receipts import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_json, receipt_as_text, resolve_receipt
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.stores import settings_in
 from tests.db.conftest import OpenWith

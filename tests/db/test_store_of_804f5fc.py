@@ -25,13 +25,13 @@ from oldfriend.db.schema import load_migrations
 from oldfriend.db.sqlite.sqlite_database import open_sqlite
 from oldfriend.domain.clock import HOUR
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import list_people
 from oldfriend.queues.queue import list_jobs
 from oldfriend.runtime.schema_check import list_schema_faults
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
-from oldfriend.transfer.export import export_lines
+from oldfriend.transfer.export_run import export_lines
 from tests.clock import FrozenClock
 from tests.processes import Program
 

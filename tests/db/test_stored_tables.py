@@ -8,7 +8,7 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.db.stored_tables import STORED_TABLES, StoredTable
-from oldfriend.forgetting import forget
+from oldfriend.forgetting import delete
 from oldfriend.memory import working_memory
 from oldfriend.memory.deletion import erase, journal_redaction, verification
 from oldfriend.queues import purge
@@ -19,7 +19,7 @@ engine = both_engines
 
 ERASING: tuple[ModuleType, ...] = (
     erase,
-    forget,
+    delete,
     journal_redaction,
     purge,
     redaction,

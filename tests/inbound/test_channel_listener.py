@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.channels.telegram.telegram_channel import TelegramChannel
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import PlatformRejected, StoreFull
 from oldfriend.inbound.receive import listen_on_channel
 from tests.conftest import Sizes

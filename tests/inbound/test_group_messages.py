@@ -17,13 +17,12 @@ from oldfriend.channels.channel import (
     Reaction,
     Sender,
 )
-from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import ADDRESS_DETAIL, RECORDING_KEY
+from oldfriend.domain.messages import ADDRESS_DETAIL, RECORDING_KEY, Person
 from oldfriend.domain.messages import Message as Kept
-from oldfriend.domain.people import Person
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.account_linking import create_code, unlink_channel
 from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
 from oldfriend.inbound.receive import handle_event
@@ -33,7 +32,7 @@ from oldfriend.llm.model import ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.groups import find_group, list_members
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import find_person, list_people
 from oldfriend.presenters.deletion_text import KEPT_IN_GROUP, list_remarks
 from oldfriend.queues.outbox import find_block_reason

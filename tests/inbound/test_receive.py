@@ -17,16 +17,16 @@ from oldfriend.channels.channel import (
 from oldfriend.channels.telegram.bot_api import BotIdentity
 from oldfriend.channels.telegram.event_mapping import to_channel_event
 from oldfriend.channels.telegram.polling import Update, join_albums, try_parse_update
-from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.messages import Message as Kept
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.account_linking import create_code
 from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
 from oldfriend.inbound.receive import handle_event
 from oldfriend.inbound.system_replies import SystemReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion, list_people
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.prompts.token_budget import BUDGETS

@@ -14,7 +14,7 @@ from oldfriend.config.settings_schema import BudgetSettings, SpeechSettings
 from oldfriend.db.database import Row
 from oldfriend.domain.clock import DAY, HOUR, SECOND
 from oldfriend.domain.ids import MessageId
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.inbound.audio_storage import find_audio_folder, sweep_audio
 from oldfriend.inbound.voice_messages import (
@@ -27,8 +27,8 @@ from oldfriend.memory.attachments import find_attachment, list_attachments
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.queues.jobs_table import find_first_due
-from oldfriend.runtime.doctor import run_checks
-from oldfriend.runtime.jobs import SWEEP_JOB, plan_jobs, run_jobs
+from oldfriend.runtime.health_checks import run_checks
+from oldfriend.runtime.job_handlers import SWEEP_JOB, plan_jobs, run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import claim_next_partition
 from oldfriend.usage.costs import sum_usage

@@ -16,7 +16,7 @@ from oldfriend.learning.merge_duplicates import (
 )
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.beliefs import get_memory_state
+from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.evidence import (
     NewEvidence,
     add_evidence,

@@ -39,7 +39,7 @@ APPROVES = frozenset(
     {"write_core_block", "update_style", "apply_starting_point", "accept_suggestion"}
 )
 APPROVING = "persona/core_block_updates.py"
-ACTS = {"cli/core.py", "cli/core_review.py", "api/routers/persona.py"}
+ACTS = {"cli/core.py", "api/routers/persona_routes.py"}
 """Where people act: only from there does anything become a block."""
 
 

@@ -11,11 +11,11 @@ from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.journal import Provenance, record_decision
-from oldfriend.memory.messages import edit_message, list_messages
+from oldfriend.memory.message_log import edit_message, list_messages
 from oldfriend.memory.retraction import undo_consolidation
 from oldfriend.memory.segments import list_segments
 from oldfriend.memory.vectors import load_belief_vectors, save_belief_vectors, save_message_vectors
@@ -31,8 +31,8 @@ WRITER = """
 import asyncio, sys
 from oldfriend.runtime.wiring import open_database
 from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.domain.people import Chat
-from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.domain.messages import Chat
+from oldfriend.memory.message_log import WriteTarget, write_message
 
 async def write(url, person, companion, chat, session):
     chat = Chat(id=chat, person=person, companion=companion, channel="c", address="", title="")

@@ -77,7 +77,7 @@ async def test_the_words_of_others_are_no_evidence(nora: Friend, trust: str) -> 
 
 async def test_a_note_keeps_the_version_that_it_quotes(nora: Friend) -> None:
     """Evidence names it, whatever the message says later."""
-    from oldfriend.memory.messages import edit_message, get_message
+    from oldfriend.memory.message_log import edit_message, get_message
 
     said = await nora.says("Remember that I like tea")
     await note(nora, said, "I like tea")

@@ -37,11 +37,11 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory import (
     api_tokens,
     attachments,
-    beliefs,
+    belief_corrections,
+    belief_views,
     calendar_days,
     change_feed,
     core_blocks,
-    corrections,
     derived_evidence,
     evidence,
     groups,
@@ -50,7 +50,7 @@ from oldfriend.memory import (
     import_writer,
     journal,
     learning_stats,
-    messages,
+    message_log,
     mood,
     notes,
     pagination,
@@ -174,7 +174,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     if said is None:
         ids = ["same id for all"]
         found = await import_writer.load_known_messages(tx, friend.person.id, friend.chat.id, ids)
-        said = await messages.edit_message(
+        said = await message_log.edit_message(
             tx, friend.person.id, found[ids[0]].id, f"{secret} now", now=1
         )
     await notes.learn_note(tx, secret, source=said, author="rules/1", now=friend.clock())
@@ -230,7 +230,7 @@ async def say_aloud(tx: Recorder, friend: Friend, said: Message) -> None:
     await attachments.remove_attachments(tx, person, spoken[:1])
     await attachments.delete_spoken_replies(tx, person, before=now + 1)
     assert {each.kind for each in await attachments.list_attachments(tx, person)} == {"heard"}
-    await messages.list_answered_messages(tx, said)
+    await message_log.list_answered_messages(tx, said)
 
 
 async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> None:
@@ -345,9 +345,9 @@ async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
     await reflection_log.find_next_transcript_expiry(tx, person)
     await reflection_log.delete_expired_transcripts(tx, person, now=0)
     await derived_evidence.list_description_candidates(tx, person)
-    await beliefs.list_memories_rescored_since(tx, person, 0)
-    await beliefs.list_memories_by_key(tx, person, "triple", "plans_for")
-    await beliefs.list_facts_with_end(tx, person)
+    await belief_views.list_memories_rescored_since(tx, person, 0)
+    await belief_views.list_memories_by_key(tx, person, "triple", "plans_for")
+    await belief_views.list_facts_with_end(tx, person)
     await changes.has_corrections_since(tx, person, 0)
 
 
@@ -386,8 +386,8 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
             tx, friend.chat, external_id=secret, opened_at=at, closed_at=at, batch=batch.id
         )
         if number < 2:
-            place = messages.WriteTarget(chat=friend.chat, session=session, batch=batch.id)
-            spoken = messages.UnloggedMessage(
+            place = message_log.WriteTarget(chat=friend.chat, session=session, batch=batch.id)
+            spoken = message_log.UnloggedMessage(
                 role="person",
                 speaker="x",
                 text=secret,
@@ -395,9 +395,9 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
                 trust="person",
                 external_id=f"{at} {number}",
             )
-            (message,) = await messages.write_messages(tx, place, [spoken], now=at)
+            (message,) = await message_log.write_messages(tx, place, [spoken], now=at)
             assert message is not None
-            edited = await messages.edit_message(
+            edited = await message_log.edit_message(
                 tx, friend.person.id, message.id, secret * 2, now=at
             )
             await import_writer.set_version_batch(tx, edited, batch=batch.id, details={})
@@ -412,38 +412,40 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
     person, chats = friend.person.id, (friend.chat.id, others.chat.id)
     await watch(tx, person)
     async with others.db.begin_read() as reader:
-        of_others = [m.id for m in await messages.list_messages(reader, others.person.id)]
-        his_notes = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
+        of_others = [m.id for m in await message_log.list_messages(reader, others.person.id)]
+        his_notes = [
+            k.memory.id for k in await belief_views.list_memories(reader, others.person.id)
+        ]
     for chat in chats:
-        await messages.list_recent_messages(tx, person, chat, limit=50)
-        await messages.find_chat_language(tx, person, chat)
-        await messages.has_earlier_messages(tx, person, chat, before=100)
-        await messages.list_messages_after_seq(tx, person, chat, after=0)
+        await message_log.list_recent_messages(tx, person, chat, limit=50)
+        await message_log.find_chat_language(tx, person, chat)
+        await message_log.has_earlier_messages(tx, person, chat, before=100)
+        await message_log.list_messages_after_seq(tx, person, chat, after=0)
         await import_writer.load_known_messages(tx, person, chat, ["same id for all"])
         await import_writer.find_chat_span(tx, person, chat)
     for message in of_others:
         with pytest.raises(OldfriendError):
-            await messages.get_message(tx, person, message)
+            await message_log.get_message(tx, person, message)
         with pytest.raises(OldfriendError):
-            await messages.edit_message(tx, person, message, "his now", now=0)
+            await message_log.edit_message(tx, person, message, "his now", now=0)
         assert await receipts.find_receipt(tx, person, message) is None
         assert await receipts.find_receipt_by_partial_id(tx, person, message) is None
     assert not await receipts.count_source_messages(tx, person, of_others, author="rules/1")
     for memory in his_notes:
         assert await receipts.find_memory_usage(tx, person, memory) is None
         with pytest.raises(OldfriendError):
-            await beliefs.get_memory(tx, person, memory)
+            await belief_views.get_memory(tx, person, memory)
         with pytest.raises(OldfriendError):
-            await beliefs.get_memory_state(tx, person, memory)
+            await belief_views.get_memory_state(tx, person, memory)
         with pytest.raises(OldfriendError):
-            await beliefs.get_object_by_partial_id(tx, person, memory)
+            await belief_views.get_object_by_partial_id(tx, person, memory)
         assert await changes.list_object_journal(tx, person, memory) == []
-    for said in await messages.list_messages(tx, person):
-        await messages.find_reply(tx, said)
-        await messages.list_surrounding_messages(tx, said, each_side=2)
+    for said in await message_log.list_messages(tx, person):
+        await message_log.find_reply(tx, said)
+        await message_log.list_surrounding_messages(tx, said, each_side=2)
         await receipts.find_receipt(tx, person, said.id)
-    await messages.list_messages_by_seq(tx, person, range(1, 60))
-    await messages.count_messages(tx, person)
+    await message_log.list_messages_by_seq(tx, person, range(1, 60))
+    await message_log.count_messages(tx, person)
     await notes.list_notes(tx, person)
     await evidence.list_evidence(tx, person)
     await evidence.list_entities_mentioned_by_person(tx, person)
@@ -465,7 +467,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
     with pytest.raises(OldfriendError):
         await people.get_chat(tx, person, others.chat.id)
     assert (
-        await messages.find_message_by_external_id(tx, person, friend.chat.id, "no such key")
+        await message_log.find_message_by_external_id(tx, person, friend.chat.id, "no such key")
         is None
     )
     for table in stored_tables.EXPORTED_TABLES:
@@ -489,7 +491,7 @@ async def link(tx: Recorder, friend: Friend) -> None:
     assert found is not None
     assert found.id == person
     await identities.count_identities(tx, channel)
-    await messages.find_last_message_time(tx, channel)
+    await message_log.find_last_message_time(tx, channel)
     await groups.list_groups(tx, channel)
     await groups.list_members(tx, channel, place)
     await groups.join_group(tx, person, channel=channel, address=f"group {place}", now=0)
@@ -610,14 +612,14 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     await changes.get_memory_version(tx, person)
     await changes.list_segment_journal(tx, person, SegmentId("none"))
     await evidence.list_stats_mismatches(tx, person)
-    await beliefs.list_entities(tx, person)
-    await beliefs.list_summaries(tx, person)
-    await beliefs.list_written_summaries(tx, person)
-    await beliefs.list_rejected_memories(tx, person)
-    await beliefs.list_merged_memories(tx, person)
-    for known_one in await beliefs.list_memories(tx, person):
-        assert await beliefs.list_superseding_memories(tx, person, known_one.memory.id) == []
-        await corrections.load_correction_times(tx, person, [known_one.memory.id])
+    await belief_views.list_entities(tx, person)
+    await belief_views.list_summaries(tx, person)
+    await belief_views.list_written_summaries(tx, person)
+    await belief_views.list_rejected_memories(tx, person)
+    await belief_views.list_merged_memories(tx, person)
+    for known_one in await belief_views.list_memories(tx, person):
+        assert await belief_views.list_superseding_memories(tx, person, known_one.memory.id) == []
+        await belief_corrections.load_correction_times(tx, person, [known_one.memory.id])
     await evidence.list_segment_evidence(tx, person, SegmentId("none"))
     await receipts.list_receipts(tx, person, limit=5)
     await sessions.count_sessions(tx, person)
@@ -652,7 +654,7 @@ async def leaf_through(tx: Recorder, friend: Friend, others: Friend) -> None:
         await pagination.count_by_kind(tx, person, wanted)
         await pagination.list_belief_texts(tx, person, wanted)
     async with others.db.begin_read() as reader:
-        of_others = await beliefs.list_memories(reader, others.person.id)
+        of_others = await belief_views.list_memories(reader, others.person.id)
     ids = [each.memory.id for each in of_others]
     assert await pagination.load_entries_as_of(tx, person, ids, as_of=now) == {}
     await pagination.count_tags(tx, person)
@@ -664,8 +666,10 @@ async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None
     """What stands ready to be searched of what is believed; also with beliefs of somebody else."""
     person = friend.person.id
     async with others.db.begin_read() as reader:
-        of_others = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
-    own = [known_one.memory.id for known_one in await beliefs.list_memories(tx, person)]
+        of_others = [
+            k.memory.id for k in await belief_views.list_memories(reader, others.person.id)
+        ]
+    own = [known_one.memory.id for known_one in await belief_views.list_memories(tx, person)]
     vector = np.full(8, 0.05, dtype=np.float32)
     await vectors.save_belief_vectors(tx, person, "m", dict.fromkeys([*own, *of_others], vector))
     assert await vectors.load_belief_vectors(tx, person, "m", of_others) == {}

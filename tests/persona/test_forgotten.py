@@ -1,7 +1,7 @@
 """What is forgotten leaves what was suggested because of it, and how things read before."""
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.core_blocks import (
     Proposal,
@@ -14,7 +14,7 @@ from oldfriend.memory.core_blocks import (
     write_block,
 )
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion
 from tests.chat_fixtures import Say
 from tests.memory.deletion.life import rows_of

@@ -4,7 +4,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs import correct as correcting
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import MemoryState
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.replay.alignment import TargetSnapshot
 from oldfriend_evals.lives.loading import load_life
 from tests.clock import FrozenClock

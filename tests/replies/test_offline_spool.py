@@ -24,13 +24,13 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import Message
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.attachments import Attachment, add_attachment, list_attachments
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.journal import list_view_mismatches
-from oldfriend.memory.messages import list_messages, list_recent_messages
+from oldfriend.memory.message_log import list_messages, list_recent_messages
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.people import get_companion
 from oldfriend.memory.receipts import find_receipt

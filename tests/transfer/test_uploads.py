@@ -11,9 +11,9 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import InvalidInput, NotFound, StoreFull
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.runtime.import_jobs import MAX_TOTAL_BYTES, MAX_UPLOADS, ImportWorker
 from oldfriend.transfer.uploads import FairQueue, Upload
 from tests.clock import FrozenClock

@@ -14,7 +14,7 @@ from oldfriend.domain.messages import Message, Role, TrustClass, UnloggedMessage
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.llm.model import CompletionRequest, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import ensure_companion, get_person_by_id
 from oldfriend.memory.sessions import ensure_open_session

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain

@@ -10,7 +10,7 @@ from oldfriend.domain.clock import parse_timestamp
 from oldfriend.domain.messages import TrustClass, UnloggedMessage, estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.memory.core_blocks import write_block
-from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now

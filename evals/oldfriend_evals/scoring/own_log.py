@@ -17,7 +17,7 @@ from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryState
 from oldfriend.domain.supersession import get_valid_since
 from oldfriend.llm.embedding import Embedder, Vectors
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.evidence import compute_evidence_stats, list_evidence
 from oldfriend.memory.index_cache import is_searchable
 from oldfriend.memory.vectors import BeliefVectors, load_belief_vectors

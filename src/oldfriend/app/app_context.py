@@ -11,7 +11,7 @@ from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import ProcessFolder
 from oldfriend.app.spend_limits import UsageAccount
 from oldfriend.channels.channel import Channel
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelRole
 from oldfriend.db.database import Database

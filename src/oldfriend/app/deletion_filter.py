@@ -7,7 +7,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Chat
+from oldfriend.domain.messages import Chat
 from oldfriend.memory.deletion.audit_log import has_pending_files
 from oldfriend.memory.deletion.tombstones import (
     Tombstones,

@@ -15,7 +15,7 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory, ObjectKind
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.lang.detection import detect_language
 from oldfriend.llm.embedding import Embedder

@@ -20,13 +20,13 @@ from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, Memory
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.learning.learning_scheduler import enqueue_learning
 from oldfriend.learning.merge_duplicates import DuplicateMerge, MergeResult, write_merges
 from oldfriend.learning.merge_duplicates import merge_duplicate_memories as join
 from oldfriend.learning.similarity import compute_canonical_hash
-from oldfriend.memory import corrections as correcting
-from oldfriend.memory.beliefs import get_memory_state, get_object_by_partial_id, list_memories
+from oldfriend.memory import belief_corrections as correcting
+from oldfriend.memory.belief_views import get_memory_state, get_object_by_partial_id, list_memories
 from oldfriend.memory.derived_evidence import cascade_retraction
 from oldfriend.memory.import_batches import ImportUndoResult
 from oldfriend.memory.journal import get_latest_seq, list_object_journal

@@ -21,13 +21,12 @@ from oldfriend.domain.memories import (
     MemoryState,
     Summary,
 )
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person
 from oldfriend.domain.relations import EntityResolver
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.similarity import get_canonical_stems
 from oldfriend.llm.embedding import Embedder
-from oldfriend.memory.beliefs import (
+from oldfriend.memory.belief_views import (
     get_memory_state,
     get_object_by_partial_id,
     list_entities,
@@ -38,7 +37,7 @@ from oldfriend.memory.beliefs import (
 from oldfriend.memory.derived_evidence import list_premises
 from oldfriend.memory.evidence import list_evidence, list_object_evidence
 from oldfriend.memory.journal import list_journal_as_of, list_object_journal
-from oldfriend.memory.messages import get_message
+from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import get_person_by_id
 from oldfriend.memory.receipts import MemoryUsage, find_memory_usage
 from oldfriend.memory.reflection_log import TRANSCRIPT_TTL, ReflectionRecord, list_reflections

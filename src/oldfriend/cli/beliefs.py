@@ -15,19 +15,18 @@ from oldfriend.beliefs.queries import (
     list_entity_beliefs,
     parse_as_of,
 )
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.memories import Memory, Summary
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
+from oldfriend.presenters.belief_schemas import belief_as_json
 from oldfriend.presenters.belief_text import format_belief_line, format_belief_lines
-from oldfriend.presenters.beliefs import belief_as_json
-from oldfriend.presenters.history import format_history, history_as_json
+from oldfriend.presenters.history_schemas import format_history, history_as_json
 
 EMPTY_HINT = "Nothing yet. To have everything read that was said: oldfriend consolidate --now"
 NO_SUMMARIES_HINT = (

@@ -11,12 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from oldfriend.channels.channel import ChannelSpec
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.consolidate import print_rereading_offer
 from oldfriend.cli.import_cmd import embed_messages
 from oldfriend.cli.model_offers import choose_likely_model, format_models, format_providers
-from oldfriend.cli.open_context import ask_secret, get_person_option, load_settings_from_options
-from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
+from oldfriend.cli.open_context import (
+    ask_secret,
+    get_person_option,
+    get_selected_person,
+    load_settings_from_options,
+    resolve_chat_person,
+)
 from oldfriend.config.keys import delete_key, store_key
 from oldfriend.config.provider_resolution import find_channel_token, get_provider_url
 from oldfriend.config.settings import Settings

@@ -8,7 +8,7 @@ from oldfriend.cli.output import dumps, format_table
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros, get_start_of_day
 from oldfriend.domain.json import JsonValue
-from oldfriend.presenters.usage import (
+from oldfriend.presenters.usage_schemas import (
     allowance_as_json,
     format_allowance,
     format_cost,

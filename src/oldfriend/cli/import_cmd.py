@@ -10,29 +10,33 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
 from oldfriend.app.embed_messages import plan_embedding, try_embed_missing
 from oldfriend.beliefs.correct import undo_import as undo_batch
-from oldfriend.cli.consolidate import format_learning_result, print_rereading_offer
+from oldfriend.cli.consolidate import (
+    format_learning_progress,
+    format_learning_result,
+    print_rereading_offer,
+)
 from oldfriend.cli.open_context import (
     get_person_option,
+    get_selected_person,
     load_settings_from_options,
     open_from_options,
+    resolve_chat_person,
 )
-from oldfriend.cli.output import ask, format_duration
-from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
-from oldfriend.cli.progress import StatusLine, format_learning_progress
+from oldfriend.cli.output import StatusLine, ask, format_duration
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, from_micros, get_zone
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.import_batches import ImportBatch, list_batches, list_overlapping_batches
-from oldfriend.memory.messages import count_messages
+from oldfriend.memory.message_log import count_messages
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import count_searchable_messages
 from oldfriend.presenters.formatting import format_count
-from oldfriend.presenters.receipts import NOT_SEARCHABLE
+from oldfriend.presenters.receipt_schemas import NOT_SEARCHABLE
 from oldfriend.runtime.import_jobs import write_preview
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain_briefly

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from oldfriend import __version__
-from oldfriend.channels.registry import CHANNELS
-from oldfriend.cli.core_options import add_core_command
-from oldfriend.cli.memory_options import add_memory_commands
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.options import (
     CommandParser,
     Subparsers,
     add_command,
+    add_core_command,
+    add_memory_commands,
     build_common_options,
     parse_days,
     parse_positive,

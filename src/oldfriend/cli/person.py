@@ -2,8 +2,7 @@
 
 import argparse
 
-from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.person_option import get_person_by_name
+from oldfriend.cli.open_context import get_person_by_name, open_from_options
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.memory.people import list_people, rename_person
 

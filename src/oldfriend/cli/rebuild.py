@@ -2,8 +2,7 @@
 
 import argparse
 
-from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import ObjectId, PersonId
 from oldfriend.memory.evidence import list_stats_mismatches

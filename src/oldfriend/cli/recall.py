@@ -4,20 +4,22 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.config.settings import Settings
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person
 from oldfriend.lang.detection import detect_language
-from oldfriend.presenters.evidence import evidence_as_text
-from oldfriend.presenters.hits import Hit, belief_hit_as_json
-from oldfriend.presenters.messages import format_message, format_said_at, format_speaker
-from oldfriend.presenters.receipts import MAX_QUOTES
+from oldfriend.presenters.hit_schemas import Hit, belief_hit_as_json
+from oldfriend.presenters.message_schemas import (
+    evidence_as_text,
+    format_message,
+    format_said_at,
+    format_speaker,
+)
+from oldfriend.presenters.receipt_schemas import MAX_QUOTES
 from oldfriend.search import Reason
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.neighbors import list_neighbors

@@ -20,7 +20,7 @@ from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.web_app import create_app
 from oldfriend.app.event_log import configure_logging, log_event
 from oldfriend.app.pid_lock import PidLock, find_server, format_base_url, hold_pid_lock
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.link import format_link
 from oldfriend.cli.open_context import (
     load_settings_from_options,

@@ -8,26 +8,25 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.learning.reflection_scheduler import (
     ReflectionStatus,
     format_reflection_status,
     load_reflection_status,
 )
 from oldfriend.learning.similarity import get_canonical_stems
-from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.belief_views import list_entities, list_memories, list_summaries
 from oldfriend.memory.learning_stats import compute_learning_stats
-from oldfriend.memory.messages import count_messages, get_message
+from oldfriend.memory.message_log import count_messages, get_message
 from oldfriend.memory.receipts import Receipt, list_receipts
 from oldfriend.memory.segments import count_segments, list_segments, list_uncut_spans
 from oldfriend.memory.sessions import count_sessions
 from oldfriend.presenters.formatting import format_count
-from oldfriend.presenters.receipts import find_receipt_object
+from oldfriend.presenters.receipt_schemas import find_receipt_object
 from oldfriend.runtime.learn_now import count_planned_segments
 
 RECALL_SAMPLE_SIZE: Final = 100

@@ -9,17 +9,16 @@ from oldfriend.beliefs.queries import (
     list_thoughts,
     list_transcripts,
 )
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.learning.reflection_scheduler import format_reflection_status, load_reflection_status
 from oldfriend.memory.reflection_log import ReflectionRecord
+from oldfriend.presenters.belief_schemas import belief_as_json
 from oldfriend.presenters.belief_text import format_belief_line
-from oldfriend.presenters.beliefs import belief_as_json
-from oldfriend.presenters.reflections import format_reflection, reflection_as_json
+from oldfriend.presenters.journal_schemas import format_reflection, reflection_as_json
 
 
 async def run(options: argparse.Namespace) -> int:

@@ -2,9 +2,8 @@
 
 import argparse
 
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import format_table
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.memory.api_tokens import (

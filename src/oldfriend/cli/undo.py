@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 from oldfriend.beliefs.correct import undo_segment
 from oldfriend.cli.import_cmd import is_import_number, undo_import
-from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import JournalObject
 from oldfriend.presenters.belief_text import format_belief_line
-from oldfriend.presenters.history import format_segment_line
+from oldfriend.presenters.history_schemas import format_segment_line
 
 USAGE_HELP = "`oldfriend undo consolidation ID` or `last`; `oldfriend undo import NUMBER`."
 

@@ -2,12 +2,11 @@
 
 import argparse
 
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.errors import NotFound
 from oldfriend.memory.receipts import find_receipt, find_receipt_by_partial_id
-from oldfriend.presenters.receipts import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_json, receipt_as_text, resolve_receipt
 
 
 async def run(options: argparse.Namespace) -> int:

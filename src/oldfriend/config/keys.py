@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 from platformdirs import user_config_path
 
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable

@@ -16,7 +16,7 @@ from platformdirs import user_data_path
 from tzlocal import get_localzone_name
 
 from oldfriend.channels.channel import ChannelSettings
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings_file import SETTINGS_FILE_NAME, read_settings_file
 from oldfriend.config.settings_schema import (
     PROVIDER_NAME_PATTERN,

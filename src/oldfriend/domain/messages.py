@@ -1,4 +1,4 @@
-"""Messages: before they are logged, and as they stand in the log, with their class of trust.
+"""Messages: before and in the log, with their trust class; and the people and chats they belong to.
 
 Who is the source of a text decides what it may be used for; code alone decides it:
 
@@ -14,8 +14,59 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, get_args
 
-from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId
+from oldfriend.domain.clock import MINUTE, Micros
+from oldfriend.domain.ids import (
+    BatchId,
+    ChatId,
+    CompanionId,
+    MessageId,
+    PersonId,
+    SessionId,
+    TurnId,
+)
+
+SESSION_IDLE_GAP = 30 * MINUTE
+"""A pause longer than this ends a session."""
+
+MAX_SESSION_MESSAGES = 200
+MAX_SESSION_TOKENS = 20_000
+"""A session that has grown to either limit ends as well."""
+
+SessionCloseReason = Literal["idle", "max_length", "imported", "asked", "shutdown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A human whose memory is kept here."""
+
+    id: PersonId
+    name: str
+    is_owner: bool
+    language: str | None
+    zone: str
+    has_chosen_zone: bool = False  # chosen by the person; else it is the zone of their machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Companion:
+    """The companion, who remembers."""
+
+    id: CompanionId
+    name: str
+    introduced_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chat:
+    """A place where a person and others talk: a channel and an address on it."""
+
+    id: ChatId
+    person: PersonId
+    companion: CompanionId
+    channel: str
+    address: str
+    title: str
+
 
 Role = Literal["person", "companion", "other", "tool", "system", "marker"]
 TrustClass = Literal["person", "companion", "other", "tool", "outside"]

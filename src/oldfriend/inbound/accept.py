@@ -14,7 +14,7 @@ from oldfriend.app.deletion_filter import is_forgotten_delivery, lift_tombstone
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
 from oldfriend.channels.channel import WEB_CHANNEL
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
@@ -24,17 +24,19 @@ from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId, new_id
 from oldfriend.domain.job_types import Lease
 from oldfriend.domain.messages import (
     MAX_TEXT_CHARS,
+    Chat,
+    Companion,
     Message,
+    Person,
     TrustClass,
     UnloggedMessage,
     sanitize_text,
 )
-from oldfriend.domain.people import Chat, Companion, Person
 from oldfriend.inbound.audio_storage import StoredAudio, attach_audio
 from oldfriend.inbound.system_replies import STOPPED_MARKER, write_marker
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message, reopen_for_messages
-from oldfriend.memory.messages import (
+from oldfriend.memory.message_log import (
     WriteTarget,
     edit_message,
     find_chat_language,

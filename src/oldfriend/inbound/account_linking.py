@@ -18,7 +18,7 @@ from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.domain.unicode_text import is_group_like
 from oldfriend.memory.groups import (
     ensure_not_group,

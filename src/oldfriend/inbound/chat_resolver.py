@@ -10,11 +10,14 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import ChatId, MessageId, PersonId
-from oldfriend.domain.messages import ADDRESS_DETAIL, QUOTED_PART_DETAIL
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import ADDRESS_DETAIL, QUOTED_PART_DETAIL, Person
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, stop_turn
 from oldfriend.inbound.voice_messages import is_untranscribed
-from oldfriend.memory.messages import find_message_by_external_id, get_message, list_recent_messages
+from oldfriend.memory.message_log import (
+    find_message_by_external_id,
+    get_message,
+    list_recent_messages,
+)
 from oldfriend.memory.people import ensure_chat, ensure_companion, find_chat, find_companion
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.queues.outbox import find_delivered_reply

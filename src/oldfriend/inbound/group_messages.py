@@ -14,8 +14,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
-from oldfriend.domain.messages import is_voice_message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person, is_voice_message
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageAuthor,

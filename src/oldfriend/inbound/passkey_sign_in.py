@@ -15,7 +15,7 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.memory.passkeys import (
     Passkey,
     find_passkey,

@@ -40,8 +40,7 @@ from oldfriend.domain.errors import (
     StoreError,
     Undeliverable,
 )
-from oldfriend.domain.messages import is_voice_message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person, is_voice_message
 from oldfriend.domain.time_zones import resolve_zone, suggest_zones
 from oldfriend.inbound.accept import (
     ChatContext,

@@ -46,7 +46,7 @@ from oldfriend.inbound.accept import (
 from oldfriend.inbound.audio_storage import StoredAudio, attach_audio, delete_audio, save_audio
 from oldfriend.llm.speech import MAX_AUDIO_BYTES, Transcriber, Transcription
 from oldfriend.memory.groups import is_group, list_members
-from oldfriend.memory.messages import find_message_by_external_id, get_message
+from oldfriend.memory.message_log import find_message_by_external_id, get_message
 from oldfriend.memory.people import find_chat, get_chat, get_person_by_id, lock_person
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.queues.queue import lock_lease

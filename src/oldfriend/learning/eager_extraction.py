@@ -11,7 +11,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.messages import list_recent_messages
+from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.memory.segments import list_uncut_spans
 from oldfriend.turn.intent import perceive
 from oldfriend.turn.turn_outcome import Utterance

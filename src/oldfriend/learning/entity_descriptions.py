@@ -12,7 +12,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import MemoryState
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.learning.extraction_schema import TEXT, array_schema, object_schema
 from oldfriend.learning.field_parsers import parse_object, parse_text, parse_texts
 from oldfriend.learning.reflection_runner import (

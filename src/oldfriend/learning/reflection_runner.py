@@ -37,9 +37,9 @@ from oldfriend.learning.validation.reflection_checks import (
 )
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.model import CompletionRequest, LanguageModel
-from oldfriend.memory.beliefs import get_memory_state
+from oldfriend.memory.belief_corrections import list_mentioned_entities
+from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.core_blocks import Proposal, suggest
-from oldfriend.memory.corrections import list_mentioned_entities
 from oldfriend.memory.deletion.audit_log import has_all_sources
 from oldfriend.memory.derived_evidence import derive_evidence
 from oldfriend.memory.evidence import list_object_evidence

@@ -6,8 +6,8 @@ module does not know how the derived beliefs were inferred.
 
 Descriptions that a person has written are theirs and are left alone.
 
-The cascade covers thoughts, patterns over patterns and descriptions. It runs after anything was rejected,
-corrected, undone or consolidated again; to run it twice changes nothing.
+The cascade covers thoughts, patterns over patterns and descriptions. It runs after anything was
+rejected, corrected, undone or consolidated again; to run it twice changes nothing.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ from oldfriend.domain.memories import (
     Memory,
     MemoryState,
 )
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.evidence import list_object_evidence, refresh_evidence_stats
 from oldfriend.memory.journal import Provenance, list_object_journal, record_decision
 from oldfriend.memory.retraction import end_unsupported_beliefs

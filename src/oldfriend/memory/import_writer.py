@@ -11,15 +11,20 @@ from dataclasses import dataclass, replace
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, new_id
-from oldfriend.domain.messages import Message, UnloggedMessage, sanitize_text
-from oldfriend.domain.people import SESSION_IDLE_GAP, Chat
+from oldfriend.domain.messages import (
+    SESSION_IDLE_GAP,
+    Chat,
+    Message,
+    UnloggedMessage,
+    sanitize_text,
+)
 from oldfriend.memory.deletion.tombstones import (
     NO_TOMBSTONES,
     Tombstones,
     delete_tombstones,
     fingerprint_words,
 )
-from oldfriend.memory.messages import WriteTarget, edit_message, write_messages
+from oldfriend.memory.message_log import WriteTarget, edit_message, write_messages
 from oldfriend.memory.people import lock_person, parse_chat_row
 from oldfriend.memory.segments import reopen_segments
 from oldfriend.memory.sessions import ensure_closed_session, ensure_open_session

@@ -26,7 +26,7 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.text_cache import clear_text_caches
-from oldfriend.memory.beliefs import (
+from oldfriend.memory.belief_views import (
     list_entities,
     list_evidence_stats_since,
     list_memories_changed_since,

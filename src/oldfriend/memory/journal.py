@@ -29,7 +29,7 @@ from oldfriend.domain.memories import (
     ObjectKind,
     Summary,
 )
-from oldfriend.memory.beliefs import (
+from oldfriend.memory.belief_views import (
     COLUMNS_BY_CLASS,
     build_row,
     from_json,

@@ -17,7 +17,7 @@ from oldfriend.domain.clock import DAY, MAX_CLOCK_SKEW, Micros
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, MemoryState
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.expiry import BY_CLOCK
 from oldfriend.memory.journal import record_decision
 

@@ -27,9 +27,9 @@ from oldfriend.domain.ids import (
 )
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
-from oldfriend.memory.messages import MESSAGE_COLUMNS as MESSAGE
-from oldfriend.memory.messages import MESSAGE_TABLES as MESSAGES
-from oldfriend.memory.messages import parse_message_row
+from oldfriend.memory.message_log import MESSAGE_COLUMNS as MESSAGE
+from oldfriend.memory.message_log import MESSAGE_TABLES as MESSAGES
+from oldfriend.memory.message_log import parse_message_row
 
 MIN_LEARNING_TURNS, MAX_LEARNING_TURNS = 1, 500
 RANGE_TEXT: Final = f"A whole number from {MIN_LEARNING_TURNS} to {MAX_LEARNING_TURNS}"

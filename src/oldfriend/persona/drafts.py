@@ -17,8 +17,7 @@ from oldfriend.app.recorded_models import build_background_model
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, SegmentId, SessionId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import Message, estimate_tokens
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person, estimate_tokens
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim, ExtractionInput
 from oldfriend.learning.field_parsers import (

@@ -6,7 +6,7 @@ from typing import Final
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Entity, JournalEntry, Memory, Summary
-from oldfriend.forgetting.forget import ForgetPreview, ForgetReport
+from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.deletion.audit_log import CleanupResult
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion

@@ -13,8 +13,7 @@ from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import sanitize_text
-from oldfriend.domain.people import Chat
+from oldfriend.domain.messages import Chat, sanitize_text
 from oldfriend.queues.jobs_table import get_int_field, get_text_field
 from oldfriend.queues.queue import enqueue
 

@@ -25,7 +25,7 @@ from oldfriend.learning.similarity import (
     compute_canonical_hash,
     get_canonical_stems,
 )
-from oldfriend.memory.beliefs import (
+from oldfriend.memory.belief_views import (
     list_entities,
     list_memories,
     list_memories_changed_since,

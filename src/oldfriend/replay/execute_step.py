@@ -50,14 +50,14 @@ from oldfriend.learning.reflection_scheduler import (
 )
 from oldfriend.learning.summary_rollup import roll_up
 from oldfriend.llm.model import LanguageModel
-from oldfriend.memory import corrections as correcting
-from oldfriend.memory.beliefs import get_memory_state
-from oldfriend.memory.corrections import BY_PERSON
+from oldfriend.memory import belief_corrections as correcting
+from oldfriend.memory.belief_corrections import BY_PERSON
+from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.deletion.journal_redaction import ORPHAN_AUTHOR
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.expiry import expire_overdue
 from oldfriend.memory.journal import Provenance, list_object_journal, record_decision
-from oldfriend.memory.messages import get_message
+from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.reflection_log import ReflectionKind, expire_questions
 from oldfriend.memory.retraction import record_next_decision

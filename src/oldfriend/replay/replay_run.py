@@ -22,7 +22,7 @@ from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job
-from oldfriend.domain.people import SESSION_IDLE_GAP
+from oldfriend.domain.messages import SESSION_IDLE_GAP
 from oldfriend.learning.consolidate import would_use_model
 from oldfriend.learning.learning_scheduler import enqueue_learning, enqueue_maintenance
 from oldfriend.learning.re_extraction import build_reextraction_plan

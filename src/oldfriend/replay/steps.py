@@ -25,7 +25,7 @@ from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Mem
 from oldfriend.learning import llm_dedup_judge, merge_duplicates, summary_rollup
 from oldfriend.learning.extractor_factory import ExtractorChoice
 from oldfriend.learning.learning_scheduler import is_consolidated, is_extracted_by_rules
-from oldfriend.memory.corrections import BY_PERSON
+from oldfriend.memory.belief_corrections import BY_PERSON
 from oldfriend.memory.deletion.journal_redaction import DELETION_AUTHOR, ORPHAN_AUTHOR
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.expiry import BY_CLOCK

@@ -25,8 +25,7 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import PersonId, ReceiptId, TurnId, new_id
 from oldfriend.domain.job_types import Job, Lease
-from oldfriend.domain.messages import Message, UnloggedMessage
-from oldfriend.domain.people import Chat
+from oldfriend.domain.messages import Chat, Message, UnloggedMessage
 from oldfriend.inbound.accept import build_addressee
 from oldfriend.inbound.system_replies import STOPPED_MARKER, build_turn_target, write_marker
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
@@ -34,7 +33,7 @@ from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.recorded_calls import MAX_GRACE_S
 from oldfriend.memory.deletion.audit_log import has_all_sources, has_unchanged_versions
 from oldfriend.memory.journal import get_memory_version
-from oldfriend.memory.messages import (
+from oldfriend.memory.message_log import (
     find_chat_language,
     get_message,
     has_earlier_messages,

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from oldfriend.channels.channel import BotChannel, Channel, ChannelSpec, HandleEvent
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.provider_resolution import find_channel_token
 from oldfriend.config.settings import Settings
 from oldfriend.domain.errors import DeliveryFailed, PlatformRejected

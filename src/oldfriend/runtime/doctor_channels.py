@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from oldfriend.app.doctor_checks import CheckResult, report_ok, report_problem
 from oldfriend.channels.channel import BotDiagnosis, ChannelSpec
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.provider_resolution import find_channel_token
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
@@ -17,7 +17,7 @@ from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros
 from oldfriend.domain.errors import PlatformRejected, PlatformUnavailable
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.memory.groups import list_groups
-from oldfriend.memory.messages import find_last_message_time
+from oldfriend.memory.message_log import find_last_message_time
 from oldfriend.queues.outbox import list_blocked_chats
 from oldfriend.runtime.bot_connections import opened_bot
 

@@ -33,13 +33,13 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.learning.learning_scheduler import schedule_learning
 from oldfriend.memory.people import ensure_companion, get_person_by_id
 from oldfriend.memory.vectors import count_searchable_messages
 from oldfriend.runtime.learn_now import LearnNowProgress as Reading
 from oldfriend.runtime.learn_now import process_due_segments
-from oldfriend.transfer.export import RESERVED_DISK_BYTES, check_free_space
+from oldfriend.transfer.export_run import RESERVED_DISK_BYTES, check_free_space
 from oldfriend.transfer.import_run import ImportProgress, ImportResult, import_messages
 from oldfriend.transfer.preview import ImportPreview
 from oldfriend.transfer.restore import is_oldfriend_export

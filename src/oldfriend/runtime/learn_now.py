@@ -29,7 +29,7 @@ from oldfriend.memory.segments import UNREAD_STATUSES, CutReason, count_segments
 from oldfriend.queues.jobs_table import find_first_due, find_job
 from oldfriend.queues.queue import claim, list_jobs, reschedule_jobs, retry_dead_letter
 from oldfriend.queues.scheduled_jobs import parse_job_spec
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.worker import ConcurrencyLimiter, run_handler
 
 POLL_INTERVAL_S: Final = 0.3

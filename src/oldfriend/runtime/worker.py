@@ -25,7 +25,7 @@ from oldfriend.learning.learning_scheduler import segment_at_shutdown
 from oldfriend.queues.queue import claim, find_next_due, is_poison_suspect
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.reply_worker import process_chat
-from oldfriend.runtime.jobs import plan_jobs, run_jobs
+from oldfriend.runtime.job_handlers import plan_jobs, run_jobs
 from oldfriend.runtime.supervisor import sleep_or_stop
 
 SWEEP_INTERVAL_S = 5.0

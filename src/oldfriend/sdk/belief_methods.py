@@ -27,8 +27,8 @@ from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.errors import MemoryMisused
 from oldfriend.domain.memories import JournalObject
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.presenters.beliefs import Belief
-from oldfriend.presenters.history import Decided
+from oldfriend.presenters.belief_schemas import Belief
+from oldfriend.presenters.history_schemas import Decided
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.sdk.input_validation import TimeInput, parse_bound

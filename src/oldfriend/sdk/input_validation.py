@@ -9,11 +9,11 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.messages import (
     MAX_TEXT_CHARS,
     TRUST_BY_ROLE,
+    Person,
     Role,
     UnloggedMessage,
     sanitize_text,
 )
-from oldfriend.domain.people import Person
 from oldfriend.memory.import_writer import ImportedMessage
 from oldfriend.transfer.speaker_mapping import is_same_name
 

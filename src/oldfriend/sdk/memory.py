@@ -16,17 +16,17 @@ from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.config.settings import load_settings_for_url
 from oldfriend.domain.errors import InvalidInput, MemoryMisused
 from oldfriend.domain.messages import sanitize_text
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.import_writer import ImportTarget, write_imported_messages
-from oldfriend.memory.messages import list_messages
-from oldfriend.presenters.beliefs import BeliefHit
-from oldfriend.presenters.deletions import Forgot
-from oldfriend.presenters.hits import Hit, RecalledHits
-from oldfriend.presenters.messages import Words
+from oldfriend.memory.message_log import list_messages
+from oldfriend.presenters.belief_schemas import BeliefHit
+from oldfriend.presenters.deletion_schemas import Forgot
+from oldfriend.presenters.hit_schemas import Hit, RecalledHits
+from oldfriend.presenters.message_schemas import Words
 from oldfriend.runtime.maintenance import SLICE_S, MaintenanceTask, maintain
 from oldfriend.runtime.wiring import open_app
 from oldfriend.sdk.belief_methods import NOT_OPEN_MESSAGE, BeliefMethods

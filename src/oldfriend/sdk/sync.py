@@ -5,11 +5,11 @@ from collections.abc import Collection, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from oldfriend.domain.errors import MemoryMisused
-from oldfriend.presenters.beliefs import Belief
-from oldfriend.presenters.deletions import Forgot
-from oldfriend.presenters.history import Decided
-from oldfriend.presenters.hits import RecalledHits
-from oldfriend.presenters.messages import Words
+from oldfriend.presenters.belief_schemas import Belief
+from oldfriend.presenters.deletion_schemas import Forgot
+from oldfriend.presenters.history_schemas import Decided
+from oldfriend.presenters.hit_schemas import RecalledHits
+from oldfriend.presenters.message_schemas import Words
 from oldfriend.sdk.belief_methods import NOT_OPEN_MESSAGE
 from oldfriend.sdk.input_validation import MessageInput, TimeInput
 

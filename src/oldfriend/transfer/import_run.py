@@ -11,7 +11,7 @@ from operator import or_
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import SECOND, Clock, Micros
-from oldfriend.domain.people import Chat, Companion, Person
+from oldfriend.domain.messages import Chat, Companion, Person
 from oldfriend.memory.deletion.tombstones import NO_TOMBSTONES, Tombstones
 from oldfriend.memory.import_batches import (
     ImportBatch,

@@ -29,7 +29,7 @@ from oldfriend.memory.table_dump import (
     list_dump_columns,
     restore_rows,
 )
-from oldfriend.transfer.export import EXPORT_VERSION, MARKER_KEY, TYPE_KEY
+from oldfriend.transfer.export_run import EXPORT_VERSION, MARKER_KEY, TYPE_KEY
 from oldfriend.transfer.formats.json_stream import describe_kind
 from oldfriend.transfer.formats.source import SourceFile, read_lines, wrap_read_errors
 from oldfriend.usage.model_calls import clear_all_committed_calls

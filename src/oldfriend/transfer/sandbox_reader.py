@@ -23,7 +23,7 @@ from oldfriend.sandbox.child_process import (
     apply_limits,
     parse_limits,
 )
-from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.formats.format_detection import detect_format
 from oldfriend.transfer.formats.source import FileStamp, check_unchanged, get_size, list_sources
 from oldfriend.transfer.preview import build_preview
 from oldfriend.transfer.speaker_mapping import check_lengths

@@ -18,7 +18,7 @@ from typing import IO, Final, Literal, TypeAlias
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.transfer.import_run import ImportResult
 from oldfriend.transfer.preview import ImportPreview
 from oldfriend.transfer.wire_format import decode_text, encode_text

@@ -10,9 +10,8 @@ from typing import Final
 
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
-from oldfriend.memory.messages import get_message, list_messages_by_seq
+from oldfriend.domain.messages import Message, Person
+from oldfriend.memory.message_log import get_message, list_messages_by_seq
 from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.later_links import extract_link_terms
 from oldfriend.search.message_scope import list_within_scope

@@ -10,7 +10,7 @@ import numpy as np
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.vectors import load_belief_vectors, load_message_vectors
 from oldfriend.search import ReasonCause, list_older_duplicates

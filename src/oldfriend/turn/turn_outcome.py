@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import ADDRESS_DETAIL, Message
-from oldfriend.domain.people import Companion, Person
+from oldfriend.domain.messages import ADDRESS_DETAIL, Companion, Message, Person
 from oldfriend.llm.model import Completion
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.memory.working_memory import WorkingMemory

@@ -35,7 +35,7 @@ from oldfriend.channels.telegram.http_client import CALL_TIMEOUT_S, TelegramHttp
 from oldfriend.channels.telegram.http_connection import HttpResponse
 from oldfriend.channels.telegram.rendering import render
 from oldfriend.channels.telegram.sent_log import SendLocks, SentLog
-from oldfriend.channels.telegram.settings import OFFICIAL_URL
+from oldfriend.channels.telegram.telegram_settings import OFFICIAL_URL
 from oldfriend.domain.errors import DeliveryFailed, DeliveryUncertain, InvalidInput, NotFound
 from oldfriend.domain.json import JsonValue
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES

@@ -27,8 +27,8 @@ from oldfriend.channels.telegram.event_mapping import (
     to_channel_event,
 )
 from oldfriend.channels.telegram.polling import Update, poll
-from oldfriend.channels.telegram.settings import OFFICIAL_URL
 from oldfriend.channels.telegram.splitting import split_reply
+from oldfriend.channels.telegram.telegram_settings import OFFICIAL_URL
 from oldfriend.channels.telegram.updates import CallbackUpdate
 from oldfriend.channels.telegram.webhook import WebhookAddress, derive_secret, serve_webhook
 from oldfriend.domain.errors import (

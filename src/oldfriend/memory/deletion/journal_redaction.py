@@ -19,7 +19,7 @@ from oldfriend.domain.memories import (
     Memory,
     Summary,
 )
-from oldfriend.memory.beliefs import to_json
+from oldfriend.memory.belief_views import to_json
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import VersionKey
 from oldfriend.memory.journal import (

@@ -22,8 +22,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import MAX_TIME, MINUTE, Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Memory, MemoryKind
-from oldfriend.domain.messages import sanitize_text
-from oldfriend.domain.people import Chat
+from oldfriend.domain.messages import Chat, sanitize_text
 from oldfriend.domain.unicode_text import normalize
 
 _UNSPACED: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
