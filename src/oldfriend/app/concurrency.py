@@ -156,3 +156,25 @@ class ExclusiveAccess:
         if self.is_active:
             self.is_active = False
             self._isolation.reopen()
+
+
+class ConcurrencyLimiter:
+    """A semaphore from which several slots can be taken at once."""
+
+    def __init__(self, at_once: int) -> None:
+        """Start with all slots free."""
+        self._free = asyncio.Semaphore(at_once)
+
+    async def acquire(self, *, limit: int = 1) -> int:
+        """Wait for one slot, take further free ones up to ``limit``, and return the count."""
+        await self._free.acquire()
+        slots = 1
+        while slots < limit and not self._free.locked():
+            await self._free.acquire()
+            slots += 1
+        return slots
+
+    def release(self, places: int = 1) -> None:
+        """Free slots."""
+        for _ in range(places):
+            self._free.release()

@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.app.concurrency import ConcurrencyLimiter
 from oldfriend.app.embed_messages import EMBED_JOB, embed_missing, plan_embedding
-from oldfriend.app.event_log import log_event
+from oldfriend.app.event_log import log_event, log_warning
 from oldfriend.app.leases import HeldLease
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
@@ -57,6 +58,7 @@ UNKNOWN_JOB_ATTEMPTS = 9
 """A job this version does not know backs off like one with this many attempts."""
 
 JobHandler: TypeAlias = Callable[[AppContext, Job], Awaitable[None]]
+LeaseHandler: TypeAlias = Callable[[AppContext, Lease, asyncio.Event], Awaitable[None]]
 
 
 async def embed_everyone(app: AppContext, _: Job) -> None:
@@ -321,3 +323,19 @@ async def schedule_job_retry(
 def format_error(error: Exception) -> str:
     """Format an error to be stored with a job."""
     return f"{type(error).__name__}: {error}"
+
+
+async def run_handler(
+    app: AppContext,
+    handler: LeaseHandler,
+    lease: Lease,
+    limiter: ConcurrencyLimiter,
+    stopping: asyncio.Event,
+) -> None:
+    """Run the handler for a lease and log its errors, so that they affect no other partition."""
+    try:
+        await handler(app, lease, stopping)
+    except Exception as error:
+        log_warning("work-failed", error, queue=lease.queue, lane=lease.partition)
+    finally:
+        limiter.release()

@@ -8,10 +8,18 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.connections import ConnectionHub
-from oldfriend.api.cursors import decode_cursor, decode_offset, encode_cursor, encode_values
+from oldfriend.api.cursors import (
+    MAX_NUMBER,
+    AsOfParam,
+    CursorParam,
+    LimitParam,
+    decode_cursor,
+    decode_offset,
+    encode_cursor,
+    encode_values,
+)
 from oldfriend.api.etags import IfMatch, map_conflict_to_412, parse_if_match
 from oldfriend.api.requests import Corrected, Judged, Other
-from oldfriend.api.routers.chat_routes import MAX_SEQ
 from oldfriend.beliefs import correct as correcting
 from oldfriend.beliefs.belief_pages import list_belief_page, list_beliefs_by_id, search_belief_ids
 from oldfriend.beliefs.queries import BeliefDetails, get_belief, get_history, parse_as_of
@@ -30,11 +38,6 @@ LEARN_TIMEOUT_S: Final = 10.0
 """Seconds to wait for another process that is extracting already."""
 
 router = APIRouter(tags=["memory"])
-LimitParam = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
-CursorParam = Annotated[str | None, Query(max_length=400, description="`next` of a page.")]
-AsOfParam = Annotated[
-    str | None, Query(max_length=40, description="A day or time: as it was believed then.")
-]
 
 
 @router.get("/learned", summary="What was learned lately")
@@ -42,7 +45,7 @@ async def list_learned(
     me: CurrentUser,
     hub: HubDep,
     before: Annotated[
-        int | None, Query(ge=1, le=MAX_SEQ, description="`earlier` of a page.")
+        int | None, Query(ge=1, le=MAX_NUMBER, description="`earlier` of a page.")
     ] = None,
     limit: LimitParam = 20,
 ) -> Learned:

@@ -9,7 +9,7 @@ from fastapi.responses import StreamingResponse
 
 from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.connections import Connection
-from oldfriend.api.cursors import format_position, parse_position
+from oldfriend.api.cursors import MAX_NUMBER, LimitParam, format_position, parse_position
 from oldfriend.api.event_stream import stream_events
 from oldfriend.api.problem_json import ApiError
 from oldfriend.api.requests import MAX_KEY_CHARS, Edited, Said
@@ -88,14 +88,11 @@ class FoundMessages(Schema):
     )
 
 
-MAX_SEQ: Final = 1 << 62
-
 ALREADY_ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
     200: {"model": MessageShape, "description": "It was taken in before, with the same key."},
 }
 
 router = APIRouter(prefix="/chat", tags=["chat"])
-LimitParam = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
 
 
 @router.get("/messages", summary="What was said, on all channels")
@@ -378,6 +375,6 @@ async def to_messages_shape(
 async def get_position(tx: Transaction, person: PersonId, cursor: str | None) -> tuple[Micros, int]:
     """Return time and sequence of the cursor's message; None is past the end. Raises NotFound."""
     if cursor is None:
-        return MAX_TIME, MAX_SEQ
+        return MAX_TIME, MAX_NUMBER
     message = await get_message(tx, person, MessageId(cursor))
     return message.at, message.seq

@@ -5,8 +5,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.cursors import decode_offset, encode_values
-from oldfriend.api.routers.belief_routes import AsOfParam, CursorParam, LimitParam
+from oldfriend.api.cursors import AsOfParam, CursorParam, LimitParam, decode_offset, encode_values
 from oldfriend.beliefs.belief_pages import diff_beliefs
 from oldfriend.beliefs.queries import parse_as_of
 from oldfriend.domain.clock import from_micros
