@@ -235,7 +235,9 @@ async def say(
     """Store a message as it was said; return the session that it belongs to."""
     role, at, zone = ROLES[message["from"]], said_at(message), life.about["zone"]
     if role == "person":
-        submission = MessageSubmission(text=message["text"], at=at, zone=zone, key=message["id"])
+        submission = MessageSubmission(
+            text=message["text"], at=at, zone=zone, external_id=message["id"]
+        )
         accepted = await accept_message(app, line, submission, claim_now=False)
         session = None if accepted is None else accepted.message.session
     async with app.db.begin_write() as tx:

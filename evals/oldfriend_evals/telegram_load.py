@@ -184,7 +184,7 @@ def message(person: int, number: int, text: str, *, at: int) -> IncomingMessage:
     return IncomingMessage(
         chat_ref=ChatRef(channel=NAME, address=address, title=address, is_private=True),
         sender=Sender(address=address, name=f"P{person}"),
-        key=f"message:{person}:{number}",
+        external_id=f"message:{person}:{number}",
         number=number,
         at=at,
         text=text,

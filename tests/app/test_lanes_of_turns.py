@@ -73,13 +73,13 @@ class Platform(Mute):
         return text.splitlines()
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
         """Take it, or not."""
         if self.trouble:
             raise self.trouble.pop(0)
         self.sent.append(text)
-        return key
+        return send_key
 
 
 def with_model(app: AppContext, model: ScriptedModel) -> AppContext:
@@ -149,17 +149,17 @@ async def test_what_was_delivered_twice_is_answered_once(
     """Platforms redeliver what they are not sure of."""
     platform = Platform()
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(echo))
-    await said(app, line, "hello there", key="m1")
+    await said(app, line, "hello there", external_id="m1")
     assert (
         await accept_message(
-            app, line, MessageSubmission(text="hello there", key="m1"), claim_now=False
+            app, line, MessageSubmission(text="hello there", external_id="m1"), claim_now=False
         )
         is None
     )
     await work_until(app, lambda: bool(platform.sent))
     assert (
         await accept_message(
-            app, line, MessageSubmission(text="hello there", key="m1"), claim_now=False
+            app, line, MessageSubmission(text="hello there", external_id="m1"), claim_now=False
         )
         is None
     )
@@ -175,7 +175,7 @@ async def test_a_burst_is_one_turn(app: AppContext, line: ChatContext, clock: Fr
     app = with_model(replace(app, channels={"platform": platform}), model)
     for number, text in enumerate(("so", "guess what", "we got the flat")):
         clock.tick(seconds=1)
-        await said(app, line, text, key=f"m{number}", number=number)
+        await said(app, line, text, external_id=f"m{number}", number=number)
     clock.tick(seconds=3)
     await work_until(app, lambda: len(platform.sent) == 3)
 

@@ -73,7 +73,7 @@ class Town:
             channel="telegram", address=sender.address, title=sender.name, is_private=True
         )
         said: dict[str, Any] = {
-            "key": f"message:{place.group_address}:{self.number}",
+            "external_id": f"message:{place.group_address}:{self.number}",
             "text": text,
             "is_addressed": place.is_private,
             **more,
@@ -343,8 +343,8 @@ async def test_topics_are_chats_of_their_own(town: Town) -> None:
 
 async def test_edits_replies_and_reactions_in_a_group(town: Town) -> None:
     """An edit counts for everybody; calling it only then is answered as well."""
-    await town.says(BEN, "Cake at five.", FAMILY, key="message:-100:50")
-    await town.says(BEN, "Cake at six.", FAMILY, key="message:-100:50", is_edit=True)
+    await town.says(BEN, "Cake at five.", FAMILY, external_id="message:-100:50")
+    await town.says(BEN, "Cake at six.", FAMILY, external_id="message:-100:50", is_edit=True)
     await town.says(ANA, "Fine.", FAMILY, replies_to="message:-100:50")
     await town.says(
         EVE,
@@ -357,8 +357,8 @@ async def test_edits_replies_and_reactions_in_a_group(town: Town) -> None:
     reaction = Reaction(
         chat_ref=FAMILY,
         sender=EVE,
-        key="update:9",
-        message_key="message:-100:50",
+        external_id="update:9",
+        target_external_id="message:-100:50",
         at=town.app.clock(),
         emoji="+",
     )
@@ -375,7 +375,7 @@ async def test_edits_replies_and_reactions_in_a_group(town: Town) -> None:
         BEN,
         "Cake at six, Oldfriend?",
         FAMILY,
-        key="message:-100:50",
+        external_id="message:-100:50",
         is_edit=True,
         is_addressed=True,
     )
@@ -430,7 +430,7 @@ async def test_nobody_can_become_a_group(town: Town) -> None:
 async def test_what_comes_again_is_taken_once(town: Town) -> None:
     """By everybody."""
     for _ in range(2):
-        await town.says(BEN, "Cake at five.", FAMILY, key="message:-100:60")
+        await town.says(BEN, "Cake at five.", FAMILY, external_id="message:-100:60")
 
     assert len(await town.log_of(GROUP)) == len(await town.log_of("Ben")) == 1
 

@@ -73,7 +73,9 @@ async def prepare(program: Program) -> None:
                 app, line, MessageSubmission(text=f"{HARMLESS}, for the {number}. time this year")
             )
         told = await answer_message(
-            app, line, MessageSubmission(text=f"Remember: {SECRET}", key="quillfeather7731-1")
+            app,
+            line,
+            MessageSubmission(text=f"Remember: {SECRET}", external_id="quillfeather7731-1"),
         )
         for text in (HARMLESS, "what does Zinniawood hide?", TYPED, "I am well today, thank you"):
             await answer_message(app, line, MessageSubmission(text=text))

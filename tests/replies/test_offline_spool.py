@@ -398,7 +398,7 @@ async def test_whoever_delivers_again_is_not_told_that_it_has_arrived(
     sitting: Sitting, broken: Broken
 ) -> None:
     """A channel acknowledges once ``accept`` has returned; until then the platform keeps it."""
-    words = MessageSubmission(text="Lunch at noon.", key="telegram:1")
+    words = MessageSubmission(text="Lunch at noon.", external_id="telegram:1")
     with broken():
         for _ in range(2):
             with pytest.raises(StoreError):

@@ -159,7 +159,9 @@ class Living:
         chat = await self.open(line)
         said = line.spoken
         if said.trust == "person":
-            words = MessageSubmission(text=said.text, at=said.at, zone=said.zone, key=line.id)
+            words = MessageSubmission(
+                text=said.text, at=said.at, zone=said.zone, external_id=line.id
+            )
             await accept_message(self.app, chat, words, claim_now=False)
             return
         told = ImportedMessage(message=replace(said, external_id=line.id))

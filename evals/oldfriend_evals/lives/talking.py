@@ -174,7 +174,7 @@ class Talking:
                     text=said.text,
                     at=said.at,
                     zone=said.zone,
-                    key=line.id,
+                    external_id=line.id,
                     trust=said.trust,
                     details={name: str(value) for name, value in said.details.items()},
                 ),

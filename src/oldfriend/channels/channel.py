@@ -1,5 +1,8 @@
 """Channel: a platform on which people talk to the companion: its spec, protocol and events.
 
+An *external id* is the platform's id of a message, theirs or ours; a *send key* is the idempotency
+key that we give to a part of a reply.
+
 A channel is only for platforms that replies must be sent to: the terminal reads its replies from
 the log.
 
@@ -55,7 +58,7 @@ class IncomingMessage:
 
     chat_ref: ChatRef
     sender: Sender
-    key: str  # the platform's id, the same on redelivery
+    external_id: str  # the platform's id, the same on redelivery
     number: int | None  # if the platform numbers its messages
     at: Micros
     text: str
@@ -63,7 +66,7 @@ class IncomingMessage:
     is_own_words: bool = True  # False: forwarded, or a contact card
     is_readable: bool = True  # False: only a file that is not read
     is_addressed: bool = True  # in a group: names the companion or replies to it
-    replies_to: str | None = None  # the key of another message
+    replies_to: str | None = None  # the external id of another message
     quoted_text: str = ""  # the text it replies to
     quoted_from: str = ""  # the author of that text
     album_id: str = ""  # shared by messages that were sent together
@@ -76,8 +79,8 @@ class Reaction:
 
     chat_ref: ChatRef
     sender: Sender
-    key: str
-    message_key: str  # the message reacted to
+    external_id: str  # of the reaction itself
+    target_external_id: str  # the message reacted to
     at: Micros
     emoji: str
 
@@ -140,12 +143,12 @@ class DraftPreview(Protocol):
         """Return the minimum seconds between two updates."""
 
     @property
-    def message_key(self) -> str | None:
-        """Return the key of the message that is to become the reply; None: there is none."""
+    def external_id(self) -> str | None:
+        """Return the id of the message that is to become the reply; None: there is none."""
 
     @property
     def is_sending(self) -> bool:
-        """Tell whether such a message is being sent now; before ending, wait for its key."""
+        """Tell whether such a message is being sent now; before ending, wait for its id."""
 
     async def show(self, text: str) -> None:
         """Show the text so far; for an empty text, only that a reply is being written.
@@ -165,25 +168,25 @@ class Channel(Protocol):
         """Split a reply as the platform needs it; splitting a part again returns it unchanged."""
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
-        """Send one part and return the platform's key for it.
+        """Send one part and return its external id.
 
-        The same part comes with the same ``key`` if a crash left open whether it was sent: a
-        platform with idempotency keys shows it once. ``preview_key``: the key with which a
-        DraftPreview may have shown it. Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
+        The same part comes with the same ``send_key`` if a crash left open whether it was sent: a
+        platform with idempotency keys shows it once. ``preview_send_key`` is the one with which
+        a DraftPreview may have shown it. Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
         """
 
-    async def edit(self, address: str, message_key: str, text: str) -> bool:
+    async def edit(self, address: str, external_id: str, text: str) -> bool:
         """Replace the text of a message of ours; False: it no longer exists.
 
         Raises DeliveryFailed, ChatBlocked, ChatAddressChanged.
         """
 
     async def send_audio(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
     ) -> str:
-        """Send a spoken reply and return the message's key.
+        """Send a spoken reply and return its external id.
 
         Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
         """
@@ -192,11 +195,11 @@ class Channel(Protocol):
         """Download a recording that the platform holds. Raises DeliveryFailed, NotFound."""
 
     def open_preview(
-        self, address: str, *, key: str, message_key: str | None = None
+        self, address: str, *, send_key: str, external_id: str | None = None
     ) -> DraftPreview | None:
         """Open a preview of a reply that is being written; None: the channel has none.
 
-        ``message_key``: the key of the message that showed it before. Without one, the channel may
+        ``external_id``: the message that showed it before. Without one, the channel may
         know of a message that was sent but never recorded.
         """
 

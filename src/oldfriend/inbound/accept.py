@@ -95,7 +95,7 @@ class MessageSubmission:
     text: str
     at: Micros | None = None
     zone: str | None = None
-    key: str | None = None  # the channel's id of the message, which a redelivery repeats
+    external_id: str | None = None  # the channel's id of the message, which a redelivery repeats
     number: int | None = None  # set if the channel numbers its messages
     trust: TrustClass = "person"  # "outside": passed on by the person, not said by them
     details: Mapping[str, str] = field(default_factory=dict)
@@ -210,7 +210,7 @@ async def store_and_enqueue(
         turn=turn,
         chars=len(submission.text),
         number=submission.number,
-        dedup_key=submission.key,
+        dedup_key=submission.external_id,
         speaker=None if submission.author is None else submission.author.id,
     )
     await enqueue_inbox(
@@ -302,8 +302,8 @@ async def store_message(
     the stored zone applies.
     """
     now, settings = app.clock(), app.settings
-    if submission.key is not None and await is_forgotten_delivery(
-        tx, settings, chat, submission.key
+    if submission.external_id is not None and await is_forgotten_delivery(
+        tx, settings, chat, submission.external_id
     ):
         return None
     is_away = chat.channel == WEB_CHANNEL or chat.channel in app.platforms
@@ -328,7 +328,7 @@ async def store_message(
         at=at,
         zone=submission.zone or zone,
         trust=submission.trust,
-        external_id=submission.key,
+        external_id=submission.external_id,
         details=submission.details,
     )
     message = await write_message(tx, target, unlogged, now=now, is_searchable=findable)

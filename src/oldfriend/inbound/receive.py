@@ -52,7 +52,7 @@ from oldfriend.inbound.accept import (
 from oldfriend.inbound.account_linking import create_person, find_code, link_address
 from oldfriend.inbound.chat_resolver import (
     build_edit_details,
-    build_edit_key,
+    build_edit_id,
     build_retry,
     find_logged_message,
     find_message_id,
@@ -171,7 +171,7 @@ def build_private_message(incoming: IncomingMessage, details: dict[str, str]) ->
     return MessageSubmission(
         text=incoming.text,
         at=incoming.at,
-        key=incoming.key,
+        external_id=incoming.external_id,
         number=incoming.number,
         trust="person"
         if incoming.is_own_words and (incoming.is_readable or is_voice_message(details))
@@ -198,7 +198,7 @@ async def apply_private_edit(
     else:  # there was nothing to answer before, and there is now
         submission = replace(
             build_private_message(incoming, build_edit_details(previous)),
-            key=build_edit_key(incoming),
+            external_id=build_edit_id(incoming),
         )
         await accept_message(app, chat_context, submission, claim_now=False)
 
@@ -211,10 +211,15 @@ async def store_private_reaction(app: AppContext, reaction: Reaction) -> None:
         return
     chat_context = await resolve_chat(app.db, app.clock, known, reaction.chat_ref)
     async with app.db.begin_read() as tx:
-        target_id = await find_message_id(tx, known.id, chat_context.chat.id, reaction.message_key)
+        target_id = await find_message_id(
+            tx, known.id, chat_context.chat.id, reaction.target_external_id
+        )
     details = {} if target_id is None else {"reacts_to": target_id}
     submission = MessageSubmission(
-        text=f"[{reaction.emoji}]", at=reaction.at, key=reaction.key, details=details
+        text=f"[{reaction.emoji}]",
+        at=reaction.at,
+        external_id=reaction.external_id,
+        details=details,
     )
     await store_without_reply(app, chat_context, submission)
 
@@ -396,11 +401,11 @@ class ChannelListener:
             reply = await self._system_replies.get()
             with suppress(DeliveryFailed, Undeliverable, ChatAddressChanged, TimeoutError):
                 async with asyncio.timeout(SYSTEM_REPLY_TIMEOUT_S):
-                    await self._channel.send(reply.address, reply.text, key=new_reply_key())
+                    await self._channel.send(reply.address, reply.text, send_key=new_send_key())
 
 
-def new_reply_key() -> str:
-    """Return a unique key for a system reply, which is never looked up again."""
+def new_send_key() -> str:
+    """Return a unique send key for a system reply, which is never looked up again."""
     return f"courtesy/{secrets.token_hex(8)}"
 
 

@@ -389,7 +389,7 @@ async def accept_voice_message(
     submission = MessageSubmission(
         text=transcription.text[:MAX_TEXT_CHARS],
         zone=zone,
-        key=key,
+        external_id=key,
         audio=transcription.audio,
         details={RECORDING_KEY: NO_PLATFORM, TRANSCRIBED_KEY: "yes"},
     )

@@ -27,7 +27,7 @@ class ReplyPart:
     reply: MessageId
     ordinal: int  # from 0
     text: str
-    draft_key: str | None = None  # the key of the message that showed it as a draft
+    draft_external_id: str | None = None  # of the message that showed it as a draft
     draft_send_key: str | None = None  # else the send key of the draft, if it may have been sent
     is_audio: bool = False  # the whole reply as audio, after its text
 
@@ -36,7 +36,7 @@ class ReplyPart:
 class ShownDraft:
     """The message in which a reply was shown while it was being written."""
 
-    draft_key: str | None = None  # the key of that message on its platform
+    draft_external_id: str | None = None  # of that message
     draft_send_key: str | None = None  # the key with which it was sent, if its own is unknown
 
 
@@ -62,8 +62,8 @@ async def enqueue_reply(
     bodies: list[dict[str, JsonValue]] = [
         {**base, "ordinal": ordinal, "text": text} for ordinal, text in enumerate(texts)
     ]
-    if draft.draft_key is not None and bodies:
-        bodies[0]["shown"] = draft.draft_key
+    if draft.draft_external_id is not None and bodies:
+        bodies[0]["shown"] = draft.draft_external_id
     elif draft.draft_send_key is not None and bodies:
         bodies[0]["shown_as"] = draft.draft_send_key
     if audio_title is not None and bodies:
@@ -92,7 +92,7 @@ def parse_reply_part(job: Job) -> ReplyPart:
         reply=MessageId(get_text_field(job, "reply")),
         ordinal=get_int_field(job, "ordinal"),
         text=get_text_field(job, "text"),
-        draft_key=get_text_field(job, "shown") if "shown" in job.payload else None,
+        draft_external_id=get_text_field(job, "shown") if "shown" in job.payload else None,
         draft_send_key=get_text_field(job, "shown_as") if "shown_as" in job.payload else None,
         is_audio=job.payload.get("aloud") is True,
     )

@@ -52,7 +52,7 @@ from oldfriend.memory.vectors import save_message_vectors
 from oldfriend.memory.working_memory import save_working_memory
 from oldfriend.queues.inbox import (
     InboxPayload,
-    find_draft_key,
+    find_draft_external_id,
     is_turn_waiting,
     list_turn_notices,
     parse_inbox_payload,
@@ -339,7 +339,7 @@ async def write_and_enqueue_reply(
         await write_marker(tx, chat, utterance.message, outcome.failure_kind, now=now)
     if chat.channel in app.platforms:
         draft = ShownDraft(
-            draft_key=await find_draft_key(tx, task.jobs),
+            draft_external_id=await find_draft_external_id(tx, task.jobs),
             draft_send_key=str(utterance.message.turn),
         )
         await enqueue_reply(

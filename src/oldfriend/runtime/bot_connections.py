@@ -25,22 +25,22 @@ class UnavailableChannel:
         return [text]
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
         """Raise DeliveryFailed."""
-        del address, text, key, preview_key
+        del address, text, send_key, preview_send_key
         raise DeliveryFailed(self.reason)
 
-    async def edit(self, address: str, message_key: str, text: str) -> bool:
+    async def edit(self, address: str, external_id: str, text: str) -> bool:
         """Raise DeliveryFailed."""
-        del address, message_key, text
+        del address, external_id, text
         raise DeliveryFailed(self.reason)
 
     async def send_audio(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
     ) -> str:
         """Raise DeliveryFailed."""
-        del address, audio, is_opus, title, key
+        del address, audio, is_opus, title, send_key
         raise DeliveryFailed(self.reason)
 
     async def download_audio(self, file_id: str) -> bytes:
@@ -48,9 +48,9 @@ class UnavailableChannel:
         del file_id
         raise DeliveryFailed(self.reason)
 
-    def open_preview(self, address: str, *, key: str, message_key: str | None = None) -> None:
+    def open_preview(self, address: str, *, send_key: str, external_id: str | None = None) -> None:
         """Return None: there is no preview."""
-        del address, key, message_key
+        del address, send_key, external_id
 
     async def listen(self, handle_event: HandleEvent) -> None:
         """Raise PlatformRejected."""

@@ -26,7 +26,7 @@ from oldfriend.inbound.accept import (
     open_web_chat,
     stop_turn,
 )
-from oldfriend.inbound.accept import MessageSubmission as Words
+from oldfriend.inbound.accept import MessageSubmission
 from oldfriend.memory.change_feed import FeedPosition, get_feed_position
 from oldfriend.memory.chat_history import (
     list_messages_after,
@@ -175,7 +175,7 @@ async def say(
     if said.zone is not None:
         get_zone(said.zone)
     chat_context = await open_web_chat(app.db, app.clock, me.person.id)
-    submission = Words(text=said.text, zone=said.zone, key=idempotency_key)
+    submission = MessageSubmission(text=said.text, zone=said.zone, external_id=idempotency_key)
     claim_now = hub.has_capacity
     accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
     if accepted is None:

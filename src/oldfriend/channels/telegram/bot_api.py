@@ -227,28 +227,31 @@ class BotApi:
         *,
         key: str,
         max_attempts: int = MAX_SEND_ATTEMPTS,
-        preview_key: str | None = None,
+        preview_send_key: str | None = None,
     ) -> int:
         """Send a text and return its message id; as plain text if Telegram cannot parse its markup.
 
         A message that was accepted with this key before is not sent again, and another process that
         is sending it is waited for. Raises DeliveryFailed, Undeliverable, GroupMigrated;
-        DeliveryUncertain if it was sent ``max_attempts`` times without an answer. A preview that
-        was sent with ``preview_key`` and not answered counts as one attempt, since it shows the
-        same.
+        DeliveryUncertain if it was sent ``max_attempts`` times without an answer. A preview
+        sent with ``preview_send_key`` and not answered counts as one attempt: it shows the same.
         """
         async with self._exclusive(key):
             if (number := self._sent_log.find_message_id(key)) is not None:
                 return number
-            self._check_attempts(key, max_attempts - self._count_preview_attempts(preview_key))
+            self._check_attempts(key, max_attempts - self._count_preview_attempts(preview_send_key))
             number = await self._send_new(address, markdown, key)
             # No other process has edited it.
             self._editor.mark_known(build_edit_key(address, number))
             return number
 
-    def _count_preview_attempts(self, preview_key: str | None) -> int:
+    def _count_preview_attempts(self, preview_send_key: str | None) -> int:
         """Return 1 if a preview was sent with this key and never answered, else 0."""
-        return 0 if preview_key is None else min(self._sent_log.count_unanswered(preview_key), 1)
+        return (
+            0
+            if preview_send_key is None
+            else min(self._sent_log.count_unanswered(preview_send_key), 1)
+        )
 
     def _check_attempts(self, key: str, max_attempts: int) -> None:
         """Raise DeliveryUncertain if a message was sent too often without an answer."""
