@@ -29,7 +29,7 @@ async def test_a_note_has_its_change_and_its_evidence(nora: Friend) -> None:
         (change,) = await list_journal(tx, nora.person.id)
         (evidence,) = (await list_evidence(tx, nora.person.id))[kept.id]
     assert kept.text == evidence.quote == "I am allergic to walnuts."
-    assert (change.after, change.op, change.base_seq, change.author) == (
+    assert (change.after, change.op, change.previous_seq, change.author) == (
         kept,
         "learned",
         0,

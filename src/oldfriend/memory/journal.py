@@ -158,7 +158,7 @@ async def record_decision(
         causes=provenance.causes,
         author=provenance.author,
         segment=provenance.segment,
-        base_seq=base,
+        previous_seq=base,
     )
     await insert_journal_entry(tx, entry)
     await upsert_view(tx, after, seq=entry.seq)
@@ -205,13 +205,13 @@ async def get_latest_seq(tx: Transaction, person: PersonId, object_id: ObjectId)
 
 async def insert_journal_entry(tx: Transaction, entry: JournalEntry) -> None:
     """Append one entry to the journal and mark its predecessor as ended."""
-    if entry.base_seq:
+    if entry.previous_seq:
         await tx.run(
             """UPDATE change SET ended_at = :now WHERE person = :person AND seq = :base
                AND object = :object""",
             now=entry.decided_at,
             person=entry.person,
-            base=entry.base_seq,
+            base=entry.previous_seq,
             object=entry.object_id,
         )
     await tx.run(
@@ -229,7 +229,7 @@ async def insert_journal_entry(tx: Transaction, entry: JournalEntry) -> None:
         after=to_json(entry.after),
         cause=json.dumps([[cause.message, cause.version] for cause in entry.causes]),
         author=entry.author,
-        base=entry.base_seq,
+        base=entry.previous_seq,
         segment=entry.segment,
     )
 
@@ -341,7 +341,7 @@ def parse_journal_row(row: Row) -> JournalEntry:
         causes=tuple(Cause(message=MessageId(m), version=n) for m, n in json.loads(cause)),
         author=author,
         segment=segment,
-        base_seq=base,
+        previous_seq=base,
     )
 
 

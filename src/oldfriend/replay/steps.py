@@ -252,7 +252,7 @@ def list_unsupported_beliefs(
     return {
         change.object_id
         for change in changes
-        if change.base_seq == 0
+        if change.previous_seq == 0
         and change.segment is not None
         and not change.causes
         and change.object_id not in supported

@@ -21,12 +21,12 @@ from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import (
     ChatContext,
+    MessageSubmission,
     accept_edit,
     accept_message,
     open_web_chat,
     stop_turn,
 )
-from oldfriend.inbound.accept import MessageSubmission
 from oldfriend.memory.change_feed import FeedPosition, get_feed_position
 from oldfriend.memory.chat_history import (
     list_messages_after,
