@@ -12,7 +12,7 @@ from oldfriend.forgetting import delete
 from oldfriend.memory import working_memory
 from oldfriend.memory.deletion import erase, journal_redaction, verification
 from oldfriend.queues import purge
-from oldfriend.usage import redaction
+from oldfriend.usage import model_calls
 from tests.engines import both_engines
 
 engine = both_engines
@@ -22,7 +22,7 @@ ERASING: tuple[ModuleType, ...] = (
     delete,
     journal_redaction,
     purge,
-    redaction,
+    model_calls,
     working_memory,
 )
 TYPES = {

@@ -35,13 +35,13 @@ from oldfriend.domain.memories import (
 )
 from oldfriend.domain.messages import Message
 from oldfriend.memory import (
-    api_tokens,
     attachments,
     belief_corrections,
     belief_views,
     calendar_days,
     change_feed,
     core_blocks,
+    credentials,
     derived_evidence,
     evidence,
     groups,
@@ -54,7 +54,6 @@ from oldfriend.memory import (
     mood,
     notes,
     pagination,
-    passkeys,
     people,
     receipts,
     reflection_log,
@@ -551,25 +550,25 @@ async def sign_in_and_out(tx: Recorder, friend: Friend) -> None:
 async def show_keys(tx: Recorder, friend: Friend) -> None:
     """Everything by which programs and devices come in."""
     person, secret = friend.person.id, new_id(0)
-    token = await api_tokens.save_api_token(
+    token = await credentials.save_api_token(
         tx, person, secret, name="script", scope="read", days=1, now=0
     )
-    found = await api_tokens.find_principal_by_token(tx, web_sessions.hash_secret(secret), now=0)
+    found = await credentials.find_principal_by_token(tx, web_sessions.hash_secret(secret), now=0)
     assert found is not None
     assert found.person.id == person
-    await api_tokens.record_token_use(tx, person, found.digest, now=0)
-    await api_tokens.revoke_api_token(tx, person, token.id)
-    await passkeys.insert_challenge(tx, secret, person, now=0)
-    assert await passkeys.redeem_challenge(tx, secret, person, now=0)
-    passkey = await passkeys.save_passkey(
+    await credentials.record_token_use(tx, person, found.digest, now=0)
+    await credentials.revoke_api_token(tx, person, token.id)
+    await credentials.insert_challenge(tx, secret, person, now=0)
+    assert await credentials.redeem_challenge(tx, secret, person, now=0)
+    passkey = await credentials.save_passkey(
         tx,
-        passkeys.Passkey(
+        credentials.Passkey(
             id=secret, person=person, name="laptop", public_key=b"p", sign_count=0, made_at=0
         ),
     )
-    assert await passkeys.find_passkey(tx, secret) == passkey
-    assert await passkeys.record_passkey_use(tx, passkey, sign_count=1, now=0)
-    await passkeys.delete_passkey(tx, person, passkey.id)
+    assert await credentials.find_passkey(tx, secret) == passkey
+    assert await credentials.record_passkey_use(tx, passkey, sign_count=1, now=0)
+    await credentials.delete_passkey(tx, person, passkey.id)
 
 
 async def watch(tx: Recorder, person: PersonId) -> None:

@@ -23,7 +23,7 @@ from oldfriend.domain.clock import MINUTE, SECOND, Clock, Micros
 from oldfriend.domain.errors import StoreError
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.inbound.passkey_sign_in import RelyingParty
-from oldfriend.memory.api_tokens import find_principal_by_token, record_token_use
+from oldfriend.memory.credentials import find_principal_by_token, record_token_use
 from oldfriend.memory.web_sessions import (
     LAST_USED_RESOLUTION,
     SESSION_TTL,

@@ -22,7 +22,6 @@ from oldfriend.domain.memories import Entity, Evidence, JournalEntry, Mood, Obje
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.system_replies import STOPPED_MARKER
 from oldfriend.learning.learning_progress import LearningProgress, find_learning_progress
-from oldfriend.memory.api_tokens import find_principal_by_token
 from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.change_feed import (
     AppendedMessage,
@@ -32,6 +31,7 @@ from oldfriend.memory.change_feed import (
     list_journal_after,
 )
 from oldfriend.memory.chat_history import list_messages_with_audio
+from oldfriend.memory.credentials import find_principal_by_token
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.mood import find_mood
 from oldfriend.memory.people import get_companion_name

@@ -31,7 +31,7 @@ from oldfriend.memory.segments import (
     list_segments_read_since,
     save_learning_threshold,
 )
-from oldfriend.presenters.formatting import format_count, format_money
+from oldfriend.presenters.base_schema import format_count, format_money
 from oldfriend.presenters.history_schemas import format_segment_line
 from oldfriend.presenters.usage_schemas import format_allowance
 from oldfriend.runtime.learn_now import (

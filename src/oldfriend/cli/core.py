@@ -53,7 +53,7 @@ from oldfriend.persona.drafts import (
 )
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
 from oldfriend.persona.sources import SourceChunk, load_source_chunks
-from oldfriend.presenters.formatting import format_count, format_money
+from oldfriend.presenters.base_schema import format_count, format_money
 from oldfriend.presenters.persona_schemas import (
     Version,
     format_suggestion,

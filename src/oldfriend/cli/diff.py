@@ -16,9 +16,9 @@ from oldfriend.domain.errors import NotFound, OldfriendError
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.setting_parsers import redact_url
+from oldfriend.presenters.base_schema import to_one_line
 from oldfriend.presenters.belief_schemas import belief_as_json
 from oldfriend.presenters.belief_text import format_belief_line
-from oldfriend.presenters.formatting import to_one_line
 from oldfriend.presenters.message_schemas import evidence_as_text
 from oldfriend.replay.memory_diff import (
     DIFF_STATUSES,

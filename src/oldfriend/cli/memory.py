@@ -25,9 +25,9 @@ from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.memories import JournalObject
 from oldfriend.domain.messages import Person
 from oldfriend.learning.merge_duplicates import MergeResult
+from oldfriend.presenters.base_schema import format_count
 from oldfriend.presenters.belief_schemas import belief_as_json, content_as_json
 from oldfriend.presenters.belief_text import format_belief, format_belief_line, format_belief_lines
-from oldfriend.presenters.formatting import format_count
 
 MAX_FOUND = 20
 EMPTY_HINT = "Nothing yet. What was said and is not read: oldfriend stats"

@@ -89,9 +89,12 @@ class Subparsers(Protocol):
 
 
 def add_command(
-    commands: Subparsers, name: str, module: str, text: str, *, aliases: Sequence[str] = ()
+    commands: Subparsers, name: str, handler: str, text: str, *, aliases: Sequence[str] = ()
 ) -> argparse.ArgumentParser:
-    """Add a command with its module, a one-sentence description and names it had before."""
+    """Add a command with its handler, a one-sentence description and names it had before.
+
+    The handler is a module of ``cli`` and one of its functions, which is ``run`` if left out.
+    """
     parser = commands.add_parser(
         name,
         aliases=list(aliases),
@@ -99,7 +102,7 @@ def add_command(
         help=text,
         description=f"{text[0].upper()}{text[1:]}.",
     )
-    parser.set_defaults(module=module, parser=parser)
+    parser.set_defaults(handler=handler, parser=parser)
     return parser
 
 
@@ -262,10 +265,13 @@ def add_memory_commands(commands: Subparsers) -> None:
     )
     stats.add_argument("--json", action="store_true", help="print it as JSON")
     rebuild = add_command(
-        commands, "rebuild", "rebuild", "rebuild all beliefs from the journal of decisions"
+        commands,
+        "rebuild",
+        "database:run_rebuild",
+        "rebuild all beliefs from the journal of decisions",
     )
     rebuild.add_argument("--check", action="store_true", help="only report whether they match")
-    undo = add_command(commands, "undo", "undo", "undo a consolidation or an import")
+    undo = add_command(commands, "undo", "import_cmd:run_undo", "undo a consolidation or an import")
     undo.add_argument(
         "what",
         nargs="+",
@@ -378,7 +384,10 @@ def add_query_command(commands: Subparsers, name: str, text: str) -> argparse.Ar
 def add_thoughts_command(commands: Subparsers) -> None:
     """Add the command that shows thoughts and transcripts."""
     thoughts = add_command(
-        commands, "thoughts", "thoughts", "show the companion's own thoughts, and what led to them"
+        commands,
+        "thoughts",
+        "beliefs:run_thoughts",
+        "show the companion's own thoughts, and what led to them",
     )
     thoughts.add_argument(
         "--about", type=sanitize_text, metavar="NAME", help="only thoughts that mention this name"

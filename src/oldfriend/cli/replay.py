@@ -22,7 +22,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, ModelError
 from oldfriend.domain.setting_parsers import redact_url
-from oldfriend.presenters.formatting import format_count, format_money
+from oldfriend.presenters.base_schema import format_count, format_money
 from oldfriend.presenters.usage_schemas import format_allowance
 from oldfriend.replay.replay_run import ReplayEstimate, estimate_replay, run_replay
 from oldfriend.replay.replay_types import RULES_MODEL, ReplayRequest, ReplayResult

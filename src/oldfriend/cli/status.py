@@ -28,9 +28,9 @@ from oldfriend.learning.learning_scheduler import find_rollup_error
 from oldfriend.memory.deletion.audit_log import list_unverified
 from oldfriend.memory.people import list_people
 from oldfriend.memory.segments import count_waiting_segments as count_unread
-from oldfriend.presenters.formatting import format_count
+from oldfriend.presenters.base_schema import format_count
 from oldfriend.presenters.usage_schemas import allowance_as_json, format_allowance, format_cost
-from oldfriend.queues.queue_stats import QueueStats, load_queue_stats
+from oldfriend.queues.jobs_table import QueueStats, load_queue_stats
 from oldfriend.runtime.metrics import PlatformMetrics, collect_platform_metrics
 from oldfriend.runtime.wiring import open_app
 

@@ -74,7 +74,11 @@ def find_prior_entry(
     earlier = decided.get(entry.previous_seq)
     while earlier is not None and (
         (must_be_live and earlier.after.ended_at is not None)
-        or (earlier.previous_seq and earlier.segment is not None and earlier.segment == entry.segment)
+        or (
+            earlier.previous_seq
+            and earlier.segment is not None
+            and earlier.segment == entry.segment
+        )
     ):
         earlier = decided.get(earlier.previous_seq)
     return earlier

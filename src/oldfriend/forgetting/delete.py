@@ -53,8 +53,12 @@ from oldfriend.memory.import_writer import ExternalIdEntry, list_external_ids
 from oldfriend.memory.people import get_person_by_id, list_people, lock_person
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.queues.purge import delete_inbox_keys, purge_jobs
-from oldfriend.usage.model_calls import count_calls_by_model
-from oldfriend.usage.redaction import ExposedCalls, find_exposed_calls, redact_calls
+from oldfriend.usage.model_calls import (
+    ExposedCalls,
+    count_calls_by_model,
+    find_exposed_calls,
+    redact_calls,
+)
 
 RETENTION_JOB: Final = "retain"
 """The job that deletes messages older than the retention setting."""

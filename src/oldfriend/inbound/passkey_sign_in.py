@@ -16,7 +16,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Person
-from oldfriend.memory.passkeys import (
+from oldfriend.memory.credentials import (
     Passkey,
     find_passkey,
     insert_challenge,

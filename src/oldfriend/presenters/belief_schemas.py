@@ -23,8 +23,7 @@ from oldfriend.memory.belief_corrections import find_merge_survivor
 from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.evidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_stats_history
 from oldfriend.memory.receipts import MemoryUsage
-from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.formatting import format_exact_time, format_time
+from oldfriend.presenters.base_schema import Schema, describe, format_exact_time, format_time
 from oldfriend.presenters.message_schemas import Quoted, Words, WordsShape, evidence_as_json
 from oldfriend.turn.reason_texts import format_reasons
 from oldfriend.turn.retrieval import RecalledBelief

@@ -10,7 +10,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory.derived_evidence import list_premises
 from oldfriend.memory.receipts import MemoryUsage
 from oldfriend.memory.reflection_log import is_question
-from oldfriend.presenters.formatting import format_date, format_datetime, to_one_line
+from oldfriend.presenters.base_schema import format_date, format_datetime, to_one_line
 from oldfriend.presenters.message_schemas import evidence_as_text, format_message
 
 

@@ -13,7 +13,7 @@ from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
-from oldfriend.presenters.base_schema import Schema, describe
+from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import name_belief
 from oldfriend.presenters.deletion_text import (
     get_change_kind,
@@ -23,7 +23,6 @@ from oldfriend.presenters.deletion_text import (
     list_kept_sources,
     list_relearned,
 )
-from oldfriend.presenters.formatting import format_time
 
 MAX_LISTED: Final = 200
 """How many of a kind the API lists."""

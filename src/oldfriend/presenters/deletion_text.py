@@ -10,7 +10,7 @@ from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.deletion.audit_log import CleanupResult
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
-from oldfriend.presenters.formatting import format_count, to_one_line
+from oldfriend.presenters.base_schema import format_count, to_one_line
 
 MAX_SHOWN: Final = 8
 """How many lines of a kind are shown as text."""

@@ -11,15 +11,16 @@ from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import JournalOp
 from oldfriend.memory.segments import Segment
-from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.belief_schemas import Belief, content_as_json, name_belief, to_datetime
-from oldfriend.presenters.belief_text import format_belief_line
-from oldfriend.presenters.formatting import (
+from oldfriend.presenters.base_schema import (
+    Schema,
+    describe,
     format_date,
     format_datetime,
     format_exact_time,
     format_time,
 )
+from oldfriend.presenters.belief_schemas import Belief, content_as_json, name_belief, to_datetime
+from oldfriend.presenters.belief_text import format_belief_line
 from oldfriend.presenters.message_schemas import (
     MessageShape,
     Words,

@@ -8,9 +8,8 @@ from typing_extensions import override
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
-from oldfriend.presenters.base_schema import Schema, describe
+from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import BeliefHit
-from oldfriend.presenters.formatting import format_time
 from oldfriend.presenters.message_schemas import Words, build_words_fields, evidence_as_json
 from oldfriend.search import Reason, ReasonCause
 from oldfriend.turn.reason_texts import format_reason, format_reasons

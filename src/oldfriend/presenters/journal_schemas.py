@@ -13,9 +13,8 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence, JournalEntry, JournalOp
 from oldfriend.memory.journal import ChangeEffect, DayChanges
 from oldfriend.memory.reflection_log import ReflectionKind, ReflectionRecord, ReflectionTrigger
-from oldfriend.presenters.base_schema import Schema, describe
+from oldfriend.presenters.base_schema import Schema, describe, format_datetime, format_time
 from oldfriend.presenters.belief_schemas import BeliefShape, name_belief
-from oldfriend.presenters.formatting import format_datetime, format_time
 from oldfriend.presenters.history_schemas import format_author
 
 SOURCES: Final[Mapping[str, Literal["reflection", "slow tick"]]] = {

@@ -11,8 +11,7 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence
 from oldfriend.domain.messages import Message, Role, TrustClass, is_voice_message
-from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.formatting import format_time, to_one_line
+from oldfriend.presenters.base_schema import Schema, describe, format_time, to_one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,13 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.core_blocks import BlockName, CoreBlock, GlobalPersona, Suggestion, diff_lines
-from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.formatting import format_date, format_exact_time, format_time
+from oldfriend.presenters.base_schema import (
+    Schema,
+    describe,
+    format_date,
+    format_exact_time,
+    format_time,
+)
 from oldfriend.presenters.usage_schemas import LikelyCost
 from oldfriend.prompts.starter_personas import StarterPersona
 

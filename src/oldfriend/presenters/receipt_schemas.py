@@ -15,8 +15,7 @@ from oldfriend.memory.belief_views import get_memory
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.message_log import get_message
 from oldfriend.memory.receipts import Receipt, ReceiptItem
-from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.formatting import to_one_line
+from oldfriend.presenters.base_schema import Schema, describe, to_one_line
 from oldfriend.presenters.hit_schemas import Hit, ReasonShape
 from oldfriend.presenters.message_schemas import (
     MessageShape,

@@ -8,11 +8,9 @@ from pydantic import JsonValue
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.messages import Person
-from oldfriend.memory.api_tokens import ApiToken
-from oldfriend.memory.passkeys import Passkey
+from oldfriend.memory.credentials import ApiToken, Passkey
 from oldfriend.memory.web_sessions import Invitation, Principal, Scope, SignInMethod, WebSession
-from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.base_schema import Schema, describe, format_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

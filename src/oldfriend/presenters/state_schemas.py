@@ -15,9 +15,14 @@ from oldfriend.domain.memories import Mood, MoodSignal
 from oldfriend.domain.messages import sanitize_text
 from oldfriend.learning.learning_progress import LearningProgress
 from oldfriend.memory.mood import TimedMood
-from oldfriend.presenters.base_schema import SayingShape, Schema, describe
-from oldfriend.presenters.formatting import format_exact_time, format_time
-from oldfriend.queues.queue_stats import QUEUES
+from oldfriend.presenters.base_schema import (
+    SayingShape,
+    Schema,
+    describe,
+    format_exact_time,
+    format_time,
+)
+from oldfriend.queues.jobs_table import QUEUES
 from oldfriend.usage.costs import MICRODOLLARS
 
 

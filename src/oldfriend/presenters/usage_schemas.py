@@ -5,8 +5,7 @@ from typing import Final, Literal, Self
 
 from oldfriend.app.spend_limits import Allowance
 from oldfriend.domain.json import JsonValue
-from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.formatting import format_count, format_money
+from oldfriend.presenters.base_schema import Schema, describe, format_count, format_money
 from oldfriend.usage.costs import MICRODOLLARS, UsageTotals
 
 PURPOSE_LABELS: Final = {"background": "background work", "everything": "everything"}

@@ -49,7 +49,7 @@ from oldfriend.memory.vectors import (
 )
 from oldfriend.presenters.deletion_text import explain_unproved
 from oldfriend.presenters.receipt_schemas import NOT_SEARCHABLE
-from oldfriend.runtime.doctor_channels import check_channels, diagnose_bots
+from oldfriend.runtime.bot_connections import check_channels, diagnose_bots
 from oldfriend.runtime.learn_now import LEARNING_DISABLED
 from oldfriend.runtime.provider_roles import find_speech_fault
 from oldfriend.runtime.provider_setup import ProviderOffer, list_offers

@@ -389,8 +389,7 @@ async def open_database(url: str, *, create: bool = True) -> Database:
 
 def load_minilm_tokenizer() -> Callable[[str], Sequence[int]]:
     """Return the tokenizer of the local model, for comparing other graphs of it with ours."""
-    from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, MAX_INPUT_TOKENS
-    from oldfriend.llm.adapters.wordpiece import WordPiece
+    from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, MAX_INPUT_TOKENS, WordPiece
 
     vocabulary = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()
     return partial(WordPiece(vocabulary).encode, limit=MAX_INPUT_TOKENS)

@@ -13,8 +13,7 @@ from oldfriend.presenters.deletion_schemas import Forgot
 from oldfriend.presenters.history_schemas import Decided
 from oldfriend.presenters.hit_schemas import Hit, RecalledHits
 from oldfriend.presenters.message_schemas import Quoted, Words
-from oldfriend.sdk.memory import Memory, MemoryOpener
-from oldfriend.sdk.sync import MemorySync
+from oldfriend.sdk.memory import Memory, MemoryOpener, MemorySync
 
 __all__ = [
     "Belief",

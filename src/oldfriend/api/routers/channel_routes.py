@@ -21,9 +21,8 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.inbound.account_linking import create_code_for, unlink_channel
 from oldfriend.memory.identities import CODE_TTL, list_linked_people
 from oldfriend.memory.people import get_person
-from oldfriend.presenters.base_schema import SayingShape
+from oldfriend.presenters.base_schema import SayingShape, format_time
 from oldfriend.presenters.configuration_schemas import Bot, ChannelShape, Code, Paired
-from oldfriend.presenters.formatting import format_time
 from oldfriend.runtime.bot_connections import register_bot
 
 API_TIMEOUT_S: Final = 5.0

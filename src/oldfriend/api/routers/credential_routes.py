@@ -15,13 +15,14 @@ from oldfriend.api.idempotency import IdempotencyDep, OptionalIdempotencyKey
 from oldfriend.api.requests import Guest, PasskeyMade, TokenWanted
 from oldfriend.inbound.account_linking import cancel_invitation, create_invitation
 from oldfriend.inbound.passkey_sign_in import build_registration_options, register_passkey
-from oldfriend.memory.api_tokens import (
+from oldfriend.memory.credentials import (
+    delete_passkey,
     generate_api_token,
     list_api_tokens,
+    list_passkeys,
     revoke_api_token,
     save_api_token,
 )
-from oldfriend.memory.passkeys import delete_passkey, list_passkeys
 from oldfriend.memory.people import list_people
 from oldfriend.memory.web_sessions import list_invitations
 from oldfriend.presenters.sign_in_schemas import (

@@ -23,8 +23,7 @@ from oldfriend.memory.calendar_days import (
     list_session_spans,
     list_summaries_between,
 )
-from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.base_schema import Schema, describe, format_time
 
 MAX_EVENTS: Final = 3
 

@@ -21,9 +21,8 @@ from oldfriend.beliefs.entities import (
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import EntityKind, EntityStatus, RelationType
-from oldfriend.presenters.base_schema import Schema, describe
+from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import BeliefShape
-from oldfriend.presenters.formatting import format_time
 
 MAX_NODES: Final = 150
 

@@ -37,8 +37,7 @@ from oldfriend.memory.import_batches import (
     list_overlapping_batches,
 )
 from oldfriend.memory.web_sessions import Principal
-from oldfriend.presenters.base_schema import SayingShape, Schema, describe
-from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.base_schema import SayingShape, Schema, describe, format_time
 from oldfriend.presenters.usage_schemas import LikelyCost, to_dollars
 from oldfriend.runtime.learn_now import load_backlog, pause_learning, resume_learning
 from oldfriend.runtime.wiring import estimate_cost

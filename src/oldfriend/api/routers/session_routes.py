@@ -55,8 +55,7 @@ from oldfriend.memory.web_sessions import (
     redeem_sign_in_link,
 )
 from oldfriend.persona.core_block_updates import update_person
-from oldfriend.presenters.base_schema import SayingShape
-from oldfriend.presenters.formatting import format_time
+from oldfriend.presenters.base_schema import SayingShape, format_time
 from oldfriend.presenters.sign_in_schemas import (
     Asked,
     Ended,

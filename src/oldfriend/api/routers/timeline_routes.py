@@ -1,13 +1,22 @@
-"""Timeline routes: changes by day, differences between two days, tags and moods."""
+"""Timeline routes: changes by day, differences between two days, tags, moods and reflections."""
 
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
 from oldfriend.api.auth import CurrentUser, HubDep
-from oldfriend.api.cursors import AsOfParam, CursorParam, LimitParam, decode_offset, encode_values
+from oldfriend.api.cursors import (
+    MAX_NUMBER,
+    AsOfParam,
+    CursorParam,
+    LimitParam,
+    build_cursor_error,
+    decode_offset,
+    decode_values,
+    encode_values,
+)
 from oldfriend.beliefs.belief_pages import diff_beliefs
-from oldfriend.beliefs.queries import parse_as_of
+from oldfriend.beliefs.queries import get_transcript, list_transcripts, parse_as_of
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.memories import ObjectKind
 from oldfriend.memory.evidence import list_object_evidence
@@ -15,7 +24,15 @@ from oldfriend.memory.journal import count_changes_by_day
 from oldfriend.memory.mood import list_moods
 from oldfriend.memory.pagination import KIND_GROUPS, count_tags
 from oldfriend.presenters.belief_schemas import TagsShape
-from oldfriend.presenters.journal_schemas import BetweenShape, DayShape, DaysShape, TurnedShape
+from oldfriend.presenters.journal_schemas import (
+    BetweenShape,
+    DayShape,
+    DaysShape,
+    Thought,
+    Ticks,
+    TickShape,
+    TurnedShape,
+)
 from oldfriend.presenters.state_schemas import FeltShape, Moods
 
 MAX_TAGS: Final = 100
@@ -92,3 +109,42 @@ async def compare_days(
         counts=found.counts,
         next=None if found.next_cursor is None else encode_values([found.next_cursor]),
     )
+
+
+reflections_router = APIRouter(prefix="/thinking", tags=["memory"])
+
+
+@reflections_router.get("", summary="When it thought")
+async def show_all(
+    me: CurrentUser,
+    hub: HubDep,
+    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 50,
+) -> Ticks:
+    """Of the last 14 days, the last first: why, what it took, how much came of it."""
+    async with hub.app.db.begin_read() as tx:
+        found = await list_transcripts(tx, me.person.id, now=hub.app.clock())
+    if cursor is not None:
+        found = [each for each in found if (each.ran_at, each.id) < decode_tick_cursor(cursor)]
+    page = found[:limit]
+    return Ticks(
+        items=tuple(TickShape.from_domain(each, zone=me.person.zone) for each in page),
+        next=encode_values([page[-1].ran_at, page[-1].id]) if len(found) > limit else None,
+    )
+
+
+def decode_tick_cursor(cursor: str) -> tuple[int, str]:
+    """Decode time and id of a page's last reflection. Raises ApiError."""
+    match decode_values(cursor):
+        case [int(ran_at), str(tick)] if abs(ran_at) < MAX_NUMBER:
+            return ran_at, tick
+        case _:
+            raise build_cursor_error()
+
+
+@reflections_router.get("/{tick}", summary="What it said to itself")
+async def show_one(tick: str, me: CurrentUser, hub: HubDep) -> Thought:
+    """What it was shown, in brief, and what it answered."""
+    async with hub.app.db.begin_read() as tx:
+        found = await list_transcripts(tx, me.person.id, now=hub.app.clock())
+    return Thought.from_domain(get_transcript(found, tick), zone=me.person.zone)

@@ -26,7 +26,6 @@ from oldfriend.db.json.document import JsonDocument
 from oldfriend.db.json.document_reader import JsonText, TermPacker, load_database
 from oldfriend.db.schema import Migration, load_migrations
 from oldfriend.db.sqlite.connection import check_path_encoding, create_private_folder, is_writable
-from oldfriend.db.sqlite.group_commit import SqliteWriteContext
 from oldfriend.db.sqlite.sqlite_database import (
     MemoryDatabase,
     MemoryReadContext,
@@ -34,6 +33,7 @@ from oldfriend.db.sqlite.sqlite_database import (
     create_in_memory,
 )
 from oldfriend.db.sqlite.sqlite_migrations import build_read_only_error
+from oldfriend.db.sqlite.sqlite_transaction import SqliteWriteContext
 from oldfriend.domain.errors import StoreBusy, StoreFull, StoreNotFound, StoreUnusable
 
 DISK_FULL_ERRNOS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -29,10 +29,13 @@ from oldfriend.db.sqlite.connection import (
     map_sqlite_errors,
     open_connection,
 )
-from oldfriend.db.sqlite.group_commit import SqliteWriteContext
 from oldfriend.db.sqlite.pool import ReaderPool, WriterConnection
 from oldfriend.db.sqlite.sqlite_migrations import migrate, run_steps
-from oldfriend.db.sqlite.sqlite_transaction import SqliteReadContext, SqliteTransaction
+from oldfriend.db.sqlite.sqlite_transaction import (
+    SqliteReadContext,
+    SqliteTransaction,
+    SqliteWriteContext,
+)
 from oldfriend.domain.errors import StoreBusy, StoreError
 
 MAIN_FILE, WAL_FILE = 0, 1  # SQLite's numbers of these files

@@ -25,12 +25,12 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.lang.clauses import split_clauses
 from oldfriend.llm.adapters.minilm import (
     BUNDLED_FOLDER,
+    WordPiece,
     WordVectors,
     load_word_vectors,
     open_session,
     verify_checksums,
 )
-from oldfriend.llm.adapters.wordpiece import WordPiece
 from oldfriend.llm.reading import Passage, Reading, TaggedClause
 
 if TYPE_CHECKING:
