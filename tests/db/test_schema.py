@@ -207,10 +207,10 @@ MANY = 500
 KILLED_WHILE_CONVERTING = """
 import os, sys
 from pathlib import Path
-from oldfriend.db import conversions
+from oldfriend.db import schema
 from oldfriend.db.sqlite.sqlite_database import open_sqlite
 
-done, pack = [], conversions.{function}
+done, pack = [], schema.{function}
 
 def pack_and_die(*given):
     done.append(given)
@@ -218,7 +218,7 @@ def pack_and_die(*given):
         os.kill(os.getpid(), 9)
     return pack(*given)
 
-conversions.{function} = pack_and_die
+schema.{function} = pack_and_die
 open_sqlite(Path(sys.argv[1]))
 """
 

@@ -38,7 +38,7 @@ from oldfriend.channels.telegram.telegram_channel import TelegramChannel
 
 async def main():
     telegram = TelegramChannel(sys.argv[2], base_url=sys.argv[3], folder=Path(sys.argv[1]))
-    sending = asyncio.create_task(telegram.send(sys.argv[4], "hi", key="reply/0"))
+    sending = asyncio.create_task(telegram.send(sys.argv[4], "hi", send_key="reply/0"))
     if sys.argv[5:]:  # it loses what it held; the call goes on
         await asyncio.sleep(float(sys.argv[5]))
         sending.cancel()
