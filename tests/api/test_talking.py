@@ -21,7 +21,7 @@ from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import get_person, list_people
 from oldfriend.memory.web_sessions import Principal
-from oldfriend.persona.core_block_updates import update_person
+from oldfriend.persona.profile_names import update_person
 from oldfriend.presenters.receipt_schemas import receipt_as_json, receipt_as_text, resolve_receipt
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.replies.reply_worker import answer_message

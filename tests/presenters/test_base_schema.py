@@ -15,7 +15,6 @@ COMMANDS = [
     "beliefs",
     "consolidate",
     "core",
-    "cost",
     "diff",
     "forget",
     "import_cmd",
@@ -25,8 +24,6 @@ COMMANDS = [
     "say",
     "stats",
     "status",
-    "thoughts",
-    "why",
 ]
 
 

@@ -41,7 +41,6 @@ from oldfriend.persona.core_block_updates import (
     accept_suggestion,
     apply_starting_point,
     decline_suggestion,
-    set_companion_name,
     update_style,
     write_core_block,
 )
@@ -51,6 +50,7 @@ from oldfriend.persona.drafts import (
     draft_core_blocks,
     estimate_draft_tokens,
 )
+from oldfriend.persona.profile_names import set_companion_name
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
 from oldfriend.persona.sources import SourceChunk, load_source_chunks
 from oldfriend.presenters.base_schema import format_count, format_money

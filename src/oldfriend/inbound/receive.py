@@ -71,7 +71,7 @@ from oldfriend.inbound.system_replies import SystemReply, build_system_reply, de
 from oldfriend.inbound.voice_messages import is_transcribed
 from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity, record_code_attempt
 from oldfriend.memory.people import get_person_by_id, move_chats
-from oldfriend.persona.core_block_updates import update_person
+from oldfriend.persona.profile_names import update_person
 from oldfriend.queues.outbox import clear_chat_blocked, find_block_reason, mark_chat_blocked
 
 ZONE_COMMAND: Final = re.compile(

@@ -32,10 +32,10 @@ from oldfriend.memory.people import MAX_COMPANION_NAME_LENGTH, find_companion, g
 from oldfriend.persona.core_block_updates import (
     accept_suggestion,
     decline_suggestion,
-    set_companion_name,
     write_core_block,
 )
 from oldfriend.persona.drafts import RULES_ORIGIN, draft_core_blocks, estimate_draft_tokens
+from oldfriend.persona.profile_names import set_companion_name
 from oldfriend.persona.soul_file import SOUL_FILE_NAME
 from oldfriend.persona.sources import split_text
 from oldfriend.presenters.persona_schemas import (

@@ -54,7 +54,7 @@ from oldfriend.memory.web_sessions import (
     record_failed_sign_in,
     redeem_sign_in_link,
 )
-from oldfriend.persona.core_block_updates import update_person
+from oldfriend.persona.profile_names import update_person
 from oldfriend.presenters.base_schema import SayingShape, format_time
 from oldfriend.presenters.sign_in_schemas import (
     Asked,
