@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.cli.database import find_mismatches
+from oldfriend.cli.database_commands import find_mismatches
 from oldfriend.config.keys import DELETION_KEY_VARIABLE
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database

@@ -225,7 +225,10 @@ def add_transfer_commands(commands: Subparsers) -> None:
         help="the file to write (default: standard output)",
     )
     convert = add_command(
-        commands, "convert", "database:run_convert", "copy everything into another type of database"
+        commands,
+        "convert",
+        "database_commands:run_convert",
+        "copy everything into another type of database",
     )
     names = "sqlite:///PATH, json:///PATH or postgresql://…"
     convert.add_argument("source", metavar="FROM", help=names)
@@ -502,7 +505,9 @@ def add_admin_commands(commands: Subparsers) -> None:
         help="list; or: rename OLD NEW",
     )
     add_command(commands, "doctor", "doctor", "check the database, settings and connections")
-    add_command(commands, "migrate", "database:run_migrate", "update the database to this version")
+    add_command(
+        commands, "migrate", "database_commands:run_migrate", "update the database to this version"
+    )
     bench = add_command(commands, "bench", "evals", "measure search quality, speed and size")
     bench.set_defaults(measurement="bench")
     bench.add_argument("--json", metavar="FILE", help="also write the results to a file")

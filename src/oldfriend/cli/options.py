@@ -267,7 +267,7 @@ def add_memory_commands(commands: Subparsers) -> None:
     rebuild = add_command(
         commands,
         "rebuild",
-        "database:run_rebuild",
+        "database_commands:run_rebuild",
         "rebuild all beliefs from the journal of decisions",
     )
     rebuild.add_argument("--check", action="store_true", help="only report whether they match")
