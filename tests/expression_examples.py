@@ -74,6 +74,7 @@ def of_books() -> None:
 def of_references() -> None:
     """Of the words by which people are called by a role."""
     for grammar in list_reference_grammars(SPOKEN):
+        grammar.list_roles(" ".join(grammar.words))
         for name, kept in vars(ReferenceGrammar).items():
             if isinstance(kept, cached_property):
                 getattr(grammar, name)

@@ -43,6 +43,8 @@ FOUND: Final = 10
 USEFUL_ENGLISH, USEFUL, PRESENTED_WRONG, CAPTURED, RIGHT = 65.0, 50.0, 5.0, 35.0, 90.0
 """Percent that are aimed at without a model."""
 ROLES: Final[Mapping[str, Role]] = {"person": "person", "companion": "companion", "other": "other"}
+SPACED: Final = r"[^\W_\u2e80-\U0003ffff]"
+"""A letter or digit that would continue a word; Chinese and Japanese put no blank around one."""
 Record = Mapping[str, Any]
 
 
@@ -188,8 +190,8 @@ def holds(text: str, form: str) -> bool:
 
 def find_form(text: str, form: str) -> re.Match[str] | None:
     """Find a form in a text, as a word of its own where words have blanks between them."""
-    before = r"(?<![^\W_])" if form[:1].isascii() else ""
-    after = r"(?![^\W_])" if form[-1:].isascii() else ""
+    before = f"(?<!{SPACED})" if form[:1].isascii() else ""
+    after = f"(?!{SPACED})" if form[-1:].isascii() else ""
     return re.search(f"{before}{re.escape(form.casefold())}{after}", text.casefold())
 
 

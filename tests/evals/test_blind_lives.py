@@ -82,6 +82,8 @@ def test_a_value_is_a_word_of_its_own_where_words_have_blanks() -> None:
     assert holds("It was on May 3.", "3")
     assert not holds("It was on May 30.", "3")
     assert holds("我住在成都。", "成都")
+    assert holds("我在2013年来的", "2013")
+    assert not holds("我的电话是120131", "2013")
 
 
 def test_nothing_stored_is_told_as_such() -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Final, TypeAlias
 
 from oldfriend.domain.memories import Entity
@@ -17,6 +17,7 @@ MAX_TEXT: Final = 600
 _MAX_ADJECTIVES: Final = 3
 """Words between "my" and a role: "my six year old daughter"."""
 _WORD_BEFORE: Final = re.compile(r"([\w'-]{1,60}) {1,20}$")
+_WORD: Final = re.compile(r"[\w'-]+")
 _UNSPACED: Final = re.compile("[\u2e80-\U0010ffff]")
 
 Span: TypeAlias = tuple[int, int]
@@ -45,13 +46,9 @@ class ReferenceGrammar:
 
     def __init__(self, language: str) -> None:
         """Read the files of the language."""
-        pack = load_language_pack(language)
-        self._data = pack.read("references")
+        self._data = load_language_pack(language).read("references")
         self.language = language
         self.has_spaces = get_traits(language).spaces
-        kin_words = pack.read("questions").get("kin_words", {})
-        words = {**kin_words, **get_role_words(language), **self._data["words"]}
-        self.words: Mapping[str, str] = {fold_text(word): role for word, role in words.items()}
         self.own = self._split("own")
         self.others = self._split("others")
         self.not_alone = self._split("not_alone")
@@ -61,12 +58,17 @@ class ReferenceGrammar:
         return tuple(sorted(folded, key=len, reverse=True))
 
     @cached_property
-    def role_pattern(self) -> re.Pattern[str]:
-        """Pattern of a word for a role, without the ending of a plural or possessive."""
-        longest_first = sorted(map(re.escape, self.words), key=len, reverse=True)
-        words = f"(?:{'|'.join(longest_first)})"
-        whole = rf"(?<![\w-]){words}(?=(?:'s|s'?|')?(?![\w-]))" if self.has_spaces else words
-        return re.compile(whole)
+    def words(self) -> Mapping[str, str]:
+        """The words for roles, folded, and what each stands for."""
+        kin_words = load_language_pack(self.language).read("questions").get("kin_words", {})
+        words = {**kin_words, **get_role_words(self.language), **self._data["words"]}
+        return {fold_text(word): role for word, role in words.items()}
+
+    def has_own(self, folded: str) -> bool:
+        """Tell whether a folded text has a word for what is the speaker's."""
+        if not self.has_spaces:
+            return any(each in folded for each in self.own)
+        return not {*_WORD.findall(folded)}.isdisjoint(self.own)
 
     @cached_property
     def before(self) -> re.Pattern[str]:
@@ -94,8 +96,9 @@ class ReferenceGrammar:
         return re.compile(self._data["plays"])
 
     def list_roles(self, folded: str) -> list[re.Match[str]]:
-        """List the words for roles in a folded text."""
-        return [*self.role_pattern.finditer(folded)]
+        """List the words for roles in a folded text, each without its ending."""
+        there = tuple(word for word in self.words if word in folded)
+        return [*_compile_roles(there, self.has_spaces).finditer(folded)] if there else []
 
     def find_whose(self, folded: str, start: int) -> tuple[bool | None, int]:
         """Return whether a role is the asker's, and where the words begin that say so.
@@ -132,6 +135,14 @@ class ReferenceGrammar:
         is_owned = bool(before) and self.before.fullmatch(before, len(before) - 1) is not None
         is_others = is_owned or before.endswith(self.others)
         return False if is_others else None, len(before)
+
+
+@lru_cache(maxsize=256)
+def _compile_roles(words: tuple[str, ...], has_spaces: bool) -> re.Pattern[str]:
+    """Compile the pattern of words for roles, without the ending of a plural or possessive."""
+    longest_first = sorted(map(re.escape, words), key=len, reverse=True)
+    either = f"(?:{'|'.join(longest_first)})"
+    return re.compile(rf"(?<![\w-]){either}(?=(?:'s|s'?|')?(?![\w-]))" if has_spaces else either)
 
 
 @cache
@@ -180,6 +191,8 @@ def find_role_references(
     found: dict[int, RoleReference] = {}
     grammars = sorted(list_reference_grammars(folded), key=lambda each: each.language != language)
     for grammar in grammars:
+        if grammar.language != language and not names and not grammar.has_own(folded):
+            continue  # nothing explicit, and reading a grammar's words takes milliseconds
         for each in _ReferenceReader(grammar, folded, names).list_all():
             if each.is_explicit or grammar.language == language:
                 found.setdefault(each.span[0], each)

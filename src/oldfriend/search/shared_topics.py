@@ -1,8 +1,15 @@
 """Content terms: the stems of a text's content words, by which two texts share a topic."""
 
+from typing import Final
+
+from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, to_term, tokenize
 
+_CACHED_TEXTS: Final = 4096
+"""The beliefs of a long life, which each segment that is read is compared with."""
 
+
+@text_lru_cache(_CACHED_TEXTS)
 def extract_content_terms(text: str, language: str) -> frozenset[int]:
     """Return the stems of a text's content words; in unspaced scripts, pairs of characters."""
     return frozenset(
