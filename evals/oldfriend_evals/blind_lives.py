@@ -275,10 +275,13 @@ def told_of(language: str, counts: Counter[str]) -> list[Measure]:
         ("useful answers", "useful", "answerable", at_least(useful)),
         ("useful answers told as sure", "useful_sure", "answerable", None),
         ("wrong presented as right", "presented_wrong", "asked", at_most(PRESENTED_WRONG)),
-        ("refused where nothing was said", "refused", "unanswerable", None),
+        ('"I don\'t remember" where nothing was said', "refused", "unanswerable", None),
+        ('"I don\'t remember" where it was said', "honest", "answerable", None),
         ("answers found among ten", "found", "answerable", None),
         ("facts captured", "captured", "facts", at_least(CAPTURED)),
         ("stored beliefs that are right", "right", "stored", at_least(RIGHT)),
+        ("stored beliefs that are wrong", "wrong", "stored", None),
+        ("stored beliefs that are junk", "junk", "stored", None),
     )
     return [
         Measure(

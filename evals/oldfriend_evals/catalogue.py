@@ -29,6 +29,7 @@ from oldfriend_evals.page_events import measure_page_events
 from oldfriend_evals.page_lists import measure_page_lists
 from oldfriend_evals.page_scrolling import measure_page_scrolling
 from oldfriend_evals.page_weight import measure_page_weight
+from oldfriend_evals.poison.measure_gates import measure_false_refusals
 from oldfriend_evals.quality import measure_finding
 from oldfriend_evals.reader_cost import measure_reading
 from oldfriend_evals.remembering import measure_remembering
@@ -50,6 +51,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "ties": measure_ties,
         "answers": measure_answers,
         "blind lives": measure_blind_lives,
+        "gates": measure_false_refusals,
         "reading": measure_reading,
         "model reading": measure_model_reading,
         "reply prompts": measure_reply_prompts,

@@ -321,8 +321,8 @@ async def write_and_enqueue_reply(
 ) -> Message:
     """Write the reply next to what it answers, and enqueue its delivery where needed.
 
-    If it is no answer, a marker follows it. The companion's words are not searchable, so that they
-    are not found in place of the person's.
+    If it is no answer, a marker follows it. Only a model's words can be found again: those of rules
+    quote the person's, and would be found in place of them.
     """
     unlogged = UnloggedMessage(
         role="companion",
@@ -333,7 +333,8 @@ async def write_and_enqueue_reply(
         trust="companion",
     )
     target = build_turn_target(chat, utterance.message, language=outcome.reply.language)
-    reply = await write_message(tx, target, unlogged, now=now, is_searchable=False)
+    is_searchable = outcome.reply.is_from_model and outcome.failure_kind is None
+    reply = await write_message(tx, target, unlogged, now=now, is_searchable=is_searchable)
     assert reply is not None
     if outcome.failure_kind is not None:
         await write_marker(tx, chat, utterance.message, outcome.failure_kind, now=now)

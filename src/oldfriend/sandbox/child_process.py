@@ -135,3 +135,13 @@ def measure_peak_bytes() -> int:
             if line.startswith(PEAK_FIELD):
                 return int(line.removeprefix(PEAK_FIELD).split()[0]) << 10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * PEAK_UNIT
+
+
+def disable_telemetry() -> None:
+    """Keep libraries in this process and its children from recording their use and reporting it.
+
+    ONNX Runtime would otherwise write events into the home folder and send them to its maker. The
+    libraries read this when they are imported.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"

@@ -92,6 +92,7 @@ class Reply:
     items: tuple[ReceiptItem, ...] = ()
     details: Mapping[str, JsonValue]
     is_introduction: bool = False  # says what the companion is, once per install
+    is_from_model: bool = False  # no quotes by rules, and no notice
 
     @property
     def dropped_message_ids(self) -> tuple[MessageId, ...]:

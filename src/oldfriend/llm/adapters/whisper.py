@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from threading import Timer
+from types import ModuleType
 from typing import Final, Protocol
 
 import numpy as np
@@ -32,7 +33,7 @@ from oldfriend.llm.adapters.decoder_process import MAX_RECORDING_S, SAMPLE_RATE
 from oldfriend.llm.embedding import Account
 from oldfriend.llm.model import Completion, ModelCall
 from oldfriend.llm.speech import Transcription, build_audio_request, check_audio_size
-from oldfriend.sandbox.child_process import OUT_OF_MEMORY, start_child
+from oldfriend.sandbox.child_process import OUT_OF_MEMORY, disable_telemetry, start_child
 
 DECODER_MODULE: Final = "oldfriend.llm.adapters.decoder_process"
 SAMPLE_BYTES: Final = 4
@@ -209,7 +210,7 @@ def load_whisper(folder: Path) -> WhisperModel:
     if (problem := find_problem(folder)) is not None:
         raise ModelNotSetUp(problem)
     try:
-        model: WhisperModel = import_module("faster_whisper").WhisperModel(
+        model: WhisperModel = import_faster_whisper().WhisperModel(
             str(folder), device="auto", compute_type="default", local_files_only=True
         )
     except (ImportError, OSError, RuntimeError, ValueError, LookupError) as error:
@@ -222,6 +223,12 @@ def load_whisper(folder: Path) -> WhisperModel:
             )
         ) from error
     return model
+
+
+def import_faster_whisper() -> ModuleType:
+    """Import the library; neither it nor what it rests on reports its use. Raises ImportError."""
+    disable_telemetry()
+    return import_module("faster_whisper")
 
 
 def find_problem(folder: Path) -> str | None:
@@ -240,7 +247,7 @@ def find_problem(folder: Path) -> str | None:
             missing=", ".join(missing),
         )
     try:
-        import_module("faster_whisper")
+        import_faster_whisper()
     except ImportError:
         return EXTRA_MISSING
     return None

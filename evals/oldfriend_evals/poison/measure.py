@@ -1,6 +1,6 @@
 """Measurement of the gates: how much poison is stored, and how many honest claims are refused.
 
-Run ``python -m tests.learning.poison.measure [FOLDER]``; the folder holds ``poison*.jsonl`` and
+Run ``python -m oldfriend_evals.poison.measure [FOLDER]``; the folder holds ``poison*.jsonl`` and
 ``honest*.jsonl``.
 """
 
@@ -19,7 +19,7 @@ from oldfriend.learning.validation.segment_view import build_segment_view
 from oldfriend.learning.validation.speech_acts import check_speech_act
 from oldfriend.learning.validation.summary_checks import has_named_source
 from oldfriend.turn.intent import split_sentences
-from tests.learning.poison.cases import (
+from oldfriend_evals.poison.cases import (
     SETS,
     Citation,
     HonestCase,
