@@ -9,7 +9,6 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 import argparse
 import asyncio
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -26,7 +25,7 @@ from oldfriend.cli.options import (
     parse_days,
     parse_positive,
 )
-from oldfriend.cli.output import sanitize_output
+from oldfriend.cli.output import discard_output, sanitize_output
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.messages import sanitize_text
 
@@ -73,13 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"oldfriend: {what} cannot be used ({error.strerror or error}).", file=sys.stderr)
         return EXIT_FAILED
     return code
-
-
-def discard_output() -> None:
-    """Redirect standard output to the null device: its disk is full or its reader is gone."""
-    null_device = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null_device, sys.stdout.fileno())
-    os.close(null_device)
 
 
 def tolerate_bad_input() -> None:

@@ -1,6 +1,7 @@
 """Output: tables and streams on which untrusted text cannot control the terminal."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -150,3 +151,10 @@ class StatusLine:
         if self._is_shown:
             self._write(CLEAR_LINE)
             sys.stderr.flush()
+
+
+def discard_output() -> None:
+    """Redirect standard output to the null device: its disk is full or its reader is gone."""
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_device, sys.stdout.fileno())
+    os.close(null_device)
