@@ -11,7 +11,7 @@ from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.rule_extraction.rule_loader import precompile_rule_book
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend_evals.measuring import Measure, Scope, at_most
 from oldfriend_evals.stores import line_with_history, temporary_house
 
