@@ -27,6 +27,7 @@ from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.llm.embedding import Vectors
+from oldfriend.sandbox.resource_limits import disable_telemetry
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -263,6 +264,7 @@ def verify_checksums(folder: Path, *, only: str = "") -> None:
 
 def open_session(graph: Path, threads: int) -> "InferenceSession":
     """Open an ONNX session; the runtime is imported lazily because most commands never embed."""
+    disable_telemetry()
     try:
         import onnxruntime
     except ImportError as error:
@@ -274,6 +276,7 @@ def open_session(graph: Path, threads: int) -> "InferenceSession":
             )
         ) from error
 
+    onnxruntime.disable_telemetry_events()  # where another program has imported it before
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3  # errors only: a missing GPU is not worth a warning
