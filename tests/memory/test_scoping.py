@@ -417,6 +417,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
         ]
     for chat in chats:
         await message_log.list_recent_messages(tx, person, chat, limit=50)
+        await message_log.get_last_seq(tx, person)
         await message_log.find_chat_language(tx, person, chat)
         await message_log.has_earlier_messages(tx, person, chat, before=100)
         await message_log.list_messages_after_seq(tx, person, chat, after=0)

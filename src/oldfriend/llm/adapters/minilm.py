@@ -27,7 +27,7 @@ from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.llm.embedding import Vectors
-from oldfriend.sandbox.resource_limits import disable_telemetry
+from oldfriend.sandbox.child_process import disable_telemetry
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
