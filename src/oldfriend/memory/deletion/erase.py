@@ -404,10 +404,11 @@ def redact_details(details: str, plan: DeletionPlan) -> str:
 
 
 def remove_ids(value: JsonValue, deleted_ids: Collection[str]) -> JsonValue:
-    """Remove these ids from all lists in a JSON value."""
+    """Remove these ids from all lists in a JSON value, and what is told under them by name."""
     match value:
         case dict():
-            return {name: remove_ids(each, deleted_ids) for name, each in value.items()}
+            left = {name: each for name, each in value.items() if name not in deleted_ids}
+            return {name: remove_ids(each, deleted_ids) for name, each in left.items()}
         case list():
             kept = (each for each in value if not (isinstance(each, str) and each in deleted_ids))
             return [remove_ids(each, deleted_ids) for each in kept]
