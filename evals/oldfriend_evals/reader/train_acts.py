@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from oldfriend.lang.message_acts import ACTS, BUCKETS, WEIGHTS_FILE, MessageAct, list_features
+from oldfriend_evals.checksums import write_checksums
 from oldfriend_evals.reader.material import FOLDER, is_held_out, load_chats
 
 INVERSE_PENALTY: Final = 8.0
@@ -127,6 +128,7 @@ def main() -> None:
         weights=model.coef_.T.astype(np.float16),
         bias=model.intercept_.astype(np.float32),
     )
+    write_checksums(WEIGHTS_FILE.parent, [WEIGHTS_FILE.name])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, open_session, verify_checksums
+from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, open_session, verify_model_files
 from oldfriend.llm.adapters.pair_encoding import PairEncoder
 from oldfriend.llm.adapters.word_vectors import WordVectors, load_word_vectors
 from oldfriend.llm.adapters.wordpiece import WordPiece
@@ -54,8 +54,8 @@ class NetworkLoader:
 @lru_cache(maxsize=4)
 def _load_once(folder: Path, name: str, threads: int) -> BundledNetwork:
     """Load a network; several memories of one process share it."""
-    verify_checksums(folder, only=name)
-    verify_checksums(BUNDLED_FOLDER)
+    verify_model_files(folder, only=name)
+    verify_model_files(BUNDLED_FOLDER)
     try:
         vocabulary = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()
         return BundledNetwork(
