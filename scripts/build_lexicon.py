@@ -17,14 +17,14 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable
 from importlib import resources
-from pathlib import Path
 
 import numpy as np
 
-from oldfriend.search.spelling import LANGUAGES, STEPS_PER_BIT
+from oldfriend.search.fusion import WEIGHTS_FILE
+from oldfriend.search.spelling import LANGUAGES, LEXICON_FILE, STEPS_PER_BIT
 from oldfriend.search.tokenizer import stem_word
+from oldfriend_evals.checksums import write_checksums
 
-TARGET = Path(__file__).parents[1] / "src/oldfriend/search/lexicon.npz"
 MOST_STEMS = 80_000
 UNSEEN = 50
 """What pyspellchecker counts for a word of its dictionary that the subtitles do not hold."""
@@ -61,7 +61,8 @@ def main() -> None:
     for language in LANGUAGES:
         terms, steps = commonest_stems(language)
         arrays[f"{language}_terms"], arrays[f"{language}_steps"] = terms, steps
-    np.savez(TARGET, **arrays)
+    np.savez(LEXICON_FILE, **arrays)
+    write_checksums(LEXICON_FILE.parent, [WEIGHTS_FILE.name, LEXICON_FILE.name])
 
 
 def commonest_stems(language: str) -> tuple[np.ndarray, np.ndarray]:

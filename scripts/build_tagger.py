@@ -12,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from build_minilm import Array, _floats, _ids, write_checksums
+from build_minilm import Array, _floats, _ids
 from build_reader import TARGET, ReaderGraph, calibrate
 from onnx import TensorProto, helper
+
+from oldfriend_evals.checksums import write_checksums
 
 
 class TaggerGraph(ReaderGraph):

@@ -1,32 +1,40 @@
-"""Learn the weights of `memory/search` anew and write them beside it.
+"""Learn the weights of search anew and write them where they ship, with their checksum.
 
-    OLDFRIEND_BENCH_DATA=…/locomo_dev.json.gz python scripts/learn_fusion.py [FILE]
+    [OLDFRIEND_BENCH_DATA=…/locomo_dev.json.gz] python scripts/learn_fusion.py [FILE]
 
-Learns from LoCoMo, our own conversations and the lives together. Without LoCoMo it stops: weights
-learned from less would be worse, and nobody would see why. Says at which threshold nine of ten
-questions are answered that have an answer: `values.GOOD_ENOUGH`.
+Learns from our own conversations and the lives, and says how well each kind of them is found with
+what the others taught, and at which threshold nine of ten questions are answered that have an
+answer: `MIN_ANSWER_PROBABILITY`. LoCoMo (CC BY-NC) is never learned from: where its file is named,
+it measures what was learned.
 """
 
 import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 
 from oldfriend.llm.adapters.minilm import MiniLM
-from oldfriend.search.fusion import SearchWeights
-from oldfriend.search.types import Floats
+from oldfriend.search.fusion import WEIGHTS_FILE, FusionModel, SearchWeights
+from oldfriend.search.spelling import LEXICON_FILE
+from oldfriend.search.types import MIN_ANSWER_PROBABILITY, Floats
+from oldfriend_evals.checksums import write_checksums
 from oldfriend_evals.finding import (
     Case,
     Embed,
     Learned,
+    Recall,
+    abstention,
+    answerable_cases,
     answerable_left_out,
     judged_of,
+    kinds_left_out,
     learned_without,
+    recall_with,
     scores_of,
     unanswerable_cases,
 )
@@ -38,34 +46,38 @@ from oldfriend_evals.material import (
     own_conversations,
 )
 
-LEARNED = Path(__file__).parent.parent / "src/oldfriend/search/learned.json"
 ANSWERED = 0.9
 
 
 def main() -> int:
-    """Learn, write, say what was written."""
+    """Learn, write, say what was written and how good it is."""
+    embed = local_embedder()
+    weights, about = learn(embed)
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else WEIGHTS_FILE
+    target.write_text(as_text(as_json(weights, about)), "utf-8")
+    if target == WEIGHTS_FILE:
+        write_checksums(target.parent, [target.name, LEXICON_FILE.name])
+    say(f"wrote {target}")
     data = os.environ.get("OLDFRIEND_BENCH_DATA")  # noqa: TID251  (a script is its own edge)
-    if not data:
-        print("OLDFRIEND_BENCH_DATA names no LoCoMo file; nothing learned.", file=sys.stderr)  # noqa: T201
-        return 1
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else LEARNED
-    target.write_text(as_text(learned(Path(data), local_embedder())), "utf-8")
-    print(f"wrote {target}")  # noqa: T201
+    if data:
+        say(describe("LoCoMo, measured only", measure_locomo(Path(data), embed, weights.fusion)))
     return 0
 
 
-def learned(data: Path, embed: Embed) -> dict[str, object]:
-    """Everything that is learned, from all conversations."""
-    conversations = locomo_conversations(data) + own_conversations() + life_conversations()
+def learn(embed: Embed) -> tuple[SearchWeights, str]:
+    """Return everything that is learned, and what it was learned from."""
+    conversations = own_conversations() + life_conversations()
     lessons = lessons_of(conversations, embed)
     # Scores are surer on questions that were learned from; what rests on them must not be.
     held_out = learned_without(lessons.all)
     without_answer = unanswerable_cases(conversations, embed)
+    for line in describe_left_out(lessons.whole, [*without_answer, *lessons.small], held_out):
+        say(line)
     judged_cases = [*lessons.whole, *lessons.bare, *without_answer, *lessons.small]
     judged = judged_of(judged_cases, held_out)
     has_answer = np.array([float(bool(case.evidence_count)) for case in judged_cases])
     judgement, shift = learn_probability(judged, has_answer)
-    print(f"{ANSWERED:.0%} are answered at {threshold_of(judged_cases, judged):.2f}")  # noqa: T201
+    say(f"{ANSWERED:.0%} are answered at {threshold_of(judged_cases, judged):.2f}")
     weights = SearchWeights(
         feature_names=lessons.whole[0].names,
         fusion=learn_fusion([case.lesson for case in lessons.all]),
@@ -75,11 +87,41 @@ def learned(data: Path, embed: Embed) -> dict[str, object]:
     )
     about = (
         f"Learned {datetime.now(UTC):%Y-%m-%d} by scripts/learn_fusion.py from "  # noqa: TID251
-        f"{len(lessons.whole)} questions of {len(conversations)} conversations: LoCoMo (five, "
-        "CC BY-NC 4.0, not in this repository), evals/conversations and evals/blind. Vectors: "
-        "all-MiniLM-L6-v2, int8."
+        f"{len(lessons.whole)} questions of {len(conversations)} conversations that were written "
+        "for Oldfriend: evals/conversations and evals/blind. Vectors: all-MiniLM-L6-v2, int8."
     )
-    return as_json(weights, about)
+    return weights, about
+
+
+def describe_left_out(
+    answerable: Sequence[Case], others: Sequence[Case], held_out: Learned
+) -> Iterator[str]:
+    """Yield how well each kind is found, and what has no answer is told, by what others taught."""
+    for kind in kinds_left_out(answerable, held_out):
+        yield describe(kind.kind, kind.ours)
+    told = abstention(answerable, others, threshold=MIN_ANSWER_PROBABILITY, learned=held_out)
+    yield (
+        f"area under the curve: wrong conversation {told.wrong_conversation:.3f}, "
+        f"near misses {told.no_answer_in_own:.3f}, a few messages {told.small_histories:.3f}"
+    )
+
+
+def describe(name: str, found: Recall) -> str:
+    """Return a line about how well something is found."""
+    return (
+        f"{name}: {found.whole_at_10} of {found.questions} wholly among ten; "
+        f"r@1 {found.at_1:.1f}, r@10 {found.at_10:.1f}"
+    )
+
+
+def measure_locomo(data: Path, embed: Embed, fusion: FusionModel) -> Recall:
+    """Return how well LoCoMo is found, which nothing was learned from."""
+    return recall_with(answerable_cases(locomo_conversations(data), embed), fusion)
+
+
+def say(line: str) -> None:
+    """Print a line at once: learning takes minutes."""
+    print(line, flush=True)  # noqa: T201
 
 
 def threshold_of(cases: Sequence[Case], judged: Floats) -> float:

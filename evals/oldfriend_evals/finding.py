@@ -1,7 +1,7 @@
 """Does it find the right messages? Each is asked with what was learned from other kinds.
 
-A fold is what is left out together: a conversation of LoCoMo, all lives of a kind and language, or
-our own conversations of a kind.
+A fold is what is left out together: all lives of a kind and language, or our own conversations of a
+kind.
 
 Knows no model: whoever measures hands in how texts become vectors.
 """
@@ -30,7 +30,7 @@ from oldfriend.search.message_search import compute_chat_types, prepare_ranking
 from oldfriend.search.types import Floats, Ints
 from oldfriend_evals.descending import Doubles
 from oldfriend_evals.learning import Lesson, learn_fusion, learn_probability
-from oldfriend_evals.material import LOCOMO, Conversation, Query
+from oldfriend_evals.material import Conversation, Query
 
 Embed: TypeAlias = Callable[[Sequence[str]], Floats]
 
@@ -40,8 +40,6 @@ Learned: TypeAlias = Mapping[str, FusionModel]
 _PROMISING: Final = 150
 _OTHERS: Final = 100
 _WORTH_OF_SMALL: Final = 0.5
-# Ours are of many kinds, each with weights of its own; where all share one, many count for more.
-_WORTH_OF_OWN: Final = 0.7
 UNASKED: Final = "adversarial"
 
 
@@ -54,6 +52,7 @@ class Recall:
     at_10: float
     at_20: float
     session_at_1: float
+    whole_at_10: int  # questions with all of the answer among ten
     questions: int
 
 
@@ -86,6 +85,7 @@ class Case:
     kind: str
     fold: str
     query: Query
+    line_ids: tuple[str, ...]  # of the candidates
     answers: Doubles  # 1 for each candidate that answers
     sessions: Ints
     evidence_count: int
@@ -94,12 +94,6 @@ class Case:
     names: tuple[str, ...]
     evidence: RankingContext
     is_small: bool = False  # asked of a few messages only
-
-    @property
-    def _weight(self) -> float:
-        return (1.0 if self.kind == LOCOMO else _WORTH_OF_OWN) * (
-            _WORTH_OF_SMALL if self.is_small else 1.0
-        )
 
     @property
     def chat(self) -> Floats:
@@ -121,7 +115,7 @@ class Case:
             answers=self.answers[kept],
             chat=self.chat,
             stands_for=stands_for,
-            weight=self._weight,
+            weight=_WORTH_OF_SMALL if self.is_small else 1.0,
         )
 
 
@@ -163,9 +157,7 @@ def unanswerable_cases(conversations: Sequence[Conversation], embed: Embed) -> l
         others = [
             other
             for other in conversations
-            if other is not home
-            and (other.kind == LOCOMO) == (home.kind == LOCOMO)
-            and other.language == home.language
+            if other is not home and other.language == home.language
         ]
         for number, query in enumerate(home.queries):
             if query.kind == UNASKED:
@@ -189,17 +181,15 @@ def learned_without(cases: Sequence[Case]) -> Learned:
     }
 
 
-def locomo_left_out(cases: Sequence[Case], learned: Learned) -> Recall:
-    """LoCoMo, each conversation found with what was learned from all the others."""
-    locomo = [case for case in cases if case.kind == LOCOMO]
-    return recall_of(locomo, [scores_of(case, learned) for case in locomo])
+def recall_with(cases: Sequence[Case], fusion: FusionModel) -> Recall:
+    """All cases, found with the same weights."""
+    return recall_of(cases, [fusion.score(case.features, case.chat) for case in cases])
 
 
 def kinds_left_out(cases: Sequence[Case], learned: Learned) -> list[LeftOut]:
-    """Our own conversations, each of a kind of its own, found with what the others taught."""
+    """Each kind of conversation, found with what the others taught."""
     results: list[LeftOut] = []
-    kinds = dict.fromkeys(case.kind for case in cases if case.kind != LOCOMO)
-    for kind in kinds:
+    for kind in dict.fromkeys(case.kind for case in cases):
         left_out = [case for case in cases if case.kind == kind]
         results.append(
             LeftOut(
@@ -247,15 +237,14 @@ def abstention(
     likely = answerable_left_out(cases, judged_of(cases, learned))
     truth = np.array([bool(case.evidence_count) for case in cases])
     small = np.array([case.is_small for case in cases])
-    locomo = np.array([case.kind == LOCOMO for case in cases]) & ~small
     in_own = np.array([case.home == case.conversation for case in cases]) & ~truth & ~small
-    own = ~locomo & ~small & (truth | in_own)
     wrong = ~truth & ~in_own & ~small
+    whole = truth & ~small
     return Abstention(
-        wrong_conversation=area_under_curve(likely[locomo], truth[locomo]),
-        no_answer_in_own=area_under_curve(likely[own], truth[own]),
+        wrong_conversation=area_under_curve(likely[whole | wrong], truth[whole | wrong]),
+        no_answer_in_own=area_under_curve(likely[whole | in_own], truth[whole | in_own]),
         small_histories=area_under_curve(likely[small], truth[small]),
-        answered=float((likely[truth & ~small] >= threshold).mean()),
+        answered=float((likely[whole] >= threshold).mean()),
         refused=float((likely[wrong] < threshold).mean()),
     )
 
@@ -264,10 +253,12 @@ def recall_of(cases: Sequence[Case], scores: Sequence[Floats]) -> Recall:
     """What share of the evidence stands among the first."""
     found: dict[int, list[float]] = {1: [], 5: [], 10: [], 20: []}
     right_session: list[bool] = []
+    whole = 0
     for case, score in zip(cases, scores, strict=True):
         order = np.argsort(-score, kind="stable")
         for k, shares in found.items():
             shares.append(float(case.answers[order[:k]].sum()) / case.evidence_count)
+        whole += case.query.is_found({case.line_ids[at] for at in order[:10]})
         right_session.append(int(case.sessions[order[0]]) in case.evidence_sessions)
     share = {k: 100 * float(np.mean(shares)) for k, shares in found.items()}
     return Recall(
@@ -276,6 +267,7 @@ def recall_of(cases: Sequence[Case], scores: Sequence[Floats]) -> Recall:
         at_10=share[10],
         at_20=share[20],
         session_at_1=100 * float(np.mean(right_session)),
+        whole_at_10=whole,
         questions=len(cases),
     )
 
@@ -316,6 +308,7 @@ def case_of(
         kind=home.kind,
         fold=home.fold,
         query=query,
+        line_ids=tuple(host.lines[seq].id for seq in seqs[rows]),
         answers=is_gold[rows].astype(np.float64),
         sessions=sessions[rows],
         evidence_count=len(gold),

@@ -28,6 +28,7 @@ _RIDGE: Final = 60.0
 _KIND_RIDGE: Final = 300.0  # what holds for one kind of chat only must be worth more
 _JUDGEMENT_RIDGE: Final = 3.0
 _SURE: Final = 30.0
+_NO_SPREAD: Final = 1e-4  # the file keeps four digits
 _SEEDS: Final = (1, 2, 3, 4)
 _NETS_SHARE: Final = 0.5
 _RATES: Final = np.arange(0.1, 3, 0.05)
@@ -47,7 +48,10 @@ class Lesson:
 def learn_fusion(lessons: Sequence[Lesson], seeds: Sequence[int] = _SEEDS) -> FusionModel:
     """Weights and nets under which the answers come first."""
     lists = _lists_of([lesson for lesson in lessons if lesson.answers.any()])
-    mean, spread = lists.table.mean(axis=0), lists.table.std(axis=0) + np.float32(1e-6)
+    mean, spread = lists.table.mean(axis=0), lists.table.std(axis=0)
+    # A feature that is always the same here teaches nothing: it has no weight, and must not get one
+    # by a division by nearly nothing where it is another one day.
+    spread[spread < _NO_SPREAD] = 1
     weights = _learn_weights(lists, mean, spread)
     known = (lists.spread_out(lists.chat) * (lists.table @ weights.T)).sum(axis=1)
     inputs = np.concatenate(

@@ -1,6 +1,7 @@
 """On which conversations is finding measured? Our own, the lives, and LoCoMo where somebody has it.
 
-LoCoMo's licence keeps it out of the repository; its file is read from where the caller says.
+LoCoMo's licence (CC BY-NC) keeps it out of the repository and out of what is learned; its file is
+read from where the caller says.
 """
 
 import gzip
@@ -229,7 +230,7 @@ def _locomo_conversation(conversation: _LocomoConversation) -> Conversation:
     return Conversation(
         name=conversation["id"],
         kind=LOCOMO,
-        fold=conversation["id"],
+        fold=LOCOMO,
         language="en",
         owner=None,
         zone_offset_s=0,

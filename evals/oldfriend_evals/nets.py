@@ -57,6 +57,7 @@ def learn_nets(lists: Lists, inputs: Floats, known: Floats, seed: int) -> Fusion
         np.zeros(_UNITS, np.float32),
         random.normal(0, 0.1, _UNITS).astype(np.float32),
     ]
+    parts[0][~inputs.any(axis=0)] = 0  # nothing is learned of what is never there
     slopes, sizes = [np.zeros_like(p) for p in parts], [np.zeros_like(p) for p in parts]
     batches = list(_batches(len(lists.sizes), random))
     for step, batch in enumerate(batches, 1):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.search.fusion import load_weights
 from oldfriend.search.types import MIN_ANSWER_PROBABILITY
 from oldfriend_evals.finding import (
     Case,
@@ -14,9 +15,10 @@ from oldfriend_evals.finding import (
     LeftOut,
     Recall,
     abstention,
+    answerable_cases,
     kinds_left_out,
     learned_without,
-    locomo_left_out,
+    recall_with,
     unanswerable_cases,
 )
 from oldfriend_evals.lessons import lessons_of
@@ -24,7 +26,7 @@ from oldfriend_evals.material import locomo_conversations, own_conversations
 from oldfriend_evals.measuring import Measure, Scope, at_least, not_measured
 from oldfriend_evals.stores import temporary_house
 
-FROM_OTHERS = "each conversation found with what was learned from the others"
+UNSEEN = "found with the weights that ship, which were not learned from it"
 
 
 class Embedding:
@@ -54,20 +56,23 @@ async def measure_finding(scope: Scope) -> list[Measure]:
 
 def measured(locomo: Path | None, embed: Embedding) -> list[Measure]:
     """All of it, with LoCoMo where it is there."""
-    own = own_conversations()
-    if locomo is None or not locomo.exists():
-        missing = not_measured("finding in LoCoMo", "needs the file: OLDFRIEND_BENCH_DATA")
-        lessons = lessons_of(own, embed)
-        return [missing, *carried_over(lessons.whole, learned_without(lessons.all))]
-    conversations = [*locomo_conversations(locomo), *own]
-    lessons = lessons_of(conversations, embed)
+    ours = own_conversations()
+    lessons = lessons_of(ours, embed)
     learned = learned_without(lessons.all)
-    without_answer = unanswerable_cases(conversations, embed)
+    others = [*unanswerable_cases(ours, embed), *lessons.small]
     return [
-        *on_locomo(locomo_left_out(lessons.whole, learned)),
+        *measured_on_locomo(locomo, embed),
         *carried_over(lessons.whole, learned),
-        *honesty(lessons.whole, [*without_answer, *lessons.small], learned),
+        *honesty(lessons.whole, others, learned),
     ]
+
+
+def measured_on_locomo(locomo: Path | None, embed: Embedding) -> list[Measure]:
+    """LoCoMo with the weights that ship: its licence forbids to learn from it."""
+    if locomo is None or not locomo.exists():
+        return [not_measured("finding in LoCoMo", "needs the file: OLDFRIEND_BENCH_DATA")]
+    cases = answerable_cases(locomo_conversations(locomo), embed)
+    return on_locomo(recall_with(cases, load_weights().fusion))
 
 
 def on_locomo(recall: Recall) -> list[Measure]:
@@ -85,14 +90,14 @@ def on_locomo(recall: Recall) -> list[Measure]:
             value=value,
             unit="%",
             target=target,
-            note=f"{recall.questions} questions; {FROM_OTHERS}",
+            note=f"{recall.questions} questions; {UNSEEN}",
         )
         for name, (value, target) in numbers.items()
     ]
 
 
 def carried_over(cases: Sequence[Case], learned: Learned) -> list[Measure]:
-    """Our own conversations, each kind found with what was learned without it."""
+    """Each kind of conversation, found with what was learned without it."""
     return [carried_to(left_out) for left_out in kinds_left_out(cases, learned)]
 
 

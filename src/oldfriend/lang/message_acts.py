@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from typing import Final, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from oldfriend.domain.bundled_files import read_bundled_file
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.lang.language_pack import get_traits, list_languages
@@ -77,14 +79,14 @@ def hash_word(language: str, word: str) -> int:
 @cache
 def load_words() -> npt.NDArray[np.uint8]:
     """Return the set of the words learned from: 1 at the place of each, else 0."""
-    with np.load(WEIGHTS_FILE) as stored:
+    with np.load(BytesIO(read_bundled_file(WEIGHTS_FILE))) as stored:
         return np.unpackbits(stored["words"])
 
 
 @cache
 def load_weights() -> tuple[npt.NDArray[np.float16], npt.NDArray[np.float32]]:
     """Return the weights, bucket × act, and the bias of each act."""
-    with np.load(WEIGHTS_FILE) as stored:
+    with np.load(BytesIO(read_bundled_file(WEIGHTS_FILE))) as stored:
         return stored["weights"], stored["bias"]
 
 

@@ -8,15 +8,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.domain.bundled_files import read_bundled_file
 from oldfriend.search.features import RankingContext
 from oldfriend.search.types import Floats, multiply
 
+WEIGHTS_FILE: Final = Path(__file__).parent / "learned.json"
 ANSWERABILITY_FEATURES: Final = (
     "covered_most",
     "covered_around_most",
@@ -191,8 +193,7 @@ def _run_net(net: FusionNet, inputs: Floats) -> Floats:
 @lru_cache(maxsize=1)
 def load_weights() -> SearchWeights:
     """Load the weights that ship with this version."""
-    text = files("oldfriend.search").joinpath("learned.json").read_text("utf-8")
-    learned = json.loads(text)
+    learned = json.loads(read_bundled_file(WEIGHTS_FILE))
     return SearchWeights(
         feature_names=tuple(learned["fusion"]),
         fusion=FusionModel(

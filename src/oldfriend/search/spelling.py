@@ -9,17 +9,20 @@ import zlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import resources
+from io import BytesIO
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.domain.bundled_files import read_bundled_file
 from oldfriend.search.query_parser import ParsedQuery, QueryWord
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.term_columns import Terms
 from oldfriend.search.tokenizer import stem_word, to_term
 
+LEXICON_FILE: Final = Path(__file__).parent / "lexicon.npz"
 LANGUAGES: Final = ("de", "en", "es", "fr", "it", "nl", "pt", "ru")
 STEPS_PER_BIT: Final = 8
 """Resolution of stored surprisal; set by `scripts/build_lexicon.py`, which writes the file."""
@@ -55,10 +58,7 @@ def find_lexicon(language: str) -> Lexicon | None:
     """Return the lexicon of a language, or None where there is none. Takes a few milliseconds."""
     if language not in LANGUAGES:
         return None
-    with (
-        (resources.files("oldfriend.search") / "lexicon.npz").open("rb") as file,
-        np.load(file) as arrays,
-    ):
+    with np.load(BytesIO(read_bundled_file(LEXICON_FILE))) as arrays:
         terms, steps = arrays[f"{language}_terms"], arrays[f"{language}_steps"]
     return Lexicon(language=language, terms=terms, steps=steps)
 

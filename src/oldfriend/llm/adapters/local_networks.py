@@ -29,7 +29,7 @@ from oldfriend.llm.adapters.minilm import (
     WordVectors,
     load_word_vectors,
     open_session,
-    verify_checksums,
+    verify_model_files,
 )
 from oldfriend.llm.reading import Passage, Reading, TaggedClause
 
@@ -133,8 +133,8 @@ class NetworkLoader:
 @lru_cache(maxsize=4)
 def _load_once(folder: Path, name: str, threads: int) -> BundledNetwork:
     """Load a network; several memories of one process share it."""
-    verify_checksums(folder, only=name)
-    verify_checksums(BUNDLED_FOLDER)
+    verify_model_files(folder, only=name)
+    verify_model_files(BUNDLED_FOLDER)
     try:
         vocabulary = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()
         return BundledNetwork(

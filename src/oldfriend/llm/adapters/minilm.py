@@ -8,7 +8,6 @@ string; except that a typed "[SEP]" and the like stay text and never act as cont
 """
 
 import asyncio
-import hashlib
 import string
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -23,7 +22,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from oldfriend.domain.errors import EmbeddingFailed
+from oldfriend.domain.bundled_files import verify_checksums
+from oldfriend.domain.errors import EmbeddingFailed, InstallationDamaged
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.llm.embedding import Vectors
@@ -204,7 +204,7 @@ def _load_once(folder: Path, threads: int) -> _LoadedMiniLM:
 
 
 def _load(folder: Path, threads: int) -> _LoadedMiniLM:
-    verify_checksums(folder)
+    verify_model_files(folder)
     vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
     session = open_session(folder / "model.onnx", threads)
     return _LoadedMiniLM(
@@ -235,31 +235,12 @@ def _batches(inputs: Sequence[Sequence[int]]) -> Iterator[list[int]]:
         yield batch
 
 
-def verify_checksums(folder: Path, *, only: str = "") -> None:
+def verify_model_files(folder: Path, *, only: str = "") -> None:
     """Raise EmbeddingFailed unless the files, or only one of them, have the shipped checksums."""
     try:
-        for line in (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines():
-            checksum, name = line.split()
-            if only and name != only:
-                continue
-            with (folder / name).open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
-                    raise EmbeddingFailed(
-                        localizable(
-                            "model_files_damaged",
-                            f"{folder / name} is damaged: install Oldfriend anew.",
-                            file=str(folder / name),
-                        )
-                    )
-    except (OSError, ValueError) as error:
-        raise EmbeddingFailed(
-            localizable(
-                "model_files_unreadable",
-                f"The model in {folder} cannot be read: {error}",
-                folder=str(folder),
-                error=str(error),
-            )
-        ) from error
+        verify_checksums(folder, only=only)
+    except InstallationDamaged as error:
+        raise EmbeddingFailed(error.user_text) from error
 
 
 def open_session(graph: Path, threads: int) -> "InferenceSession":
