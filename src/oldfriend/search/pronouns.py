@@ -61,12 +61,15 @@ class PronounGrammar:
 
     forms: tuple[PronounForm, ...]
     left_out: str  # a question that leaves out its subject, with it; "": none may
+    of_two: re.Pattern[str] | None  # pronouns of two persons
 
     def find_gap(self, text: str) -> Gap | None:
         """Find the first pronoun of a question, or that it leaves out whose attribute it asks for.
 
-        What may be either is a person if one was named.
+        What may be either is a person if one was named. Of two persons it is not known which one.
         """
+        if self.of_two is not None and self.of_two.search(text):
+            return None
         found = [
             (match.start(), form)
             for form in self.forms
@@ -121,6 +124,7 @@ def load_pronoun_grammar(language: str) -> PronounGrammar:
             for pattern, replacement in words.get(kind, ())
         ),
         left_out=words.get("left_out", ""),
+        of_two=re.compile(words["of_two"]) if "of_two" in words else None,
     )
 
 
