@@ -21,11 +21,13 @@ from oldfriend.learning.validation.relation_checks import has_breakup, has_given
 from oldfriend.learning.validation.speech_acts import MAX_COMPARISON_DISTANCE, MAX_LAUGHTER_LENGTH
 from oldfriend.memory.deletion.selection import is_whole_word
 from oldfriend.search.own_names import find_own_names, to_first_person
+from oldfriend.search.pronouns import load_pronoun_grammar
 from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
 from oldfriend.search.question_patterns import MAX_QUESTION_LENGTH, MAX_SCANNED_LENGTH
 from oldfriend.search.role_references import ReferenceGrammar, list_reference_grammars
 from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.turn.intent import MAX_ADDRESS_CHARS, compile_address_patterns, compile_name_pattern
+from oldfriend.turn.question_parts import compile_between
 
 NAMES = ("Mira", "小美")
 SPOKEN = "hello, 你好"
@@ -107,5 +109,7 @@ def of_languages() -> None:
         has_given_birth("Ana", "Hello.", language=language)
         has_breakup("Hello.", language=language)
         is_only_about_kin("Hello.", language)
+        load_pronoun_grammar(language)
+        compile_between(language)
         for rule in load_rule_book(language).rules:
             framed(rule.text)

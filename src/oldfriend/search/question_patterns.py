@@ -64,6 +64,7 @@ class RequestedAttribute:
     is_of_third_party: bool = False  # it is about somebody like "my sister's husband"
     required_words: tuple[frozenset[str], ...] = ()  # an answering text has a word of each set
     is_favourite: bool = False  # it asks for the one that is liked most
+    subject: str = ""  # whose it is, as the folded question has it; "": the asker's
 
     @property
     def is_promise(self) -> bool:
@@ -181,6 +182,7 @@ def _build_requested(
         is_multi_key=keys[0] in ROLE_KEYS
         or (section != KIN_SECTION and index in grammar.multi_key_questions),
         required_words=tuple(filter(None, map(list_kin_words, required_keys))),
+        subject="" if is_own else subject.strip(),
     )
 
 

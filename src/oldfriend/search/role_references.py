@@ -187,7 +187,7 @@ def find_role_references(
     `entities`: whom the text may name; what is theirs is not the asker's.
     """
     folded = fold_text(text[:MAX_TEXT])
-    names = [(span, each) for each in entities for span in _find_names(each, folded)]
+    names = [(span, each) for each in entities for span in find_name_spans(each, folded)]
     found: dict[int, RoleReference] = {}
     grammars = sorted(list_reference_grammars(folded), key=lambda each: each.language != language)
     for grammar in grammars:
@@ -268,7 +268,8 @@ def _span_both(one: Span, other: Span) -> Span:
     return min(one[0], other[0]), max(one[1], other[1])
 
 
-def _find_names(entity: Entity, folded: str) -> Iterator[Span]:
+def find_name_spans(entity: Entity, folded: str) -> Iterator[Span]:
+    """Yield where a folded text has a name of an entity, or the first word of one."""
     names = {fold_text(name).strip() for name in (entity.name, *entity.aliases)}
     for name in names | {name.split()[0] for name in names if name}:
         start = folded.find(name) if name else -1

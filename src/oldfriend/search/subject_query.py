@@ -4,7 +4,7 @@ Decided by words alone, in each language that the companion speaks.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -109,6 +109,14 @@ def is_only_about_kin(text: str, language: str) -> bool:
     for found in reversed(kin_matches):
         lowered = lowered[: found.start()] + lowered[found.end() :]
     return bool(kin_matches) and words.own_or_among_others.search(lowered) is None
+
+
+def find_belongings(text: str, language: str) -> Iterator[tuple[int, str]]:
+    """Yield where a text tells of a thing of the speaker's, and how: "my bike", not "my mother"."""
+    words, kin = _load_subject_words(language), get_role_words(language)
+    for found in words.belonging.finditer(text.lower()) if words else ():
+        if found[1] not in kin and not _NAME.fullmatch(found[1]):
+            yield found.start(), found[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Literal
 
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.detection import detect_language, is_possible_language
 from oldfriend.lang.message_acts import classify_act
@@ -107,6 +108,7 @@ class Perception:
     detected_language: str | None  # the person's, if the words tell
     note: str | None = None  # the exact words to note
     question: str | None = None  # the asking part, if there is also a note or a name
+    named_in: tuple[MessageId, ...] = ()  # earlier messages that tell whom the question means
     is_only_question: bool = False  # holds nothing worth finding later
     may_be_statement: bool = False  # taken for a question without any sign of one
 

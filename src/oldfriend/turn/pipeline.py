@@ -16,6 +16,7 @@ from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.companion_state import build_next_working_memory
 from oldfriend.turn.failure_messages import FailureKind, format_failure_message
 from oldfriend.turn.finalize import respond
+from oldfriend.turn.follow_up import resolve_follow_up
 from oldfriend.turn.generate import Actions, act
 from oldfriend.turn.intent import RULES_VERSION, Intent, Perception, perceive
 from oldfriend.turn.note_extraction import find_own_words, is_same_note
@@ -36,6 +37,7 @@ async def run_turn(
     """Run the turn of one utterance; with ``say``, stream the reply while it is written."""
     stream = ReplyStream(say, name=utterance.companion.name)
     perception = perceive_utterance(utterance)
+    perception = await resolve_follow_up(utterance, perception, deps.search_deps)
     context = await load_reply_context(utterance, perception, deps)
     actions = await act(utterance, perception, context, deps, stream)
     reply = await respond(utterance, perception, context, actions, deps, stream)
@@ -57,6 +59,7 @@ async def finish_without_model(
     """
     stream = ReplyStream(say, name=utterance.companion.name, text=text_so_far)
     perception = perceive_utterance(utterance)
+    perception = await resolve_follow_up(utterance, perception, deps.search_deps)
     deps = replace(deps, search_deps=without_embedder(deps.search_deps))
     context = await load_offline_context(utterance, perception, deps.search_deps)
     actions = Actions(failure_kind=failure_kind)
@@ -115,7 +118,7 @@ def build_outcome(
         is_informative=not perception.is_only_question,
         working_memory=update_working_memory(utterance, context, actions, reply),
         failure_kind=actions.failure_kind,
-        seen_ids=collect_seen_ids(utterance, context, actions, reply),
+        seen_ids=collect_seen_ids(utterance, context, actions, reply).union(perception.named_in),
         read_messages=(*context.recent_messages, *context.replied_to),
     )
 

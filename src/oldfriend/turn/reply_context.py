@@ -40,6 +40,7 @@ from oldfriend.turn.lookups import (
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
 from oldfriend.turn.profile_facts import list_profile_facts
+from oldfriend.turn.question_parts import split_question
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
     QuoteCounts,
@@ -105,6 +106,7 @@ class ReplyContext:
     companion_state: CompanionState = EMPTY_COMPANION_STATE  # loaded only if a model answers
     read_error: str | None = None  # why some of the memory could not be read
     unread_parts: tuple[ContextPart, ...] = ()
+    question_parts: tuple[tuple[str, Self], ...] = ()  # of a message that asks two things offline
 
     @property
     def missing_parts(self) -> tuple[ContextPart, ...]:
@@ -263,13 +265,15 @@ async def load_user_context_for(
     utterance: Utterance,
     search_deps: SearchDeps,
     recent_messages: Sequence[Message] = (),
+    *,
+    text: str | None = None,
 ) -> UserContext:
-    """Return what is known of the person and of those the utterance means."""
+    """Return what is known of the person and of those the utterance, or a text of it, means."""
     return await load_user_context(
         tx,
         search_deps.index_cache,
         utterance.person,
-        [utterance.text, *(each.text for each in recent_messages[-MAX_SPOKEN_OF:])],
+        [text or utterance.text, *(each.text for each in recent_messages[-MAX_SPOKEN_OF:])],
         language=utterance.message.language or "",
         now=utterance.message.at,
         answered_seqs=[each.seq for each in utterance.messages],
@@ -320,6 +324,14 @@ async def load_offline_context(
     utterance: Utterance, perception: Perception, search_deps: SearchDeps
 ) -> ReplyContext:
     """Load what the offline companion's reply can rest on, each thing only if needed."""
+    asked = perception.question or utterance.text
+    parts = split_question(asked, perception.language) if perception.intent == "question" else ()
+    if len(parts) > 1:
+        contexts = [
+            await load_offline_context(utterance, replace(perception, question=part), search_deps)
+            for part in parts
+        ]
+        return replace(contexts[0], question_parts=tuple(zip(parts, contexts, strict=True)))
     context = ReplyContext(recall_result=EMPTY_RECALL)
     if perception.needs_recall or perception.intent == "promises":
         query = build_recall_query(utterance, perception, [])
@@ -373,7 +385,9 @@ async def load_lookups(
                 is_happening_known=context.recall_result.is_belief_answerable,
             )
             return replace(context, user_context=user_context, notes=notes, told_then=told_then)
-    known = await load_user_context_for(tx, utterance, search_deps)
+    known = await load_user_context_for(
+        tx, utterance, search_deps, text=perception.question or utterance.text
+    )
     context = replace(context, user_context=known)
     if perception.intent == "forget":
         return replace(

@@ -13,7 +13,6 @@ from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
 from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, Person, truncate_middle
-from oldfriend.domain.unicode_text import is_group_like
 from oldfriend.llm.embedding import Embedder
 from oldfriend.llm.reading import Reader, Reading
 from oldfriend.memory.belief_corrections import load_correction_times
@@ -21,7 +20,6 @@ from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.memory.notes import list_notes
-from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import compute_exact_cosines
 from oldfriend.search import (
     EMPTY_BELIEF_RESULT,
@@ -38,8 +36,8 @@ from oldfriend.search import (
 )
 from oldfriend.search.attribute_lookup import REQUESTED_VALUE
 from oldfriend.search.belief_scope import MAX_BELIEFS_IN_SCOPE, limit_to_scope
-from oldfriend.search.own_names import list_told_names
 from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
+from oldfriend.search.pronouns import resolve_within
 from oldfriend.search.question_patterns import RequestedAttribute
 from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
 from oldfriend.search.role_holders import unite
@@ -49,9 +47,12 @@ from oldfriend.search.time_query import is_recency_query
 from oldfriend.search.types import MessageScope
 from oldfriend.turn.belief_sources import load_sources
 from oldfriend.turn.query_embedding import embed_query
+from oldfriend.turn.question_parts import interleave, split_question
 from oldfriend.turn.role_names import (
     NOBODY_NAMED,
     NamedByRole,
+    add_safety_hits,
+    list_own_names,
     list_safety_seqs,
     load_named_by_role,
 )
@@ -143,9 +144,6 @@ class RecallResult:
         return not (self.messages or self.beliefs)
 
 
-MAX_BEFORE_SAFETY: Final = 5
-"""Hits that stand before what was said of the health of those whom a question means."""
-SAFETY_MENTION: Final = Reason(cause="mentions", strength=0.3)
 NO_MESSAGE_HITS = SearchResult(hits=(), answer_probability=0.0)
 EMPTY_RECALL = RecallResult(
     messages=(), answer_probability=0.0, is_answerable=False, is_degraded=False
@@ -211,8 +209,51 @@ READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
 async def recall(
     search_deps: SearchDeps, person: Person, query: RecallQuery, *, limit: int
 ) -> RecallResult:
-    """Return what answers the query best: up to ``limit`` messages of all channels, and beliefs."""
+    """Return what answers the query best: up to ``limit`` messages of all channels, and beliefs.
+
+    What is asked beside something else is searched for itself, so that neither hides the other.
+    """
     query = replace(query, text=truncate_middle(query.text, MAX_QUERY_CHARS))
+    parts = split_question(query.text, query.language)
+    if len(parts) == 1:
+        return await recall_one(search_deps, person, query, limit=limit)
+    found: list[RecallResult] = []
+    for number, part in enumerate(parts):
+        named = unite(each for result in found for each in result.named_entities)
+        text = resolve_within(part, query.language, parts[:number], named)
+        found.append(await recall_one(search_deps, person, replace(query, text=text), limit=limit))
+    return merge_parts(query, found, limit=limit)
+
+
+def merge_parts(query: RecallQuery, found: Sequence[RecallResult], *, limit: int) -> RecallResult:
+    """Return what was recalled for each part of a question, in turn."""
+    ranked = interleave([each.ranking for each in found])
+    best_first = {get_item_id(each): each for each in ranked}
+    messages = [each for each in best_first.values() if isinstance(each, RecalledMessage)][:limit]
+    beliefs = [each for each in best_first.values() if isinstance(each, RecalledBelief)]
+    beliefs = beliefs[: limit if query.max_beliefs is None else query.max_beliefs]
+    kept = {*map(get_item_id, messages), *map(get_item_id, beliefs)}
+    safety = {get_item_id(each): each for result in found for each in result.safety}
+    return RecallResult(
+        question=query.text,
+        messages=tuple(messages),
+        beliefs=tuple(beliefs),
+        merged_ranking=tuple(each for key, each in best_first.items() if key in kept),
+        answer_probability=max(each.answer_probability for each in found),
+        belief_answer_probability=max(each.belief_answer_probability for each in found),
+        is_answerable=any(each.is_answerable for each in found),
+        is_belief_answerable=any(each.is_belief_answerable for each in found),
+        is_degraded=any(each.is_degraded for each in found),
+        named_entities=unite(one for each in found for one in each.named_entities),
+        has_unknown_role=any(each.has_unknown_role for each in found),
+        safety=tuple(safety.values()),
+    )
+
+
+async def recall_one(
+    search_deps: SearchDeps, person: Person, query: RecallQuery, *, limit: int
+) -> RecallResult:
+    """Return what answers a query that asks one thing best."""
     if is_too_short(query.text):
         return EMPTY_RECALL
     question = build_question(query, person, await embed_query(search_deps.embedder, query.text))
@@ -340,21 +381,6 @@ async def search_once(
     )
 
 
-def add_safety_hits(
-    found: SearchResult, safety_seqs: Sequence[int], question: SearchQuery, limit: int
-) -> SearchResult:
-    """Add messages about the health of those who are meant behind the best hits."""
-    known = {hit.seq for hit in found.hits}.union(question.exclude)
-    best, others = found.hits[:MAX_BEFORE_SAFETY], found.hits[MAX_BEFORE_SAFETY:]
-    score = min((hit.score for hit in best), default=0.0)
-    added = [
-        ScoredMessage(seq=seq, score=score, reasons=(SAFETY_MENTION,))
-        for seq in safety_seqs
-        if seq not in known
-    ]
-    return replace(found, hits=(*best, *added, *others)[:limit])
-
-
 def rank_by_current_values(
     messages: Sequence[RecalledMessage],
     beliefs: Sequence[RecalledBelief],
@@ -453,24 +479,6 @@ def build_question(
         exclude=frozenset(query.excluded_seqs),
         scope=query.scope,
     )
-
-
-async def list_own_names(
-    tx: Transaction, index_cache: IndexCache, person: Person, *, answered_seqs: Collection[int]
-) -> tuple[str, ...]:
-    """Return the names of a person, what to call them first; none of a group.
-
-    Names are told, chosen for the account, or stand beside the person's messages, as imports and
-    channels bring them.
-    """
-    if is_group_like(person.name):
-        return ()
-    beliefs = await index_cache.get_belief_index(tx, person.id)
-    told = list_told_names(beliefs.build_profile(0).attributes)
-    index = await index_cache.get_message_index(tx, person.id, exclude=answered_seqs)
-    speakers = [index.tables.speakers.strings[number] for number in sorted(index.own_speakers)]
-    names = (name.strip() for name in (*told, person.name, *speakers))
-    return tuple(dict.fromkeys(name for name in names if name and name != DEFAULT_OWNER_NAME))
 
 
 async def list_known_notes(tx: Transaction, person: Person) -> tuple[KnownNote, ...]:

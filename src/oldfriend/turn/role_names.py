@@ -1,16 +1,20 @@
 """Role names: how those are called whom a question means by a role, from beliefs or the log."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Entity
+from oldfriend.domain.messages import Person
+from oldfriend.domain.unicode_text import is_group_like
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.message_log import list_messages_by_seq
-from oldfriend.search import PersonIndex, SearchQuery
+from oldfriend.memory.people import DEFAULT_OWNER_NAME
+from oldfriend.search import PersonIndex, Reason, ScoredMessage, SearchQuery, SearchResult
+from oldfriend.search.own_names import list_told_names
 from oldfriend.search.role_holders import CalledByRole, build_named_only, unite
 from oldfriend.search.role_references import RoleReference, list_role_words
 from oldfriend.search.safety_topic import list_health_words
@@ -23,6 +27,10 @@ MAX_SAFETY: Final = 3
 """Messages about the health of those who are meant that are added to what is found."""
 MAX_READ: Final = 300
 """Messages with a word for a role that are read for names, the newest."""
+
+MAX_BEFORE_SAFETY: Final = 5
+"""Hits that stand before what was said of the health of those whom a question means."""
+SAFETY_MENTION: Final = Reason(cause="mentions", strength=0.3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +123,39 @@ def list_safety_seqs(index: PersonIndex, entities: Sequence[Entity]) -> list[int
         return []
     words = list_health_words(index.tables.languages.strings)
     return sorted(naming.intersection(list_seqs_with(index, words)))[-MAX_SAFETY:]
+
+
+def add_safety_hits(
+    found: SearchResult, safety_seqs: Sequence[int], question: SearchQuery, limit: int
+) -> SearchResult:
+    """Add messages about the health of those who are meant behind the best hits."""
+    known = {hit.seq for hit in found.hits}.union(question.exclude)
+    best, others = found.hits[:MAX_BEFORE_SAFETY], found.hits[MAX_BEFORE_SAFETY:]
+    score = min((hit.score for hit in best), default=0.0)
+    added = [
+        ScoredMessage(seq=seq, score=score, reasons=(SAFETY_MENTION,))
+        for seq in safety_seqs
+        if seq not in known
+    ]
+    return replace(found, hits=(*best, *added, *others)[:limit])
+
+
+async def list_own_names(
+    tx: Transaction, index_cache: IndexCache, person: Person, *, answered_seqs: Collection[int]
+) -> tuple[str, ...]:
+    """Return the names of a person, what to call them first; none of a group.
+
+    Names are told, chosen for the account, or stand beside the person's messages, as imports and
+    channels bring them.
+    """
+    if is_group_like(person.name):
+        return ()
+    beliefs = await index_cache.get_belief_index(tx, person.id)
+    told = list_told_names(beliefs.build_profile(0).attributes)
+    index = await index_cache.get_message_index(tx, person.id, exclude=answered_seqs)
+    speakers = [index.tables.speakers.strings[number] for number in sorted(index.own_speakers)]
+    names = (name.strip() for name in (*told, person.name, *speakers))
+    return tuple(dict.fromkeys(name for name in names if name and name != DEFAULT_OWNER_NAME))
 
 
 def build_name_words(

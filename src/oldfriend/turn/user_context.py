@@ -29,8 +29,8 @@ from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.role_holders import unite
 from oldfriend.search.safety_topic import find_safety_topics
 from oldfriend.search.tense import TimeFrame
-from oldfriend.turn.retrieval import get_utc_offset_s, list_own_names
-from oldfriend.turn.role_names import load_named_by_role
+from oldfriend.turn.retrieval import get_utc_offset_s
+from oldfriend.turn.role_names import list_own_names, load_named_by_role
 
 MAX_NAMED = 3
 """The most entities for which context is loaded, if the text calls nobody by a role …"""

@@ -44,9 +44,9 @@ from oldfriend.turn.retrieval import (
     RecallQuery,
     SearchDeps,
     build_question,
-    list_own_names,
     load_known_with_evidence,
 )
+from oldfriend.turn.role_names import list_own_names
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import MAX_NAMED, build_entity_context
 
