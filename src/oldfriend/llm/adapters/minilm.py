@@ -20,6 +20,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.adapters.word_vectors import WordVectors, load_word_vectors
 from oldfriend.llm.adapters.wordpiece import WordPiece
 from oldfriend.llm.embedding import Vectors
+from oldfriend.sandbox.resource_limits import disable_telemetry
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -148,6 +149,7 @@ def verify_checksums(folder: Path, *, only: str = "") -> None:
 
 def open_session(graph: Path, threads: int) -> "InferenceSession":
     """Open an ONNX session; the runtime is imported lazily because most commands never embed."""
+    disable_telemetry()
     try:
         import onnxruntime
     except ImportError as error:
@@ -159,6 +161,7 @@ def open_session(graph: Path, threads: int) -> "InferenceSession":
             )
         ) from error
 
+    onnxruntime.disable_telemetry_events()  # where another program has imported it before
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3  # errors only: a missing GPU is not worth a warning
