@@ -15,6 +15,7 @@ from oldfriend_evals.blind_lives import measure_blind_lives
 from oldfriend_evals.bulk import measure_import
 from oldfriend_evals.claiming import measure_claiming
 from oldfriend_evals.disk_space import measure_disk_space
+from oldfriend_evals.grader_check import measure_grader
 from oldfriend_evals.hostile_text import measure_hostile_text
 from oldfriend_evals.languages import measure_languages
 from oldfriend_evals.library_use import measure_first_recall, measure_single_adds
@@ -51,6 +52,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "ties": measure_ties,
         "answers": measure_answers,
         "blind lives": measure_blind_lives,
+        "grader": measure_grader,
         "gates": measure_false_refusals,
         "reading": measure_reading,
         "model reading": measure_model_reading,

@@ -21,6 +21,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, SegmentId
 from oldfriend.domain.memories import QUOTE_KEY
 from oldfriend.domain.messages import Message
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim, ExtractionInput
 from oldfriend.learning.learning_scheduler import schedule_learning
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
@@ -31,7 +32,6 @@ from oldfriend.learning.validate import validate_extraction
 from oldfriend.llm.tagging import FactTagger
 from oldfriend.memory.messages import list_messages
 from oldfriend.memory.segments import list_segments
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.blind_lives import (
     BlindLife,
@@ -55,7 +55,7 @@ async def measure_rule_reading(scope: Scope) -> list[Measure]:
         async with app.db.begin_read() as tx:
             found = await list_messages(tx, line.person.id, limit=MESSAGES)
     costs = {}
-    for language in OFFLINE_LANGUAGES:
+    for language in list_languages("rules"):
         precompile_rule_book(language)
         messages = [
             replace(each, text=TEXTS[number % len(TEXTS)], language=language, role="person")

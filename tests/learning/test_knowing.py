@@ -95,7 +95,7 @@ async def test_what_was_promised_is_listed_with_its_time(
     clock.tick(minutes=60 * 24 * 3)
     late = (await say("What did I promise?")).reply.text
 
-    assert "15 December 2023 at 05:00" in in_time
+    assert "15 December 2023 at 17:00" in in_time
     assert "overdue" in late
 
 

@@ -105,3 +105,11 @@ async def test_what_a_reply_lacked_is_told_alike_everywhere(
     assert len(
         {load_phrases(each).phrases["missing_profile"] for each in OFFLINE_LANGUAGES}
     ) == len(OFFLINE_LANGUAGES)
+
+
+async def test_what_the_reader_made_of_each_message_is_told(app: AppContext, say: Say) -> None:
+    """For it ordered them, and not the search alone."""
+    await say("the spare key hangs behind the boiler")
+    text = await told(app, await say("where is the spare key?"))
+
+    assert "an answer by the reader: " in text

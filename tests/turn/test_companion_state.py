@@ -16,6 +16,7 @@ from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.mood import set_mood
 from oldfriend.memory.segments import cut_segment, list_uncut_spans, set_segment_status
+from oldfriend.memory.thoughts import QUESTION_KEY
 from oldfriend.memory.working_memory import save_working_memory
 from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.turn.companion_state import (
@@ -23,6 +24,7 @@ from oldfriend.turn.companion_state import (
     build_next_working_memory,
     select_on_topic,
 )
+from oldfriend.turn.memory_context import format_iso_day
 from oldfriend.turn.turn_dependencies import TurnLimits
 from oldfriend.turn.turn_outcome import Outcome
 from tests.turn.conftest import Talk, wants
@@ -246,6 +248,24 @@ async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
     assert thought.id in {item.object for item in outcome.reply.items}
 
 
+async def test_a_plain_question_is_answered_without_thoughts(talk: Talk) -> None:
+    """They tell nothing that was said, and colour no plain answer."""
+    await thinks(talk, "thought", "She lights up when it is about water.")
+    _, told = await turn(talk, "where do I live?")
+
+    assert "lights up" not in told.stable
+
+
+async def test_own_questions_are_marked_and_bear_their_own_day(talk: Talk) -> None:
+    """Not the day of what they came from, nor as if they were facts."""
+    later = talk.clock() + 72 * HOUR
+    await thinks(talk, "thought", "How was the regatta?", key=QUESTION_KEY, learned_at=later)
+    _, told = await turn(talk, "hello")
+
+    day = format_iso_day(later, "UTC")
+    assert f'kind="question" when="{day}" about="person"' in told.stable
+
+
 async def test_an_opinion_is_there_when_its_topic_is_talked_about(talk: Talk) -> None:
     """And only then."""
     await thinks(
@@ -270,7 +290,7 @@ async def test_at_no_budget_is_what_the_person_says_lost(talk: Talk, name: str) 
     for nth in range(20):
         await thinks(talk, "thought", f"Thought number {nth} about the sea and the boats. " * 4)
     await turn(talk, "Goa it is, in March!", judged=JUDGED)
-    said = await talk.hears("And what about the boats? " * 40)
+    said = await talk.hears("We talked about the boats. " * 40)
     mind = talk.mind("Yes.", limits=TurnLimits(budget=BUDGETS[name]))
     outcome = await talk.turn(said, mind)
 

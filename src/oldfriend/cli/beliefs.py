@@ -24,6 +24,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.domain.people import Person
+from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.presenters.belief_text import format_belief_line, format_belief_lines
 from oldfriend.presenters.beliefs import belief_as_json
 from oldfriend.presenters.history import format_history, history_as_json
@@ -49,7 +50,10 @@ async def run(options: argparse.Namespace) -> int:
             if options.look == "history":
                 print_history(options, person, await get_history(tx, person.id, options.id))
                 return 0
-            at = resolve_as_of(options, person.zone, now=app.clock())
+        if not has_as_of(options):
+            await extract_unread(app, person.id)
+        at = resolve_as_of(options, person.zone, now=app.clock())
+        async with app.db.begin_read() as tx:
             found = await load_beliefs(tx, person, options, as_of=at)
         if options.json:
             values = [belief_as_json(each, zone=person.zone) for each in found]

@@ -25,6 +25,7 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.memories import JournalObject
 from oldfriend.domain.people import Person
+from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.learning.merge_duplicates import MergeResult
 from oldfriend.presenters.belief_text import format_belief, format_belief_line, format_belief_lines
 from oldfriend.presenters.beliefs import belief_as_json, content_as_json
@@ -42,6 +43,7 @@ async def run(options: argparse.Namespace) -> int:
             person = await get_selected_person(tx, options)
         match options.action:
             case "list":
+                await extract_unread(app, person.id)
                 found = await load_beliefs(app.db, person, options)
                 print_beliefs(options, person, found, now=app.clock())
             case "search":

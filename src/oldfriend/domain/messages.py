@@ -7,6 +7,7 @@ from typing import Final
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.trust import Role, TrustClass
 
 ADDRESS_DETAIL = "called"
@@ -106,6 +107,17 @@ def sanitize_text(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def sanitize_json(value: JsonValue) -> JsonValue:
+    """Replace what no database can store in every text of a JSON value."""
+    if isinstance(value, str):
+        return sanitize_text(value)
+    if isinstance(value, list):
+        return [sanitize_json(each) for each in value]
+    if isinstance(value, dict):
+        return {sanitize_text(key): sanitize_json(each) for key, each in value.items()}
+    return value
 
 
 def format_quote(before: str, quoted: str, after: str) -> str:

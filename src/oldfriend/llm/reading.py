@@ -1,5 +1,6 @@
 """Reader protocol: a small model that tells which messages answer a question, and how."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -26,6 +27,11 @@ class Reading:
     logit: float  # above 0: rather an answer than not, if it were the only passage
     start: int  # characters of the passage's text
     end: int
+
+    @property
+    def probability(self) -> float:
+        """The probability that the passage answers, if it were the only one."""
+        return 1 / (1 + math.exp(-self.logit))
 
 
 class Reader(Protocol):

@@ -390,6 +390,12 @@ async def find_last_message_time(tx: Transaction, channel: str) -> Micros | None
     return None if row is None else row[0]
 
 
+async def get_last_seq(tx: Transaction, person: PersonId) -> int:
+    """Return the seq of the person's newest message; 0 if there is none."""
+    row = await tx.row("SELECT max(seq) FROM message WHERE person = :person", person=person)
+    return int(row[0] or 0) if row is not None else 0
+
+
 async def count_messages(tx: Transaction, person: PersonId) -> int:
     """Count the messages of a person."""
     row = await tx.row(

@@ -23,7 +23,7 @@ from oldfriend.presenters.messages import MessageShape, Words, format_message, f
 from oldfriend.presenters.schema import Schema, describe
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.turn.reason_texts import format_reasons, sort_reasons
-from oldfriend.turn.receipt_items import CITED_KEY, CORE_BLOCK_KEY, READER_KEY
+from oldfriend.turn.receipt_items import CITED_KEY, CORE_BLOCK_KEY, READER_KEY, READINGS_KEY
 from oldfriend.usage.costs import MICRODOLLARS
 from oldfriend.usage.model_calls import list_shown_ids
 
@@ -368,15 +368,24 @@ def format_items(
     resolved: ResolvedReceipt, items: Sequence[tuple[ReceiptItem, ReceiptObject]]
 ) -> list[str]:
     """Format items of a receipt."""
+    readings = resolved.receipt.details.get(READINGS_KEY)
+    by_message = readings if isinstance(readings, dict) else {}
     return [
         line
         for item, thing in items
-        for line in format_item(item, thing, resolved.evidence.get(ObjectId(item.object), ()))
+        for line in format_item(
+            item,
+            thing,
+            resolved.evidence.get(ObjectId(item.object), ()),
+            by_message.get(item.object),
+        )
     ]
 
 
-def format_item(item: ReceiptItem, thing: ReceiptObject, evidence: Sequence[Evidence]) -> list[str]:
-    """Format one item of a receipt; a belief with its evidence."""
+def format_item(
+    item: ReceiptItem, thing: ReceiptObject, evidence: Sequence[Evidence], reading: object = None
+) -> list[str]:
+    """Format one item of a receipt; a belief with its evidence, a message as the reader read it."""
     if thing is None:
         return ["  • something that was taken out since"]
     if isinstance(thing, Memory):
@@ -387,7 +396,10 @@ def format_item(item: ReceiptItem, thing: ReceiptObject, evidence: Sequence[Evid
             *(f"      because {evidence_as_text(each)}" for each in evidence[:MAX_QUOTES]),
         ]
     head, reasons = format_message(thing), ", ".join(format_reasons(item.why))
-    return [head, f"      because {reasons} (score {item.score:.2f})"] if reasons else [head]
+    score = f"score {item.score:.2f}"
+    if isinstance(reading, float):
+        score += f", an answer by the reader: {reading:.0%}"
+    return [head, f"      because {reasons} ({score})"] if reasons else [head]
 
 
 def format_intent(receipt: Receipt) -> str:

@@ -309,9 +309,11 @@ async def add_message_analysis(
 async def recall_beyond_window(
     utterance: Utterance, perception: Perception, deps: TurnDependencies, excluded_seqs: list[int]
 ) -> RecallResult:
-    """Recall what is not in the window, with neighbors; repetitions of what is newer come last."""
+    """Recall what is not in the window and bears on the utterance, with neighbors."""
     query = build_recall_query(utterance, perception, excluded_seqs)
-    return await recall_in_full(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
+    return await recall_in_full(
+        deps.search_deps, utterance.person, query, limit=MAX_RECALLED, is_selective=True
+    )
 
 
 async def load_offline_context(

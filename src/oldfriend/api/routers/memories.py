@@ -18,6 +18,7 @@ from oldfriend.beliefs.history import get_history
 from oldfriend.beliefs.queries import BeliefDetails, get_belief, parse_as_of
 from oldfriend.domain.belief_kinds import list_kinds
 from oldfriend.domain.memories import ObjectKind, Status, Subject
+from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.memory.change_feed import list_latest_entries
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.pagination import BeliefFilter, SortOrder, count_by_kind
@@ -115,6 +116,8 @@ async def list_all(
     if q is not None and q.strip():
         return await list_matches(me, hub, belief_filter, q.strip(), cursor, limit)
     after = None if cursor is None else decode_cursor(cursor)
+    if after is None and belief_filter.as_of is None:
+        await extract_unread(hub.app, me.person.id)
     async with hub.app.db.begin_read() as tx:
         page = await list_belief_page(tx, me.person.id, belief_filter, after=after, limit=limit)
         counts = await count_by_kind(tx, me.person.id, replace(belief_filter, kinds=frozenset()))

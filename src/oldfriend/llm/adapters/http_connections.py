@@ -1,11 +1,12 @@
 """HTTP connections: provider clients that follow no redirects and reach no forbidden address."""
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from typing import Any, Final
 
 import httpx2
+from typing_extensions import override
 
 from oldfriend.llm.addresses import is_forbidden_host
 from oldfriend.llm.providers import ModelConfig, is_local_address
@@ -14,6 +15,9 @@ CONNECT_EVENT: Final = "connection.connect_tcp.complete"
 
 CONNECTION_LIMITS: Final = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
 """High, because chats wait for models in parallel and concurrency is limited elsewhere."""
+
+MAX_RESPONSE_BYTES: Final = 32 << 20
+"""Of one response: ten times the longest answer of a model, or the vectors of a whole batch."""
 
 
 def open_http_client(
@@ -36,7 +40,7 @@ def open_http_client(
         verify=build_ssl_context(),
         trust_env=not is_local_address(url),
         follow_redirects=False,
-        event_hooks={"request": [attach_address_check]},
+        event_hooks={"request": [attach_address_check], "response": [limit_response]},
     )
 
 
@@ -56,6 +60,35 @@ def build_timeout(config: ModelConfig) -> httpx2.Timeout:
 def build_ssl_context() -> ssl.SSLContext:
     """Build the context that all clients share: reading the certificates takes a while."""
     return httpx2.create_ssl_context()
+
+
+async def limit_response(response: httpx2.Response) -> None:
+    """Have the reading of a response end with ValueError where it is longer than any answer."""
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = LimitedStream(response.stream)
+
+
+class LimitedStream(httpx2.AsyncByteStream):
+    """The body of a response, read up to a limit: a server may send without end."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        """Take the body as it comes."""
+        self._stream = stream
+
+    @override
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yield its parts. Raises ValueError."""
+        size = 0
+        async for part in self._stream:
+            size += len(part)
+            if size > MAX_RESPONSE_BYTES:
+                raise ValueError(f"more than {MAX_RESPONSE_BYTES >> 20} MB")
+            yield part
+
+    @override
+    async def aclose(self) -> None:
+        """Close the body."""
+        await self._stream.aclose()
 
 
 async def attach_address_check(request: httpx2.Request) -> None:

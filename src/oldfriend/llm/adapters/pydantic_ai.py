@@ -36,7 +36,7 @@ from oldfriend.llm.adapters.pydantic_ai_mapping import (
     parse_response,
     to_model_messages,
 )
-from oldfriend.llm.adapters.time_limits import limit_time, relay_pieces
+from oldfriend.llm.adapters.time_limits import check_length, limit_time, relay_pieces
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
 from oldfriend.llm.providers import LOCAL_PROVIDERS, ModelConfig, is_local_address
 
@@ -157,6 +157,7 @@ class PydanticAiModel:
         if response.finish_reason == "content_filter":
             raise build_refusal_error(self.config, str(details.get("refusal", "")))
         cost = compute_price(self.config, response.usage, response.model_name)
+        check_length(self.name, len(response.text or ""))
         return parse_response(response, request, model=self.name, cost=cost, is_truncated=is_cut)
 
     @contextmanager
