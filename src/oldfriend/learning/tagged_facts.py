@@ -1,6 +1,6 @@
 """Tagged facts: passages that the fact tagger finds worth remembering, as quotes of the person.
 
-Only for reading without a model. A clause that rules have read as a whole is not said again.
+Only for reading without a model. What rules have read from the same words is not said again.
 """
 
 import re
@@ -15,11 +15,6 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
-from oldfriend.learning.validation.word_overlap import (
-    extract_terms,
-    find_shared_terms,
-    is_date_word,
-)
 from oldfriend.llm.tagging import FactTagger, TaggedClause
 from oldfriend.turn.injection_detection import detect_injection
 
@@ -32,8 +27,6 @@ MAX_GAP: Final = 1
 MIN_COMMAND: Final = 0.3
 """Probability of an order; one that is kept would steer the companion whenever it is recalled."""
 CONFIDENCE: Final = 0.8
-MIN_UNREAD: Final = 2
-"""Content words of a clause that no claim holds, from which on it is kept beside them."""
 MAX_CHARS: Final = 240
 """Characters of a passage; a longer one is no single fact."""
 
@@ -87,7 +80,7 @@ def is_taggable(message: Message) -> bool:
 def list_tagged_claims(
     message: Message, clauses: Sequence[TaggedClause], read: Sequence[Claim]
 ) -> Iterator[Claim]:
-    """Yield a claim for each passage with a clause of a high score that rules left unread."""
+    """Yield a claim for each passage with a clause of a high score that rules have not read."""
     picked = [
         clause
         for clause in clauses
@@ -153,24 +146,14 @@ def load_ended_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]
 
 
 def is_read_by_rules(message: Message, clause: TaggedClause, claims: Iterable[Claim]) -> bool:
-    """Tell whether claims that rest on words of the clause leave little of it unsaid."""
+    """Tell whether a claim rests on words of the clause, or has its value from it."""
     words = message.text[clause.start : clause.end]
-    read = [claim for claim in claims if rests_on(claim, message, words)]
-    said = " ".join(f"{claim.key} {claim.value} {claim.text}" for claim in read)
-    terms = extract_terms(words, message.language)
-    shared = find_shared_terms(terms, extract_terms(said, message.language), message.language)
-    unread = {term.word for term in terms if term not in shared}
-    unread = {word for word in unread if not is_date_word(word, message.language)}
-    return bool(read) and len(unread) < MIN_UNREAD
-
-
-def rests_on(claim: Claim, message: Message, words: str) -> bool:
-    """Tell whether a claim rests on words of a message, or has its value from them."""
     return any(
         quote.message == message.id
         and (
             quote.text in words
             or (bool(claim.value) and claim.value.casefold() in words.casefold())
         )
+        for claim in claims
         for quote in claim.quotes
     )
