@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app

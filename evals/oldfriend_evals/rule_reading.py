@@ -30,7 +30,7 @@ from oldfriend.learning.segment_loader import load_segment_context
 from oldfriend.learning.tagged_facts import add_tagged_facts
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.llm.tagging import FactTagger
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import list_segments
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.blind_lives import (

@@ -12,14 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.ids import new_id
-from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person, UnloggedMessage, estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.messages import WriteTarget, build_message_row, write_messages
+from oldfriend.memory.message_log import WriteTarget, build_message_row, write_messages
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall

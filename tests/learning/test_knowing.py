@@ -6,7 +6,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.memories import Entity
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.beliefs import list_entities
+from oldfriend.memory.belief_views import list_entities
 from oldfriend.replies.reply_worker import answer_message
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock

@@ -18,7 +18,7 @@ from oldfriend.learning.tagged_facts import (
     list_passages,
 )
 from oldfriend.learning.validate import validate_extraction
-from oldfriend.llm.tagging import TaggedClause
+from oldfriend.llm.reading import TaggedClause
 from tests.learning.rule_extraction.saying import material_of, message
 
 TEXT = "i drive the 66 to bransholme. back hurts"

@@ -12,7 +12,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import BudgetSettings, ProviderSettings, SpeechSettings
 from oldfriend.domain.clock import HOUR, SECOND
 from oldfriend.domain.ids import MessageId
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.inbound.audio_storage import SPEECH_RETENTION, find_audio_folder, sweep_audio
 from oldfriend.llm.embedding import Account

@@ -8,16 +8,15 @@ import pytest
 from oldfriend.domain.clock import HOUR
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
 from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState, Mood
-from oldfriend.domain.working_memory import Plan
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.core_blocks import write_block
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.mood import set_mood
+from oldfriend.memory.reflection_log import QUESTION_KEY
 from oldfriend.memory.segments import cut_segment, list_uncut_spans, set_segment_status
-from oldfriend.memory.thoughts import QUESTION_KEY
-from oldfriend.memory.working_memory import save_working_memory
+from oldfriend.memory.working_memory import Plan, save_working_memory
 from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.turn.companion_state import (
     EMPTY_COMPANION_STATE,

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.errors import ModelUnavailable
-from oldfriend.domain.working_memory import (
+from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
+from oldfriend.memory.working_memory import (
     EMPTY_WORKING_MEMORY,
     Plan,
     Slot,
     TurnBrief,
     WorkingMemory,
 )
-from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.turn import message_analysis as understanding
 from oldfriend.turn.intent import Addressee, Perception, perceive
 from oldfriend.turn.message_analysis import (

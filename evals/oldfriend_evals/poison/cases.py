@@ -9,9 +9,7 @@ from typing import Any, Final, Literal, get_args
 from oldfriend.domain.clock import MINUTE, Micros, parse_timestamp
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, SegmentId, SessionId
 from oldfriend.domain.memories import PatternKind
-from oldfriend.domain.messages import Message, estimate_tokens
-from oldfriend.domain.people import Person
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Message, Person, Role, TrustClass, estimate_tokens
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim, ExtractionInput, Quote
 

@@ -42,10 +42,8 @@ from oldfriend.learning.validate import (
     validate_extraction,
 )
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.belief_embeddings import save_belief_vectors
 from oldfriend.memory.deletion.tombstones import format_belief_words, format_quote_keys
-from oldfriend.memory.derived_cascade import cascade_retraction
-from oldfriend.memory.derived_evidence import rederive_evidence
+from oldfriend.memory.derived_evidence import cascade_retraction, rederive_evidence
 from oldfriend.memory.evidence import add_evidence, withdraw_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.journal import Provenance, get_memory_version, record_decision
@@ -59,6 +57,7 @@ from oldfriend.memory.segments import (
     find_segment,
     set_segment_status,
 )
+from oldfriend.memory.vectors import save_belief_vectors
 from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.intent import split_sentences
 

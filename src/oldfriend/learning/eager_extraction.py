@@ -13,7 +13,7 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId, SessionId
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.messages import get_last_seq, list_recent_messages
+from oldfriend.memory.message_log import get_last_seq, list_recent_messages
 from oldfriend.memory.segments import list_uncut_spans, list_waiting_segments
 from oldfriend.turn.intent import perceive
 from oldfriend.turn.turn_outcome import Utterance

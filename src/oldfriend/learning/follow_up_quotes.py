@@ -17,7 +17,7 @@ from oldfriend.learning.segment_loader import SegmentContext
 from oldfriend.learning.tagged_facts import MAX_CHARS, build_quote_claim, is_command, is_taggable
 from oldfriend.memory.evidence import list_supported_objects
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.search import PersonIndex, list_earlier_links, list_later_links
 from oldfriend.search.later_links import extract_link_terms
 from oldfriend.turn.later_messages import weigh_link

@@ -15,7 +15,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
-from oldfriend.llm.tagging import FactTagger, TaggedClause
+from oldfriend.llm.reading import FactTagger, TaggedClause
 from oldfriend.turn.injection_detection import detect_injection
 
 MIN_SCORE: Final = 0.5

@@ -12,24 +12,24 @@ from oldfriend.beliefs.correct import (
     merge_beliefs,
     parse_since,
     separate_beliefs,
+    undo_import,
 )
-from oldfriend.beliefs.history import get_history
 from oldfriend.beliefs.queries import BeliefDetails as Known
 from oldfriend.beliefs.queries import filter_beliefs_about as only_about
 from oldfriend.beliefs.queries import (
+    get_history,
     list_beliefs,
     list_beliefs_at,
     list_conversation_summaries,
     list_entity_beliefs,
 )
-from oldfriend.beliefs.undo import undo_import
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.errors import MemoryMisused
 from oldfriend.domain.memories import JournalObject
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.eager_extraction import extract_unread
-from oldfriend.presenters.beliefs import Belief
-from oldfriend.presenters.history import Decided
+from oldfriend.presenters.belief_schemas import Belief
+from oldfriend.presenters.history_schemas import Decided
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.sdk.input_validation import TimeInput, parse_bound

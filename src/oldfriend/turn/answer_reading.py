@@ -9,11 +9,10 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.turn.offline_ranking import is_about_asked_person, list_later_answers
 from oldfriend.turn.retrieval import (
     RecalledBelief,

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import MemoryState
-from oldfriend.memory.thoughts import is_question
+from oldfriend.memory.reflection_log import is_question
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.memory_context import format_iso_day
 from oldfriend.turn.profile_sections import build_belief_section

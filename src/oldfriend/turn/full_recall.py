@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.neighbors import add_neighbors
 from oldfriend.turn.prompt_ranking import drop_irrelevant, move_near_duplicates_last

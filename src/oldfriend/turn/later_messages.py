@@ -13,9 +13,8 @@ from typing import Final
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
-from oldfriend.memory.messages import get_message, list_messages_by_seq
+from oldfriend.domain.messages import Message, Person
+from oldfriend.memory.message_log import get_message, list_messages_by_seq
 from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.date_parser import DateSpan

@@ -12,7 +12,10 @@ from typing import Final, TypeVar, get_args
 
 from oldfriend.domain.errors import BrokenOutput, ModelError
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.working_memory import (
+from oldfriend.lang.language_pack import choose_language_with, load_language_pack
+from oldfriend.lang.message_acts import classify_act
+from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
+from oldfriend.memory.working_memory import (
     Plan,
     ReplyGoal,
     TurnComplexity,
@@ -20,9 +23,6 @@ from oldfriend.domain.working_memory import (
     WorkingMemory,
     truncate_line,
 )
-from oldfriend.lang.language_pack import choose_language_with, load_language_pack
-from oldfriend.lang.message_acts import classify_act
-from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.injection_detection import strip_hidden_characters
 from oldfriend.turn.intent import RULES_VERSION, Perception, Signal, split_sentences

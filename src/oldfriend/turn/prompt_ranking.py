@@ -11,10 +11,9 @@ import numpy as np
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import MemoryState
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.belief_embeddings import load_belief_vectors
-from oldfriend.memory.vectors import load_message_vectors
+from oldfriend.memory.vectors import load_belief_vectors, load_message_vectors
 from oldfriend.search import ReasonCause, list_older_duplicates
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.turn.retrieval import (

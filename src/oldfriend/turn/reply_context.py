@@ -15,7 +15,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.evidence import list_entities_mentioned_by_person, list_supported_objects
-from oldfriend.memory.messages import count_messages
+from oldfriend.memory.message_log import count_messages
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.answer_reading import read_answers
 from oldfriend.turn.companion_state import (

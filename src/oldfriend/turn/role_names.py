@@ -9,7 +9,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Entity
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.search import PersonIndex, SearchQuery
 from oldfriend.search.role_holders import CalledByRole, build_named_only, unite
 from oldfriend.search.role_references import RoleReference, list_role_words

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.domain.ids import EntityId, PersonId
 from oldfriend.domain.memories import Entity
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.messages import TrustClass
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.rule_extractor import RULES_AUTHOR

@@ -12,7 +12,7 @@ import pytest
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import PersonId, SegmentId
 from oldfriend.domain.memories import MemoryKind
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules

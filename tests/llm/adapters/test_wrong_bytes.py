@@ -12,7 +12,7 @@ from oldfriend.domain.errors import (
     ModelUnavailable,
     RequestRejected,
 )
-from oldfriend.llm.adapters import http_connections, time_limits
+from oldfriend.llm.adapters import http_connections
 from oldfriend.llm.adapters.model_factory import build_model
 from oldfriend.llm.model import UNREADABLE_ARGUMENTS, ToolCall, ToolResult
 from oldfriend.llm.providers import ApiKind, build_model_config
@@ -344,7 +344,7 @@ async def test_an_answer_without_end_is_given_up(monkeypatch, streamed: bool):
 
 async def test_an_answer_that_no_message_holds_is_refused(monkeypatch):
     """Nobody is told to split what a model has written."""
-    monkeypatch.setattr(time_limits, "MAX_ANSWER_CHARS", 1_000)
+    monkeypatch.setattr(http_connections, "MAX_ANSWER_CHARS", 1_000)
     message = chat_message({"content": "again and " * 200})
     async with raw_server(whole(message)) as raw:
         with pytest.raises(ModelUnavailable, match="more than 1,000 characters"):

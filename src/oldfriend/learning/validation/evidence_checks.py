@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME, OwnWordsRule
-from oldfriend.domain.messages import Message
-from oldfriend.domain.trust import can_be_evidence
+from oldfriend.domain.messages import Message, can_be_evidence
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim

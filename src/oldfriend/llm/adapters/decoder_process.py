@@ -1,6 +1,6 @@
 """Decoder process: decodes one recording to samples within limits on time and memory.
 
-Started by `audio_decoding` with `python -m`. A recording may be crafted to attack its decoder;
+Started by `whisper` with `python -m`. A recording may be crafted to attack its decoder;
 here that ends this process and nothing else.
 """
 
@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import Final
 
-from oldfriend.sandbox.resource_limits import (
+from oldfriend.sandbox.child_process import (
     OUT_OF_MEMORY,
     SandboxLimits,
     apply_limits,
