@@ -135,7 +135,7 @@ async def test_the_gates_are_a_count_a_shock_and_a_day(
     """At most three in a day, whatever came of them; a quiet day needs something new."""
     mind = Mind()
     thinking = thinking_house(app, mind)
-    await tell(thinking, line, "I got a new job yesterday!")
+    await tell(thinking, line, "We moved to Porto yesterday!")
     assert len(mind.asked("reflect")) == 1
     clock.tick(minutes=60)
     await tell(thinking, line, "I lost my job last week.")

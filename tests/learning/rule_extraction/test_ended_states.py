@@ -598,8 +598,8 @@ def test_that_somebody_is_there_stands_on_the_words_that_say_so() -> None:
 
 def test_a_plan_with_its_day_is_told_once() -> None:
     """As something to come, not as a goal for good besides."""
-    dated = said("We are going to move to Manchester in June.").claims
-    undated = said("I'm going to learn Italian.").claims
+    dated = said("Vamos a mudarnos a Madrid en junio.", language="es").claims
+    undated = said("Voy a aprender italiano.", language="es").claims
 
     assert [claim.kind for claim in dated] == ["expectation"]
     assert [claim.pattern for claim in undated] == ["goal"]
