@@ -17,7 +17,6 @@ from oldfriend.memory.vectors import load_belief_vectors, load_message_vectors
 from oldfriend.search import ReasonCause, list_older_duplicates
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.turn.retrieval import (
-    SAFETY_MENTION,
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
@@ -25,6 +24,7 @@ from oldfriend.turn.retrieval import (
     get_item_id,
     get_score,
 )
+from oldfriend.turn.role_names import SAFETY_MENTION
 
 MAX_ABOUT_NAMED = 8
 """The most beliefs about, or related to, the entities that a text names."""
