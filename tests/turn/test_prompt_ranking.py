@@ -35,12 +35,12 @@ from oldfriend.turn.recent_messages import RecentMessages
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.retrieval import (
     EMPTY_RECALL,
-    SAFETY_MENTION,
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
     get_item_id,
 )
+from oldfriend.turn.role_names import SAFETY_MENTION
 from oldfriend.turn.user_context import UserContext
 
 DAY = 86_400_000_000
