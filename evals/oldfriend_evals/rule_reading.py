@@ -29,7 +29,7 @@ from oldfriend.learning.rule_extraction.rule_loader import precompile_rule_book
 from oldfriend.learning.segment_loader import load_segment_context
 from oldfriend.learning.tagged_facts import add_tagged_facts
 from oldfriend.learning.validate import validate_extraction
-from oldfriend.llm.tagging import FactTagger
+from oldfriend.llm.reading import FactTagger
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import list_segments
 from oldfriend.runtime.wiring import open_app

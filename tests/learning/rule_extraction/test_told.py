@@ -18,8 +18,8 @@ from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.tagged_facts import add_tagged_facts
 from oldfriend.learning.validate import validate_extraction
-from oldfriend.llm.adapters.local_tagger import LocalFactTagger
-from oldfriend.llm.tagging import FactTagger
+from oldfriend.llm.adapters.local_networks import LocalFactTagger
+from oldfriend.llm.reading import FactTagger
 from tests.learning.rule_extraction.saying import material_of, message, read, said
 
 TOLD: Final = Path(__file__).parent / "told"
