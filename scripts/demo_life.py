@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import ChatRef
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel import ChatRef
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings, load_settings
 from oldfriend.config.settings_schema import ModelRole
 from oldfriend.domain.clock import DAY, Micros, from_micros, parse_timestamp, system_clock
 from oldfriend.domain.errors import OldfriendError
-from oldfriend.domain.messages import estimate_tokens
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person, estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.inbound.chat_resolver import resolve_chat
 from oldfriend.learning.learning_scheduler import schedule_learning
@@ -45,7 +44,7 @@ from oldfriend.memory.people import (
 )
 from oldfriend.queues.queue import ack, claim, find_next_due, release_lease
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend.transfer.import_run import import_messages
 from oldfriend.transfer.preview import build_preview

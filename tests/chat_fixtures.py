@@ -6,7 +6,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.reply_worker import StoredReply, answer_message
 from tests.clock import FrozenClock
 

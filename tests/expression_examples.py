@@ -11,6 +11,7 @@ from functools import cached_property
 from oldfriend.beliefs.belief_pages import build_prefix_patterns
 from oldfriend.channels.telegram.event_mapping import compile_mention, is_called_by_name
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.lang.named_days import load_named_day_books
 from oldfriend.learning.resolution.cascade import build_animal_patterns
 from oldfriend.learning.rule_extraction.fulfilled_promises import framed
@@ -19,7 +20,6 @@ from oldfriend.learning.validation.cue_words import get_cue_words
 from oldfriend.learning.validation.relation_checks import has_breakup, has_given_birth
 from oldfriend.learning.validation.speech_acts import MAX_COMPARISON_DISTANCE, MAX_LAUGHTER_LENGTH
 from oldfriend.memory.deletion.selection import is_whole_word
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.own_names import find_own_names, to_first_person
 from oldfriend.search.pronouns import load_pronoun_grammar
 from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
@@ -44,7 +44,7 @@ BOUNDS: Mapping[str, int] = {
 
 def bounded() -> Iterator[tuple[re.Pattern[str], int]]:
     """Those of which not all that the same function compiles are shown only so much."""
-    for language in OFFLINE_LANGUAGES:
+    for language in list_languages("rules"):
         told = get_cue_words(language)
         yield told.laughter, MAX_LAUGHTER_LENGTH
         yield told.likened, MAX_COMPARISON_DISTANCE
@@ -56,7 +56,7 @@ def matched() -> Iterator[re.Pattern[str]]:
     """Those that are only asked whether they stand at one place, and never searched for."""
     for questions in list_all_grammars():
         yield from (shape.pattern.compiled for shape in questions.patterns)
-    for language in OFFLINE_LANGUAGES:
+    for language in list_languages("rules"):
         book = load_rule_book(language)
         yield from (getattr(each, "compiled", each) for each in book.did)
         for rule in book.rules:
@@ -97,13 +97,13 @@ def of_names() -> None:
         is_called_by_name("Hello.", name * 2)
         compile_mention(name)
         is_whole_word(name, "hello")
-        for language in OFFLINE_LANGUAGES:
+        for language in list_languages("rules"):
             to_first_person("Hello.", find_own_names(f"Hello {name}.", [name], language), language)
 
 
 def of_languages() -> None:
     """In each of the spoken languages."""
-    for language in OFFLINE_LANGUAGES:
+    for language in list_languages("rules"):
         build_prefix_patterns("long walks, 散步", language)
         build_animal_patterns("cat", language)
         has_given_birth("Ana", "Hello.", language=language)

@@ -171,11 +171,11 @@ def openers() -> Iterator[Callable[[], object]]:
 
 
 def open_language(read: Callable[[str], object], language: str) -> None:
-    """Read a book that all languages have which are spoken, and some of the others."""
+    """Read a book that all languages have which rules read, and some of the others."""
     try:
         read(language)
     except KeyError:
-        if language in sys.modules["oldfriend.prompts.locale_phrases"].OFFLINE_LANGUAGES:
+        if language in sys.modules["oldfriend.lang.language_pack"].list_languages("rules"):
             raise
 
 

@@ -7,10 +7,16 @@ import pytest
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.messages import Message, UnloggedMessage
-from oldfriend.domain.people import Chat, Companion, Person
-from oldfriend.domain.trust import TRUST_BY_ROLE, Role
-from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.domain.messages import (
+    TRUST_BY_ROLE,
+    Chat,
+    Companion,
+    Message,
+    Person,
+    Role,
+    UnloggedMessage,
+)
+from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
 from oldfriend.memory.sessions import ensure_open_session
 from tests.clock import FrozenClock

@@ -18,13 +18,13 @@ from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import DAY, parse_timestamp
 from oldfriend.domain.memories import Entity, Memory, Summary
 from oldfriend.domain.messages import Message
-from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.belief_views import list_entities, list_memories, list_summaries
+from oldfriend.memory.core_blocks import list_suggestions
 from oldfriend.memory.evidence import list_stats_mismatches
 from oldfriend.memory.journal import list_view_mismatches
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import find_owner
 from oldfriend.memory.segments import Segment, list_segments
-from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.runtime.wiring import open_app
 from oldfriend.usage.costs import sum_usage
 from oldfriend_evals.lives.living import ALL

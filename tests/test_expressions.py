@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
 from oldfriend.learning.rule_extraction.sentences import hide_quoted, statements_in
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend_evals.hostile_text import UNITS, hostile
 from tests.conftest import SIZE
 from tests.expressions import Expression
@@ -83,7 +83,7 @@ def test_what_is_shown_only_so_much_is_shown_no_more() -> None:
 
 
 @pytest.mark.parametrize("name", UNITS)
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_rules_read_short_sentences_only(name: str, language: str) -> None:
     """However long somebody goes on without a full stop."""
     message = said(1, hostile(UNITS[name], 20_000), language=language)

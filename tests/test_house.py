@@ -221,7 +221,7 @@ def test_the_docs_show_commands() -> None:
 @pytest.mark.parametrize(("page", "line"), COMMANDS, ids=str)
 def test_every_command_in_the_docs_exists(page: Path, line: str) -> None:
     """With just these options."""
-    assert build_parser().parse_args(shlex.split(line, comments=True)).module
+    assert build_parser().parse_args(shlex.split(line, comments=True)).handler
 
 
 PROGRAMS = [(page, block) for page in DOCS for block in blocks(page, "python")]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend import Belief, Memory, MemorySync
+from oldfriend.domain.clock import from_micros, system_clock
 from oldfriend.domain.errors import InvalidInput, NotFound
 from tests.clock import let_pass
 from tests.summaries import sum_up_store
@@ -141,6 +142,19 @@ def sessions(count: int) -> list[dict[str, str]]:
     ]
 
 
+def test_what_rules_can_read_is_known_at_once(tmp_path: Path) -> None:
+    """Of every session, without a call of ``consolidate``."""
+    url = f"sqlite:///{tmp_path / 'memory.db'}"
+    with Memory.open(url, person="Nora", maintenance_s=0) as memory:
+        memory.add(
+            [
+                {"session": "one", "at": "2024-06-01T18:00", "text": "I live in Porto."},
+                {"session": "two", "at": "2024-06-02T18:00", "text": "I am allergic to nuts."},
+            ]
+        )
+        assert {fact.value for fact in memory.facts()} == {"Porto", "nuts"}
+
+
 @pytest.mark.parametrize(("budget_s", "is_read"), [(5.0, True), (0.0, False)])
 def test_what_is_overdue_is_done_beside_the_calls_of_a_program(
     tmp_path: Path, budget_s: float, is_read: bool
@@ -149,12 +163,13 @@ def test_what_is_overdue_is_done_beside_the_calls_of_a_program(
     url = f"sqlite:///{tmp_path / 'memory.db'}"
     with Memory.open(url, person="Nora", maintenance_s=budget_s) as memory:
         memory.add([{"text": "I live in Porto."}])
-        assert memory.facts() == []
+        assert memory.beliefs(as_of=from_micros(system_clock(), "UTC")) == []
     let_pass(tmp_path / "memory.db", minutes=60)
     with Memory.open(url, person="Nora", maintenance_s=budget_s) as memory:
         memory.recall("Porto")
     with Memory.open(url, person="Nora", maintenance_s=0) as memory:
-        assert [fact.value for fact in memory.facts()] == ["Porto"] * is_read
+        known = memory.beliefs(as_of=from_micros(system_clock(), "UTC"))
+        assert [each.value for each in known if each.kind == "fact"] == ["Porto"] * is_read
 
 
 @pytest.mark.parametrize("budget_s", [-1, float("inf"), float("nan")])

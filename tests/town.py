@@ -32,7 +32,7 @@ from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CallSink, CompletionRequest, PromptTurn, ToolCall
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import find_message_by_external_id
+from oldfriend.memory.message_log import find_message_by_external_id
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
 from oldfriend.replies.reply_worker import wait_for_reply
 from oldfriend.runtime.wiring import open_app
@@ -167,7 +167,7 @@ async def bring(town: Town, app: AppContext, *, to_answer: bool) -> None:
         said = json.loads(line)
         async with app.db.begin_write() as tx:
             where = await line_on(tx, app, said["person"], said["channel"])
-        words = MessageSubmission(text=said["text"], key=f"m{number}")
+        words = MessageSubmission(text=said["text"], external_id=f"m{number}")
         accepted = await accept_message(app, where, words, claim_now=to_answer)
         if to_answer and accepted is not None:
             await wait_for_reply(app, accepted, on_text=None)
@@ -185,7 +185,7 @@ async def have_answered(app: AppContext, said: dict[str, str], *, key: str) -> N
     async with app.db.begin_write() as tx:
         where = await line_on(tx, app, said["person"], said["channel"])
     accepted = await accept_message(
-        app, where, MessageSubmission(text=said["text"], key=key), claim_now=True
+        app, where, MessageSubmission(text=said["text"], external_id=key), claim_now=True
     )
     if accepted is None:
         async with app.db.begin_read() as tx:

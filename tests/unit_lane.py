@@ -33,7 +33,7 @@ NOT_UNITS: Final = (
     "llm/adapters/test_wire.py",
     "llm/test_minilm.py",
     "persona/test_drafts.py",
-    "presenters/test_schema.py",
+    "presenters/test_base_schema.py",
     "runtime/test_provider_setup.py",
     "runtime/test_schema_check.py",
     "runtime/test_supervisor.py",

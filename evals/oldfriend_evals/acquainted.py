@@ -17,7 +17,7 @@ from oldfriend.inbound.accept import ChatContext
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import record_decision
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.intent import Addressee, perceive

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
 from oldfriend.domain.memories import Memory, MemoryKind
@@ -24,13 +24,13 @@ from oldfriend.learning.consolidate import ConsolidationDeps, consolidate
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.learning.segmentation import SegmentationCriteria, cut_ready_segments
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.belief_embeddings import save_belief_vectors
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, list_journal_as_of, rebuild_views, record_decision
-from oldfriend.memory.messages import WriteTarget, list_messages, write_messages
+from oldfriend.memory.message_log import WriteTarget, list_messages, write_messages
 from oldfriend.memory.segments import Segment
 from oldfriend.memory.sessions import ensure_closed_session
+from oldfriend.memory.vectors import save_belief_vectors
 from oldfriend_evals.corpus import FIRST_DAY, all_sentences, random_vectors, sessions
 from oldfriend_evals.measuring import Measure, Scope, at_most, medians_ms
 from oldfriend_evals.references import PlainRows, PlainSearch, any_word_of

@@ -23,11 +23,10 @@ from typing import Any, Final
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.domain.clock import HOUR, Micros, to_micros
-from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.domain.messages import TRUST_BY_ROLE, Role, UnloggedMessage
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.people import rename_person
@@ -276,10 +275,13 @@ def told_of(language: str, counts: Counter[str]) -> list[Measure]:
         ("useful answers", "useful", "answerable", at_least(useful)),
         ("useful answers told as sure", "useful_sure", "answerable", None),
         ("wrong presented as right", "presented_wrong", "asked", at_most(PRESENTED_WRONG)),
-        ("refused where nothing was said", "refused", "unanswerable", None),
+        ('"I don\'t remember" where nothing was said', "refused", "unanswerable", None),
+        ('"I don\'t remember" where it was said', "honest", "answerable", None),
         ("answers found among ten", "found", "answerable", None),
         ("facts captured", "captured", "facts", at_least(CAPTURED)),
         ("stored beliefs that are right", "right", "stored", at_least(RIGHT)),
+        ("stored beliefs that are wrong", "wrong", "stored", None),
+        ("stored beliefs that are junk", "junk", "stored", None),
     )
     return [
         Measure(

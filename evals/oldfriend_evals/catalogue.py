@@ -15,6 +15,7 @@ from oldfriend_evals.blind_lives import measure_blind_lives
 from oldfriend_evals.bulk import measure_import
 from oldfriend_evals.claiming import measure_claiming
 from oldfriend_evals.disk_space import measure_disk_space
+from oldfriend_evals.grader_check import measure_grader
 from oldfriend_evals.hostile_text import measure_hostile_text
 from oldfriend_evals.languages import measure_languages
 from oldfriend_evals.library_use import measure_first_recall, measure_single_adds
@@ -29,6 +30,7 @@ from oldfriend_evals.page_events import measure_page_events
 from oldfriend_evals.page_lists import measure_page_lists
 from oldfriend_evals.page_scrolling import measure_page_scrolling
 from oldfriend_evals.page_weight import measure_page_weight
+from oldfriend_evals.poison.measure_gates import measure_false_refusals
 from oldfriend_evals.quality import measure_finding
 from oldfriend_evals.reader_cost import measure_reading
 from oldfriend_evals.remembering import measure_remembering
@@ -50,6 +52,8 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "ties": measure_ties,
         "answers": measure_answers,
         "blind lives": measure_blind_lives,
+        "grader": measure_grader,
+        "gates": measure_false_refusals,
         "reading": measure_reading,
         "model reading": measure_model_reading,
         "reply prompts": measure_reply_prompts,

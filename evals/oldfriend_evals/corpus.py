@@ -15,8 +15,7 @@ from functools import cache
 import numpy as np
 
 from oldfriend.domain.clock import DAY, MINUTE, Micros
-from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.domain.messages import TRUST_BY_ROLE, Role, UnloggedMessage
 from oldfriend.llm.embedding import Vectors
 from oldfriend_evals.material import Conversation, own_conversations
 

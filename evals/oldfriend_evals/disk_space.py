@@ -15,17 +15,17 @@ from typing import Final, get_args
 import apsw
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.database_url import is_postgres_url, parse_database_path
+from oldfriend.config.settings import is_postgres_url, parse_database_path
 from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.working_memory import ReplyGoal, UserEmotion
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.llm.model import CompletionRequest, PromptTurn, TokenUsage
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
+from oldfriend.memory.working_memory import ReplyGoal, UserEmotion
 from oldfriend.queues.queue import claim, find_next_due
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.corpus import FIRST_DAY, all_sentences, sessions
 from oldfriend_evals.lives.living import Calendar

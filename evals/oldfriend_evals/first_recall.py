@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn.retrieval import RecallQuery, recall

@@ -33,14 +33,20 @@ from oldfriend.search.later_links import (
 )
 from oldfriend.search.types import Floats
 from oldfriend_evals.blind_lives import BlindLife, list_folders, load_blind_life
-from oldfriend_evals.corrected import build_life, build_life_within, find_first, load_cases
+from oldfriend_evals.corrected import (
+    build_life,
+    build_life_within,
+    find_change,
+    find_first,
+    load_cases,
+)
 from oldfriend_evals.stores import settings_in
 
 CASES: Final = sorted((Path(__file__).parent / "corrections").glob("*.jsonl"))
 FOLDS: Final = 5
 PENALTY: Final = 1.0
 STEPS: Final = 30
-LEVELS: Final = (-4.0, -3.5, -3.0, -2.0, -1.0)
+LEVELS: Final = (-3.5, -2.0, -1.0, 0.0, 1.0, 2.0)
 """Logits for which it is printed how many are found, and how many others stand above."""
 
 
@@ -90,17 +96,21 @@ def list_told() -> Iterator[Told]:
                 for place, each in enumerate(life.messages)
                 if each["text"] in case["messages"]
             ]
-            old = next(
+            with_old = (
                 place
                 for place in places
                 if find_first(life.messages[place]["text"], case["old"]) >= 0
             )
+            old = next(with_old, places[0])
+            changes = [
+                place for place in places if life.messages[place]["text"] == find_change(case)
+            ]
             yield Told(
                 group=group,
                 fold=number % FOLDS,
                 language=case["lang"],
                 messages=life.messages,
-                changes={old: frozenset(places[-1:])},
+                changes={old: frozenset(changes[-1:])},
             )
 
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 from statistics import quantiles
 
 from oldfriend.app.app_context import AppContext, CrashPoint, RoleModel
+from oldfriend.cli.work import preload_language_data, tune_gc
 from oldfriend.config.settings_schema import ServeSettings
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CallSink
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.runtime.learn_now import learn_now
-from oldfriend.runtime.warmup import preload_language_data, tune_gc
 from oldfriend.runtime.worker import run_worker
 from oldfriend_evals.corpus import sessions
 from oldfriend_evals.measuring import Measure, Scope, at_least, at_most, not_measured

@@ -24,8 +24,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import SessionId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
-from oldfriend.domain.trust import TRUST_BY_ROLE
+from oldfriend.domain.messages import TRUST_BY_ROLE, UnloggedMessage, estimate_tokens
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageSubmission,
@@ -35,11 +34,11 @@ from oldfriend.inbound.accept import (
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
 from oldfriend.llm.model import CompletionRequest, PromptTurn, estimate_input_tokens
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.people import rename_person
 from oldfriend.memory.segments import count_segments
 from oldfriend.queues.queue import claim
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.blind_lives import (
     FOLDER,
@@ -236,7 +235,9 @@ async def say(
     """Store a message as it was said; return the session that it belongs to."""
     role, at, zone = ROLES[message["from"]], said_at(message), life.about["zone"]
     if role == "person":
-        submission = MessageSubmission(text=message["text"], at=at, zone=zone, key=message["id"])
+        submission = MessageSubmission(
+            text=message["text"], at=at, zone=zone, external_id=message["id"]
+        )
         accepted = await accept_message(app, line, submission, claim_now=False)
         session = None if accepted is None else accepted.message.session
     async with app.db.begin_write() as tx:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend_evals.measuring import Measure, Scope, at_least, at_most, medians_ms
 from oldfriend_evals.speed import ask, vectors_of_questions

@@ -16,14 +16,14 @@ from typing import Final, cast
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.belief_pages import list_belief_page
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import MAX_TIME
 from oldfriend.domain.json import JsonValue
 from oldfriend.inbound.accept import ChatContext as Chat
-from oldfriend.memory.api_tokens import find_principal_by_token
 from oldfriend.memory.change_feed import get_feed_position
 from oldfriend.memory.chat_history import list_messages_before, list_messages_with_audio
+from oldfriend.memory.credentials import find_principal_by_token
 from oldfriend.memory.pagination import BeliefFilter, count_by_kind
 from oldfriend.memory.web_sessions import hash_secret
 from oldfriend.replies.retry_reply import list_unanswered_turns

@@ -15,7 +15,7 @@ import onnxruntime
 from oldfriend.db.database import Row, SqlValue
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.messages import INSERT_MESSAGE
+from oldfriend.memory.message_log import INSERT_MESSAGE
 
 OWNER = "u1"
 PRAGMAS = """

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.retrieval import RecallQuery
 from oldfriend_evals.believing import believe

@@ -25,9 +25,9 @@ from oldfriend.domain.messages import estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import list_object_evidence
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now

@@ -7,11 +7,11 @@ from typing import Final
 
 from oldfriend.domain.ids import SegmentId
 from oldfriend.domain.messages import Message
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.rule_extraction.rule_loader import precompile_rule_book
-from oldfriend.memory.messages import list_messages
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+from oldfriend.memory.message_log import list_messages
 from oldfriend_evals.measuring import Measure, Scope, at_most
 from oldfriend_evals.stores import line_with_history, temporary_house
 
@@ -27,7 +27,7 @@ async def measure_rule_reading(scope: Scope) -> list[Measure]:
         async with app.db.begin_read() as tx:
             found = await list_messages(tx, line.person.id, limit=MESSAGES)
     costs = {}
-    for language in OFFLINE_LANGUAGES:
+    for language in list_languages("rules"):
         precompile_rule_book(language)
         messages = [
             replace(each, text=TEXTS[number % len(TEXTS)], language=language, role="person")

@@ -16,7 +16,7 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.pid_lock import find_server
-from oldfriend.memory.api_tokens import generate_api_token, save_api_token
+from oldfriend.memory.credentials import generate_api_token, save_api_token
 from oldfriend.memory.people import ensure_person
 from oldfriend_evals.processes import ProcessFailed, oldfriend, resident_of
 

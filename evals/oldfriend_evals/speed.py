@@ -12,14 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.ids import new_id
-from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person, UnloggedMessage, estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.messages import WriteTarget, build_message_row, write_messages
+from oldfriend.memory.message_log import WriteTarget, build_message_row, write_messages
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall
@@ -32,6 +31,8 @@ ASKED = 200
 FOUND = 20
 ADDED = 500
 CACHE_WARMING = 5
+MOST_OFFLINE_MS = 400.0
+"""Of processor time, for a whole offline answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,22 +75,21 @@ async def recall_among(size: int) -> Measure:
 
 
 async def measure_turn(scope: Scope) -> list[Measure]:
-    """A whole turn, from what was said to the answer that is kept."""
+    """A whole turn without a model, from what was said to the answer that is kept."""
     size = 1_000 if scope.quick else 10_000
     async with setting(size) as here:
         turns = here.beside_plain(
             lambda text: answer_message(here.app, here.line, MessageSubmission(text=text))
         )
         await medians_ms(turns[:CACHE_WARMING])
-        reference, value = await medians_ms(turns)
+        _, value = await medians_ms(turns)
     return [
         Measure(
-            name=f"a turn among {size:,} messages",
+            name=f"an offline answer among {size:,} messages",
             value=value,
             unit="ms",
-            reference=reference,
-            target=at_most(8),
-            note="beside embedding; reference: F",
+            target=at_most(MOST_OFFLINE_MS),
+            note="the whole turn with the reader, beside embedding",
         )
     ]
 

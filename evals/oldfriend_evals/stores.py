@@ -15,7 +15,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.llm.embedding import Embedder, Vectors
-from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_closed_session
 from oldfriend.memory.vectors import save_message_vectors
 from oldfriend.runtime.wiring import open_app

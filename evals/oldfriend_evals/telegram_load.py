@@ -14,12 +14,11 @@ from dataclasses import dataclass, replace
 from statistics import quantiles
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import ChatRef, IncomingMessage, Sender
-from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.channels.channel import ChatRef, IncomingMessage, Sender
 from oldfriend.channels.telegram.spec import TELEGRAM
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import OldfriendError, PlatformRejected
-from oldfriend.inbound.channel_listener import listen_on_channel
-from oldfriend.inbound.receive import handle_event
+from oldfriend.inbound.receive import handle_event, listen_on_channel
 from oldfriend.runtime.bot_connections import open_bot
 from oldfriend.runtime.worker import run_worker
 from oldfriend_evals.bot_api import FIRST
@@ -185,7 +184,7 @@ def message(person: int, number: int, text: str, *, at: int) -> IncomingMessage:
     return IncomingMessage(
         chat_ref=ChatRef(channel=NAME, address=address, title=address, is_private=True),
         sender=Sender(address=address, name=f"P{person}"),
-        key=f"message:{person}:{number}",
+        external_id=f"message:{person}:{number}",
         number=number,
         at=at,
         text=text,

@@ -13,7 +13,7 @@ from typing import Final
 import apsw
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import Row
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message
 from oldfriend.runtime.worker import CLAIM_BATCH_SIZE

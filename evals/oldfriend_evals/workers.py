@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.queues.queue_stats import load_queue_stats
+from oldfriend.queues.jobs_table import load_queue_stats
 from oldfriend_evals.processes import ProcessFailed
 from oldfriend_evals.serving import STARTS_S, running
 

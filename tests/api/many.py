@@ -9,8 +9,8 @@ from oldfriend.db.database import SqlValue
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import JOURNAL_VERSION, Memory, MemoryKind
+from oldfriend.memory.belief_views import to_json
 from oldfriend.memory.journal import rebuild_views
-from oldfriend.memory.serialization import to_json
 
 KINDS: Final[tuple[MemoryKind, ...]] = (
     "event",

@@ -3,8 +3,7 @@
 import httpx
 import pytest
 
-from oldfriend.memory.core_blocks import list_blocks
-from oldfriend.memory.suggestions import Proposal, suggest
+from oldfriend.memory.core_blocks import Proposal, list_blocks, suggest
 from oldfriend.persona.core_block_updates import write_core_block
 from oldfriend.queues.jobs_table import move_to_dead_letters
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job

@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.api.web_app import API_PREFIX
-from oldfriend.memory.api_tokens import generate_api_token, save_api_token
+from oldfriend.memory.credentials import generate_api_token, save_api_token
 from oldfriend.memory.people import get_person
 from oldfriend.memory.web_sessions import MAX_SIGN_IN_ATTEMPTS
 from tests.api.conftest import Browse, Site, say, sign_in

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.memory.deletion.audit_log import AuditEntry, save_audit_entry
 from oldfriend.memory.people import get_person
 from tests.api.conftest import Browse, Site, say
@@ -259,7 +259,7 @@ async def test_whoever_takes_everything_slowly_keeps_nobody_waiting(
     site: Site, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One takes it at a time, the house goes on, and who takes nothing of it has left."""
-    monkeypatch.setattr("oldfriend.api.streaming_download.SEND_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("oldfriend.api.routers.import_routes.SEND_TIMEOUT_S", 0.5)
     browser = await browse()
     async with site.app.db.begin_write() as tx:
         (person,) = (await tx.rows("SELECT id FROM person WHERE is_owner = 1"))[0]

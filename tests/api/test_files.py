@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.api.web_app import STATIC_DIR
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 
 VENDOR = STATIC_DIR / "vendor"
 OWN = sorted(

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from oldfriend.channels.channel_events import ChatRef
+from oldfriend.channels.channel import ChatRef
 from oldfriend.inbound.account_linking import ensure_group
-from oldfriend.memory.passkeys import MAX_CHALLENGES, insert_challenge
+from oldfriend.memory.credentials import MAX_CHALLENGES, insert_challenge
 from oldfriend.memory.people import list_people
 from oldfriend.memory.web_sessions import MAX_SIGN_IN_ATTEMPTS, record_failed_sign_in
 from tests.api.conftest import Browse, Site, events, say, sign_in, until_topic

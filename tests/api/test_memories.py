@@ -63,6 +63,15 @@ async def test_a_long_list_comes_in_pages(browse: Browse) -> None:
     assert {text.split()[-1] for text in names} == {"Miso.", "Mochi.", "Nori."}
 
 
+async def test_what_rules_can_read_is_listed_at_once(browse: Browse) -> None:
+    """Without waiting for a pause, where no model is to read it."""
+    browser = await browse()
+    await told(browser, "I live in Porto.")
+    listed = (await browser.get("/memories", params={"kind": "fact"})).json()["items"]
+
+    assert [each["text"] for each in listed] == ["Lives in Porto."]
+
+
 async def test_what_was_said_is_read_at_once_for_whoever_cannot_wait(browse: Browse) -> None:
     """It appears without a pause; asked for again, there is nothing more to read."""
     browser = await browse()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.config.settings import Settings
-from oldfriend.memory.suggestions import Proposal, suggest
+from oldfriend.memory.core_blocks import Proposal, suggest
 from oldfriend.queues.jobs_table import move_to_dead_letters
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
 from oldfriend.runtime.wiring import open_app

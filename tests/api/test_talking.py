@@ -9,7 +9,7 @@ from fastapi import Response
 
 from oldfriend.api.connections import MAX_CONNECTIONS, MAX_CONNECTIONS_PER_TOKEN
 from oldfriend.api.requests import Said as SaidShape
-from oldfriend.api.routers import channels, chat
+from oldfriend.api.routers import channel_routes, chat_routes
 from oldfriend.app.app_context import AppContext
 from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.cli.conversation import Conversation
@@ -18,11 +18,11 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import MAX_TEXT_CHARS
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import get_message
+from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import get_person, list_people
 from oldfriend.memory.web_sessions import Principal
 from oldfriend.persona.profile_names import update_person
-from oldfriend.presenters.receipts import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_json, receipt_as_text, resolve_receipt
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.replies.reply_worker import answer_message
 from tests.api.conftest import (
@@ -389,10 +389,10 @@ async def test_who_is_renamed_while_they_speak_is_still_who_speaks(site: Site) -
         omar = await get_person(tx, "Omar")
     me = Principal(person=omar, digest="any", expires_at=Micros(1 << 60))
     await update_person(site.app, omar.id, name="Omar K")
-    said = await chat.say(
+    said = await chat_routes.say(
         SaidShape(text="hello"), me, site.room, Response(), idempotency_key="a key of mine"
     )
-    await channels.new_code(TELEGRAM, me, site.room)
+    await channel_routes.new_code(TELEGRAM, me, site.room)
     async with site.app.db.begin_read() as tx:
         people = await list_people(tx)
         kept = await get_message(tx, omar.id, MessageId(said.id))

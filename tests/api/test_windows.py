@@ -21,7 +21,7 @@ from oldfriend.memory.mood import MOOD_TTL, set_mood
 from oldfriend.memory.people import get_person
 from oldfriend.memory.segments import cut_segment, list_uncut_spans, set_segment_status
 from oldfriend.memory.web_sessions import Principal
-from oldfriend.presenters.journal import Decided
+from oldfriend.presenters.journal_schemas import Decided
 from oldfriend.replies.reply_worker import answer_message
 from tests.api.conftest import Browse, Site, events, opened_site, say, told, until_topic
 from tests.app.test_lanes_of_turns import with_model

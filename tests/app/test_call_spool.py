@@ -24,7 +24,7 @@ from oldfriend.app.process_registry import (
     find_boot_id,
     open_other,
 )
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.llm.model import (
     Completion,

@@ -6,7 +6,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import load_deletion_filter
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageSubmission,
@@ -21,7 +21,7 @@ from oldfriend.memory.import_writer import (
     ImportTarget,
     write_imported_messages,
 )
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.reply_worker import answer_message
 from tests.chat_fixtures import log_of
 from tests.clock import FrozenClock
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("settings_folder")
 
 async def say_and_forget(app: AppContext, line: ChatContext, clock: FrozenClock) -> None:
     """Take in the secret under a key of the client's, answer it, and forget it."""
-    await answer_message(app, line, MessageSubmission(text=SECRET, key=KEY))
+    await answer_message(app, line, MessageSubmission(text=SECRET, external_id=KEY))
     clock.tick(minutes=5)
     async with app.db.begin_read() as tx:
         said = [each.id for each in await list_messages(tx, line.person.id)]
@@ -68,14 +68,18 @@ async def test_a_redelivery_of_what_was_forgotten_is_not_taken_in(
     before = await log_of(app, line)
 
     assert (
-        await accept_message(app, line, MessageSubmission(text=text, key=KEY), claim_now=False)
+        await accept_message(
+            app, line, MessageSubmission(text=text, external_id=KEY), claim_now=False
+        )
         is None
     )
-    assert await store_without_reply(app, line, MessageSubmission(text=text, key=KEY)) is None
+    assert (
+        await store_without_reply(app, line, MessageSubmission(text=text, external_id=KEY)) is None
+    )
     assert await log_of(app, line) == before
     assert (
         await accept_message(
-            app, line, MessageSubmission(text=text, key="another"), claim_now=False
+            app, line, MessageSubmission(text=text, external_id="another"), claim_now=False
         )
         is not None
     )
@@ -136,7 +140,7 @@ async def test_no_id_of_what_stays_says_what_was_forgotten(
         await write_imported_messages(tx, target, told, now=now)
     report = await forget(app, line.person.id, DeletionRequest(about="Zinnia"))
     again = await accept_message(
-        app, line, MessageSubmission(text="the river", key="ask-zinnia"), claim_now=False
+        app, line, MessageSubmission(text="the river", external_id="ask-zinnia"), claim_now=False
     )
 
     assert report.is_proved, report.left

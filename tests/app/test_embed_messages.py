@@ -15,10 +15,9 @@ from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, stop_turn
 from oldfriend.inbound.accept import accept_edit as edit_message
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.belief_embeddings import list_unembedded_beliefs
-from oldfriend.memory.vectors import count_searchable_messages
+from oldfriend.memory.vectors import count_searchable_messages, list_unembedded_beliefs
 from oldfriend.replies.reply_worker import process_chat
-from oldfriend.runtime.jobs import plan_jobs, run_jobs
+from oldfriend.runtime.job_handlers import plan_jobs, run_jobs
 from oldfriend.runtime.worker import claim_next_partition
 from tests.beliefs.life import tell, the_one
 from tests.chat_fixtures import Say

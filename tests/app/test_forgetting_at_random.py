@@ -9,13 +9,13 @@ from oldfriend.app.deletion_filter import load_deletion_filter
 from oldfriend.config.settings import Settings
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import new_id
-from oldfriend.forgetting.forget import ForgetReport, forget
+from oldfriend.forgetting.delete import ForgetReport, forget
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
 from oldfriend.memory.evidence import list_stats_mismatches
 from oldfriend.memory.journal import list_view_mismatches
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import list_segments
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.runtime.wiring import open_app

@@ -9,15 +9,15 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.config.settings_schema import ModelSettings
-from oldfriend.forgetting.forget import ForgetReport, forget
+from oldfriend.forgetting.delete import ForgetReport, forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import schedule_learning
 from oldfriend.learning.reflection_scheduler import enqueue_reflection
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
-from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.belief_views import list_entities, list_memories, list_summaries
+from oldfriend.memory.core_blocks import list_suggestions
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend_evals.roles import with_models
 from tests.clock import FrozenClock

@@ -11,7 +11,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.config.settings_schema import ContextSettings, ModelSettings
 from oldfriend.db.message_numbers import unpack_ids
 from oldfriend.domain.errors import TurnStopped
-from oldfriend.forgetting.forget import forget, preview_forget
+from oldfriend.forgetting.delete import forget, preview_forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.model import CompletionRequest

@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.beliefs.correct import apply_belief_action
-from oldfriend.beliefs.undo import undo_import
+from oldfriend.beliefs.correct import apply_belief_action, undo_import
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.forgetting.forget import forget, preview_forget
+from oldfriend.forgetting.delete import forget, preview_forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.beliefs import get_memory_state, list_memories
+from oldfriend.memory.belief_views import get_memory_state, list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.evidence import NewEvidence, add_evidence, list_stats_mismatches
 from oldfriend.memory.import_batches import (
@@ -23,12 +22,12 @@ from oldfriend.memory.import_batches import (
 )
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.journal import list_view_mismatches
-from oldfriend.memory.messages import edit_message, list_messages
+from oldfriend.memory.message_log import edit_message, list_messages
 from oldfriend.replies.reply_worker import answer_message
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 from tests.engines import both_engines
-from tests.forgetting.test_forget import id_of
+from tests.forgetting.test_delete import id_of
 from tests.memory.deletion.life import rows_of
 
 engine = both_engines

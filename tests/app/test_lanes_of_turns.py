@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from oldfriend.app import isolation, leases
+from oldfriend.app import concurrency, leases
 from oldfriend.app.app_context import AppContext, CrashPoint
 from oldfriend.app.call_spool import CallSpool
 from oldfriend.app.leases import HeldLease
@@ -37,7 +37,7 @@ from oldfriend.inbound.accept import (
 )
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import list_recent_messages
+from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.queues.queue import MAX_ATTEMPTS, claim, drop_job, list_jobs, retry_dead_letter
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.reply_worker import answer_message, wait_for_reply
@@ -73,13 +73,13 @@ class Platform(Mute):
         return text.splitlines()
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
         """Take it, or not."""
         if self.trouble:
             raise self.trouble.pop(0)
         self.sent.append(text)
-        return key
+        return send_key
 
 
 def with_model(app: AppContext, model: ScriptedModel) -> AppContext:
@@ -149,17 +149,17 @@ async def test_what_was_delivered_twice_is_answered_once(
     """Platforms redeliver what they are not sure of."""
     platform = Platform()
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(echo))
-    await said(app, line, "hello there", key="m1")
+    await said(app, line, "hello there", external_id="m1")
     assert (
         await accept_message(
-            app, line, MessageSubmission(text="hello there", key="m1"), claim_now=False
+            app, line, MessageSubmission(text="hello there", external_id="m1"), claim_now=False
         )
         is None
     )
     await work_until(app, lambda: bool(platform.sent))
     assert (
         await accept_message(
-            app, line, MessageSubmission(text="hello there", key="m1"), claim_now=False
+            app, line, MessageSubmission(text="hello there", external_id="m1"), claim_now=False
         )
         is None
     )
@@ -175,7 +175,7 @@ async def test_a_burst_is_one_turn(app: AppContext, line: ChatContext, clock: Fr
     app = with_model(replace(app, channels={"platform": platform}), model)
     for number, text in enumerate(("so", "guess what", "we got the flat")):
         clock.tick(seconds=1)
-        await said(app, line, text, key=f"m{number}", number=number)
+        await said(app, line, text, external_id=f"m{number}", number=number)
     clock.tick(seconds=3)
     await work_until(app, lambda: len(platform.sent) == 3)
 
@@ -659,8 +659,8 @@ async def test_what_was_beside_those_who_died_is_done_alone(
     app: AppContext, line: ChatContext, deaths: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So only what takes its worker down by itself is given up for that in the end."""
-    monkeypatch.setattr(isolation, "SETTLE_S", 0.0)
-    monkeypatch.setattr(isolation, "COOLDOWN_S", 0.0)
+    monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
+    monkeypatch.setattr(concurrency, "COOLDOWN_S", 0.0)
     begun: list[CrashPoint] = []
     most: list[int] = []
     more = asyncio.Event()
@@ -699,8 +699,8 @@ async def test_a_chat_that_hangs_keeps_others_for_no_longer_than_a_moment(
     app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not where something is to be done alone beside it, nor where that is what hangs."""
-    monkeypatch.setattr(isolation, "SETTLE_S", 0.0)
-    monkeypatch.setattr(isolation, "DRAIN_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
+    monkeypatch.setattr(concurrency, "DRAIN_TIMEOUT_S", 0.2)
     monkeypatch.setattr(leases, "MAX_EXCLUSIVE_S", 0.4)
     monkeypatch.setattr(worker, "MAX_EXCLUSIVE_S", 0.4)
 
@@ -745,8 +745,8 @@ async def test_however_many_are_done_alone_nobody_else_waits_for_more_than_one_o
     app: AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each there is room for whoever has come meanwhile."""
-    monkeypatch.setattr(isolation, "SETTLE_S", 0.0)
-    monkeypatch.setattr(isolation, "COOLDOWN_S", 0.5)
+    monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
+    monkeypatch.setattr(concurrency, "COOLDOWN_S", 0.5)
     app = replace(
         with_model(app, ScriptedModel([ScriptedReply(text="I see.", delay_s=0.3)])),
         clock=system_clock,
@@ -789,7 +789,7 @@ async def test_what_is_suspect_waits_until_its_worker_has_settled(
     app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who is killed again and again soon after the start gives nobody up for that."""
-    monkeypatch.setattr(isolation, "SETTLE_S", 1.0)
+    monkeypatch.setattr(concurrency, "SETTLE_S", 1.0)
     committed: asyncio.Queue[CrashPoint] = asyncio.Queue()
 
     def reached(step: CrashPoint) -> None:

@@ -16,7 +16,7 @@ from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_
 from oldfriend.learning.re_extraction import plan_reextraction, schedule_reextraction
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.segments import list_segments
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now, process_due_segments

@@ -30,6 +30,7 @@ async def facts_after(
         ("We've got a dog, a beagle named Rufus.", "Rufus died on Sunday."),
         ("We've got a dog, a beagle named Rufus.", "My dog died yesterday."),
         ("I have a dog.", "My dog died yesterday."),
+        ("I have a cat called Miso. Miso is 14.", "Miso died this morning."),
         ("I have a dog called Rex.", "We had to put our dog Rex to sleep."),
         ("Tengo un perro que se llama Rufus.", "Mi perro murió ayer."),
         ("J'ai un chien qui s'appelle Rex.", "Mon chien Rex est mort hier."),

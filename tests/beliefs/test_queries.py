@@ -5,18 +5,17 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.beliefs.correct import edit_belief_text
-from oldfriend.beliefs.history import get_history
+from oldfriend.beliefs.correct import edit_belief_text, undo_segment
 from oldfriend.beliefs.queries import (
     build_searchable_text,
     filter_beliefs_about,
     get_belief,
+    get_history,
     list_beliefs_at,
     list_conversation_summaries,
     parse_as_of,
     search_beliefs,
 )
-from oldfriend.beliefs.undo import undo_segment
 from oldfriend.cli.stats import compute_stats
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -27,7 +26,7 @@ from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
 from oldfriend.memory.people import rename_person
 from oldfriend.presenters.belief_text import format_belief, format_belief_line
-from oldfriend.presenters.history import format_history
+from oldfriend.presenters.history_schemas import format_history
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from tests.beliefs.life import TOLD, believed, tell, the_one

@@ -6,7 +6,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.correct import edit_belief_text
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.replies.reply_worker import answer_message
 

@@ -11,15 +11,15 @@ import pytest
 import oldfriend
 from oldfriend.api.web_app import build_routes
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.main import main
 from oldfriend.config.settings import Settings, load_settings
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.inbound.account_linking import create_code_for
-from oldfriend.inbound.channel_listener import listen_on_channel
+from oldfriend.inbound.receive import listen_on_channel
 from oldfriend.memory.people import ensure_owner
-from oldfriend.runtime.doctor import run_checks
+from oldfriend.runtime.health_checks import run_checks
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
 from tests.api.conftest import opened_site
@@ -28,11 +28,11 @@ from tests.fakes.carrier import NAME, TOKEN, Loft
 
 SOURCE = Path(oldfriend.__path__[0])
 WHERE_TELEGRAM_STANDS = {
-    "presenters/messages.py",  # an example in the description of the API
-    "channels/channel_spec.py",  # names it as the example of a folder
-    "channels/registry.py",  # the registration
+    "presenters/message_schemas.py",  # an example in the description of the API
+    "channels/channel.py",  # names it as the example of a folder
+    "channels/channel_registry.py",  # the registration
     "cli/main.py",  # tells of what can be imported
-    "transfer/formats/detection.py",  # the registration of exports that Telegram makes
+    "transfer/formats/format_detection.py",  # the registration of exports that Telegram makes
     "transfer/formats/telegram.py",  # and their reader
 }
 PAGE = SOURCE / "api" / "static" / "js"

@@ -14,7 +14,7 @@ from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.runtime.wiring import open_app

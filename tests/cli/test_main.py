@@ -157,7 +157,7 @@ def test_it_knows_its_version_and_helps(call: Call) -> None:
         "cost",
         "person",
     ):
-        assert build_parser().parse_args([command, *NEEDED.get(command, [])]).module
+        assert build_parser().parse_args([command, *NEEDED.get(command, [])]).handler
         assert call(command, "--help").code == 0
 
 

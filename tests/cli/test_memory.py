@@ -45,15 +45,24 @@ def test_what_is_believed_is_listed_and_shown_with_its_words(told: Call) -> None
     assert told("summaries", "--json").json == []
 
 
-@pytest.mark.parametrize(
-    "command", [("recall", "Porto"), ("facts",), ("memory", "list"), ("say", "Hello.")]
-)
+@pytest.mark.parametrize("command", [("facts",), ("memory", "list"), ("beliefs",)])
+def test_what_rules_can_read_is_listed_at_once(call: Call, command: tuple[str, ...]) -> None:
+    """Also what was said in other sessions, and is no older than the command."""
+    call("say", "I live in Porto.", "--at", "2024-05-03T18:30")
+    call("say", "I am allergic to nuts.")
+    listed = call(*command).stdout
+
+    assert "Lives in Porto" in listed
+    assert "allergic to nuts" in listed
+
+
+@pytest.mark.parametrize("command", [("recall", "Porto"), ("say", "Hello.")])
 def test_what_is_overdue_is_done_after_a_command(
     call: Call, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     """Though nobody serves; the answer is given before."""
     call("say", "I live in Porto.")
-    assert "Porto" not in call("facts").stdout
+    assert "Lives in Porto" not in call("memory", "search", "Porto").stdout
     let_pass(tmp_path / "data" / "oldfriend.db", minutes=60)
 
     assert "Lives in Porto" not in call(*command).stdout

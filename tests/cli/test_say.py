@@ -14,15 +14,15 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a
 
 def test_json_holds_the_reply_the_turn_and_the_receipt(call: Call) -> None:
     """As programs rely on it."""
-    call("say", "My cat is called Miso and she hates rain.", "--at", "2024-05-03T18:30+02:00")
-    given = call("say", "What is the name of my cat?", "--json").json
+    call("say", "The key of the shed hangs behind the boiler.", "--at", "2024-05-03T18:30+02:00")
+    given = call("say", "Where is the key of the shed?", "--json").json
 
     assert set(given) == {"reply", "turn", "receipt"}
-    assert "My cat is called Miso and she hates rain." in given["reply"]
+    assert "The key of the shed hangs behind the boiler." in given["reply"]
     assert UUID.fullmatch(given["turn"])
     receipt = given["receipt"]
     assert receipt["turn"] == given["turn"]
-    assert receipt["asked"] == "What is the name of my cat?"
+    assert receipt["asked"] == "Where is the key of the shed?"
     assert receipt["reply"] == given["reply"]
     (first, *_) = receipt["evidence"]
     expected = {
@@ -32,7 +32,7 @@ def test_json_holds_the_reply_the_turn_and_the_receipt(call: Call) -> None:
         "role": "person",
         "channel": "terminal",
         "at": "2024-05-03T18:30:00+02:00",
-        "text": "My cat is called Miso and she hates rain.",
+        "text": "The key of the shed hangs behind the boiler.",
     }
     assert expected.items() <= first.items()
     assert UUID.fullmatch(first["message"])

@@ -10,7 +10,7 @@ from oldfriend.app.pid_lock import find_server, hold_pid_lock
 from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import AllowanceUsedUp
-from oldfriend.runtime.jobs import plan_jobs, postpone_to_tomorrow
+from oldfriend.runtime.job_handlers import plan_jobs, postpone_to_tomorrow
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import claim_next_partition
 from tests.cli.conftest import Call

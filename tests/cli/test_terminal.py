@@ -12,7 +12,7 @@ import pytest
 
 from oldfriend.cli.terminal import open_history
 from oldfriend.config.settings import Settings
-from oldfriend.db.sqlite.process_notifier import ProcessNotifier
+from oldfriend.db.sqlite.pool import ProcessNotifier
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.people import ensure_companion, ensure_owner

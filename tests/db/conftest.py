@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.config.database_url import is_json_url, is_postgres_url, parse_database_path
+from oldfriend.config.settings import is_json_url, is_postgres_url, parse_database_path
 from oldfriend.db.database import Database
 from oldfriend.db.json.json_database import open_json
 from oldfriend.db.postgres.postgres_database import open_postgres

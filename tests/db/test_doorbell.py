@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.db.sqlite import process_notifier as doorbell
-from oldfriend.db.sqlite.process_notifier import get_socket_folder
+from oldfriend.db.sqlite import pool as doorbell
+from oldfriend.db.sqlite.pool import get_socket_folder
 from oldfriend.db.sqlite.sqlite_database import SqliteDatabase, open_sqlite
 from tests.processes import kill, line_of, python
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oldfriend.db.postgres.address import parse_host_port
+from oldfriend.db.postgres.postgres_connections import parse_host_port
 
 
 @pytest.mark.parametrize(

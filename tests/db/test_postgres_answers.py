@@ -5,9 +5,12 @@ import traceback
 import psycopg
 import pytest
 
-from oldfriend.db.postgres.address import parse_address
+from oldfriend.db.postgres.postgres_connections import (
+    map_connect_error,
+    map_postgres_error,
+    parse_address,
+)
 from oldfriend.db.postgres.postgres_database import open_postgres
-from oldfriend.db.postgres.postgres_errors import map_connect_error, map_postgres_error
 from oldfriend.db.postgres.sql_dialect import to_postgres_sql
 from oldfriend.domain.errors import (
     InvalidInput,

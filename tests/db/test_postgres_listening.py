@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from oldfriend.db.postgres import postgres_database as listening
-from oldfriend.db.postgres.address import parse_address
+from oldfriend.db.postgres.postgres_connections import parse_address
 from oldfriend.db.postgres.postgres_database import PostgresDatabase, open_postgres
 from tests.db.breaking import cut, write
 from tests.postgres import Server

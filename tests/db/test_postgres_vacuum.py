@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from oldfriend.db.postgres import postgres_database as database
-from oldfriend.db.postgres.connection_pool import connect
+from oldfriend.db.postgres.postgres_connections import connect
 from oldfriend.db.postgres.postgres_database import PostgresDatabase
 from oldfriend.db.schema import Migration
 from tests.db.conftest import OpenWith

@@ -1,14 +1,40 @@
 """Two versions of the program run side by side while one takes over from the other."""
 
 import asyncio
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
+from oldfriend.config.settings import is_json_url
 from oldfriend.db.database import Database
 from oldfriend.db.schema import Migration, load_migrations
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
+from oldfriend.db.table_copy import iter_row_batches, write_rows
 from oldfriend.domain.errors import SchemaTooNew, SchemaUnknown, StoreError, StoreNotFound
+from oldfriend.domain.ids import ObjectId, PersonId, SummaryId
+from oldfriend.domain.memories import Summary
+from oldfriend.forgetting.delete import forget
+from oldfriend.memory.belief_views import list_summaries
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.journal import (
+    Provenance,
+    get_latest_seq,
+    list_view_mismatches,
+    record_decision,
+)
+from oldfriend.memory.people import ensure_person, list_people
+from oldfriend.memory.receipts import list_receipts
+from oldfriend.presenters.receipt_schemas import receipt_as_json, receipt_as_text, resolve_receipt
+from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.stores import settings_in
 from tests.db.conftest import OpenWith
 from tests.engines import SEVERAL_PROCESSES
+from tests.processes import python
 
 FIRST = Migration(
     version=1,
@@ -170,3 +196,213 @@ def test_a_step_says_who_may_still_write() -> None:
     """Or else shuts all older ones out."""
     assert [step.oldest_writer for step in (FIRST, EXPANDING, CONTRACTING)] == [1, 1, 3]
     assert all(1 <= step.oldest_writer <= step.version for step in load_migrations())
+
+
+RELEASED = Path(__file__).parent / "released"
+STEPS = load_migrations()
+BEFORE = tuple(step for step in STEPS if step.version <= 20)
+SAID = "I met Hiroshi at the botanical garden"
+MANY = 500
+
+KILLED_WHILE_CONVERTING = """
+import os, sys
+from pathlib import Path
+from oldfriend.db import schema
+from oldfriend.db.sqlite.sqlite_database import open_sqlite
+
+done, pack = [], schema.{function}
+
+def pack_and_die(*given):
+    done.append(given)
+    if len(done) == {after}:
+        os.kill(os.getpid(), 9)
+    return pack(*given)
+
+schema.{function} = pack_and_die
+open_sqlite(Path(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def released(tmp_path: Path) -> Path:
+    """A store as the release before has left it, with two weeks and more of talk."""
+    path = tmp_path / "oldfriend.db"
+    path.write_bytes(gzip.decompress((RELEASED / "store_20.db.gz").read_bytes()))
+    return path
+
+
+def as_it_was() -> dict[str, Any]:
+    """What that release said of each reply in this store.
+
+    It did not know which of all that a model was shown its reply came from: that is in mind now.
+    Nothing of the memory was missing for any of them.
+    """
+    told = json.loads(gzip.decompress((RELEASED / "store_20.why.json.gz").read_bytes()))
+    for reply in told.values():
+        receipt = reply["json"]
+        by_model = receipt.get("model") is not None
+        receipt["missing"] = []
+        receipt["also_in_mind"] = receipt["evidence"] if by_model else []
+        if by_model:
+            receipt["evidence"] = []
+            reply["text"] = reply["text"].replace("My reply stands on:", "Also in mind:")
+    return told
+
+
+async def as_it_is(database: Database) -> dict[str, Any]:
+    """What is said of each reply now."""
+    async with database.begin_read() as tx:
+        (person,) = await list_people(tx)
+        receipts = [
+            await resolve_receipt(tx, each)
+            for each in await list_receipts(tx, person.id, limit=100)
+        ]
+        return {
+            each.receipt.id: {"text": receipt_as_text(each), "json": receipt_as_json(each)}
+            for each in receipts
+        }
+
+
+async def test_every_reply_is_explained_as_before(
+    released: Path, open_with: OpenWith, new_url: str
+) -> None:
+    """On each engine: by the words of the release before, as text and as JSON."""
+    source, target = open_sqlite(released, migrations=BEFORE), await open_with(*BEFORE)
+    async with source.begin_read() as old, target.begin_write() as new:
+        for table in await old.list_tables():
+            async for rows in iter_row_batches(old, table):
+                await write_rows(new, table, rows)
+    await source.close()
+    await target.close()
+
+    database = await open_with(*STEPS)
+    found = await as_it_is(database)
+    wrong = await database.check_integrity()
+    await database.close()
+
+    assert found == as_it_was()
+    assert wrong == []
+    assert is_json_url(new_url) or len(found) == 24
+
+
+def copy_receipts(path: Path) -> None:
+    """Have many more receipts in a store of the release before, each like one that is there."""
+    connection = apsw.Connection(str(path))
+    with connection:
+        for number in range(MANY):
+            connection.execute(
+                """INSERT INTO receipt SELECT :new, person, :new, asked, asked_seq, replied,
+                     made_at, details FROM receipt ORDER BY id DESC LIMIT 1""",
+                {"new": f"r{number:04}"},
+            )
+            connection.execute(
+                """INSERT INTO receipt_item SELECT :new, ordinal, person, kind, object, version,
+                     used, score, why FROM receipt_item
+                   WHERE receipt = (SELECT max(receipt) FROM receipt_item WHERE receipt < 'r')""",
+                {"new": f"r{number:04}"},
+            )
+    connection.close()
+
+
+async def test_it_takes_far_less_room(released: Path) -> None:
+    """The pages that are free go back to the disk at once."""
+    copy_receipts(released)
+    before = released.stat().st_size
+    database = open_sqlite(released)
+    unused = await database.free_bytes()
+    await database.close()
+
+    assert released.stat().st_size < before / 2
+    assert unused == 0
+
+
+@pytest.mark.parametrize("function", ["build_receipt_rows", "build_call_row"])
+@pytest.mark.parametrize("after", [1, 20])
+async def test_nothing_is_lost_when_it_is_killed_meanwhile(
+    released: Path, function: str, after: int
+) -> None:
+    """The file is as it was; the next start converts all of it."""
+    with python(KILLED_WHILE_CONVERTING.format(function=function, after=after), released) as other:
+        assert other.wait(timeout=60) == -9
+
+    connection = apsw.Connection(str(released))
+    assert connection.pragma("user_version") == 20
+    connection.close()
+    database = open_sqlite(released)
+    assert await as_it_is(database) == as_it_was()
+    await database.close()
+
+
+async def test_what_is_forgotten_leaves_what_was_converted(tmp_path: Path, released: Path) -> None:
+    """It is proved, and no receipt and no call names it any more, packed or not."""
+    settings = replace(settings_in(tmp_path), database=f"sqlite:///{released}")
+    async with open_app(settings) as app:
+        async with app.db.begin_read() as tx:
+            (person,) = await list_people(tx)
+            rows = await tx.rows(
+                "SELECT id FROM message WHERE person = :person AND text LIKE :begins",
+                person=person.id,
+                begins=f"{SAID}%",
+            )
+        (message,) = (row[0] for row in rows)
+        before = [each for each in (await as_it_is(app.db)).values() if message in str(each)]
+        report = await forget(app, person.id, DeletionRequest(ids=(message,)))
+        after = [each for each in (await as_it_is(app.db)).values() if message in str(each)]
+
+    assert before
+    assert not after
+    assert report.is_proved
+    assert message in report.ids
+
+
+def summary_of(person: PersonId, name: str, *sources: str, active: bool = True) -> Summary:
+    """A summary, of a talk or of others."""
+    return Summary(
+        id=SummaryId(ObjectId(name)),
+        person=person,
+        level=2 if sources else 1,
+        text=f"Of {name}.",
+        language="en",
+        sources=tuple(SummaryId(ObjectId(each)) for each in sources),
+        from_at=0,
+        until_at=1,
+        is_active=active,
+        learned_at=0,
+    )
+
+
+async def test_summaries_by_rules_are_gone_and_what_was_folded_into_them_is_back(
+    open_with: OpenWith,
+) -> None:
+    """Also what a model made of such; what it made of real ones stays as it is."""
+    database = await open_with(*(step for step in STEPS if step.version <= 26))
+    async with database.begin_write() as tx:
+        owner = (await ensure_person(tx, "Nora", zone="Etc/UTC", now=0)).id
+        for name, author, sources in (
+            ("pasted", "rules/5", ()),
+            ("real", "extract/4", ()),
+            ("read", "extract/4", ()),
+            ("folded by rules", "summarise-by-rules/1", ("pasted", "real")),
+            ("folded of pasted", "summarise/1", ("folded by rules", "read")),
+            ("early", "extract/3", ()),
+            ("folded of real", "summarise/1", ("early",)),
+        ):
+            after, ground = summary_of(owner, name, *sources), Provenance(author=author)
+            await record_decision(tx, after, op="learned", base=0, provenance=ground, now=0)
+            for each in sources:
+                base = await get_latest_seq(tx, owner, ObjectId(each))
+                folded = summary_of(
+                    owner, each, *(("pasted", "real") if "rules" in each else ()), active=False
+                )
+                await record_decision(tx, folded, op="revised", base=base, provenance=ground, now=0)
+    await database.close()
+
+    database = await open_with(*STEPS)
+    async with database.begin_read() as tx:
+        left = await list_summaries(tx, owner, active=False)
+        mismatches = await list_view_mismatches(tx, owner)
+    await database.close()
+
+    active = {"real": True, "read": True, "early": False, "folded of real": True}
+    assert {each.id: each.is_active for each in left} == active
+    assert mismatches == []

@@ -17,21 +17,21 @@ from typing import Any
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.cli.rebuild import find_mismatches
-from oldfriend.config.deletion_key import DELETION_KEY_VARIABLE
+from oldfriend.cli.database_commands import find_mismatches
+from oldfriend.config.keys import DELETION_KEY_VARIABLE
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.db.schema import load_migrations
 from oldfriend.db.sqlite.sqlite_database import open_sqlite
 from oldfriend.domain.clock import HOUR
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import list_people
 from oldfriend.queues.queue import list_jobs
 from oldfriend.runtime.schema_check import list_schema_faults
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
-from oldfriend.transfer.export import export_lines
+from oldfriend.transfer.export_run import export_lines
 from tests.clock import FrozenClock
 from tests.processes import Program
 

@@ -8,22 +8,21 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.db.stored_tables import STORED_TABLES, StoredTable
-from oldfriend.forgetting import forget
+from oldfriend.forgetting import delete
 from oldfriend.memory import working_memory
-from oldfriend.memory.deletion import erase, journal_redaction, text_redaction, verification
+from oldfriend.memory.deletion import erase, journal_redaction, verification
 from oldfriend.queues import purge
-from oldfriend.usage import redaction
+from oldfriend.usage import model_calls
 from tests.engines import both_engines
 
 engine = both_engines
 
 ERASING: tuple[ModuleType, ...] = (
     erase,
-    forget,
+    delete,
     journal_redaction,
     purge,
-    redaction,
-    text_redaction,
+    model_calls,
     working_memory,
 )
 TYPES = {

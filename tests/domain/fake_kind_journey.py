@@ -15,7 +15,7 @@ from oldfriend.beliefs.queries import list_beliefs
 from oldfriend.cli.recall import build_query
 from oldfriend.config.settings_schema import ModelSettings
 from oldfriend.domain.belief_kinds import list_kinds
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.extraction_schema import ALL_PARTS, build_schema
 from oldfriend.learning.learning_scheduler import schedule_learning
@@ -23,10 +23,10 @@ from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.people import ensure_owner
-from oldfriend.presenters.beliefs import BeliefShape
+from oldfriend.presenters.belief_schemas import BeliefShape
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_database
-from oldfriend.transfer.export import export_lines
+from oldfriend.transfer.export_run import export_lines
 from oldfriend.transfer.restore import restore
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.retrieval import recall

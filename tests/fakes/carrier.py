@@ -7,14 +7,16 @@ from itertools import count
 from pathlib import Path
 from typing import Annotated
 
-from oldfriend.channels.channel import HandleEvent
-from oldfriend.channels.channel_events import ChatRef, IncomingMessage, Sender
-from oldfriend.channels.channel_spec import (
+from oldfriend.channels.channel import (
     BotChannel,
     BotDiagnosis,
     BotFinding,
     ChannelSettings,
     ChannelSpec,
+    ChatRef,
+    HandleEvent,
+    IncomingMessage,
+    Sender,
 )
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import NotFound, PlatformRejected
@@ -48,7 +50,7 @@ class Loft:
             IncomingMessage(
                 chat_ref=ChatRef(channel=NAME, address=address, title="", is_private=True),
                 sender=Sender(address=address, name=address.title()),
-                key=f"pigeon {next(self.numbers)}",
+                external_id=f"pigeon {next(self.numbers)}",
                 number=None,
                 at=at,
                 text=text,
@@ -106,33 +108,33 @@ class CarrierBot:
         return [text]
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
         """Send a pigeon."""
-        del preview_key
+        del preview_send_key
         self._loft.sent.put_nowait((address, text))
-        return key
+        return send_key
 
-    async def edit(self, address: str, message_key: str, text: str) -> bool:
+    async def edit(self, address: str, external_id: str, text: str) -> bool:
         """A pigeon does not come back."""
-        del address, message_key, text
+        del address, external_id, text
         return False
 
     async def send_audio(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
     ) -> str:
         """A pigeon can coo."""
         del audio, is_opus, title
         self._loft.sent.put_nowait((address, "coo"))
-        return key
+        return send_key
 
     async def download_audio(self, file_id: str) -> bytes:
         """There are no recordings."""
         raise NotFound(file_id)
 
-    def open_preview(self, address: str, *, key: str, message_key: str | None = None) -> None:
+    def open_preview(self, address: str, *, send_key: str, external_id: str | None = None) -> None:
         """Nobody sees a pigeon on its way."""
-        del address, key, message_key
+        del address, send_key, external_id
 
     async def listen(self, handle_event: HandleEvent) -> None:
         """Wait for pigeons."""

@@ -22,12 +22,12 @@ class Mute:
 
     debounce_s = 0.0
 
-    async def edit(self, address: str, message_key: str, text: str) -> bool:
+    async def edit(self, address: str, external_id: str, text: str) -> bool:
         """Nothing was shown that could be."""
         return False
 
     async def send_audio(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
     ) -> str:
         """Nobody listens."""
         raise Undeliverable("Nobody listens.")
@@ -37,7 +37,7 @@ class Mute:
         raise NotFound(name)
 
     def open_preview(
-        self, address: str, *, key: str, message_key: str | None = None
+        self, address: str, *, send_key: str, external_id: str | None = None
     ) -> DraftPreview | None:
         """It shows nothing before it is done."""
         return None
@@ -59,7 +59,7 @@ class FilePlatform(Mute):
         return [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
         """Show a message, once for each key."""
         if not text or len(text) > LONGEST:
@@ -69,13 +69,13 @@ class FilePlatform(Mute):
         if address == "busy":
             raise DeliveryFailed("Too many messages.", retry_after_s=0.1)
         with attempts_beside(self._file).open("a", encoding="utf-8") as attempts:
-            attempts.write(key + "\n")
+            attempts.write(send_key + "\n")
         with self._file.open("a+", encoding="utf-8") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
-            if all(json.loads(line)["key"] != key for line in file):
-                file.write(json.dumps({"address": address, "text": text, "key": key}) + "\n")
-        return key
+            if all(json.loads(line)["key"] != send_key for line in file):
+                file.write(json.dumps({"address": address, "text": text, "key": send_key}) + "\n")
+        return send_key
 
 
 def attempts_beside(file: Path) -> Path:

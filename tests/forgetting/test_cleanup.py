@@ -10,15 +10,14 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.spool_file import write_offline_file
 from oldfriend.forgetting import cleanup
 from oldfriend.forgetting.cleanup import CLEAN_JOB, cleanup_lock, resume_cleanups, run_cleanups
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.deletion.audit_log import list_audit_entries
-from oldfriend.memory.deletion.pending_cleanups import Cleanup, list_cleanups
+from oldfriend.memory.deletion.audit_log import Cleanup, list_audit_entries, list_cleanups
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.queues.queue import claim
-from oldfriend.runtime.doctor import run_checks
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.health_checks import run_checks
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock

@@ -11,7 +11,7 @@ from oldfriend.db.stored_tables import STORED_TABLES, StoredTable
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.memories import Cause, Entity, Memory
 from oldfriend.domain.messages import Message
-from oldfriend.forgetting.forget import ForgetReport, forget
+from oldfriend.forgetting.delete import ForgetReport, forget
 from oldfriend.memory.deletion import erase
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.evidence import NewEvidence, add_evidence

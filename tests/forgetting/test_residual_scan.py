@@ -12,10 +12,10 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.spool_file import write_offline_file
 from oldfriend.channels.telegram.sent_log import SendLocks
 from oldfriend.domain.ids import PersonId
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.runtime.import_jobs import ImportWorker
 from oldfriend.transfer.uploads import Upload
 from tests.chat_fixtures import Say

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.telegram.settings import TelegramSettings
 from oldfriend.channels.telegram.telegram_channel import TelegramChannel
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import PlatformRejected, StoreFull
-from oldfriend.inbound.channel_listener import listen_on_channel
+from oldfriend.inbound.receive import listen_on_channel
 from tests.conftest import Sizes
 from tests.engines import SQLITE_ONLY
 from tests.fakes.telegram import World, running_telegram

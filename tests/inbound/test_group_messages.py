@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import EMBED_JOB
-from oldfriend.channels.channel_events import (
+from oldfriend.channels.channel import (
     ChannelEvent,
     ChatAvailability,
     ChatMoved,
@@ -17,27 +17,25 @@ from oldfriend.channels.channel_events import (
     Reaction,
     Sender,
 )
-from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import ADDRESS_DETAIL, RECORDING_KEY
+from oldfriend.domain.messages import ADDRESS_DETAIL, RECORDING_KEY, Person
 from oldfriend.domain.messages import Message as Kept
-from oldfriend.domain.people import Person
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.account_linking import create_code, unlink_channel
 from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
 from oldfriend.inbound.receive import handle_event
 from oldfriend.inbound.system_replies import SystemReply
-from oldfriend.inbound.transcription import TranscribedAudio
-from oldfriend.inbound.voice_messages import write_transcript
+from oldfriend.inbound.voice_messages import TranscribedAudio, write_transcript
 from oldfriend.llm.model import ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.groups import find_group, list_members
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import find_person, list_people
 from oldfriend.presenters.deletion_text import KEPT_IN_GROUP, list_remarks
-from oldfriend.queues.delivery_log import find_block_reason
+from oldfriend.queues.outbox import find_block_reason
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.learn_now import learn_now
@@ -75,7 +73,7 @@ class Town:
             channel="telegram", address=sender.address, title=sender.name, is_private=True
         )
         said: dict[str, Any] = {
-            "key": f"message:{place.group_address}:{self.number}",
+            "external_id": f"message:{place.group_address}:{self.number}",
             "text": text,
             "is_addressed": place.is_private,
             **more,
@@ -345,8 +343,8 @@ async def test_topics_are_chats_of_their_own(town: Town) -> None:
 
 async def test_edits_replies_and_reactions_in_a_group(town: Town) -> None:
     """An edit counts for everybody; calling it only then is answered as well."""
-    await town.says(BEN, "Cake at five.", FAMILY, key="message:-100:50")
-    await town.says(BEN, "Cake at six.", FAMILY, key="message:-100:50", is_edit=True)
+    await town.says(BEN, "Cake at five.", FAMILY, external_id="message:-100:50")
+    await town.says(BEN, "Cake at six.", FAMILY, external_id="message:-100:50", is_edit=True)
     await town.says(ANA, "Fine.", FAMILY, replies_to="message:-100:50")
     await town.says(
         EVE,
@@ -359,8 +357,8 @@ async def test_edits_replies_and_reactions_in_a_group(town: Town) -> None:
     reaction = Reaction(
         chat_ref=FAMILY,
         sender=EVE,
-        key="update:9",
-        message_key="message:-100:50",
+        external_id="update:9",
+        target_external_id="message:-100:50",
         at=town.app.clock(),
         emoji="+",
     )
@@ -377,7 +375,7 @@ async def test_edits_replies_and_reactions_in_a_group(town: Town) -> None:
         BEN,
         "Cake at six, Oldfriend?",
         FAMILY,
-        key="message:-100:50",
+        external_id="message:-100:50",
         is_edit=True,
         is_addressed=True,
     )
@@ -432,7 +430,7 @@ async def test_nobody_can_become_a_group(town: Town) -> None:
 async def test_what_comes_again_is_taken_once(town: Town) -> None:
     """By everybody."""
     for _ in range(2):
-        await town.says(BEN, "Cake at five.", FAMILY, key="message:-100:60")
+        await town.says(BEN, "Cake at five.", FAMILY, external_id="message:-100:60")
 
     assert len(await town.log_of(GROUP)) == len(await town.log_of("Ben")) == 1
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import (
+from oldfriend.channels.channel import (
     ChatAvailability,
     ChatMoved,
     ChatRef,
@@ -17,20 +17,20 @@ from oldfriend.channels.channel_events import (
 from oldfriend.channels.telegram.bot_api import BotIdentity
 from oldfriend.channels.telegram.event_mapping import to_channel_event
 from oldfriend.channels.telegram.polling import Update, join_albums, try_parse_update
-from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.messages import Message as Kept
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.account_linking import create_code
 from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
 from oldfriend.inbound.receive import handle_event
 from oldfriend.inbound.system_replies import SystemReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion, list_people
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.prompts.token_budget import BUDGETS
-from oldfriend.queues.delivery_log import find_block_reason
+from oldfriend.queues.outbox import find_block_reason
 from oldfriend.queues.queue import list_jobs
 from oldfriend.turn.intent import Addressee
 from oldfriend.turn.prompt_builder import build_reply_prompt
@@ -66,7 +66,7 @@ class Talk:
             at=self.app.clock(),
             **{
                 "chat_ref": spot_of(sender),
-                "key": f"message:{sender.address}:{self.number}",
+                "external_id": f"message:{sender.address}:{self.number}",
                 "text": text,
                 **more,
             },
@@ -212,10 +212,10 @@ async def test_what_comes_again_is_taken_once(app: AppContext, talk: Talk) -> No
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
     for _ in range(2):
-        await talk.says(ANA, "I like tea.", key="message:7:50")
+        await talk.says(ANA, "I like tea.", external_id="message:7:50")
     for _ in range(2):
-        await talk.says(ANA, "I like coffee.", key="message:7:50", is_edit=True)
-    await talk.says(ANA, "never heard of", key="message:7:51", is_edit=True)
+        await talk.says(ANA, "I like coffee.", external_id="message:7:50", is_edit=True)
+    await talk.says(ANA, "never heard of", external_id="message:7:51", is_edit=True)
     async with app.db.begin_read() as tx:
         versions = await tx.rows("SELECT version, text FROM message ORDER BY version")
 
@@ -226,12 +226,17 @@ async def test_what_is_passed_on_is_not_their_word(app: AppContext, talk: Talk) 
     """A reaction is kept and not answered; a reply knows to what."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
-    await talk.says(ANA, "I like tea.", key="message:7:60")
+    await talk.says(ANA, "I like tea.", external_id="message:7:60")
     await talk.says(ANA, "Tea kills.", is_own_words=False, details={"forwarded_from": "Bo"})
     await talk.says(ANA, "Is that so?", replies_to="message:7:60")
     spot, at = spot_of(ANA), app.clock()
     reaction = Reaction(
-        chat_ref=spot, sender=ANA, key="update:9", message_key="message:7:60", at=at, emoji="+"
+        chat_ref=spot,
+        sender=ANA,
+        external_id="update:9",
+        target_external_id="message:7:60",
+        at=at,
+        emoji="+",
     )
     await handle_event(app, reaction)
     await handle_event(app, reaction)
@@ -249,7 +254,7 @@ async def test_the_words_that_were_picked_are_shown(app: AppContext, talk: Talk)
     """By their place only: they go with their message. Others' words come with the reply."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
-    await talk.says(ANA, "I like tea, and rain.", key="message:7:60")
+    await talk.says(ANA, "I like tea, and rain.", external_id="message:7:60")
     await talk.says(ANA, "Do I?", replies_to="message:7:60", quoted_text="rain", quoted_from="Ana")
     await talk.says(ANA, "Or this?", quoted_text="Tea kills.", quoted_from="Uncle Bo")
     tea, asking, other = await log_of(app)
@@ -285,10 +290,10 @@ async def test_a_picture_is_kept_and_owned_up_to(app: AppContext, talk: Talk) ->
     """Words that are put below it later are answered."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
-    told = await talk.says(ANA, "[photo]", is_readable=False, key="message:7:70")
+    told = await talk.says(ANA, "[photo]", is_readable=False, external_id="message:7:70")
     assert told is not None
     assert "imágenes" in told.text
-    await talk.says(ANA, "This is Miso.", is_edit=True, key="message:7:70")
+    await talk.says(ANA, "This is Miso.", is_edit=True, external_id="message:7:70")
 
     assert [(m.text, m.turn is None) for m in await log_of(app)] == [
         ("[photo]", True),
@@ -389,9 +394,9 @@ async def test_words_below_a_picture_can_be_put_otherwise(app: AppContext, talk:
     """As often as they like; what comes again is no further version."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
-    await talk.says(ANA, "[photo]", is_readable=False, key="message:7:70")
+    await talk.says(ANA, "[photo]", is_readable=False, external_id="message:7:70")
     for words in ("This is Miso.", "This is Mimi.", "This is Mimi.", "That was Mimi."):
-        await talk.says(ANA, words, is_edit=True, key="message:7:70")
+        await talk.says(ANA, words, is_edit=True, external_id="message:7:70")
     async with app.db.begin_read() as tx:
         rows = await tx.rows("SELECT version, text FROM message ORDER BY seq")
 

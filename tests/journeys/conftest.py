@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from oldfriend.cli.rebuild import find_mismatches
+from oldfriend.cli.database_commands import find_mismatches
 from oldfriend.domain.ids import ObjectId
 from oldfriend.memory.people import list_people
 from oldfriend.runtime.wiring import open_database

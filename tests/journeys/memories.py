@@ -11,8 +11,8 @@ from playwright.sync_api import Locator, Page
 
 from oldfriend.config.settings import Settings
 from oldfriend.domain.clock import DAY
-from oldfriend.memory.belief_embeddings import save_belief_vectors
 from oldfriend.memory.people import ensure_owner
+from oldfriend.memory.vectors import save_belief_vectors
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.corpus import random_vectors
 from tests.api.many import believe_many

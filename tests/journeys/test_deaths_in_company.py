@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from oldfriend.domain.job_types import Job
-from oldfriend.queues.dead_leases import CRASHES_BEFORE_ISOLATION
-from oldfriend.queues.queue import MAX_CRASHES, list_jobs
+from oldfriend.queues.queue import CRASHES_BEFORE_ISOLATION, MAX_CRASHES, list_jobs
 from oldfriend.runtime.wiring import open_database
 from tests.engines import SQLITE_ONLY
 from tests.fakes.slow_model import slow_model

@@ -21,7 +21,7 @@ from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.inbound.audio_storage import attach_audio, save_audio
 from oldfriend.llm.model import Completion, CompletionRequest, ModelCall, TokenUsage
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app, open_database
 from oldfriend.usage.model_calls import CallContext
@@ -73,7 +73,9 @@ async def prepare(program: Program) -> None:
                 app, line, MessageSubmission(text=f"{HARMLESS}, for the {number}. time this year")
             )
         told = await answer_message(
-            app, line, MessageSubmission(text=f"Remember: {SECRET}", key="quillfeather7731-1")
+            app,
+            line,
+            MessageSubmission(text=f"Remember: {SECRET}", external_id="quillfeather7731-1"),
         )
         for text in (HARMLESS, "what does Zinniawood hide?", TYPED, "I am well today, thank you"):
             await answer_message(app, line, MessageSubmission(text=text))

@@ -14,7 +14,7 @@ from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import DAY, MINUTE
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import open_local_chat
-from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.runtime.wiring import open_app
 from tests.cli.serving import Running, on_any_port, served

@@ -14,7 +14,7 @@ from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.notes import list_notes
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend_evals.lives.appraising import model_for

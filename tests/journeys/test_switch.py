@@ -11,10 +11,10 @@ from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.memory.vectors import count_searchable_messages, list_vector_models
-from oldfriend.runtime.doctor import run_checks
+from oldfriend.runtime.health_checks import run_checks
 from oldfriend.turn.retrieval import RecallQuery, find_no_embedder, recall
 from tests.clock import FrozenClock
 from tests.conftest import Sizes

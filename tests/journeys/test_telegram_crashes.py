@@ -21,8 +21,7 @@ import pytest
 from oldfriend.channels.telegram.bot_api import SEND_LOCK_TIMEOUT_S
 from oldfriend.channels.telegram.http_client import QUEUE_SLOT_S
 from oldfriend.prompts.locale_phrases import load_phrases
-from oldfriend.queues.dead_leases import CRASHES_BEFORE_ISOLATION
-from oldfriend.queues.queue import MAX_CRASHES
+from oldfriend.queues.queue import CRASHES_BEFORE_ISOLATION, MAX_CRASHES
 from tests.conftest import Sizes
 from tests.engines import SEVERAL_PROCESSES
 from tests.fakes.telegram import Fault, World, running_telegram

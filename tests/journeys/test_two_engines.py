@@ -10,9 +10,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.config.settings import Settings
-from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.domain.people import Person
-from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.domain.messages import TRUST_BY_ROLE, Person, Role, UnloggedMessage
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.index_cache import IndexCache

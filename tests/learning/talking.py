@@ -21,9 +21,7 @@ from oldfriend.domain.memories import (
     MemoryKind,
     MemoryState,
 )
-from oldfriend.domain.messages import Message, estimate_tokens
-from oldfriend.domain.people import Person
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Message, Person, Role, TrustClass, estimate_tokens
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from tests.clock import NOON

@@ -16,9 +16,9 @@ from oldfriend.learning import consolidate as consolidate_module
 from oldfriend.learning.learning_scheduler import GATHERED_TOKENS, consolidate_segment
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
-from oldfriend.memory.beliefs import list_memories, list_summaries
+from oldfriend.memory.belief_views import list_memories, list_summaries
 from oldfriend.memory.evidence import list_evidence
-from oldfriend.memory.messages import edit_message
+from oldfriend.memory.message_log import edit_message
 from oldfriend.memory.segments import Segment, list_segments, reopen_segments
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now

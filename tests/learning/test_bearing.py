@@ -18,6 +18,7 @@ from typing import Final
 
 import pytest
 
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.reflection_output import IdeaKind
 from oldfriend.learning.validation.thought_grounding import is_grounded
 from oldfriend.learning.validation.tone import check_tone
@@ -26,7 +27,6 @@ from oldfriend.learning.validation.tone_of_judgment import (
     load_judgement_patterns,
     load_word_list,
 )
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
 KINDS: Final[dict[str, IdeaKind]] = {
     "question": "question",
@@ -176,7 +176,7 @@ def test_another_form_of_a_word_was_told_as_well(language: str, text: str, told:
     assert not is_grounded(new, [told], language=language)
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_every_language_has_every_list(language: str) -> None:
     """So that nothing slips through in one of them."""
     bearing = load_judgement_patterns(language)

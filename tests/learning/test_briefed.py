@@ -14,7 +14,7 @@ from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.retrieval import RecallQuery

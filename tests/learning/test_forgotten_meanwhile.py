@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.consolidate import consolidate
 from oldfriend.learning.extraction import Extraction, ExtractionInput

@@ -16,14 +16,14 @@ from oldfriend.learning.extractor_factory import build_consolidation_deps
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.belief_views import list_entities, list_memories, list_summaries
 from oldfriend.memory.evidence import list_evidence, list_stats_mismatches
 from oldfriend.memory.journal import (
     list_object_journal,
     list_view_mismatches,
     rebuild_views,
 )
-from oldfriend.memory.messages import edit_message
+from oldfriend.memory.message_log import edit_message
 from oldfriend.memory.retraction import undo_consolidation
 from oldfriend.memory.segments import (
     Segment,

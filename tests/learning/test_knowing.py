@@ -6,7 +6,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.memories import Entity
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.beliefs import list_entities
+from oldfriend.memory.belief_views import list_entities
 from oldfriend.replies.reply_worker import answer_message
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
@@ -95,7 +95,7 @@ async def test_what_was_promised_is_listed_with_its_time(
     clock.tick(minutes=60 * 24 * 3)
     late = (await say("What did I promise?")).reply.text
 
-    assert "15 December 2023 at 05:00" in in_time
+    assert "15 December 2023 at 17:00" in in_time
     assert "overdue" in late
 
 

@@ -29,9 +29,8 @@ from oldfriend.learning.learning_scheduler import (
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.beliefs import list_memories, list_summaries
+from oldfriend.memory.belief_views import list_memories, list_summaries
 from oldfriend.memory.journal import Provenance, record_decision
-from oldfriend.memory.learning_threshold import find_learning_threshold, save_learning_threshold
 from oldfriend.memory.reflection_log import (
     TRANSCRIPT_TTL,
     ReflectionRecord,
@@ -39,13 +38,17 @@ from oldfriend.memory.reflection_log import (
     find_last_reflection,
     save_reflection_record,
 )
-from oldfriend.memory.segments import list_segments
+from oldfriend.memory.segments import (
+    find_learning_threshold,
+    list_segments,
+    save_learning_threshold,
+)
 from oldfriend.presenters.belief_text import format_belief_lines
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.queues.scheduled_jobs import parse_job_spec
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.runtime.doctor import run_checks
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.health_checks import run_checks
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.usage.model_calls import CallContext, record_call
 from tests.clock import FrozenClock
 from tests.usage.conftest import call_of

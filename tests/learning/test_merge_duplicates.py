@@ -16,8 +16,7 @@ from oldfriend.learning.merge_duplicates import (
 )
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.belief_embeddings import save_belief_vectors
-from oldfriend.memory.beliefs import get_memory_state
+from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.evidence import (
     NewEvidence,
     add_evidence,
@@ -30,6 +29,7 @@ from oldfriend.memory.journal import (
     list_view_mismatches,
     record_decision,
 )
+from oldfriend.memory.vectors import save_belief_vectors
 from tests.friends import Friend
 from tests.hashed import Hashed
 

@@ -6,8 +6,7 @@ from typing import Final
 
 import pytest
 
-from tests.conftest import SIZE
-from tests.learning.poison.cases import (
+from oldfriend_evals.poison.cases import (
     KNOWN_MISSES,
     Citation,
     HonestCase,
@@ -15,13 +14,14 @@ from tests.learning.poison.cases import (
     load_honest,
     load_poison,
 )
-from tests.learning.poison.measure import (
+from oldfriend_evals.poison.measure import (
     Finding,
     find_dropped_summaries,
     find_refused,
     find_stored_by_model,
     find_stored_by_rules,
 )
+from tests.conftest import SIZE
 
 STEP = 1 if SIZE == "full" else 6
 """Of so many cases one is read while working; all with ``make test-full``."""

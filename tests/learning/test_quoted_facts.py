@@ -6,8 +6,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.memories import QUOTE_KEY, Memory
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.beliefs import list_memories
-from oldfriend.memory.corrections import edit
+from oldfriend.memory.belief_corrections import edit
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.turn.retrieval import RecallQuery, recall
 from tests.chat_fixtures import Say
 

@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.beliefs.correct import apply_belief_action
-from oldfriend.beliefs.history import get_history
-from oldfriend.beliefs.queries import list_beliefs_at
-from oldfriend.beliefs.undo import undo_segment
+from oldfriend.beliefs.correct import apply_belief_action, undo_segment
+from oldfriend.beliefs.queries import get_history, list_beliefs_at
 from oldfriend.config.settings_schema import BudgetSettings, MemorySettings
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import ObjectId, new_id
 from oldfriend.domain.memories import Memory
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning import idle_reflection as ticking
 from oldfriend.learning.idle_reflection import (
@@ -40,9 +38,9 @@ from oldfriend.learning.reflection_scheduler import (
 )
 from oldfriend.llm.model import Completion, CompletionRequest, PromptTurn, TextCallback
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.beliefs import list_entities, list_memories
-from oldfriend.memory.core_blocks import list_blocks
-from oldfriend.memory.corrections import edit
+from oldfriend.memory.belief_corrections import edit
+from oldfriend.memory.belief_views import list_entities, list_memories
+from oldfriend.memory.core_blocks import list_blocks, list_suggestions
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.journal import (
@@ -55,9 +53,8 @@ from oldfriend.memory.journal import (
 )
 from oldfriend.memory.reflection_log import TRANSCRIPT_TTL, ReflectionRecord, save_reflection_record
 from oldfriend.memory.segments import list_segments, reopen_segment
-from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.queues.queue import list_jobs
-from oldfriend.runtime.doctor import run_checks
+from oldfriend.runtime.health_checks import run_checks
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
 from tests.learning.test_learning_scheduler import planned, with_model, work

@@ -6,9 +6,9 @@ from typing import Final, get_args
 import pytest
 
 from oldfriend.domain.memories import MemoryKind, PatternKind
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim, Extraction
 from oldfriend.learning.validate import validate_extraction
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from tests.learning.talking import claim, talk
 
 ROWS: Final = [
@@ -26,7 +26,8 @@ def test_each_shape_stands_there_in_each_language() -> None:
 
     assert len(shapes) >= 16
     assert all(
-        {row[2] for row in ROWS if row[0] == shape} == {*OFFLINE_LANGUAGES} for shape in shapes
+        {row[2] for row in ROWS if row[0] == shape} == {*list_languages("rules")}
+        for shape in shapes
     )
 
 

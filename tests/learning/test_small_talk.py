@@ -18,6 +18,7 @@ from tests.learning.talking import talk
         ["Hi!"],
         ["Hola", "companion: ¡Hola!"],
         ["你好"],
+        ["😂😂"],
         ["bom dia!"],
         ["where did you put my big red suitcase"],
         ["what's the capital of Peru", "companion: Lima.", "thanks!", "marker: No answer."],
@@ -39,6 +40,34 @@ def test_a_language_that_the_acts_were_not_learned_from_is_read() -> None:
     """There nobody knows what is a greeting."""
     (message,) = talk("kiitos").messages
     assert not is_small_talk([replace(message, language="fi")])
+
+
+FOREIGN = """
+Babam öldü. | Annem hastanede yatıyor | Kedimin adı Boncuk | İzmir'de oturuyorum
+Bố tôi mất rồi | Tôi tên là Linh | Tôi sống ở Huế | Tôi có một con mèo
+Isä kuoli | Muutin Turkuun | Kissani nimi on Mirri | Olen raskaana
+Min far er død | Jeg bor i Bergen | Katten min heter Pus | Jeg er gravid
+Tata nie żyje | Mieszkam w Gdyni | Mój kot nazywa się Mruczek | Jestem w ciąży
+Tatăl meu a murit | Locuiesc la Cluj | Sunt însărcinată | Fratele meu e medic
+Édesapám meghalt | Szegeden lakom | A macskám neve Cirmos | Várandós vagyok
+Baba amekufa | Ninaishi Mombasa | Paka wangu anaitwa Simba | Nina mimba
+Ayah saya meninggal | Saya tinggal di Bandung | Kucing saya bernama Manis | Saya hamil
+Папа умер | Я живу в Самаре | Мою кошку зовут Мурка | Я беременна
+Ο πατέρας μου πέθανε | Μένω στην Πάτρα | Η γάτα μου λέγεται Ψιψίνα | Είμαι έγκυος
+पापा गुज़र गए | मैं नागपुर में रहता हूँ | मेरी बिल्ली का नाम मिन्नी है | मेरी बहन डॉक्टर है
+أبي مات | أسكن في طنجة | قطتي اسمها لولو | أنا حامل
+Otac mi je umro | Živim u Splitu | Mačka mi se zove Maca | Trudna sam
+"""
+"""Short facts in languages that the acts were not learned from, or hardly."""
+
+
+@pytest.mark.parametrize(
+    "line", [each.strip() for row in FOREIGN.strip().splitlines() for each in row.split("|")]
+)
+def test_an_unknown_language_is_read_though_its_chat_is_in_a_known_one(line: str) -> None:
+    """A message whose language nobody recognizes is said to be in that of its chat."""
+    (message,) = talk(line).messages
+    assert not is_small_talk([replace(message, language="en")])
 
 
 def test_a_long_question_is_read() -> None:

@@ -11,7 +11,7 @@ from oldfriend.learning.extraction import Extraction
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.learning.validation.segment_view import build_segment_view
 from oldfriend.learning.validation.summary_checks import split_summary
-from tests.learning.poison.cases import build_material
+from oldfriend_evals.poison.cases import build_material
 from tests.learning.talking import talk
 
 TALKS: Final = Path(__file__).parent / "summaries" / "talks.jsonl"

@@ -22,7 +22,7 @@ from oldfriend.learning.summary_rollup import (
 )
 from oldfriend.llm.model import Completion, CompletionRequest, TextCallback
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.journal import (
     Provenance,
     list_object_journal,

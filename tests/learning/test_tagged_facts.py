@@ -18,7 +18,7 @@ from oldfriend.learning.tagged_facts import (
     list_passages,
 )
 from oldfriend.learning.validate import validate_extraction
-from oldfriend.llm.tagging import TaggedClause
+from oldfriend.llm.reading import TaggedClause
 from tests.learning.rule_extraction.saying import material_of, message
 
 TEXT = "i drive the 66 to bransholme. back hurts"
@@ -130,6 +130,44 @@ def test_a_passage_has_at_most_so_many_characters() -> None:
     ]
 
     assert list_passages(clauses) == [(0, half), (half, 2 * half)]
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "I used to work at the bakery on Mill Lane"),
+        ("en", "me and Marc broke up in january"),
+        ("en", "not on the migraine meds anymore"),
+        ("es", "ya no vivo con Dani"),
+        ("es", "antes trabajaba en una farmacia"),
+        ("de", "ich arbeite nicht mehr bei der Post"),
+        ("de", "wir haben uns getrennt"),
+        ("fr", "je n'habite plus à Lyon"),
+        ("it", "non lavoro più in banca"),
+        ("pt", "já não moro com o Rui"),
+        ("pt", "não tomo mais o remédio"),
+    ],
+)
+def test_what_has_ended_is_no_fact_of_now(language: str, words: str) -> None:
+    """It is found as a message."""
+    assert not find_claims(message(words, language=language))
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "I'm used to the noise of the docks"),
+        ("en", "I used to work at the bakery, now I drive a van"),
+        ("es", "antes trabajaba en una farmacia, ahora en el puerto"),
+        ("de", "ich habe nicht mehr als zwei Brüder"),
+        ("fr", "je n'ai plus que deux chats"),
+        ("it", "non ho più di due fratelli"),
+        ("pt", "não tenho mais de dois irmãos"),
+    ],
+)
+def test_what_is_so_instead_is_kept(language: str, words: str) -> None:
+    """And what only sounds like an end."""
+    assert [each.value for each in find_claims(message(words, language=language))] == [words]
 
 
 def test_an_order_is_no_fact() -> None:

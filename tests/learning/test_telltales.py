@@ -2,12 +2,11 @@
 
 import pytest
 
-from oldfriend.lang.language_pack import load_language_pack
+from oldfriend.lang.language_pack import list_languages, load_language_pack
 from oldfriend.learning.validation.cue_words import LIST_NAMES, fold_characters, get_cue_words
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_each_language_has_all_lists(language: str) -> None:
     """No more, no fewer, none empty."""
     lists = load_language_pack(language).read("evidence_cues")
@@ -16,7 +15,7 @@ def test_each_language_has_all_lists(language: str) -> None:
     assert all(lists.values())
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_no_list_finds_nothing_at_all(language: str) -> None:
     """An alternative that is empty would find everything."""
     told = get_cue_words(language)

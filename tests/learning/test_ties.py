@@ -11,7 +11,7 @@ from oldfriend.domain.clock import DAY, from_micros, parse_timestamp
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import MemoryState, RelationType
 from oldfriend.domain.messages import Message
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.learning.consolidate import ConsolidationResult, consolidate
 from oldfriend.learning.extraction import (
@@ -24,7 +24,7 @@ from oldfriend.learning.extraction import (
 )
 from oldfriend.learning.extractor_factory import build_consolidation_deps
 from oldfriend.learning.learning_scheduler import maintain_memory, schedule_learning
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.journal import list_view_mismatches, rebuild_views
 from oldfriend.memory.retraction import undo_consolidation

@@ -6,7 +6,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.beliefs import list_entities
+from oldfriend.memory.belief_views import list_entities
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.persona.core_block_updates import write_core_block
 from oldfriend.prompts.locale_phrases import load_phrases

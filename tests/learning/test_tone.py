@@ -2,11 +2,11 @@
 
 import pytest
 
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.reflection_output import Idea
 from oldfriend.learning.validation.reflection_checks import check_idea_tone
 from oldfriend.learning.validation.tone import check_tone, load_tone_patterns
 from oldfriend.memory.core_blocks import BlockName
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
 WARM = {
     "en": [
@@ -110,7 +110,7 @@ def test_what_a_friend_would_not_say_is_refused(language: str, text: str, why: s
     assert check_tone(text, language=language) == why
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_a_label_is_refused_whatever_language_it_is_in(language: str) -> None:
     """And a thought in another language than what it is about."""
     assert check_tone("Das ist eine Persönlichkeitsstörung.", language=language) == "clinical"
@@ -118,7 +118,7 @@ def test_a_label_is_refused_whatever_language_it_is_in(language: str) -> None:
     assert check_tone(other, language=language) == "wrong language"
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_every_language_has_all_lists(language: str) -> None:
     """So that nothing slips through in one of them."""
     tone = load_tone_patterns(language)

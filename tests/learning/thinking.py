@@ -20,7 +20,7 @@ from oldfriend.learning.learning_scheduler import schedule_learning
 from oldfriend.learning.reflection_scheduler import enqueue_reflection
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import NewEvidence, add_evidence, list_stats_mismatches
 from oldfriend.memory.journal import Provenance, list_view_mismatches, record_decision
 from oldfriend.memory.reflection_log import ReflectionRecord, list_reflections

@@ -120,3 +120,15 @@ def test_the_runtime_is_imported_only_to_embed():
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
 
     assert b"onnxruntime" not in modules
+
+
+def test_no_library_records_its_use(tmp_path: Path) -> None:
+    """ONNX Runtime keeps events in the home folder and sends them, unless it is told not to."""
+    code = """
+import asyncio
+from oldfriend.llm.adapters.minilm import MiniLM
+asyncio.run(MiniLM().embed(["hello"]))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={"HOME": str(tmp_path)})
+
+    assert list(tmp_path.rglob("*")) == []

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER
-from oldfriend.llm.adapters.wordpiece import WordPiece
+from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, WordPiece
 
 WORDPIECE = WordPiece((BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines())
 START, END = 101, 102

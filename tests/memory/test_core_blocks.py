@@ -1,21 +1,36 @@
 """What people write of themselves and their companion stands, and nobody else writes it."""
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import oldfriend
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.memory.core_blocks import (
     MAX_BLOCK_LENGTH,
+    MAX_PENDING,
+    MAX_PERSONA_LENGTH,
+    Proposal,
+    apply_suggestion,
+    delete_suggestion,
     diff_lines,
     get_block_text,
+    get_global_persona_text,
+    get_pending_suggestion,
+    get_suggestion,
     list_block_versions,
     list_blocks,
+    list_persona_versions,
+    list_suggestions,
+    resolve_suggestion,
+    save_global_persona,
+    suggest,
     write_block,
     write_style,
 )
+from oldfriend.memory.people import get_companion
 from tests.friends import Friend
 
 SOURCE = Path(oldfriend.__path__[0])
@@ -24,7 +39,7 @@ APPROVES = frozenset(
     {"write_core_block", "update_style", "apply_starting_point", "accept_suggestion"}
 )
 APPROVING = "persona/core_block_updates.py"
-ACTS = {"cli/core.py", "cli/core_review.py", "api/routers/persona.py"}
+ACTS = {"cli/core.py", "api/routers/persona_routes.py"}
 """Where people act: only from there does anything become a block."""
 
 
@@ -130,3 +145,106 @@ def writes_blocks(sql: str) -> bool:
     """Whether a statement changes the table of blocks."""
     words = sql.upper().split()
     return "CORE_BLOCK" in words and bool({"INSERT", "UPDATE"} & set(words))
+
+
+SHORT = Proposal(
+    block="style",
+    text="Short in the morning.",
+    reason="Asked for it three times.",
+    author="reflect/1",
+    cites=("m1", "m2"),
+)
+
+
+async def test_a_suggestion_says_who_makes_it_and_why_and_writes_nothing(
+    nora: Friend, omar: Friend
+) -> None:
+    """And is one person's."""
+    async with nora.db.begin_write() as tx:
+        made = await suggest(tx, nora.person.id, SHORT, now=5)
+        assert made is not None
+        assert await list_suggestions(tx, nora.person.id) == [made]
+        assert (made.proposal, made.status, made.made_at) == (SHORT, "pending", 5)
+        assert await list_blocks(tx, nora.person.id) == []
+        assert await list_suggestions(tx, omar.person.id) == []
+        with pytest.raises(NotFound):
+            await get_suggestion(tx, omar.person.id, made.id)
+        assert await get_suggestion(tx, nora.person.id, made.id[-8:-4]) == made
+
+
+async def test_what_waits_was_declined_or_stands_there_is_not_suggested_again(
+    nora: Friend,
+) -> None:
+    """Whatever its capitals and dots; for another block it is another suggestion."""
+    person = nora.person.id
+    same = replace(SHORT, text="short,  in the MORNING")
+    async with nora.db.begin_write() as tx:
+        made = await suggest(tx, person, SHORT, now=1)
+        assert made is not None
+        assert await suggest(tx, person, same, now=2) is None
+        await resolve_suggestion(tx, made, "declined", now=3)
+        assert await suggest(tx, person, same, now=4) is None
+        assert await suggest(tx, person, replace(SHORT, block="persona"), now=5) is not None
+        await write_block(tx, person, "user", "Kind. Short in the morning. Tall.", now=6)
+        assert await suggest(tx, person, replace(SHORT, block="user"), now=7) is None
+        assert await suggest(tx, person, replace(SHORT, text="Short"), now=8) is not None
+        await delete_suggestion(tx, made)
+        assert await suggest(tx, person, same, now=9) is not None
+        with pytest.raises(InvalidInput, match="declined already"):
+            declined = await suggest(tx, person, replace(SHORT, text="x y"), now=10)
+            assert declined is not None
+            await resolve_suggestion(tx, declined, "declined", now=11)
+            await get_pending_suggestion(tx, person, declined.id)
+
+
+async def test_too_much_is_not_suggested(nora: Friend) -> None:
+    """Nor nothing, nor what does not fit, nor more than somebody looks through."""
+    person = nora.person.id
+    async with nora.db.begin_write() as tx:
+        for text in (" ", "x" * 5_001):
+            with pytest.raises(InvalidInput, match="5,000"):
+                await suggest(tx, person, replace(SHORT, text=text), now=1)
+        many = [
+            await suggest(tx, person, replace(SHORT, text=f"Point {number}."), now=number)
+            for number in range(MAX_PENDING + 1)
+        ]
+        assert [each is not None for each in many] == [True] * MAX_PENDING + [False]
+
+
+async def test_it_is_added_or_stands_in_for_words_that_are_there(nora: Friend) -> None:
+    """Where they are gone by then it is refused, and not guessed."""
+    person = nora.person.id
+    instead = replace(SHORT, text="Long.", replaces="Short.")
+    async with nora.db.begin_write() as tx:
+        assert await suggest(tx, person, instead, now=1) is None
+        await write_block(tx, person, "style", "Dry. Short. Kind.", now=2)
+        made = await suggest(tx, person, instead, now=3)
+        added = await suggest(tx, person, SHORT, now=4)
+        assert made is not None
+        assert added is not None
+        assert apply_suggestion("Dry. Short. Kind.", made) == "Dry. Long. Kind."
+        assert apply_suggestion("Dry.", added) == "Dry.\nShort in the morning."
+        assert apply_suggestion("", added) == "Short in the morning."
+        with pytest.raises(InvalidInput, match="stands there no more"):
+            apply_suggestion("Dry.", made)
+
+
+async def test_each_reading_that_says_something_new_is_a_version(nora: Friend) -> None:
+    """An empty one ends it; one that is too long changes nothing."""
+    async with nora.db.begin_write() as tx:
+        companion = (await get_companion(tx)).id
+        assert await get_global_persona_text(tx) == ""
+        news = [
+            (await save_global_persona(tx, companion, text, now=now))[1]
+            for now, text in enumerate(["", "Be kind.", " Be kind.\n", "Be brave.", ""])
+        ]
+        assert news == [False, True, False, True, True]
+        with pytest.raises(InvalidInput, match="8,000 fit"):
+            await save_global_persona(tx, companion, "x" * (MAX_PERSONA_LENGTH + 1), now=9)
+        souls = await list_persona_versions(tx, companion)
+        assert [(each.version, each.text) for each in souls] == [
+            (1, "Be kind."),
+            (2, "Be brave."),
+            (3, ""),
+        ]
+        assert await get_global_persona_text(tx) == ""

@@ -7,13 +7,13 @@ import pytest
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory import (
-    beliefs,
+    belief_views,
     change_feed,
     evidence,
     expiry,
     journal,
     learning_stats,
-    messages,
+    message_log,
     receipts,
     segments,
 )
@@ -26,14 +26,14 @@ pytestmark = SQLITE_ONLY
 Asking = Callable[[Transaction, PersonId], Awaitable[object]]
 
 ASKED: dict[str, Asking] = {
-    "all of a kind": lambda tx, who: beliefs.list_memories(tx, who, kinds=["pattern"]),
-    "one value": lambda tx, who: beliefs.list_memories_by_key(tx, who, "fact", "location"),
-    "what was decided last": lambda tx, who: beliefs.list_memories_changed_since(tx, who, 7),
-    "what stands otherwise": lambda tx, who: beliefs.list_evidence_stats_since(tx, who, 7),
-    "what was rejected": beliefs.list_rejected_memories,
-    "what was merged": beliefs.list_merged_memories,
-    "names": beliefs.list_entities,
-    "summaries": beliefs.list_summaries,
+    "all of a kind": lambda tx, who: belief_views.list_memories(tx, who, kinds=["pattern"]),
+    "one value": lambda tx, who: belief_views.list_memories_by_key(tx, who, "fact", "location"),
+    "what was decided last": lambda tx, who: belief_views.list_memories_changed_since(tx, who, 7),
+    "what stands otherwise": lambda tx, who: belief_views.list_evidence_stats_since(tx, who, 7),
+    "what was rejected": belief_views.list_rejected_memories,
+    "what was merged": belief_views.list_merged_memories,
+    "names": belief_views.list_entities,
+    "summaries": belief_views.list_summaries,
     "what was believed on a day": lambda tx, who: journal.list_journal_as_of(tx, who, 7),
     "the words for one": lambda tx, who: evidence.list_object_evidence(tx, who, ["memory"]),
     "what is to come": expiry.find_next_expiry,
@@ -46,7 +46,9 @@ ASKED: dict[str, Asking] = {
         tx, who, "memory"
     ),
     "the last replies": lambda tx, who: receipts.list_receipts(tx, who, limit=5),
-    "the newest messages": lambda tx, who: messages.list_recent_messages(tx, who, "chat", limit=5),
+    "the newest messages": lambda tx, who: message_log.list_recent_messages(
+        tx, who, "chat", limit=5
+    ),
     "what is new": lambda tx, who: change_feed.list_journal_after(tx, who, after=7, limit=5),
 }
 

@@ -20,7 +20,7 @@ from oldfriend.domain.memories import (
     ObjectLink,
     Summary,
 )
-from oldfriend.memory.beliefs import get_memory, list_memories
+from oldfriend.memory.belief_views import get_memory, list_memories
 from oldfriend.memory.journal import (
     Provenance,
     get_latest_seq,

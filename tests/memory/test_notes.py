@@ -29,7 +29,7 @@ async def test_a_note_has_its_change_and_its_evidence(nora: Friend) -> None:
         (change,) = await list_journal(tx, nora.person.id)
         (evidence,) = (await list_evidence(tx, nora.person.id))[kept.id]
     assert kept.text == evidence.quote == "I am allergic to walnuts."
-    assert (change.after, change.op, change.base_seq, change.author) == (
+    assert (change.after, change.op, change.previous_seq, change.author) == (
         kept,
         "learned",
         0,
@@ -77,7 +77,7 @@ async def test_the_words_of_others_are_no_evidence(nora: Friend, trust: str) -> 
 
 async def test_a_note_keeps_the_version_that_it_quotes(nora: Friend) -> None:
     """Evidence names it, whatever the message says later."""
-    from oldfriend.memory.messages import edit_message, get_message
+    from oldfriend.memory.message_log import edit_message, get_message
 
     said = await nora.says("Remember that I like tea")
     await note(nora, said, "I like tea")

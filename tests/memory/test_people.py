@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.memory.global_persona import get_global_persona_text, save_global_persona
+from oldfriend.memory.core_blocks import get_global_persona_text, save_global_persona
 from oldfriend.memory.people import (
     ensure_chat,
     ensure_companion,

@@ -13,7 +13,7 @@ from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.import_batches import ImportSource, start_or_resume_batch
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.journal import Provenance, list_journal, list_view_mismatches, record_decision
-from oldfriend.memory.messages import WriteTarget, edit_message, get_message, write_message
+from oldfriend.memory.message_log import WriteTarget, edit_message, get_message, write_message
 from oldfriend.memory.notes import learn_note, list_notes
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_owner, ensure_person
 from oldfriend.memory.sessions import ensure_open_session

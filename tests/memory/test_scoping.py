@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 import oldfriend.memory
 from oldfriend.db import stored_tables
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
-from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import ChatId, PersonId, SegmentId, TurnId, new_id
 from oldfriend.domain.memories import (
@@ -35,42 +34,33 @@ from oldfriend.domain.memories import (
     Summary,
 )
 from oldfriend.domain.messages import Message
-from oldfriend.domain.working_memory import EMPTY_WORKING_MEMORY
 from oldfriend.memory import (
-    api_tokens,
     attachments,
-    belief_embeddings,
-    beliefs,
+    belief_corrections,
+    belief_views,
     calendar_days,
     change_feed,
-    change_stats,
     core_blocks,
-    corrections,
-    derived_cascade,
+    credentials,
     derived_evidence,
-    descriptions,
     evidence,
-    global_persona,
     groups,
     identities,
     import_batches,
-    import_lookup,
+    import_writer,
+    journal,
     learning_stats,
-    learning_threshold,
-    messages,
+    message_log,
     mood,
     notes,
     pagination,
-    passkeys,
     people,
-    portable,
     receipts,
     reflection_log,
     replay_reset,
     retraction,
     segments,
     sessions,
-    suggestions,
     table_dump,
     vectors,
     web_sessions,
@@ -80,7 +70,9 @@ from oldfriend.memory import chat_history as windows
 from oldfriend.memory import (
     journal as changes,
 )
+from oldfriend.memory.attachments import Attachment
 from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.working_memory import EMPTY_WORKING_MEMORY
 from tests.friends import Friend, Meet
 
 WITHOUT_A_PERSON = {
@@ -180,8 +172,8 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     said = await friend.says_in(tx, f"Remember: {secret}", external_id="same id for all")
     if said is None:
         ids = ["same id for all"]
-        found = await import_lookup.load_known_messages(tx, friend.person.id, friend.chat.id, ids)
-        said = await messages.edit_message(
+        found = await import_writer.load_known_messages(tx, friend.person.id, friend.chat.id, ids)
+        said = await message_log.edit_message(
             tx, friend.person.id, found[ids[0]].id, f"{secret} now", now=1
         )
     await notes.learn_note(tx, secret, source=said, author="rules/1", now=friend.clock())
@@ -205,7 +197,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     )
     last = await receipts.find_receipt(tx, friend.person.id)
     assert last is not None
-    await portable.append_receipt_items(tx, friend.person.id, last.id, [])
+    await table_dump.append_receipt_items(tx, friend.person.id, last.id, [])
     await believe(tx, friend, said, secret)
     await say_aloud(tx, friend, said)
     await write_about_themselves(tx, friend, secret)
@@ -237,16 +229,16 @@ async def say_aloud(tx: Recorder, friend: Friend, said: Message) -> None:
     await attachments.remove_attachments(tx, person, spoken[:1])
     await attachments.delete_spoken_replies(tx, person, before=now + 1)
     assert {each.kind for each in await attachments.list_attachments(tx, person)} == {"heard"}
-    await messages.list_answered_messages(tx, said)
+    await message_log.list_answered_messages(tx, said)
 
 
 async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> None:
     """Everything that the reading of a segment writes, and what takes it back."""
     person, now = friend.person.id, friend.clock()
     await segments.list_waiting_segments(tx, person)
-    await learning_threshold.save_learning_threshold(tx, person, 7)
-    assert await learning_threshold.find_learning_threshold(tx, person) == 7
-    await learning_threshold.count_uncut_turns(tx, person, said.session)
+    await segments.save_learning_threshold(tx, person, 7)
+    assert await segments.find_learning_threshold(tx, person) == 7
+    await segments.count_uncut_turns(tx, person, said.session)
     await segments.count_segments_up_to(tx, person, limit=4)
     for uncut in await segments.list_uncut_spans(tx, person, session=said.session):
         await segments.list_message_sizes(tx, person, uncut)
@@ -339,7 +331,7 @@ async def think(tx: Recorder, friend: Friend, secret: str) -> None:
         transcript=reflection_log.ReflectionTranscript(shown=(secret,), answered=(secret,)),
     )
     await reflection_log.save_reflection_record(tx, tick)
-    await derived_cascade.cascade_retraction(tx, person, now=now, retracted=[event.id])
+    await derived_evidence.cascade_retraction(tx, person, now=now, retracted=[event.id])
 
 
 async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
@@ -351,10 +343,10 @@ async def look_at_thinking(tx: Recorder, friend: Friend) -> None:
     await reflection_log.sum_reflection_usage(tx, person, "reflection", 0)
     await reflection_log.find_next_transcript_expiry(tx, person)
     await reflection_log.delete_expired_transcripts(tx, person, now=0)
-    await descriptions.list_description_candidates(tx, person)
-    await beliefs.list_memories_rescored_since(tx, person, 0)
-    await beliefs.list_memories_by_key(tx, person, "triple", "plans_for")
-    await beliefs.list_facts_with_end(tx, person)
+    await derived_evidence.list_description_candidates(tx, person)
+    await belief_views.list_memories_rescored_since(tx, person, 0)
+    await belief_views.list_memories_by_key(tx, person, "triple", "plans_for")
+    await belief_views.list_facts_with_end(tx, person)
     await changes.has_corrections_since(tx, person, 0)
 
 
@@ -364,14 +356,14 @@ async def write_about_themselves(tx: Recorder, friend: Friend, secret: str) -> N
     await people.rename_person(tx, renamed, friend.person.name, platforms=())
     await core_blocks.write_block(tx, friend.person.id, "user", secret, now=0)
     await core_blocks.list_blocks(tx, friend.person.id)
-    what = suggestions.Proposal(block="style", text=secret, reason=secret, author="reflect/1")
-    made = await suggestions.suggest(tx, friend.person.id, what, now=0)
+    what = core_blocks.Proposal(block="style", text=secret, reason=secret, author="reflect/1")
+    made = await core_blocks.suggest(tx, friend.person.id, what, now=0)
     if made is not None:  # it was not suggested before
-        await suggestions.get_pending_suggestion(tx, friend.person.id, made.id)
-        await suggestions.delete_suggestion(tx, made)
-        again = await suggestions.suggest(tx, friend.person.id, what, now=0)
+        await core_blocks.get_pending_suggestion(tx, friend.person.id, made.id)
+        await core_blocks.delete_suggestion(tx, made)
+        again = await core_blocks.suggest(tx, friend.person.id, what, now=0)
         assert again is not None
-        await suggestions.resolve_suggestion(tx, again, "declined", now=0)
+        await core_blocks.resolve_suggestion(tx, again, "declined", now=0)
 
 
 async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
@@ -384,7 +376,7 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
         batch = await import_batches.start_or_resume_batch(tx, friend.person.id, reading, now=at)
         again = await import_batches.start_or_resume_batch(tx, friend.person.id, reading, now=at)
         assert again == batch
-        session = await import_lookup.ensure_session_covering(
+        session = await import_writer.ensure_session_covering(
             tx, friend.chat, opened_at=at, closed_at=at + number, batch=batch.id
         )
         gone = replace(friend.chat, id=ChatId(new_id(at)))
@@ -393,8 +385,8 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
             tx, friend.chat, external_id=secret, opened_at=at, closed_at=at, batch=batch.id
         )
         if number < 2:
-            place = messages.WriteTarget(chat=friend.chat, session=session, batch=batch.id)
-            spoken = messages.UnloggedMessage(
+            place = message_log.WriteTarget(chat=friend.chat, session=session, batch=batch.id)
+            spoken = message_log.UnloggedMessage(
                 role="person",
                 speaker="x",
                 text=secret,
@@ -402,12 +394,12 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
                 trust="person",
                 external_id=f"{at} {number}",
             )
-            (message,) = await messages.write_messages(tx, place, [spoken], now=at)
+            (message,) = await message_log.write_messages(tx, place, [spoken], now=at)
             assert message is not None
-            edited = await messages.edit_message(
+            edited = await message_log.edit_message(
                 tx, friend.person.id, message.id, secret * 2, now=at
             )
-            await import_lookup.set_version_batch(tx, edited, batch=batch.id, details={})
+            await import_writer.set_version_batch(tx, edited, batch=batch.id, details={})
             await import_batches.advance_batch(tx, batch, added=1, known=0)
         await import_batches.finish_batch(tx, batch, now=at)
         if number == 1:
@@ -419,38 +411,41 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
     person, chats = friend.person.id, (friend.chat.id, others.chat.id)
     await watch(tx, person)
     async with others.db.begin_read() as reader:
-        of_others = [m.id for m in await messages.list_messages(reader, others.person.id)]
-        his_notes = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
+        of_others = [m.id for m in await message_log.list_messages(reader, others.person.id)]
+        his_notes = [
+            k.memory.id for k in await belief_views.list_memories(reader, others.person.id)
+        ]
     for chat in chats:
-        await messages.list_recent_messages(tx, person, chat, limit=50)
-        await messages.find_chat_language(tx, person, chat)
-        await messages.has_earlier_messages(tx, person, chat, before=100)
-        await messages.list_messages_after_seq(tx, person, chat, after=0)
-        await import_lookup.load_known_messages(tx, person, chat, ["same id for all"])
-        await import_lookup.find_chat_span(tx, person, chat)
+        await message_log.list_recent_messages(tx, person, chat, limit=50)
+        await message_log.get_last_seq(tx, person)
+        await message_log.find_chat_language(tx, person, chat)
+        await message_log.has_earlier_messages(tx, person, chat, before=100)
+        await message_log.list_messages_after_seq(tx, person, chat, after=0)
+        await import_writer.load_known_messages(tx, person, chat, ["same id for all"])
+        await import_writer.find_chat_span(tx, person, chat)
     for message in of_others:
         with pytest.raises(OldfriendError):
-            await messages.get_message(tx, person, message)
+            await message_log.get_message(tx, person, message)
         with pytest.raises(OldfriendError):
-            await messages.edit_message(tx, person, message, "his now", now=0)
+            await message_log.edit_message(tx, person, message, "his now", now=0)
         assert await receipts.find_receipt(tx, person, message) is None
         assert await receipts.find_receipt_by_partial_id(tx, person, message) is None
     assert not await receipts.count_source_messages(tx, person, of_others, author="rules/1")
     for memory in his_notes:
         assert await receipts.find_memory_usage(tx, person, memory) is None
         with pytest.raises(OldfriendError):
-            await beliefs.get_memory(tx, person, memory)
+            await belief_views.get_memory(tx, person, memory)
         with pytest.raises(OldfriendError):
-            await beliefs.get_memory_state(tx, person, memory)
+            await belief_views.get_memory_state(tx, person, memory)
         with pytest.raises(OldfriendError):
-            await beliefs.get_object_by_partial_id(tx, person, memory)
+            await belief_views.get_object_by_partial_id(tx, person, memory)
         assert await changes.list_object_journal(tx, person, memory) == []
-    for said in await messages.list_messages(tx, person):
-        await messages.find_reply(tx, said)
-        await messages.list_surrounding_messages(tx, said, each_side=2)
+    for said in await message_log.list_messages(tx, person):
+        await message_log.find_reply(tx, said)
+        await message_log.list_surrounding_messages(tx, said, each_side=2)
         await receipts.find_receipt(tx, person, said.id)
-    await messages.list_messages_by_seq(tx, person, range(1, 60))
-    await messages.count_messages(tx, person)
+    await message_log.list_messages_by_seq(tx, person, range(1, 60))
+    await message_log.count_messages(tx, person)
     await notes.list_notes(tx, person)
     await evidence.list_evidence(tx, person)
     await evidence.list_entities_mentioned_by_person(tx, person)
@@ -462,8 +457,8 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
     await vectors.count_searchable_messages(tx, person, "m")
     await vectors.load_message_vectors(tx, person, "m", [1, 2, 3])
     await import_batches.list_batches(tx, person)
-    await import_lookup.list_chats(tx, person, channel="terminal")
-    await import_lookup.list_external_ids(tx, person)
+    await import_writer.list_chats(tx, person, channel="terminal")
+    await import_writer.list_external_ids(tx, person)
     async with others.db.begin_read() as reader:
         for sound in await attachments.list_attachments(reader, others.person.id):
             assert await attachments.find_attachment(tx, person, sound.message, "heard") is None
@@ -472,7 +467,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
     with pytest.raises(OldfriendError):
         await people.get_chat(tx, person, others.chat.id)
     assert (
-        await messages.find_message_by_external_id(tx, person, friend.chat.id, "no such key")
+        await message_log.find_message_by_external_id(tx, person, friend.chat.id, "no such key")
         is None
     )
     for table in stored_tables.EXPORTED_TABLES:
@@ -496,7 +491,7 @@ async def link(tx: Recorder, friend: Friend) -> None:
     assert found is not None
     assert found.id == person
     await identities.count_identities(tx, channel)
-    await messages.find_last_message_time(tx, channel)
+    await message_log.find_last_message_time(tx, channel)
     await groups.list_groups(tx, channel)
     await groups.list_members(tx, channel, place)
     await groups.join_group(tx, person, channel=channel, address=f"group {place}", now=0)
@@ -556,25 +551,25 @@ async def sign_in_and_out(tx: Recorder, friend: Friend) -> None:
 async def show_keys(tx: Recorder, friend: Friend) -> None:
     """Everything by which programs and devices come in."""
     person, secret = friend.person.id, new_id(0)
-    token = await api_tokens.save_api_token(
+    token = await credentials.save_api_token(
         tx, person, secret, name="script", scope="read", days=1, now=0
     )
-    found = await api_tokens.find_principal_by_token(tx, web_sessions.hash_secret(secret), now=0)
+    found = await credentials.find_principal_by_token(tx, web_sessions.hash_secret(secret), now=0)
     assert found is not None
     assert found.person.id == person
-    await api_tokens.record_token_use(tx, person, found.digest, now=0)
-    await api_tokens.revoke_api_token(tx, person, token.id)
-    await passkeys.insert_challenge(tx, secret, person, now=0)
-    assert await passkeys.redeem_challenge(tx, secret, person, now=0)
-    passkey = await passkeys.save_passkey(
+    await credentials.record_token_use(tx, person, found.digest, now=0)
+    await credentials.revoke_api_token(tx, person, token.id)
+    await credentials.insert_challenge(tx, secret, person, now=0)
+    assert await credentials.redeem_challenge(tx, secret, person, now=0)
+    passkey = await credentials.save_passkey(
         tx,
-        passkeys.Passkey(
+        credentials.Passkey(
             id=secret, person=person, name="laptop", public_key=b"p", sign_count=0, made_at=0
         ),
     )
-    assert await passkeys.find_passkey(tx, secret) == passkey
-    assert await passkeys.record_passkey_use(tx, passkey, sign_count=1, now=0)
-    await passkeys.delete_passkey(tx, person, passkey.id)
+    assert await credentials.find_passkey(tx, secret) == passkey
+    assert await credentials.record_passkey_use(tx, passkey, sign_count=1, now=0)
+    await credentials.delete_passkey(tx, person, passkey.id)
 
 
 async def watch(tx: Recorder, person: PersonId) -> None:
@@ -597,7 +592,7 @@ async def watch(tx: Recorder, person: PersonId) -> None:
         await receipts.delete_expired_traces(tx, person, now=2**60)
         details = '{"understood": {"emotion": "sad"}}'
         record = {"id": kept.id, "person": person, "details": details}
-        await portable.restore_trace_details(tx, [record])
+        await table_dump.restore_trace_details(tx, [record])
     await calendar_days.find_first_message_time(tx, person)
     await evidence.list_entity_mention_times(tx, person)
     await calendar_days.count_messages_by_quarter_hour(tx, person, since=0, until=1 << 60)
@@ -617,14 +612,14 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     await changes.get_memory_version(tx, person)
     await changes.list_segment_journal(tx, person, SegmentId("none"))
     await evidence.list_stats_mismatches(tx, person)
-    await beliefs.list_entities(tx, person)
-    await beliefs.list_summaries(tx, person)
-    await beliefs.list_written_summaries(tx, person)
-    await beliefs.list_rejected_memories(tx, person)
-    await beliefs.list_merged_memories(tx, person)
-    for known_one in await beliefs.list_memories(tx, person):
-        assert await beliefs.list_superseding_memories(tx, person, known_one.memory.id) == []
-        await corrections.load_correction_times(tx, person, [known_one.memory.id])
+    await belief_views.list_entities(tx, person)
+    await belief_views.list_summaries(tx, person)
+    await belief_views.list_written_summaries(tx, person)
+    await belief_views.list_rejected_memories(tx, person)
+    await belief_views.list_merged_memories(tx, person)
+    for known_one in await belief_views.list_memories(tx, person):
+        assert await belief_views.list_superseding_memories(tx, person, known_one.memory.id) == []
+        await belief_corrections.load_correction_times(tx, person, [known_one.memory.id])
     await evidence.list_segment_evidence(tx, person, SegmentId("none"))
     await receipts.list_receipts(tx, person, limit=5)
     await sessions.count_sessions(tx, person)
@@ -659,27 +654,27 @@ async def leaf_through(tx: Recorder, friend: Friend, others: Friend) -> None:
         await pagination.count_by_kind(tx, person, wanted)
         await pagination.list_belief_texts(tx, person, wanted)
     async with others.db.begin_read() as reader:
-        of_others = await beliefs.list_memories(reader, others.person.id)
+        of_others = await belief_views.list_memories(reader, others.person.id)
     ids = [each.memory.id for each in of_others]
     assert await pagination.load_entries_as_of(tx, person, ids, as_of=now) == {}
     await pagination.count_tags(tx, person)
-    await change_stats.count_changes_by_day(tx, person, zone="UTC")
-    await change_stats.list_changed_beliefs(tx, person, since=0, until=now, kinds=["note"])
+    await journal.count_changes_by_day(tx, person, zone="UTC")
+    await journal.list_changed_beliefs(tx, person, since=0, until=now, kinds=["note"])
 
 
 async def look_at_meanings(tx: Recorder, friend: Friend, others: Friend) -> None:
     """What stands ready to be searched of what is believed; also with beliefs of somebody else."""
     person = friend.person.id
     async with others.db.begin_read() as reader:
-        of_others = [k.memory.id for k in await beliefs.list_memories(reader, others.person.id)]
-    own = [known_one.memory.id for known_one in await beliefs.list_memories(tx, person)]
+        of_others = [
+            k.memory.id for k in await belief_views.list_memories(reader, others.person.id)
+        ]
+    own = [known_one.memory.id for known_one in await belief_views.list_memories(tx, person)]
     vector = np.full(8, 0.05, dtype=np.float32)
-    await belief_embeddings.save_belief_vectors(
-        tx, person, "m", dict.fromkeys([*own, *of_others], vector)
-    )
-    assert await belief_embeddings.load_belief_vectors(tx, person, "m", of_others) == {}
-    assert set(await belief_embeddings.load_belief_vectors(tx, person, "m")) == set(own)
-    await belief_embeddings.list_unembedded_beliefs(tx, person, "other", limit=5)
+    await vectors.save_belief_vectors(tx, person, "m", dict.fromkeys([*own, *of_others], vector))
+    assert await vectors.load_belief_vectors(tx, person, "m", of_others) == {}
+    assert set(await vectors.load_belief_vectors(tx, person, "m")) == set(own)
+    await vectors.list_unembedded_beliefs(tx, person, "other", limit=5)
     index = await IndexCache("m").get_belief_index(tx, person)
     assert {each.memory.id for each in index.live} <= set(own)
 
@@ -689,8 +684,8 @@ async def rarely(tx: Recorder, friend: Friend, shelf: IndexCache) -> None:
     await sign_in_and_out(tx, friend)
     await show_keys(tx, friend)
     companion = await people.ensure_companion(tx, now=0)
-    await global_persona.save_global_persona(tx, companion.id, "You are kind.", now=0)
-    await global_persona.get_global_persona_text(tx)
+    await core_blocks.save_global_persona(tx, companion.id, "You are kind.", now=0)
+    await core_blocks.get_global_persona_text(tx)
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.get_person(tx, None)

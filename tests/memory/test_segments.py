@@ -1,7 +1,7 @@
 """Every word is in one segment at most, and is read once in each generation of it."""
 
 from oldfriend.domain.clock import MINUTE
-from oldfriend.memory.messages import edit_message
+from oldfriend.memory.message_log import edit_message
 from oldfriend.memory.segments import (
     Segment,
     cut_segment,

@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.domain.clock import MINUTE
-from oldfriend.domain.people import SESSION_IDLE_GAP
+from oldfriend.domain.messages import SESSION_IDLE_GAP
 from oldfriend.memory.sessions import close_session, ensure_closed_session
 from tests.engines import SEVERAL_PROCESSES
 from tests.friends import Friend, Meet
@@ -13,8 +13,8 @@ TALKER = """
 import asyncio, sys
 from oldfriend.runtime.wiring import open_database
 from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.domain.people import Chat
-from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.domain.messages import Chat
+from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.sessions import ensure_open_session
 
 async def talk(url, person, companion, chat):

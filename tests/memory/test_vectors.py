@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from oldfriend.memory.messages import edit_message
+from oldfriend.memory.message_log import edit_message
 from oldfriend.memory.vectors import (
     EmbeddingModelChoice,
     EmbeddingProgress,

@@ -7,19 +7,17 @@ import pytest
 
 from oldfriend.domain.clock import HOUR, MINUTE
 from oldfriend.domain.ids import MessageId, SessionId
-from oldfriend.domain.working_memory import (
+from oldfriend.memory.working_memory import (
     EMPTY_WORKING_MEMORY,
     MAX_SOURCES,
     Plan,
     Slot,
     TurnBrief,
     WorkingMemory,
-    truncate_line,
-)
-from oldfriend.memory.working_memory import (
     clear_working_memory,
     load_working_memory,
     save_working_memory,
+    truncate_line,
 )
 from tests.friends import Friend
 

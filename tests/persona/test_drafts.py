@@ -9,8 +9,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import ImportRefused, InvalidInput, ModelUnavailable
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
-from oldfriend.memory.core_blocks import list_blocks
-from oldfriend.memory.suggestions import list_suggestions
+from oldfriend.memory.core_blocks import list_blocks, list_suggestions
 from oldfriend.persona.core_block_updates import accept_suggestion, decline_suggestion
 from oldfriend.persona.drafts import CoreBlockDraft, draft_core_blocks
 from oldfriend.persona.sources import SourceChunk, load_source_chunks

@@ -1,14 +1,21 @@
 """What is forgotten leaves what was suggested because of it, and how things read before."""
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.core_blocks import list_blocks, write_block
+from oldfriend.memory.core_blocks import (
+    Proposal,
+    list_blocks,
+    list_persona_versions,
+    list_suggestions,
+    resolve_suggestion,
+    save_global_persona,
+    suggest,
+    write_block,
+)
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.global_persona import list_persona_versions, save_global_persona
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion
-from oldfriend.memory.suggestions import Proposal, list_suggestions, resolve_suggestion, suggest
 from tests.chat_fixtures import Say
 from tests.memory.deletion.life import rows_of
 

@@ -7,7 +7,7 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import InvalidInput, StaleDecision
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.persona.profile_names import set_companion_name, update_person
 from tests.chat_fixtures import Say

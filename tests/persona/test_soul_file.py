@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.global_persona import get_global_persona_text
+from oldfriend.memory.core_blocks import get_global_persona_text
 from oldfriend.persona.soul_file import sync_soul_file
 
 

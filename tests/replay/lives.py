@@ -12,19 +12,19 @@ from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Entity, MemoryState
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.learning.learning_scheduler import consolidate_segment
 from oldfriend.llm.model import CompletionRequest, LanguageModel
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.evidence import list_stats_mismatches
 from oldfriend.memory.journal import list_view_mismatches
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import list_people
 from oldfriend.memory.segments import list_segments
-from oldfriend.replay.diff import PersonDiff, diff_memories
+from oldfriend.replay.memory_diff import PersonDiff, diff_memories
 from oldfriend.replay.replay_run import run_replay
 from oldfriend.replay.replay_types import ReplayRequest, ReplayResult
 from oldfriend_evals.lives.deeming import adjudicator

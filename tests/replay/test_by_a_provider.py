@@ -10,7 +10,7 @@ from oldfriend.beliefs.correct import apply_belief_action
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelSettings, ProviderSettings
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.people import list_people
 from oldfriend.replay.replay_run import run_replay
 from oldfriend.replay.replay_types import ReplayRequest

@@ -12,17 +12,17 @@ from oldfriend.config.settings_schema import BudgetSettings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.llm.model import CompletionRequest, LanguageModel, TokenUsage
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import set_language
 from oldfriend.memory.segments import list_segments
 from oldfriend.replay.replay_run import run_replay
 from oldfriend.replay.replay_types import ReplayRequest
-from oldfriend.transfer.export import export_lines
+from oldfriend.transfer.export_run import export_lines
 from oldfriend.usage.costs import SpendCap, sum_usage
 from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.living import calendar_for, with_small_model

@@ -29,7 +29,7 @@ class Screen(Mute):
     is_sending: bool = False
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     seen: list[str] = field(default_factory=list)
-    message_key: str | None = None
+    external_id: str | None = None
     left: str | None = None  # what somebody has placed who died before they could note it
     places: bool = False  # what is shown is a message, which becomes the reply
     took_s: float = 0.0
@@ -44,7 +44,7 @@ class Screen(Mute):
         return text.splitlines()
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
         """Take it, once it does not fail."""
         if text == self.fails_at:
@@ -54,16 +54,18 @@ class Screen(Mute):
         self.sent.append(text)
         return f"message:{len(self.sent)}"
 
-    async def edit(self, address: str, message_key: str, text: str) -> bool:
+    async def edit(self, address: str, external_id: str, text: str) -> bool:
         """The message that was shown, if it is still there."""
-        if message_key not in self.placed:
+        if external_id not in self.placed:
             return False
-        self.placed[message_key] = text
+        self.placed[external_id] = text
         return True
 
-    def open_preview(self, address: str, *, key: str, message_key: str | None = None) -> "Screen":
+    def open_preview(
+        self, address: str, *, send_key: str, external_id: str | None = None
+    ) -> "Screen":
         """It shows it itself."""
-        self.message_key = message_key or self.left
+        self.external_id = external_id or self.left
         return self
 
     async def show(self, text: str) -> None:
@@ -71,17 +73,17 @@ class Screen(Mute):
         if self.hangs:
             await asyncio.sleep(60)
         self.seen.append(text)
-        if self.places and self.message_key is None and text:
+        if self.places and self.external_id is None and text:
             key = f"placed:{len(self.placed)}"
             self.placed[key], self.is_sending = text, True
             self.begun.set()
             try:
                 await asyncio.sleep(self.took_s)  # it stands there; only the answer is late
-                self.message_key = key
+                self.external_id = key
             finally:
                 self.is_sending = False
-        if self.message_key is not None:
-            self.placed[self.message_key] = text
+        if self.external_id is not None:
+            self.placed[self.external_id] = text
 
 
 async def answered(app: AppContext, line: ChatContext, screen: Screen) -> None:
@@ -215,7 +217,7 @@ async def test_who_answers_it_anew_goes_on_in_the_same_message(
     with pytest.raises(RuntimeError):
         await process_chat(replace(here, on_crash_point=fail), held)
     half = dict(screen.placed)
-    screen.message_key = None
+    screen.external_id = None
     clock.tick(minutes=1)
     await work_until(here, lambda: "far out." in screen.placed["placed:0"])
 

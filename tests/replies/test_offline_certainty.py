@@ -40,6 +40,74 @@ async def test_a_question_without_marks_is_answered(say: Say) -> None:
 
 @pytest.mark.parametrize(
     ("text", "language"),
+    [("did the shopping", "en"), ("en diciembre nos vamos a Lisboa", "es")],
+)
+async def test_what_may_tell_something_is_not_answered_with_nothing_found(
+    say: Say, text: str, language: str
+) -> None:
+    """It has no sign of a question but its sound, and is kept either way."""
+    given = await say(text)
+
+    assert load_phrases(language).phrases["acknowledgement"] in given.reply.text
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("me encanta el flamenco, lo pongo hasta fregando", "¿Qué música me gusta?"),
+        ("j'adore le flamenco, je l'écoute en cuisine", "Quelle musique j'aime ?"),
+    ],
+)
+async def test_what_the_reader_finds_close_needs_no_shared_word(
+    say: Say, told: str, asked: str
+) -> None:
+    """Also where the search finds everything similar."""
+    await say(told)
+
+    assert "flamenco" in (await say(asked)).reply.text
+
+
+async def test_what_only_stands_near_is_not_shown_as_close(say: Say) -> None:
+    """Neither another's age, nor a word by chance, nor what was said about the same time."""
+    await say("my sister Jill lives in Leeds")
+    await say("my daughter Wren turned 9 yesterday")
+    await say("funeral's next thursday, for old mr hale from the choir")
+
+    assert ENGLISH["nothing_found"] in (await say("how old am I?")).reply.text
+    assert "funeral" not in (await say("who is my sister's husband?")).reply.text
+    given = await say("what is my daughter's teacher called?")
+    assert given.receipt.details["certainty"] != "sure"
+
+
+async def test_what_was_said_in_every_conversation_is_listed(say: Say, clock: FrozenClock) -> None:
+    """Also that of another one of today, which nobody has read yet."""
+    await say("I live in Porto.")
+    clock.tick(minutes=20)
+    given = await say("What do you know about me?", channel="page")
+
+    assert "Lives in Porto." in given.reply.text
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "language"),
+    [
+        ("o meu irmão mora em Braga com o cachorro", "onde mora o meu irmão?", "pt"),
+        ("mia sorella abita a Torino con il cane", "dove abita mia sorella?", "it"),
+        ("妹は犬と京都に住んでいます", "妹はどこに住んでいますか？", "ja"),
+    ],
+)
+async def test_replies_around_quotes_are_in_the_language_that_is_spoken(
+    say: Say, told: str, asked: str, language: str
+) -> None:
+    """Also where no rules read it."""
+    phrases = load_phrases(language).phrases
+
+    assert phrases["acknowledgement"] in (await say(told)).reply.text
+    assert (await say(asked)).reply.text.startswith(phrases["not_sure"])
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
     [
         ("remind me in 2 mins to take my tablets", "en"),
         ("erinner mich morgen an den zahnarzt", "de"),

@@ -10,11 +10,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.cli.conversation import Conversation
-from oldfriend.config.database_url import parse_database_path
+from oldfriend.config.settings import parse_database_path
 from oldfriend.db.database import Transaction
 from oldfriend.db.message_numbers import unpack_ids
 from oldfriend.db.sqlite.sqlite_database import SqliteDatabase
-from oldfriend.domain.attachments import Attachment
 from oldfriend.domain.errors import (
     InvalidInput,
     OldfriendError,
@@ -25,13 +24,13 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import Message
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.attachments import add_attachment, list_attachments
+from oldfriend.memory.attachments import Attachment, add_attachment, list_attachments
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.journal import list_view_mismatches
-from oldfriend.memory.messages import list_messages, list_recent_messages
+from oldfriend.memory.message_log import list_messages, list_recent_messages
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.people import get_companion
 from oldfriend.memory.receipts import find_receipt
@@ -399,7 +398,7 @@ async def test_whoever_delivers_again_is_not_told_that_it_has_arrived(
     sitting: Sitting, broken: Broken
 ) -> None:
     """A channel acknowledges once ``accept`` has returned; until then the platform keeps it."""
-    words = MessageSubmission(text="Lunch at noon.", key="telegram:1")
+    words = MessageSubmission(text="Lunch at noon.", external_id="telegram:1")
     with broken():
         for _ in range(2):
             with pytest.raises(StoreError):

@@ -261,8 +261,8 @@ async def test_what_is_told_beside_a_question_is_found_later(say: Say) -> None:
 
 async def test_what_was_told_on_one_channel_is_known_on_another(say: Say) -> None:
     """Memory is never filtered by channel (ACCEPTANCE J21)."""
-    told = await say("My cat is called Miso and she hates rain.", channel="discord")
-    given = await say(QUESTION, channel="web")
+    told = await say("The key of the shed hangs behind the boiler.", channel="discord")
+    given = await say("Where is the key of the shed?", channel="web")
 
     assert told.message.text in given.reply.text
     assert "discord" in given.reply.text

@@ -9,14 +9,14 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.db.message_numbers import unpack_ids
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
 from oldfriend.llm.model import CompletionRequest, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.receipts import find_receipt
-from oldfriend.presenters.receipts import receipt_as_text, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
 from oldfriend.replies.reply_worker import StoredReply, answer_message, wait_for_reply
 from oldfriend.turn import reply_context
 from oldfriend.turn.retrieval import EMPTY_RECALL

@@ -12,7 +12,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import BudgetSettings, ProviderSettings, SpeechSettings
 from oldfriend.domain.clock import HOUR, SECOND
 from oldfriend.domain.ids import MessageId
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.inbound.audio_storage import SPEECH_RETENTION, find_audio_folder, sweep_audio
 from oldfriend.llm.embedding import Account
@@ -53,6 +53,19 @@ ASKED = {
         "envoie-moi un vocal",
         "tu peux m'envoyer une note vocale ?",
     ],
+    "pt": [
+        "Responde com uma mensagem de voz",
+        "lê em voz alta, por favor",
+        "me manda um áudio",
+        "podes mandar uma nota de voz?",
+    ],
+    "it": [
+        "Rispondimi con un messaggio vocale",
+        "leggilo ad alta voce",
+        "mandami un audio",
+        "puoi mandarmi una nota vocale?",
+    ],
+    "ja": ["声で答えて", "音声メッセージを送ってくれる？", "声に出して読んで"],
     "zh": ["用语音回答我", "发一条语音给我", "念给我听", "大声读一下"],
 }
 NOT_ASKED = [
@@ -63,6 +76,9 @@ NOT_ASKED = [
     "Meine Stimme ist weg",
     "J'ai perdu ma voix",
     "我嗓子哑了",
+    "Perdi a voz",
+    "Oggi sono senza voce",
+    "声がかれた",
     "What do you say?",
     "the voice message from Otto was long",
     "Ich habe laut gelacht",

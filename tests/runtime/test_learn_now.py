@@ -24,8 +24,8 @@ from oldfriend.memory.segments import CutReason, list_segments, list_uncut_spans
 from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.queues.scheduled_jobs import parse_job_spec
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.runtime.doctor import run_checks
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.health_checks import run_checks
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.learn_now import (
     claim_partition,
     learn_before_exit,

@@ -19,8 +19,8 @@ from oldfriend.learning.learning_scheduler import (
 )
 from oldfriend.learning.reading_jobs import CONSOLIDATE_JOB
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.memory.beliefs import list_memories
-from oldfriend.memory.messages import count_messages
+from oldfriend.memory.belief_views import list_memories
+from oldfriend.memory.message_log import count_messages
 from oldfriend.memory.segments import list_waiting_segments
 from oldfriend.queues.queue import OVERDUE_S, list_jobs
 from oldfriend.replies.reply_worker import answer_message

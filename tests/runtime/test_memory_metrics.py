@@ -11,7 +11,7 @@ from oldfriend.learning.learning_scheduler import (
     mark_consolidation_failed,
     schedule_learning,
 )
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.metrics import collect_metrics, render_prometheus
 from tests.clock import FrozenClock

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.app.usage_accounting import PendingCharges
+from oldfriend.app.spend_limits import PendingCharges
 from oldfriend.config.provider_resolution import can_send_to_model, resolve_model
 from oldfriend.config.settings import Settings, load_settings
+from oldfriend.config.settings_file import update_settings_file
 from oldfriend.config.settings_schema import EmbedderSettings, ModelSettings, ProviderSettings
-from oldfriend.config.settings_writer import update_settings_file
 from oldfriend.domain.errors import EmbeddingFailed, ModelMisconfigured, ModelUnavailable
 from oldfriend.llm.local_models import LocalModel, LocalServer
 from oldfriend.runtime import provider_setup

@@ -10,7 +10,7 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import Database
 from oldfriend.domain.i18n_messages import LocalizedText
-from oldfriend.runtime.doctor import run_checks
+from oldfriend.runtime.health_checks import run_checks
 from oldfriend.runtime.schema_check import list_schema_faults
 from oldfriend.runtime.wiring import open_database
 from tests.engines import SQLITE_ONLY, every_engine

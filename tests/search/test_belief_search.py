@@ -9,6 +9,7 @@ from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, EvidenceStats, Memory, MemoryState
 from oldfriend.search import BeliefIndex, BeliefSearchResult, SearchQuery, list_named_entities
+from oldfriend.search.name_index import NameIndex
 
 NOW = to_micros(datetime(2024, 6, 1, tzinfo=UTC))
 MOVED = to_micros(datetime(2024, 3, 1, tzinfo=UTC))
@@ -199,6 +200,8 @@ def test_how_it_stands_is_taken_over(index: BeliefIndex) -> None:
     [
         ("Was macht Ana heute?", ["Ana"]),
         ("Anabel was here", []),
+        ("hows anas dad", ["Ana"]),
+        ("anasta came", []),
         ("小敏是谁？", ["小敏"]),
         ("周小敏是谁？", ["周小敏"]),
     ],
@@ -208,3 +211,4 @@ def test_a_name_is_a_whole_word_where_there_are_words(text: str, names: list[str
     people = [entity("Ana"), entity("小敏"), entity("周小敏")]
 
     assert [each.name for each in list_named_entities(text, people)] == names
+    assert [each.name for each in NameIndex(people).list_named_entities(text)] == names

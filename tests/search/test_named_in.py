@@ -2,7 +2,9 @@
 
 import pytest
 
-from oldfriend.search.name_index import NamedIn
+from oldfriend.domain.ids import EntityId, ObjectId, PersonId
+from oldfriend.domain.memories import Entity
+from oldfriend.search.name_index import NamedIn, begins_with_name, has_lookalike_only
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,34 @@ def test_a_name_is_found(text: str, language: str, name: str) -> None:
 def test_a_part_of_a_word_is_no_name(text: str, language: str, name: str) -> None:
     """Neither in its middle nor at its beginning."""
     assert name not in NamedIn(text, language)
+
+
+EVA = Entity(
+    id=EntityId(ObjectId("eva")), person=PersonId("nora"), name="Eva", kind="person", learned_at=0
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "is_lookalike"),
+    [
+        ("Evan lives over by the sea", "en", True),
+        ("evan lives by the sea", "en", True),
+        ("Eva lives over by the sea", "en", False),
+        ("Evas Bruder wohnt am Meer", "de", False),
+        ("Evan met Eva by the sea", "en", False),
+        ("she lives over by the sea", "en", False),
+        ("her evaluation is on Friday", "en", False),
+    ],
+)
+def test_who_is_called_almost_so_is_somebody_else(
+    text: str, language: str, is_lookalike: bool
+) -> None:
+    """Unless the one who is meant is named, too."""
+    assert has_lookalike_only(text, language, [EVA]) == is_lookalike
+
+
+def test_a_name_begins_a_text_as_a_whole_word() -> None:
+    """Not as a part of another name."""
+    assert begins_with_name("eva is late", "eva")
+    assert begins_with_name("evas bruder kommt", "eva")
+    assert not begins_with_name("evan is late", "eva")

@@ -12,9 +12,17 @@ def test_of_copies_only_the_newest_is_none():
     tilted = (EAST * 0.8 + NORTH * 0.6).astype(np.float32)
     vectors = np.stack([EAST, EAST, NORTH, tilted, EAST])
 
-    assert list_older_duplicates(vectors, [1, 3, 2, 4, 2]) == {0, 4}
+    assert list_older_duplicates(vectors, [1, 3, 2, 4, 2], [0.5] * 5) == {0, 4}
+
+
+def test_what_answers_far_better_is_no_copy():
+    """In a language that the model hardly knows, all texts have nearly the same vector."""
+    vectors = np.stack([EAST, EAST, EAST])
+
+    assert list_older_duplicates(vectors, [1, 2, 3], [0.7, 0.001, 0.0]) == frozenset()
+    assert list_older_duplicates(vectors, [1, 2, 3], [0.7, 0.1, 0.0]) == {0}
 
 
 def test_nothing_is_nothing():
     """Empty in, empty out."""
-    assert not list_older_duplicates(np.zeros((0, 2), np.float32), [])
+    assert not list_older_duplicates(np.zeros((0, 2), np.float32), [], [])

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.search.question_pattern_loader import list_all_grammars, list_grammars
 from oldfriend.search.question_patterns import find_requested_attribute
 from tests.expansions import expand
@@ -17,12 +17,12 @@ WITHOUT_SPACE = re.compile(r"ou[a-z]")
 """One shape lets a space be left out where nobody leaves one out: "oùétudie Ana"."""
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("questions"))
 def test_every_question_of_a_shape_opens_its_book_and_is_recognised(language: str) -> None:
     """Whoever adds a shape without one of the marks of its language is told here."""
     random, book = (
         Random(11),
-        dict(zip(OFFLINE_LANGUAGES, list_all_grammars(), strict=True))[language],
+        dict(zip(list_languages("questions"), list_all_grammars(), strict=True))[language],
     )
     for shape in book.patterns:
         for _ in range(EACH):

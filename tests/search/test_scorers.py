@@ -10,7 +10,7 @@ from oldfriend.config import settings_schema as sections
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState
-from oldfriend.memory.confidence import SPACING_EFFECT_DAYS
+from oldfriend.memory.evidence import SPACING_EFFECT_DAYS
 from oldfriend.search.scorers import (
     MAX_RETENTION,
     SCORERS,

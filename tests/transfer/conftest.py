@@ -10,12 +10,12 @@ import pytest
 
 from oldfriend.db.database import Database, Row
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Companion, Person
+from oldfriend.domain.messages import Companion, Person
 from oldfriend.memory.import_batches import ImportUndoResult
 from oldfriend.memory.people import ensure_companion, ensure_owner, ensure_person
 from oldfriend.runtime.wiring import open_database
-from oldfriend.transfer.export import export_lines
-from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.export_run import export_lines
+from oldfriend.transfer.formats.format_detection import detect_format
 from oldfriend.transfer.formats.parsed_message import ParsedMessage
 from oldfriend.transfer.import_run import (
     ImportProgress,

@@ -22,7 +22,7 @@ from oldfriend.queues.queue import enqueue
 from oldfriend.runtime.wiring import open_database
 from oldfriend.transfer import copy_database as converting
 from oldfriend.transfer.copy_database import CopyProgress, copy_database
-from oldfriend.transfer.export import export_lines
+from oldfriend.transfer.export_run import export_lines
 from tests.postgres import Server
 from tests.processes import Program
 from tests.transfer.conftest import NOW, Install

@@ -12,7 +12,7 @@ from oldfriend.domain.clock import MAX_TIME, MIN_TIME
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.memory.messages import WriteTarget, edit_message, write_message
+from oldfriend.memory.message_log import WriteTarget, edit_message, write_message
 from oldfriend.memory.people import (
     ensure_chat,
     ensure_companion,
@@ -25,8 +25,8 @@ from oldfriend.memory.receipts import Receipt, ReceiptItem, find_receipt, write_
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.memory.table_dump import list_dump_columns
 from oldfriend.search import Reason
-from oldfriend.transfer.export import TYPE_KEY
-from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.export_run import TYPE_KEY
+from oldfriend.transfer.formats.format_detection import detect_format
 from oldfriend.transfer.restore import (
     RESTORABLE_TABLES,
     is_oldfriend_export,

@@ -11,7 +11,7 @@ import pytest
 
 from oldfriend.domain.errors import ImportRefused, ParserCrashed, ParserNotStarted
 from oldfriend.domain.i18n_messages import LocalizedText
-from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.formats.format_detection import detect_format
 from oldfriend.transfer.preview import build_preview
 from oldfriend.transfer.sandbox_process import InspectionTask, MessageStream, inspect_in_sandbox
 from oldfriend.transfer.sandbox_reader import DEFAULT_LIMITS

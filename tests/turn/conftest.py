@@ -10,12 +10,11 @@ from oldfriend.app.embed_messages import embed_missing
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import TurnId, new_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import Message, UnloggedMessage
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Message, Role, TrustClass, UnloggedMessage
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.llm.model import CompletionRequest, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
-from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import ensure_companion, get_person_by_id
 from oldfriend.memory.sessions import ensure_open_session

@@ -10,8 +10,8 @@ from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage, Reader, Reading
 from oldfriend.turn.answer_reading import compute_fused_score, read_answers
-from oldfriend.turn.offline_ranking import order_closest
-from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall
+from oldfriend.turn.offline_ranking import list_newest_first
+from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, RecallResult, recall
 from tests.chat_fixtures import Say
 
 QUESTION = "where is the key of the shed"
@@ -115,34 +115,36 @@ async def test_the_reader_is_told_who_speaks_and_what_was_said_before(
     assert next(each for text, each in passages.items() if "bike" in text).before
 
 
-@pytest.mark.parametrize(
-    ("logits", "first"),
-    [
-        ((2.0, -3.0), "boiler"),  # clearly surer, and about another thing
-        ((2.0, 1.0), "tomato"),  # nearly equal: the newer one
-    ],
-)
-async def test_of_what_is_only_close_the_best_comes_first_unless_a_newer_one_is_as_good(
-    app: AppContext, line: ChatContext, say: Say, logits: tuple[float, float], first: str
-) -> None:
-    """What is about the same may have changed."""
-    await say(RIGHT)
-    await say("tomato seeds came in the post")
-    query = RecallQuery(text=QUESTION, language="en", at=app.clock())
-    both = await recall(app.search_deps, line.person, query, limit=20)
-    reader = GivenReader({"boiler": logits[0], "tomato": logits[1]})
-    read = await read_with(app, line, reader, both, "en")
-    closest = sorted(read.messages, key=lambda each: "tomato" in each.message.text)
-
-    assert len(closest) == 2
-    assert first in order_closest(closest)[0].message.text
-
-
-async def test_a_newer_message_about_the_same_comes_first(
+async def test_of_what_is_only_close_the_newest_comes_first(
     app: AppContext, line: ChatContext, found: RecallResult
 ) -> None:
-    """However much better the older one seems to answer."""
+    """However much better an older one seems to answer: a newer one may correct it."""
     read = await read_with(app, line, GivenReader({"boiler": 3.0, "bike": -3.0}), found, "en")
     closest = sorted(read.messages, key=lambda each: "bike" in each.message.text)
 
-    assert "bike" in order_closest(closest)[0].message.text
+    assert "bike" in list_newest_first(closest, read)[0].message.text
+
+
+async def test_what_the_reader_takes_for_an_answer_is_told_with_an_older_one(
+    app: AppContext, line: ChatContext, found: RecallResult
+) -> None:
+    """Though it shares too little with the question to be close by the search."""
+    read = await read_with(app, line, GivenReader({"boiler": 3.0, "bike": -1.5}), found, "en")
+    closest = [each for each in read.messages if "boiler" in each.message.text]
+
+    assert "bike" in list_newest_first(closest, read)[0].message.text
+
+
+async def test_the_ranking_is_in_the_order_that_the_reader_gave(
+    app: AppContext, line: ChatContext, found: RecallResult
+) -> None:
+    """What is listed as considered stands as it was judged, and beliefs keep their places."""
+    first, *others = [each.message.text for each in found.messages]
+    result = await read_with(
+        app, line, GivenReader({first: -5.0} | dict.fromkeys(others, 4.0)), found, "en"
+    )
+
+    ranked = [each.message.id for each in result.ranking if isinstance(each, RecalledMessage)]
+    by_both = sorted(result.messages, key=lambda each: -compute_fused_score(each))
+    assert ranked == [each.message.id for each in by_both]
+    assert ranked != [each.message.id for each in result.messages]

@@ -8,21 +8,22 @@ import pytest
 from oldfriend.domain.clock import HOUR
 from oldfriend.domain.ids import MemoryId, ObjectId, new_id
 from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState, Mood
-from oldfriend.domain.working_memory import Plan
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.core_blocks import write_block
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.mood import set_mood
+from oldfriend.memory.reflection_log import QUESTION_KEY
 from oldfriend.memory.segments import cut_segment, list_uncut_spans, set_segment_status
-from oldfriend.memory.working_memory import save_working_memory
+from oldfriend.memory.working_memory import Plan, save_working_memory
 from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.turn.companion_state import (
     EMPTY_COMPANION_STATE,
     build_next_working_memory,
     select_on_topic,
 )
+from oldfriend.turn.memory_context import format_iso_day
 from oldfriend.turn.turn_dependencies import TurnLimits
 from oldfriend.turn.turn_outcome import Outcome
 from tests.turn.conftest import Talk, wants
@@ -246,6 +247,24 @@ async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
     assert thought.id in {item.object for item in outcome.reply.items}
 
 
+async def test_a_plain_question_is_answered_without_thoughts(talk: Talk) -> None:
+    """They tell nothing that was said, and colour no plain answer."""
+    await thinks(talk, "thought", "She lights up when it is about water.")
+    _, told = await turn(talk, "where do I live?")
+
+    assert "lights up" not in told.stable
+
+
+async def test_own_questions_are_marked_and_bear_their_own_day(talk: Talk) -> None:
+    """Not the day of what they came from, nor as if they were facts."""
+    later = talk.clock() + 72 * HOUR
+    await thinks(talk, "thought", "How was the regatta?", key=QUESTION_KEY, learned_at=later)
+    _, told = await turn(talk, "hello")
+
+    day = format_iso_day(later, "UTC")
+    assert f'kind="question" when="{day}" about="person"' in told.stable
+
+
 async def test_an_opinion_is_there_when_its_topic_is_talked_about(talk: Talk) -> None:
     """And only then."""
     await thinks(
@@ -270,7 +289,7 @@ async def test_at_no_budget_is_what_the_person_says_lost(talk: Talk, name: str) 
     for nth in range(20):
         await thinks(talk, "thought", f"Thought number {nth} about the sea and the boats. " * 4)
     await turn(talk, "Goa it is, in March!", judged=JUDGED)
-    said = await talk.hears("And what about the boats? " * 40)
+    said = await talk.hears("We talked about the boats. " * 40)
     mind = talk.mind("Yes.", limits=TurnLimits(budget=BUDGETS[name]))
     outcome = await talk.turn(said, mind)
 

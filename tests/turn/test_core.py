@@ -7,14 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.core_blocks import BlockName, write_block
-from oldfriend.memory.global_persona import save_global_persona
+from oldfriend.memory.core_blocks import BlockName, save_global_persona, write_block
 from oldfriend.memory.people import get_companion
 from oldfriend.prompts.token_budget import BUDGETS, PromptBudget
 from oldfriend.turn.pipeline import run_turn

@@ -1,11 +1,11 @@
-"""In a prompt, what changed a recalled message stands beside it."""
+"""What changed a recalled message stands beside it, in a prompt and in an answer."""
 
 import pytest
 
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.search import ScoredMessage
-from oldfriend.turn.later_messages import add_later_to_ranking
-from oldfriend.turn.retrieval import RecalledMessage, RecallQuery
+from oldfriend.turn.later_messages import add_later_messages, add_later_to_ranking
+from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, recall
 from tests.turn.conftest import Talk
 
 SAID = (
@@ -42,3 +42,49 @@ async def test_a_recalled_message_comes_with_what_changed_it(talk: Talk) -> None
     texts = [each.message.text for each in ranking if isinstance(each, RecalledMessage)]
     assert texts == [SAID[0], SAID[2], SAID[1]]
     assert await add_later_to_ranking(deps, person, found, in_view) == tuple(found)
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "question", "language"),
+    [
+        ("my sister moved to Yorkton", "wait no its regina", "where is my sister", "en"),
+        ("mi jefe se llama Renato", "ay no, es otro, Renán", "cómo se llama mi jefe", "es"),
+        ("meine Nachbarin heißt Lindner", "ach quatsch, Lindemann", "wie heißt sie", "de"),
+        ("la nounou s'appelle Clémence", "mais non, Clémentine", "comment s'appelle-t-elle", "fr"),
+        ("o aluguel ficou em 1450", "opa, 1540, li errado", "quanto é o aluguel", "pt"),
+        ("班主任姓周", "哦不是，姓邹，我听错了", "班主任姓什么", "zh"),
+        ("my locker is 318", "*381", "which locker is mine", "en"),
+    ],
+)
+async def test_a_correction_soon_after_is_found_without_a_shared_word(
+    talk: Talk, told: str, correction: str, question: str, language: str
+) -> None:
+    """By its own words, in the language that it is in."""
+    await talk.tell(told)
+    corrected = await talk.tell(correction)
+    await talk.tell("ordered new curtains")
+    deps, person = talk.app.search_deps, talk.line.person
+    query = RecallQuery(text=question, language=language, at=talk.clock())
+    found = await recall(deps, person, query, limit=5)
+    assert found.messages
+    full = await add_later_messages(deps, person, query, found)
+
+    assert corrected.id in {each.recalled.message.id for each in full.later_messages}
+
+
+@pytest.mark.parametrize(("question", "is_followed"), [("this year", True), ("last year", False)])
+async def test_only_who_asks_about_a_past_time_is_told_what_was_said_then(
+    talk: Talk, question: str, is_followed: bool
+) -> None:
+    """A plan for this year may have changed since."""
+    await talk.tell("ingrid is marrying tobias in the old mill")
+    await talk.tell("ingrid gave tobias the ring back, there is no wedding in the mill")
+    deps, person = talk.app.search_deps, talk.line.person
+    await try_embed_missing(talk.app, person.id)
+    query = RecallQuery(
+        text=f"is ingrid marrying tobias {question}", language="en", at=talk.clock()
+    )
+    found = await recall(deps, person, query, limit=5)
+    full = await add_later_messages(deps, person, query, found)
+
+    assert bool(full.later_messages) is is_followed

@@ -7,11 +7,10 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import embed_missing
 from oldfriend.domain.clock import parse_timestamp
-from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.messages import TrustClass, UnloggedMessage, estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.memory.core_blocks import write_block
-from oldfriend.memory.messages import WriteTarget, write_messages
+from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now

@@ -6,14 +6,14 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.errors import ModelUnavailable
-from oldfriend.domain.working_memory import (
+from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
+from oldfriend.memory.working_memory import (
     EMPTY_WORKING_MEMORY,
     Plan,
     Slot,
     TurnBrief,
     WorkingMemory,
 )
-from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.turn import message_analysis as understanding
 from oldfriend.turn.intent import Addressee, Perception, perceive
 from oldfriend.turn.message_analysis import (
@@ -110,6 +110,39 @@ async def test_small_talk_asks_no_model() -> None:
     assert model.requests == []
     assert (judged.complexity, judged.needs_search, judged.author) == ("trivial", False, "rules/1")
     assert judged.plan == GOA  # it goes on afterwards
+
+
+@pytest.mark.parametrize(
+    "text", ["where do I live?", "whens moms surgery", "wie heißt meine Katze?", "¿dónde vivo?"]
+)
+async def test_a_plain_question_asks_no_model(text: str) -> None:
+    """Nothing that a model could say of it changes the reply; with a plan, it may."""
+    judged, model = await understood(text, json.dumps(JUDGED), working=EMPTY_WORKING_MEMORY)
+
+    assert model.requests == []
+    assert judged.is_plain_question and judged.needs_search
+    _, asked = await understood(text, json.dumps(JUDGED), working=IN_MIND)
+    assert asked.requests
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why am I so scared of the scan?",  # shows a feeling
+        "should I quit my job?",  # asks for advice
+        "can you help me plan the trip?",
+        "I moved to Bath. where did I live before?",
+        "will I ever be ok again?",
+    ],
+)
+async def test_what_may_be_more_than_a_question_is_judged_by_the_model(text: str) -> None:
+    """Not by rules alone, which know few feelings and no plans."""
+    _, model = await understood(text, json.dumps(JUDGED), working=EMPTY_WORKING_MEMORY)
+
+    assert model.requests
+    before = WorkingMemory(trajectory=("anxious", "neutral"))
+    _, asked = await understood("when is the scan?", json.dumps(JUDGED), working=before)
+    assert asked.requests
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from oldfriend.domain.memories import Memory, Summary
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from tests.turn.conftest import Talk
 
 HERE = Provenance(author="extract/5")

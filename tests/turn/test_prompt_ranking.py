@@ -24,6 +24,9 @@ from oldfriend.turn.profile_sections import (
 from oldfriend.turn.prompt_ranking import (
     MAX_ABOUT_NAMED,
     MAX_REACHED,
+    MIN_MESSAGES,
+    drop_irrelevant,
+    drop_repeated,
     select_candidates,
     select_fitting_items,
 )
@@ -37,13 +40,18 @@ from oldfriend.turn.retrieval import (
     RecalledMessage,
     get_item_id,
 )
+from oldfriend.turn.role_names import SAFETY_MENTION
 from oldfriend.turn.user_context import UserContext
 
 DAY = 86_400_000_000
 
 
 def belief(
-    name: str, *causes: str, rests_on: str = "", stance: EvidenceStance = "supports"
+    name: str,
+    *causes: str,
+    rests_on: str = "",
+    stance: EvidenceStance = "supports",
+    score: float = 0.5,
 ) -> RecalledBelief:
     """Something believed."""
     memory = Memory(
@@ -58,15 +66,15 @@ def belief(
     evidence = (Mock(Evidence, message=MessageId(rests_on), stance=stance),) if rests_on else ()
     return RecalledBelief(
         state=MemoryState(memory=memory, stats=stats, base_seq=1),
-        score=0.5,
+        score=score,
         why=tuple(Reason(cause=cause) for cause in causes),
         evidence=evidence,
     )
 
 
-def message(name: str, *, at: int = 0, text: str = "") -> RecalledMessage:
+def message(name: str, *, at: int = 0, text: str = "", score: float = 0.5) -> RecalledMessage:
     """Something said."""
-    hit = ScoredMessage(seq=1, score=0.5, reasons=())
+    hit = ScoredMessage(seq=1, score=score, reasons=())
     said = Mock(id=MessageId(name), at=at, text=text, language="en")
     return RecalledMessage(message=said, hit=hit)
 
@@ -148,6 +156,46 @@ def test_who_is_named_gets_a_few_lines() -> None:
     kept = [get_item_id(each) for each in select_candidates([*near, *named, *others])]
 
     assert kept == [f"r{n}" for n in range(5)] + [f"n{n}" for n in range(3)] + ["o", "m"]
+
+
+def test_a_belief_that_repeats_another_is_told_once() -> None:
+    """The newer or longer one, whatever they rest on; what says more or something else stays."""
+    longer, same = belief("sings alto in Braga", rests_on="m1"), belief("Braga sings")
+    other = belief("sings in Porto", rests_on="m2")
+
+    assert fitting([longer, same, other], 100) == {"sings alto in Braga", "sings in Porto"}
+    newer = replace(same.state, stats=replace(same.state.stats, last_seen=9))
+    assert drop_repeated([longer.state, same.state, other.state]) == [longer.state, other.state]
+    assert drop_repeated([longer.state, newer]) == [longer.state, newer]
+
+
+def test_one_of_the_best_messages_says_more_than_what_is_known_of_somebody_named() -> None:
+    """A name in the question lifts all that is known of them, and the answer may be beside it."""
+    known = belief("Jody is an undertaker.", "words", "mentions", rests_on="m0")
+    more = message("m0", text="The green jumper is for Jody, an undertaker in Goole.")
+    same = message("m0", text="Jody is an undertaker.")
+    many: list[RecalledItem] = [message(f"n{number}") for number in range(9)]
+
+    assert fitting([known, more], 100) == {"Jody is an undertaker.", "m0"}
+    assert fitting([known, same], 100) == {"Jody is an undertaker."}
+    assert "m0" not in fitting([known, *many, more], 200)
+    found = belief("Jody is an undertaker.", "words", rests_on="m0")
+    assert fitting([found, more], 100) == {"Jody is an undertaker."}
+
+
+def test_what_hardly_bears_on_the_question_is_left_out() -> None:
+    """Measured by the best; some messages stay, and what is known of whom the question means."""
+    said = [message(f"m{number}", score=0.5 / 10**number) for number in range(MIN_MESSAGES + 2)]
+    known = [belief("b", score=0.1), belief("far", score=0.001)]
+    named = belief("named", "mentions", score=0.0)
+    ill = message("ill", score=0.0)
+    ill = replace(ill, hit=replace(ill.hit, reasons=(SAFETY_MENTION,)))
+
+    kept = [get_item_id(each) for each in drop_irrelevant([*said, *known, named, ill])]
+
+    assert kept == [*(f"m{number}" for number in range(MIN_MESSAGES)), "b", "named", "ill"]
+    alike = [message(f"m{number}", score=0.01) for number in range(30)]
+    assert len(drop_irrelevant(alike)) == len(alike)
 
 
 def test_summaries_are_of_lately_and_of_what_was_recalled() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.domain.memories import Mood
-from oldfriend.domain.working_memory import StyleMode
+from oldfriend.memory.working_memory import StyleMode
 from oldfriend.turn.companion_state import (
     DEFAULT_WEIGHTS,
     DISTRESS_EMOTIONS,

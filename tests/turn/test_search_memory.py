@@ -8,7 +8,7 @@ import pytest
 from oldfriend.domain.clock import MINUTE, Micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message, estimate_tokens
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.llm.model import CompletionRequest, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply

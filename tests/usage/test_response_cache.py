@@ -3,8 +3,13 @@
 from oldfriend.db.database import Database
 from oldfriend.domain.ids import PersonId
 from oldfriend.memory.people import ensure_person
-from oldfriend.usage.redaction import find_exposed_calls, redact_calls
-from oldfriend.usage.response_cache import ModelRequestKey, find_completion, load_answered_calls
+from oldfriend.usage.model_calls import (
+    ModelRequestKey,
+    find_completion,
+    find_exposed_calls,
+    load_answered_calls,
+    redact_calls,
+)
 from tests.clock import FrozenClock
 from tests.usage.conftest import Pay
 

@@ -4,9 +4,8 @@ import argparse
 import sys
 from contextlib import suppress
 
-from oldfriend.cli.open_context import get_person_option, open_from_options
+from oldfriend.cli.open_context import get_person_option, get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.domain.errors import NotFound, StoreNotFound
 from oldfriend.llm.embedding import Embedder
 from oldfriend_evals.lives.loading import LANGUAGES, PAIRS, load_life

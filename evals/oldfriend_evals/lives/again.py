@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.domain.memories import Entity
-from oldfriend.replay.diff import PersonDiff, diff_memories
+from oldfriend.replay.memory_diff import PersonDiff, diff_memories
 from oldfriend.replay.replay_run import run_replay
 from oldfriend.replay.replay_types import ReplayRequest
 from oldfriend_evals.lives.talking import Talking

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.app.embed_messages import embed_missing
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.memory.people import get_person_by_id
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.retrieval import (

@@ -20,13 +20,12 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import LIVE_STATUSES, Evidence, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.llm.model import PromptTurn, Purpose
-from oldfriend.memory.beliefs import list_entities, list_memories
-from oldfriend.memory.core_blocks import list_blocks
+from oldfriend.memory.belief_views import list_entities, list_memories
+from oldfriend.memory.core_blocks import list_blocks, list_suggestions
 from oldfriend.memory.evidence import list_object_evidence, list_stats_mismatches
 from oldfriend.memory.journal import list_journal, list_view_mismatches
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.reflection_log import ReflectionKind, ReflectionRecord, list_reflections
-from oldfriend.memory.suggestions import list_suggestions
 from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.turn.prompt_labels import sanitize
 from oldfriend_evals.lives.brooding import IN_WORDS

@@ -18,7 +18,7 @@ from oldfriend.domain.clock import MINUTE, Micros, from_micros
 from oldfriend.domain.errors import ModelError
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.memories import Entity
-from oldfriend.domain.people import SESSION_IDLE_GAP
+from oldfriend.domain.messages import SESSION_IDLE_GAP
 from oldfriend.inbound.accept import ChatContext as Open
 from oldfriend.inbound.accept import MessageSubmission, accept_message
 from oldfriend.learning.learning_scheduler import (
@@ -28,11 +28,11 @@ from oldfriend.learning.learning_scheduler import (
     schedule_learning,
 )
 from oldfriend.llm.model import LanguageModel
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.evidence import list_evidence, list_stats_mismatches
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.journal import list_view_mismatches
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import (
     ensure_chat,
     ensure_companion,
@@ -159,7 +159,9 @@ class Living:
         chat = await self.open(line)
         said = line.spoken
         if said.trust == "person":
-            words = MessageSubmission(text=said.text, at=said.at, zone=said.zone, key=line.id)
+            words = MessageSubmission(
+                text=said.text, at=said.at, zone=said.zone, external_id=line.id
+            )
             await accept_message(self.app, chat, words, claim_now=False)
             return
         told = ImportedMessage(message=replace(said, external_id=line.id))

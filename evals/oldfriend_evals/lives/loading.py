@@ -17,8 +17,7 @@ from oldfriend.domain.memories import (
     RelationType,
     Subject,
 )
-from oldfriend.domain.messages import UnloggedMessage
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Role, TrustClass, UnloggedMessage
 from oldfriend_evals.lives.life import (
     Alias,
     Belief,

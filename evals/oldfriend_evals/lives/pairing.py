@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.belief_views import list_summaries
 from oldfriend_evals.lives.acquaintance import confused_in
 from oldfriend_evals.lives.appraising import Appraisal, Reader, model_for
 from oldfriend_evals.lives.asking import Answered, ask, told_of

@@ -7,16 +7,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final, TypeAlias
 
-from oldfriend.beliefs.correct import apply_belief_action
-from oldfriend.beliefs.undo import undo_segment
+from oldfriend.beliefs.correct import apply_belief_action, undo_segment
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.messages import Message
-from oldfriend.forgetting.forget import forget
+from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import accept_edit
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.derived_evidence import list_premises
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend_evals.lives.life import Line
 from oldfriend_evals.lives.living import ALL
 from oldfriend_evals.lives.talking import Talking

@@ -21,18 +21,18 @@ from oldfriend.domain.clock import HOUR, MINUTE, Micros, from_micros, parse_time
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.working_memory import UserEmotion
 from oldfriend.inbound.accept import MessageSubmission
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
 from oldfriend.llm.model import CompletionRequest, PromptTurn, Purpose
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.core_blocks import BLOCK_NAMES, BlockName, write_block
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import Segment, list_segments
+from oldfriend.memory.working_memory import UserEmotion
 from oldfriend.prompts.token_budget import Preset
 from oldfriend.queues.queue import claim, find_next_due
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.runtime.jobs import run_jobs
+from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.turn.prompt_labels import sanitize
 from oldfriend_evals.lives.asked import asked_of, line_of
 from oldfriend_evals.lives.brooding import Brooded, brooding
@@ -174,7 +174,7 @@ class Talking:
                     text=said.text,
                     at=said.at,
                     zone=said.zone,
-                    key=line.id,
+                    external_id=line.id,
                     trust=said.trust,
                     details={name: str(value) for name, value in said.details.items()},
                 ),

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from oldfriend.llm.adapters.pair_encoding import EncodedPair
+from oldfriend.llm.adapters.local_networks import EncodedPair
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 EPSILON = 1e-12

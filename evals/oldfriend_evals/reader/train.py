@@ -20,8 +20,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from oldfriend.llm.adapters.pair_encoding import EncodedPair, PairEncoder
-from oldfriend.llm.adapters.wordpiece import WordPiece
+from oldfriend.llm.adapters.local_networks import EncodedPair, PairEncoder
+from oldfriend.llm.adapters.minilm import WordPiece
 from oldfriend_evals.reader.material import (
     UNSPACED_LANGUAGES,
     Case,

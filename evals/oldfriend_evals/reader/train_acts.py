@@ -7,8 +7,8 @@ that are held out, by language.
 """
 
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,10 +17,22 @@ import numpy.typing as npt
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from oldfriend.lang.message_acts import ACTS, BUCKETS, WEIGHTS_FILE, MessageAct, list_features
+from oldfriend.lang.message_acts import (
+    ACTS,
+    BUCKETS,
+    WEIGHTS_FILE,
+    WORD_PLACES,
+    MessageAct,
+    hash_word,
+    list_features,
+    list_learned_languages,
+    list_words,
+)
 from oldfriend_evals.reader.material import FOLDER, is_held_out, load_chats
 
 INVERSE_PENALTY: Final = 8.0
+MIN_COUNTS: Final[Mapping[str, int]] = {"en": 2}
+"""How often a word must be there to be known as one; in English, of which there is most, twice."""
 NEWS: Final = "news-"
 """What the names of files begin with whose lines are all statements, of good, bad or no news."""
 COPIES_OF_LINES: Final = 3
@@ -115,6 +127,22 @@ def tell_accuracy(model: LogisticRegression, cases: Sequence[ActCase]) -> None:
         sys.stdout.write(f"{language} ({len(rows)}): {'; '.join(told)}\n")
 
 
+def build_word_set(cases: Sequence[ActCase]) -> npt.NDArray[np.uint8]:
+    """Return the words of each learned language as packed bits; see ``message_acts``."""
+    learned = list_learned_languages()
+    counts = Counter(
+        (case.language, word)
+        for case in cases
+        if case.language in learned
+        for word in list_words(case.text)
+    )
+    is_there = np.zeros(WORD_PLACES, bool)
+    for (language, word), count in counts.items():
+        if count >= MIN_COUNTS.get(language, 1):
+            is_there[hash_word(language, word)] = True
+    return np.packbits(is_there)
+
+
 def main() -> None:
     """Train, tell how good it is on what is held out, and write what all of it gives."""
     cases = list(list_cases())
@@ -126,6 +154,7 @@ def main() -> None:
         allow_pickle=False,
         weights=model.coef_.T.astype(np.float16),
         bias=model.intercept_.astype(np.float32),
+        words=build_word_set(cases),
     )
 
 

@@ -24,9 +24,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from oldfriend.llm.adapters.local_tagger import EncodedMessage, encode_message
-from oldfriend.llm.adapters.pair_encoding import PairEncoder
-from oldfriend.llm.adapters.wordpiece import WordPiece
+from oldfriend.llm.adapters.local_networks import EncodedMessage, PairEncoder, encode_message
+from oldfriend.llm.adapters.minilm import WordPiece
 from oldfriend_evals.reader.fact_material import (
     FACT_TOPICS,
     FactCase,

@@ -17,11 +17,10 @@ from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryState
 from oldfriend.domain.supersession import get_valid_since
 from oldfriend.llm.embedding import Embedder, Vectors
-from oldfriend.memory.belief_cache import is_searchable
-from oldfriend.memory.belief_embeddings import BeliefVectors, load_belief_vectors
-from oldfriend.memory.beliefs import list_entities, list_memories
-from oldfriend.memory.confidence import compute_evidence_stats
-from oldfriend.memory.evidence import list_evidence
+from oldfriend.memory.belief_views import list_entities, list_memories
+from oldfriend.memory.evidence import compute_evidence_stats, list_evidence
+from oldfriend.memory.index_cache import is_searchable
+from oldfriend.memory.vectors import BeliefVectors, load_belief_vectors
 from oldfriend.search import CALIBRATION_MODEL, BeliefIndex, QueryEmbedding, SearchQuery
 from oldfriend.search.synonyms import build_search_text
 from oldfriend_evals.scoring.comparing import Case, Moment

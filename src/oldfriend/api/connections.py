@@ -27,7 +27,7 @@ from oldfriend.replies.delay_notices import Delay, format_delay
 from oldfriend.replies.reply_worker import wait_for_reply
 from oldfriend.replies.text_to_speech import synthesize_reply
 from oldfriend.runtime.import_jobs import ImportWorker
-from oldfriend.transfer.export import ExportBuilder
+from oldfriend.transfer.export_run import ExportBuilder
 from oldfriend.transfer.uploads import UPLOADS_FOLDER
 
 MAX_REPLIES: Final = 64

@@ -3,7 +3,9 @@
 import base64
 import binascii
 import json
-from typing import Final
+from typing import Annotated, Final
+
+from fastapi import Query
 
 from oldfriend.api.problem_json import ApiError
 from oldfriend.domain.ids import ObjectId
@@ -13,6 +15,11 @@ from oldfriend.memory.change_feed import FeedPosition
 from oldfriend.memory.pagination import PageCursor
 
 MAX_NUMBER: Final = 1 << 62
+LimitParam = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
+CursorParam = Annotated[str | None, Query(max_length=400, description="`next` of a page.")]
+AsOfParam = Annotated[
+    str | None, Query(max_length=40, description="A day or time: as it was believed then.")
+]
 
 
 def encode_cursor(cursor: PageCursor) -> str:
@@ -34,7 +41,7 @@ def decode_cursor(cursor: str) -> PageCursor:
 def decode_offset(cursor: str) -> int:
     """Decode a cursor that holds one number. Raises ApiError."""
     match decode_values(cursor):
-        case [int(number)] if 0 <= number < 1 << 62:
+        case [int(number)] if 0 <= number < MAX_NUMBER:
             return number
         case _:
             raise build_cursor_error()

@@ -16,7 +16,7 @@ from oldfriend.api.problem_json import ApiError
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.unicode_text import is_ascii_number
-from oldfriend.presenters.schema import Schema
+from oldfriend.presenters.base_schema import Schema
 
 IfMatch = Annotated[
     str | None,

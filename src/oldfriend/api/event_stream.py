@@ -22,7 +22,7 @@ from oldfriend.domain.memories import Entity, Evidence, JournalEntry, Mood, Obje
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.system_replies import STOPPED_MARKER
 from oldfriend.learning.learning_progress import LearningProgress, find_learning_progress
-from oldfriend.memory.api_tokens import find_principal_by_token
+from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.change_feed import (
     AppendedMessage,
     FeedPosition,
@@ -31,15 +31,15 @@ from oldfriend.memory.change_feed import (
     list_journal_after,
 )
 from oldfriend.memory.chat_history import list_messages_with_audio
+from oldfriend.memory.credentials import find_principal_by_token
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.mood import find_mood
 from oldfriend.memory.people import get_companion_name
-from oldfriend.memory.serialization import get_kind
 from oldfriend.memory.web_sessions import Principal, find_web_session
-from oldfriend.presenters.journal import Decided
-from oldfriend.presenters.localized import SayingShape
-from oldfriend.presenters.messages import MessageShape
-from oldfriend.presenters.state import MoodShape, ProgressShape
+from oldfriend.presenters.base_schema import SayingShape
+from oldfriend.presenters.journal_schemas import Decided
+from oldfriend.presenters.message_schemas import MessageShape
+from oldfriend.presenters.state_schemas import MoodShape, ProgressShape
 
 MAX_EVENTS: Final = 200
 """A client that missed more events than this reloads the page."""

@@ -17,7 +17,7 @@ from oldfriend.api.problem_json import ApiError
 from oldfriend.api.requests import MAX_KEY_CHARS
 from oldfriend.domain.clock import HOUR, Micros
 from oldfriend.domain.ids import PersonId
-from oldfriend.presenters.schema import Schema
+from oldfriend.presenters.base_schema import Schema
 
 KEEP_FOR: Final = HOUR
 MAX_KEPT: Final = 1_000

@@ -22,7 +22,7 @@ from oldfriend.domain.errors import (
     TooManyAttempts,
 )
 from oldfriend.domain.i18n_messages import MessageCode, localizable
-from oldfriend.presenters.localized import SayingShape
+from oldfriend.presenters.base_schema import SayingShape
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 STATUS_BY_ERROR: Final[tuple[tuple[type[OldfriendError], int, str], ...]] = (

@@ -17,32 +17,30 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from oldfriend import __version__
+from oldfriend.api.auth import TicketStore
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.idempotency import IdempotencyCache
 from oldfriend.api.problem_json import Problem, register_error_handlers
 from oldfriend.api.routers import (
-    admin,
-    channels,
-    chat,
-    credentials,
-    days,
-    entities,
-    forgetting,
-    imports,
-    memories,
-    models,
-    persona,
-    reflections,
-    session,
-    settings,
-    timeline,
-    voice,
+    admin_routes,
+    belief_routes,
+    channel_routes,
+    chat_routes,
+    credential_routes,
+    day_routes,
+    deletion_routes,
+    entity_routes,
+    import_routes,
+    persona_routes,
+    session_routes,
+    setting_routes,
+    timeline_routes,
+    voice_routes,
 )
 from oldfriend.api.security_middleware import SecurityMiddleware
 from oldfriend.api.settings_reload import ReloadSettings, SettingsWriter
-from oldfriend.api.sign_in_tickets import TicketStore
-from oldfriend.channels.registry import CHANNELS
-from oldfriend.presenters.schema import Schema
+from oldfriend.channels.channel_registry import CHANNELS
+from oldfriend.presenters.base_schema import Schema
 
 API_PREFIX: Final = "/api/v1"
 PAGE_PATHS: Final = ("memory", "people", "days", "bring", "settings", "forget", "welcome")
@@ -107,27 +105,30 @@ def build_routes() -> Sequence[BaseRoute]:
     share_schemas()
     api = APIRouter()
     for router in (
-        session.router,
-        imports.router,
-        days.router,
-        entities.router,
-        chat.router,
-        timeline.router,
-        memories.router,
-        reflections.router,
-        voice.router,
-        forgetting.router,
-        credentials.router,
-        persona.router,
-        persona.drafts_router,
-        settings.router,
-        models.router,
-        admin.router,
+        session_routes.router,
+        import_routes.router,
+        day_routes.router,
+        entity_routes.router,
+        chat_routes.router,
+        timeline_routes.router,
+        belief_routes.router,
+        timeline_routes.reflections_router,
+        voice_routes.router,
+        deletion_routes.router,
+        credential_routes.router,
+        persona_routes.router,
+        persona_routes.drafts_router,
+        setting_routes.router,
+        setting_routes.models_router,
+        admin_routes.router,
     ):
         api.include_router(router, prefix=API_PREFIX, responses=ERROR_RESPONSES)
     for name in CHANNELS:
         api.include_router(
-            channels.router, prefix=f"{API_PREFIX}/{name}", tags=[name], responses=ERROR_RESPONSES
+            channel_routes.router,
+            prefix=f"{API_PREFIX}/{name}",
+            tags=[name],
+            responses=ERROR_RESPONSES,
         )
     return api.routes
 

@@ -6,22 +6,21 @@ from pathlib import Path
 from typing import Literal
 
 from oldfriend.app.call_spool import CallSpool
-from oldfriend.app.isolation import Isolation
+from oldfriend.app.concurrency import Isolation
 from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import ProcessFolder
-from oldfriend.app.usage_accounting import UsageAccount
+from oldfriend.app.spend_limits import UsageAccount
 from oldfriend.channels.channel import Channel
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelRole
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.llm.embedding import Embedder, with_account
 from oldfriend.llm.model import CallSink, LanguageModel
-from oldfriend.llm.reading import Reader
+from oldfriend.llm.reading import FactTagger, Reader
 from oldfriend.llm.speech import SpeechSynthesizer, Transcriber
-from oldfriend.llm.tagging import FactTagger
-from oldfriend.memory.deletion.pending_cleanups import CleanupResult
+from oldfriend.memory.deletion.audit_log import CleanupResult
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search.scorers import SCORERS
 from oldfriend.turn.retrieval import SearchDeps, find_no_embedder

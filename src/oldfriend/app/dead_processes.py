@@ -5,8 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.call_log import flush_spool, write_spooled_call
-from oldfriend.app.call_spool import FinishedCall, parse_finished_calls, parse_interrupted_calls
+from oldfriend.app.call_spool import (
+    FinishedCall,
+    flush_spool,
+    parse_finished_calls,
+    parse_interrupted_calls,
+    write_spooled_call,
+)
 from oldfriend.app.event_log import log_event
 from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import (
@@ -18,7 +23,7 @@ from oldfriend.app.process_registry import (
 )
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import SECOND, Clock, system_clock
-from oldfriend.queues.dead_leases import release_partitions_of_dead_owner
+from oldfriend.queues.queue import release_partitions_of_dead_owner
 
 ABANDONED_AFTER_S: Final = 86_400.0
 """How long an unlocked file is kept if it is uncertain whether locks are visible here."""

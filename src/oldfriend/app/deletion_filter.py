@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from oldfriend.config.deletion_key import DELETION_KEY_VARIABLE, find_deletion_key
+from oldfriend.config.keys import DELETION_KEY_VARIABLE, find_deletion_key
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Chat
-from oldfriend.memory.deletion.pending_cleanups import has_pending_files
+from oldfriend.domain.messages import Chat
+from oldfriend.memory.deletion.audit_log import has_pending_files
 from oldfriend.memory.deletion.tombstones import (
     Tombstones,
     delete_tombstones,

@@ -14,7 +14,6 @@ from oldfriend.domain.clock import MAX_CLOCK_SKEW, Clock, Micros
 from oldfriend.domain.errors import AllowanceUsedUp, OldfriendError
 from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.llm.embedding import Embedder
-from oldfriend.memory.belief_embeddings import list_unembedded_beliefs, save_belief_vectors
 from oldfriend.memory.vectors import (
     EmbeddingModelChoice,
     EmbeddingProgress,
@@ -23,9 +22,11 @@ from oldfriend.memory.vectors import (
     delete_legacy_vectors,
     find_newest_model_choice,
     get_embedding_status,
+    list_unembedded_beliefs,
     list_unembedded_messages,
     list_vector_models,
     record_model_choice,
+    save_belief_vectors,
     save_embedding_progress,
     save_message_vectors,
 )

@@ -6,17 +6,26 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.concurrency import guard_lease, run_with_watcher
-from oldfriend.app.isolation import MAX_EXCLUSIVE_S, ExclusiveAccess
+from oldfriend.app.concurrency import (
+    MAX_EXCLUSIVE_S,
+    ExclusiveAccess,
+    guard_lease,
+    run_with_watcher,
+)
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import SECOND, uptime_s
 from oldfriend.domain.errors import LeaseLost, StoreError, TurnStopped
 from oldfriend.domain.ids import TurnId
 from oldfriend.domain.job_types import Job, Lease
-from oldfriend.queues.dead_leases import is_poison_suspect
 from oldfriend.queues.inbox import list_turn_notices, parse_inbox_payload
 from oldfriend.queues.jobs_table import mark_isolated
-from oldfriend.queues.queue import fail_job, lock_lease, release_lease, renew_lease
+from oldfriend.queues.queue import (
+    fail_job,
+    is_poison_suspect,
+    lock_lease,
+    release_lease,
+    renew_lease,
+)
 
 INTERRUPTED = "interrupted"
 """The error recorded for a job that was given back unfinished."""

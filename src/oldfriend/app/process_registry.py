@@ -17,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
-from oldfriend.config.database_url import is_postgres_url, parse_database_path
+from oldfriend.config.settings import is_postgres_url, parse_database_path
 from oldfriend.domain.json import JsonValue
 
 PROCESSES_FOLDER: Final = "processes"

@@ -10,11 +10,9 @@ from types import MappingProxyType
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.call_log import flush_call_with_retry, flush_spool
-from oldfriend.app.call_spool import FinishedCall, OpenCall
+from oldfriend.app.call_spool import FinishedCall, OpenCall, flush_call_with_retry, flush_spool
 from oldfriend.app.concurrency import is_lease_lost, raise_if_lease_lost
-from oldfriend.app.spend_limits import load_allowances
-from oldfriend.app.usage_accounting import UsageAccount
+from oldfriend.app.spend_limits import UsageAccount, load_allowances
 from oldfriend.config.settings_schema import ModelRole
 from oldfriend.domain.ids import new_id
 from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel, ModelCall, ToolCall

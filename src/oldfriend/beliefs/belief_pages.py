@@ -15,14 +15,17 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory, ObjectKind
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.lang.detection import detect_language
 from oldfriend.llm.embedding import Embedder
-from oldfriend.memory.belief_embeddings import load_belief_vectors
-from oldfriend.memory.change_stats import ChangedBelief, ChangeEffect, list_changed_beliefs
-from oldfriend.memory.confidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_evidence_stats
-from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.evidence import (
+    DEFAULT_GROWTH,
+    RELATION_GROWTH,
+    compute_evidence_stats,
+    list_object_evidence,
+)
+from oldfriend.memory.journal import ChangedBelief, ChangeEffect, list_changed_beliefs
 from oldfriend.memory.pagination import (
     BeliefFilter,
     BeliefText,
@@ -31,6 +34,7 @@ from oldfriend.memory.pagination import (
     list_page_cursors,
     load_entries_as_of,
 )
+from oldfriend.memory.vectors import load_belief_vectors
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word, tokenize
 from oldfriend.search.types import multiply
 from oldfriend.turn.query_embedding import embed_text

@@ -1,32 +1,41 @@
-"""oldfriend facts, entities, summaries, beliefs, history: lists beliefs and their history."""
+"""oldfriend facts, entities, summaries, beliefs, history, thoughts: lists what is believed."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from oldfriend.beliefs.history import BeliefHistory, get_history
 from oldfriend.beliefs.queries import (
     BeliefDetails,
+    BeliefHistory,
+    ThoughtDetails,
     filter_beliefs_about,
+    get_history,
+    get_transcript,
     list_beliefs,
     list_beliefs_about,
     list_beliefs_at,
     list_conversation_summaries,
     list_entity_beliefs,
+    list_thoughts,
+    list_transcripts,
     parse_as_of,
 )
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import NotFound
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, Summary
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
+from oldfriend.learning.eager_extraction import extract_unread
+from oldfriend.learning.reflection_scheduler import format_reflection_status, load_reflection_status
+from oldfriend.memory.reflection_log import ReflectionRecord
+from oldfriend.presenters.belief_schemas import belief_as_json
 from oldfriend.presenters.belief_text import format_belief_line, format_belief_lines
-from oldfriend.presenters.beliefs import belief_as_json
-from oldfriend.presenters.history import format_history, history_as_json
+from oldfriend.presenters.history_schemas import format_history, history_as_json
+from oldfriend.presenters.journal_schemas import format_reflection, reflection_as_json
 
 EMPTY_HINT = "Nothing yet. To have everything read that was said: oldfriend consolidate --now"
 NO_SUMMARIES_HINT = (
@@ -49,7 +58,10 @@ async def run(options: argparse.Namespace) -> int:
             if options.look == "history":
                 print_history(options, person, await get_history(tx, person.id, options.id))
                 return 0
-            at = resolve_as_of(options, person.zone, now=app.clock())
+        if not has_as_of(options):
+            await extract_unread(app, person.id)
+        at = resolve_as_of(options, person.zone, now=app.clock())
+        async with app.db.begin_read() as tx:
             found = await load_beliefs(tx, person, options, as_of=at)
         if options.json:
             values = [belief_as_json(each, zone=person.zone) for each in found]
@@ -149,3 +161,81 @@ def get_sort_key(belief: BeliefDetails) -> tuple[str, str, str]:
     return (
         (content.kind, content.key, content.value) if isinstance(content, Memory) else ("", "", "")
     )
+
+
+async def run_thoughts(options: argparse.Namespace) -> int:
+    """Print thoughts, or transcripts of reflections. Raises InvalidInput."""
+    if options.transcripts is not None and (options.about or options.subject or options.all):
+        raise InvalidInput("--transcripts goes with no other choice but --json.")
+    async with open_from_options(options, create=False) as app, app.db.begin_read() as tx:
+        person = await get_selected_person(tx, options)
+        status = format_reflection_status(await load_reflection_status(tx, app, person.id))
+        if options.transcripts is None:
+            thoughts = await list_thoughts(
+                tx,
+                person.id,
+                subject=options.subject,
+                entity_name=options.about,
+                live=not options.all,
+            )
+            print_thoughts(options, person, thoughts, status)
+            return 0
+        ticks = await list_transcripts(tx, person.id, now=app.clock())
+    if options.transcripts:
+        print_transcript(options, person, get_transcript(ticks, options.transcripts))
+    else:
+        print_transcripts(options, person, ticks, status)
+    return 0
+
+
+def print_thoughts(
+    options: argparse.Namespace, person: Person, thoughts: Iterable[ThoughtDetails], status: str
+) -> None:
+    """Print thoughts, each with its sources."""
+    if options.json:
+        values: list[JsonValue] = [
+            belief_as_json(each.thought, zone=person.zone)
+            | {
+                "made_of": [
+                    {"id": source.id, "kind": source.kind, "text": source.text}
+                    for source in each.sources
+                ]
+            }
+            for each in thoughts
+        ]
+        print(dumps(values))
+        return
+    lines: list[str] = []
+    for each in thoughts:
+        lines.append(format_belief_line(each.thought.content, zone=person.zone))
+        lines += [
+            f"    from {format_belief_line(source, zone=person.zone)}" for source in each.sources
+        ]
+    print("\n".join(lines or ["No thoughts yet.", status]))
+
+
+def print_transcripts(
+    options: argparse.Namespace,
+    person: Person,
+    transcripts: Iterable[ReflectionRecord],
+    status: str,
+) -> None:
+    """Print every reflection, one per line, newest first."""
+    if options.json:
+        print(dumps([reflection_as_json(each, person.zone) for each in transcripts]))
+        return
+    lines = [format_reflection(each, person.zone) for each in transcripts]
+    print("\n".join(lines or ["No transcripts. They are kept for 14 days.", status]))
+
+
+def print_transcript(options: argparse.Namespace, person: Person, tick: ReflectionRecord) -> None:
+    """Print the input and output of one reflection."""
+    if options.json:
+        print(dumps(reflection_as_json(tick, person.zone)))
+        return
+    assert tick.transcript is not None
+    lines = [format_reflection(tick, person.zone), "", "It was shown:"]
+    lines += [f"  {each}" for each in tick.transcript.shown]
+    for each in tick.transcript.answered:
+        lines += ["", "It said:", each]
+    print("\n".join(lines))

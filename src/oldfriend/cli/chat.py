@@ -17,14 +17,14 @@ from oldfriend.cli.open_context import (
     get_person_option,
     load_settings_from_options,
     open_from_options,
+    resolve_chat_person,
 )
 from oldfriend.cli.output import print_notice
-from oldfriend.cli.person_option import resolve_chat_person
 from oldfriend.domain.errors import StoreFull, StoreUnusable
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.replies.offline_spool import ConversationStore
-from oldfriend.runtime.doctor import find_growth_warning
+from oldfriend.runtime.health_checks import find_growth_warning
 from oldfriend.runtime.learn_now import learn_before_exit, try_process_due_segments
 from oldfriend.runtime.maintenance import maintain_briefly
 from oldfriend.runtime.wiring import open_app

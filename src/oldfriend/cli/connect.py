@@ -10,13 +10,18 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from oldfriend.channels.channel_spec import ChannelSpec
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel import ChannelSpec
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.consolidate import print_rereading_offer
 from oldfriend.cli.import_cmd import embed_messages
 from oldfriend.cli.model_offers import choose_likely_model, format_models, format_providers
-from oldfriend.cli.open_context import ask_secret, get_person_option, load_settings_from_options
-from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
+from oldfriend.cli.open_context import (
+    ask_secret,
+    get_person_option,
+    get_selected_person,
+    load_settings_from_options,
+    resolve_chat_person,
+)
 from oldfriend.config.keys import delete_key, store_key
 from oldfriend.config.provider_resolution import find_channel_token, get_provider_url
 from oldfriend.config.settings import Settings
@@ -30,6 +35,8 @@ from oldfriend.llm.providers import PROVIDERS
 from oldfriend.memory.people import find_owner, list_people
 from oldfriend.runtime.bot_connections import register_bot
 from oldfriend.runtime.provider_roles import (
+    DEFAULT_SPEAKERS,
+    DEFAULT_TRANSCRIBERS,
     ModelCandidate,
     ModelUse,
     SavedChoice,
@@ -50,7 +57,6 @@ from oldfriend.runtime.provider_setup import (
     validate_address,
     validate_provider,
 )
-from oldfriend.runtime.speech_setup import DEFAULT_SPEAKERS, DEFAULT_TRANSCRIBERS
 from oldfriend.runtime.wiring import open_app
 
 MAIN_MODELS = {name: known.main for name, known in PROVIDERS.items() if known.main}

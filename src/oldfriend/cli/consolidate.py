@@ -13,29 +13,27 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
-from oldfriend.cli.confirm import confirm
-from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.person_option import get_selected_person
-from oldfriend.cli.progress import StatusLine, format_learning_progress
+from oldfriend.cli.open_context import confirm, get_selected_person, open_from_options
+from oldfriend.cli.output import StatusLine
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.learning.re_extraction import (
     ReextractionPlan,
     plan_reextraction,
     schedule_reextraction,
 )
-from oldfriend.memory.learning_threshold import (
+from oldfriend.memory.segments import (
     RANGE_TEXT,
     find_learning_threshold,
+    list_segments_read_since,
     save_learning_threshold,
 )
-from oldfriend.memory.segments import list_segments_read_since
-from oldfriend.presenters.formatting import format_count, format_money
-from oldfriend.presenters.history import format_segment_line
-from oldfriend.presenters.usage import format_allowance
+from oldfriend.presenters.base_schema import format_count, format_money
+from oldfriend.presenters.history_schemas import format_segment_line
+from oldfriend.presenters.usage_schemas import format_allowance
 from oldfriend.runtime.learn_now import (
     LearningResult,
     LearnNowProgress,
@@ -202,3 +200,8 @@ def format_learning_result(result: LearningResult) -> str:
     if result.failed:
         parts.append(f"{result.failed:,} could not be read (oldfriend doctor)")
     return f"{', '.join(parts)}."
+
+
+def format_learning_progress(progress: LearnNowProgress) -> str:
+    """Format the progress of extraction."""
+    return f"Reading your chats: {progress.done:,} of {progress.total:,}"

@@ -11,16 +11,16 @@ from typing import Final
 from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.cli.open_context import get_person_option
 from oldfriend.cli.output import dumps, format_table
-from oldfriend.config.database_url import to_database_url
+from oldfriend.config.settings import to_database_url
 from oldfriend.domain.errors import NotFound, OldfriendError
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.setting_parsers import redact_url
+from oldfriend.presenters.base_schema import to_one_line
+from oldfriend.presenters.belief_schemas import belief_as_json
 from oldfriend.presenters.belief_text import format_belief_line
-from oldfriend.presenters.beliefs import belief_as_json
-from oldfriend.presenters.evidence import evidence_as_text
-from oldfriend.presenters.formatting import to_one_line
-from oldfriend.replay.diff import (
+from oldfriend.presenters.message_schemas import evidence_as_text
+from oldfriend.replay.memory_diff import (
     DIFF_STATUSES,
     BeliefDifference,
     DiffStatus,

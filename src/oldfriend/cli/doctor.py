@@ -3,7 +3,7 @@
 import argparse
 
 from oldfriend.cli.open_context import open_from_options
-from oldfriend.runtime.doctor import run_checks
+from oldfriend.runtime.health_checks import run_checks
 
 
 async def run(options: argparse.Namespace) -> int:

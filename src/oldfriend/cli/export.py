@@ -6,13 +6,12 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from oldfriend.cli.open_context import get_person_option, open_from_options
+from oldfriend.cli.open_context import get_person_option, get_selected_person, open_from_options
 from oldfriend.cli.output import escape_json
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput, StoreUnusable
 from oldfriend.domain.ids import PersonId
-from oldfriend.transfer.export import export_lines
+from oldfriend.transfer.export_run import export_lines
 
 
 async def run(options: argparse.Namespace) -> int:

@@ -2,15 +2,19 @@
 
 import argparse
 
-from oldfriend.cli.open_context import is_interactive, open_from_options
+from oldfriend.cli.open_context import (
+    ask_yes_no,
+    get_selected_person,
+    is_interactive,
+    open_from_options,
+)
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import ask_yes_no, get_selected_person
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.json import JsonValue
-from oldfriend.forgetting.forget import forget, parse_span, preview_forget
+from oldfriend.forgetting.delete import forget, parse_span, preview_forget
 from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.presenters.deletion_schemas import preview_as_json, report_as_json
 from oldfriend.presenters.deletion_text import is_empty_plan, preview_as_text, report_as_text
-from oldfriend.presenters.deletions import preview_as_json, report_as_json
 
 NOT_DONE = 1
 NO_SELECTION = (

@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.cli.open_context import open_from_options
-from oldfriend.cli.person_option import get_selected_person
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.inbound.transcription import TranscriptionFailure, transcribe_audio
+from oldfriend.inbound.voice_messages import TranscriptionFailure, transcribe_audio
 from oldfriend.llm.speech import MAX_AUDIO_BYTES
 
 

@@ -1,4 +1,4 @@
-"""oldfriend import: imports chats, lists imports and undoes them."""
+"""oldfriend import, undo: imports chats, lists imports, and undoes one or a consolidation."""
 
 import argparse
 import sys
@@ -9,30 +9,38 @@ from pathlib import Path
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import DIFFERENT_KEY, load_deletion_filter
 from oldfriend.app.embed_messages import plan_embedding, try_embed_missing
-from oldfriend.beliefs.undo import undo_import as undo_batch
-from oldfriend.cli.consolidate import format_learning_result, print_rereading_offer
+from oldfriend.beliefs.correct import undo_import as undo_batch
+from oldfriend.beliefs.correct import undo_segment
+from oldfriend.cli.consolidate import (
+    format_learning_progress,
+    format_learning_result,
+    print_rereading_offer,
+)
 from oldfriend.cli.open_context import (
     get_person_option,
+    get_selected_person,
     load_settings_from_options,
     open_from_options,
+    resolve_chat_person,
 )
-from oldfriend.cli.output import ask, format_duration
-from oldfriend.cli.person_option import get_selected_person, resolve_chat_person
-from oldfriend.cli.progress import StatusLine, format_learning_progress
+from oldfriend.cli.output import StatusLine, ask, format_duration
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, from_micros, get_zone
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.memories import JournalObject
+from oldfriend.domain.messages import Person
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.import_batches import ImportBatch, list_batches, list_overlapping_batches
-from oldfriend.memory.messages import count_messages
+from oldfriend.memory.message_log import count_messages
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.memory.vectors import count_searchable_messages
-from oldfriend.presenters.formatting import format_count
-from oldfriend.presenters.receipts import NOT_SEARCHABLE
+from oldfriend.presenters.base_schema import format_count
+from oldfriend.presenters.belief_text import format_belief_line
+from oldfriend.presenters.history_schemas import format_segment_line
+from oldfriend.presenters.receipt_schemas import NOT_SEARCHABLE
 from oldfriend.runtime.import_jobs import write_preview
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain_briefly
@@ -372,3 +380,43 @@ def format_contents(contents: ExportContents) -> str:
 def format_be_verb(count: int) -> str:
     """Return 'was' or 'were' for a count."""
     return "was" if count == 1 else "were"
+
+
+USAGE_HELP = "`oldfriend undo consolidation ID` or `last`; `oldfriend undo import NUMBER`."
+
+
+async def run_undo(options: argparse.Namespace) -> int:
+    """Undo one segment or import. Raises InvalidInput."""
+    match options.what:
+        case ["consolidation", name]:
+            return await undo_segment_extraction(options, name)
+        case ["import", number] if is_import_number(number):
+            return await undo_import(options, int(number))
+        case _:
+            raise InvalidInput(f"Name what to undo: {USAGE_HELP}")
+
+
+async def undo_segment_extraction(options: argparse.Namespace, segment_id: str) -> int:
+    """Revert the extraction of a segment; beliefs with no other evidence end."""
+    async with open_from_options(options, create=False) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+        result = await undo_segment(
+            app.db, app.clock, person.id, None if segment_id == "last" else segment_id
+        )
+    print(f"Undone: {format_segment_line(result.segment, zone=person.zone)}")
+    print_beliefs("Believed no more", result.ended, zone=person.zone)
+    print_beliefs("Holds again", result.reopened, zone=person.zone)
+    print_beliefs("Says less", result.changed, zone=person.zone)
+    if not (result.ended or result.reopened or result.changed):
+        print("No belief was based on it alone.")
+    print("The messages themselves stay.")
+    return 0
+
+
+def print_beliefs(title: str, beliefs: Sequence[JournalObject], *, zone: str) -> None:
+    """Print beliefs under a title, if there are any."""
+    if beliefs:
+        print(
+            f"{title}:", *(f"  {format_belief_line(each, zone=zone)}" for each in beliefs), sep="\n"
+        )

@@ -13,11 +13,10 @@ from oldfriend.domain.job_types import Job, QueueName
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.unicode_text import is_ascii_number
 from oldfriend.memory.people import list_people
-from oldfriend.presenters.formatting import format_count
-from oldfriend.presenters.jobs import format_job_id, job_as_json
-from oldfriend.queues.jobs_table import find_job
+from oldfriend.presenters.base_schema import format_count
+from oldfriend.presenters.state_schemas import format_job_id, job_as_json
+from oldfriend.queues.jobs_table import QUEUES, find_job
 from oldfriend.queues.queue import drop_job, list_jobs, retry_dead_letter
-from oldfriend.queues.queue_stats import QUEUES
 
 MAX_LISTED = 1000
 MAX_ERROR_CHARS = 100

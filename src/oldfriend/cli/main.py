@@ -9,24 +9,23 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 import argparse
 import asyncio
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from typing import Final
 
 from oldfriend import __version__
-from oldfriend.channels.registry import CHANNELS
-from oldfriend.cli.core_options import add_core_command
-from oldfriend.cli.memory_options import add_memory_commands
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.options import (
     CommandParser,
     Subparsers,
     add_command,
+    add_core_command,
+    add_memory_commands,
     build_common_options,
     parse_days,
     parse_positive,
 )
-from oldfriend.cli.output import sanitize_output
+from oldfriend.cli.output import discard_output, sanitize_output
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend.domain.messages import sanitize_text
 
@@ -51,9 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, unknown = parser.parse_known_args(arguments)
     if unknown:  # report with the command's own usage, not that of all commands
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    command = importlib.import_module(f"oldfriend.cli.{options.module}")
+    module, _, function = options.handler.partition(":")
+    run = getattr(importlib.import_module(f"oldfriend.cli.{module}"), function or "run")
     try:
-        code = int(asyncio.run(command.run(options)))
+        code = int(asyncio.run(run(options)))
         sys.stdout.flush()
     except InvalidInput as error:
         print(f"oldfriend: {error}", file=sys.stderr)
@@ -72,13 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"oldfriend: {what} cannot be used ({error.strerror or error}).", file=sys.stderr)
         return EXIT_FAILED
     return code
-
-
-def discard_output() -> None:
-    """Redirect standard output to the null device: its disk is full or its reader is gone."""
-    null_device = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null_device, sys.stdout.fileno())
-    os.close(null_device)
 
 
 def tolerate_bad_input() -> None:
@@ -175,7 +168,7 @@ def add_recall_commands(commands: Subparsers) -> None:
     hear.add_argument(
         "file", metavar="FILE", help="an audio file, such as a voice message, of at most 20 MB"
     )
-    why = add_command(commands, "why", "why", "show what a reply is based on")
+    why = add_command(commands, "why", "recall:run_why", "show what a reply is based on")
     why.add_argument(
         "reply",
         nargs="?",
@@ -224,7 +217,10 @@ def add_transfer_commands(commands: Subparsers) -> None:
         help="the file to write (default: standard output)",
     )
     convert = add_command(
-        commands, "convert", "convert", "copy everything into another type of database"
+        commands,
+        "convert",
+        "database_commands:run_convert",
+        "copy everything into another type of database",
     )
     names = "sqlite:///PATH, json:///PATH or postgresql://…"
     convert.add_argument("source", metavar="FROM", help=names)
@@ -285,8 +281,15 @@ def add_server_commands(commands: Subparsers) -> None:
     add_command(commands, "link", "link", "print a one-time link that signs you in to the web page")
     add_access_commands(commands)
     add_command(commands, "work", "work", "run one more worker beside a running serve")
-    add_command(commands, "stop", "stop", "stop serve after it has finished what it has begun")
-    add_command(commands, "reload", "reload", "make serve read oldfriend.toml again")
+    add_command(
+        commands,
+        "stop",
+        "server_signals:run_stop",
+        "stop serve after it has finished what it has begun",
+    )
+    add_command(
+        commands, "reload", "server_signals:run_reload", "make serve read oldfriend.toml again"
+    )
     status = add_command(
         commands,
         "status",
@@ -314,7 +317,10 @@ def add_server_commands(commands: Subparsers) -> None:
     jobs.add_argument("--yes", action="store_true", help="drop without asking for confirmation")
     jobs.add_argument("--json", action="store_true", help="print the list as JSON")
     cost = add_command(
-        commands, "cost", "cost", "show what models have cost, and what is left of today's budget"
+        commands,
+        "cost",
+        "stats:run_cost",
+        "show what models have cost, and what is left of today's budget",
     )
     cost.add_argument(
         "--by",
@@ -331,7 +337,7 @@ def add_server_commands(commands: Subparsers) -> None:
 def add_access_commands(commands: Subparsers) -> None:
     """Add the commands for invitations and API tokens."""
     invite = add_command(
-        commands, "invite", "invite", "invite somebody with a link that works once"
+        commands, "invite", "access:run_invite", "invite somebody with a link that works once"
     )
     invite.add_argument(
         "what",
@@ -341,7 +347,7 @@ def add_access_commands(commands: Subparsers) -> None:
         help="the name of the person; or: list, to show invitations; or: end ID, to withdraw one",
     )
     token = add_command(
-        commands, "token", "token", "create, list or revoke API tokens for programs"
+        commands, "token", "access:run_token", "create, list or revoke API tokens for programs"
     )
     token.add_argument(
         "what",
@@ -478,7 +484,10 @@ def add_admin_commands(commands: Subparsers) -> None:
     """Add the commands for administration and measurement."""
     add_core_command(commands)
     person = add_command(
-        commands, "person", "person", "list the people who use this memory, or rename one"
+        commands,
+        "person",
+        "access:run_person",
+        "list the people who use this memory, or rename one",
     )
     person.add_argument(
         "what",
@@ -488,7 +497,9 @@ def add_admin_commands(commands: Subparsers) -> None:
         help="list; or: rename OLD NEW",
     )
     add_command(commands, "doctor", "doctor", "check the database, settings and connections")
-    add_command(commands, "migrate", "migrate", "update the database to this version")
+    add_command(
+        commands, "migrate", "database_commands:run_migrate", "update the database to this version"
+    )
     bench = add_command(commands, "bench", "evals", "measure search quality, speed and size")
     bench.set_defaults(measurement="bench")
     bench.add_argument("--json", metavar="FILE", help="also write the results to a file")

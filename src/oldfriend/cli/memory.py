@@ -16,19 +16,19 @@ from oldfriend.beliefs.correct import (
     separate_beliefs,
 )
 from oldfriend.beliefs.queries import BeliefDetails, get_belief, list_beliefs, search_beliefs
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.memories import JournalObject
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
+from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.learning.merge_duplicates import MergeResult
+from oldfriend.presenters.base_schema import format_count
+from oldfriend.presenters.belief_schemas import belief_as_json, content_as_json
 from oldfriend.presenters.belief_text import format_belief, format_belief_line, format_belief_lines
-from oldfriend.presenters.beliefs import belief_as_json, content_as_json
-from oldfriend.presenters.formatting import format_count
 
 MAX_FOUND = 20
 EMPTY_HINT = "Nothing yet. What was said and is not read: oldfriend stats"
@@ -42,6 +42,7 @@ async def run(options: argparse.Namespace) -> int:
             person = await get_selected_person(tx, options)
         match options.action:
             case "list":
+                await extract_unread(app, person.id)
                 found = await load_beliefs(app.db, person, options)
                 print_beliefs(options, person, found, now=app.clock())
             case "search":

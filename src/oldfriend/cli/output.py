@@ -1,9 +1,10 @@
 """Output: tables and streams on which untrusted text cannot control the terminal."""
 
 import json
+import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TextIO, cast
 
 
@@ -124,3 +125,36 @@ def write_notice(stream: TextIO, text: str, *, is_grey: bool) -> None:
     for each in (GREY, text, RESET, "\n") if is_grey else (text, "\n"):
         stream.write(each)
     stream.flush()
+
+
+CLEAR_LINE: Final = EscapeSequence("\r\x1b[K")
+
+
+class StatusLine:
+    """A line on standard error that is overwritten in place; silent without a terminal."""
+
+    def __init__(self) -> None:
+        """Start with nothing shown."""
+        self._is_shown = False
+        self._write: Callable[[str], object] = sys.stderr.write
+
+    def show(self, text: str) -> None:
+        """Replace the line's text."""
+        if sys.stderr.isatty():
+            self._write(CLEAR_LINE)
+            self._write(text)
+            sys.stderr.flush()
+            self._is_shown = True
+
+    def clear(self) -> None:
+        """Clear the line, if one is shown."""
+        if self._is_shown:
+            self._write(CLEAR_LINE)
+            sys.stderr.flush()
+
+
+def discard_output() -> None:
+    """Redirect standard output to the null device: its disk is full or its reader is gone."""
+    null_device = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null_device, sys.stdout.fileno())
+    os.close(null_device)

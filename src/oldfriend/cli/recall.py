@@ -1,23 +1,32 @@
-"""oldfriend recall: finds the messages and beliefs that answer a question."""
+"""oldfriend recall, why: finds what answers a question, and prints the receipt of a reply."""
 
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
-from oldfriend.cli.person_option import get_selected_person
 from oldfriend.config.settings import Settings
 from oldfriend.domain.clock import Clock
+from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person
 from oldfriend.lang.detection import detect_language
-from oldfriend.presenters.evidence import evidence_as_text
-from oldfriend.presenters.hits import Hit, belief_hit_as_json
-from oldfriend.presenters.messages import format_message, format_said_at, format_speaker
-from oldfriend.presenters.receipts import MAX_QUOTES
+from oldfriend.memory.receipts import find_receipt, find_receipt_by_partial_id
+from oldfriend.presenters.hit_schemas import Hit, belief_hit_as_json
+from oldfriend.presenters.message_schemas import (
+    evidence_as_text,
+    format_message,
+    format_said_at,
+    format_speaker,
+)
+from oldfriend.presenters.receipt_schemas import (
+    MAX_QUOTES,
+    receipt_as_json,
+    receipt_as_text,
+    resolve_receipt,
+)
 from oldfriend.search import Reason
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.neighbors import list_neighbors
@@ -130,3 +139,22 @@ def print_belief(number: int, hit: RecalledBelief) -> None:
     print(f"    {shorten_id(memory.id)} · {hit.score:.2f} · {reasons}")
     for evidence in hit.evidence[-MAX_QUOTES:]:
         print(f"      {evidence_as_text(evidence)}")
+
+
+async def run_why(options: argparse.Namespace) -> int:
+    """Find a receipt and print it. Raises NotFound."""
+    async with open_from_options(options, create=False) as app, app.db.begin_read() as tx:
+        person = await get_selected_person(tx, options)
+        name = options.reply
+        receipt = await (
+            find_receipt_by_partial_id(tx, person.id, name) if name else find_receipt(tx, person.id)
+        )
+        if receipt is None:
+            wanted = f"with the id {options.reply}" if options.reply else "yet"
+            raise NotFound(f"There is no reply {wanted}. Talk first: oldfriend chat")
+        resolved = await resolve_receipt(tx, receipt)
+    if options.json:
+        print(dumps(receipt_as_json(resolved), indent=2))
+    else:
+        print(receipt_as_text(resolved))
+    return 0

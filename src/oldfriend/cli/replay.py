@@ -8,22 +8,23 @@ from typing import Final
 
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.beliefs.queries import parse_as_of
-from oldfriend.cli.confirm import confirm
 from oldfriend.cli.consolidate import SEGMENT_NOUN
-from oldfriend.cli.open_context import get_person_option, load_settings_from_options
-from oldfriend.cli.person_option import get_person_by_name
-from oldfriend.cli.progress import StatusLine
-from oldfriend.config.database_url import is_same_database, to_database_url
-from oldfriend.config.settings import Settings
+from oldfriend.cli.open_context import (
+    confirm,
+    get_person_by_name,
+    get_person_option,
+    load_settings_from_options,
+)
+from oldfriend.cli.output import StatusLine
+from oldfriend.config.settings import Settings, is_same_database, to_database_url
 from oldfriend.config.settings_schema import ModelSettings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import AllowanceUsedUp, InvalidInput, ModelError
 from oldfriend.domain.setting_parsers import redact_url
-from oldfriend.presenters.formatting import format_count, format_money
-from oldfriend.presenters.usage import format_allowance
-from oldfriend.replay.estimate import ReplayEstimate, estimate_replay
-from oldfriend.replay.replay_run import run_replay
+from oldfriend.presenters.base_schema import format_count, format_money
+from oldfriend.presenters.usage_schemas import format_allowance
+from oldfriend.replay.replay_run import ReplayEstimate, estimate_replay, run_replay
 from oldfriend.replay.replay_types import RULES_MODEL, ReplayRequest, ReplayResult
 from oldfriend.runtime.wiring import open_app, open_database
 from oldfriend.usage.costs import MICRODOLLARS, SpendCap

@@ -4,13 +4,12 @@ import argparse
 import sys
 
 from oldfriend.app.embed_messages import CATCH_UP_LIMIT, try_embed_missing
-from oldfriend.cli.open_context import open_from_options
+from oldfriend.cli.open_context import open_from_options, resolve_chat_person
 from oldfriend.cli.output import dumps, print_notice
-from oldfriend.cli.person_option import resolve_chat_person
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import parse_timestamp
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
-from oldfriend.presenters.receipts import receipt_as_json, resolve_receipt
+from oldfriend.presenters.receipt_schemas import receipt_as_json, resolve_receipt
 from oldfriend.replies.delay_notices import Delay, format_delay
 from oldfriend.replies.reply_worker import StoredReply, answer_message
 from oldfriend.runtime.learn_now import try_process_due_segments

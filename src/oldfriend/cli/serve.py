@@ -20,7 +20,7 @@ from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.web_app import create_app
 from oldfriend.app.event_log import configure_logging, log_event
 from oldfriend.app.pid_lock import PidLock, find_server, format_base_url, hold_pid_lock
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.link import format_link
 from oldfriend.cli.open_context import (
     load_settings_from_options,
@@ -33,7 +33,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, system_clock
 from oldfriend.domain.errors import ServerProcessError
 from oldfriend.inbound.account_linking import create_sign_in_link
-from oldfriend.inbound.channel_listener import listen_on_channel
+from oldfriend.inbound.receive import listen_on_channel
 from oldfriend.runtime.admin_http import AdminServer, listen
 from oldfriend.runtime.supervisor import Supervisor, WorkerPart, handle_signals
 from oldfriend.runtime.wiring import open_app

@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.app.embed_messages import find_embedding_resume_at
 from oldfriend.app.pid_lock import ServerInfo, find_server
 from oldfriend.app.spend_limits import Allowance, load_allowances
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.cli.open_context import (
     get_data_folder,
     load_settings_from_options,
@@ -25,12 +25,12 @@ from oldfriend.domain.clock import SECOND, Micros, from_micros, system_clock
 from oldfriend.domain.job_types import QueueName
 from oldfriend.domain.json import JsonValue
 from oldfriend.learning.learning_scheduler import find_rollup_error
-from oldfriend.memory.deletion.pending_cleanups import list_unverified
+from oldfriend.memory.deletion.audit_log import list_unverified
 from oldfriend.memory.people import list_people
 from oldfriend.memory.segments import count_waiting_segments as count_unread
-from oldfriend.presenters.formatting import format_count
-from oldfriend.presenters.usage import allowance_as_json, format_allowance, format_cost
-from oldfriend.queues.queue_stats import QueueStats, load_queue_stats
+from oldfriend.presenters.base_schema import format_count
+from oldfriend.presenters.usage_schemas import allowance_as_json, format_allowance, format_cost
+from oldfriend.queues.jobs_table import QueueStats, load_queue_stats
 from oldfriend.runtime.metrics import PlatformMetrics, collect_platform_metrics
 from oldfriend.runtime.wiring import open_app
 

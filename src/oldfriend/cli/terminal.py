@@ -31,7 +31,7 @@ from oldfriend.cli.output import (
 )
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.messages import count_messages
+from oldfriend.memory.message_log import count_messages
 from oldfriend.memory.people import get_companion
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.runtime.maintenance import maintain_continuously

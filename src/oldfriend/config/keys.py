@@ -1,14 +1,18 @@
-"""Keys: stores and finds provider keys in the environment, the system keyring or a key file.
+"""Keys of providers and the deletion key: in the environment, the system keyring or a file.
 
-They are searched in this order. The key file lies outside the data folder, which is copied and
-backed up, and only its owner can read it. No key is ever written anywhere else, and none is
+These places are searched in this order. The key file lies outside the data folder, which is copied
+and backed up, and only its owner can read it. No key is ever written anywhere else, and none is
 displayed. A stored key is bound to the origin of the address it is for and is found for that origin
 alone; keys that older versions stored have no origin and are found for any address in the settings.
+
+The deletion key is kept there, too, so that nobody with a copy of the data folder can test words
+against the fingerprints. Machines that share a database need the same key.
 """
 
 import json
 import os
 import re
+import secrets
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -20,7 +24,8 @@ from typing import TYPE_CHECKING, Final
 
 from platformdirs import user_config_path
 
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
+from oldfriend.config.settings import Settings
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.addresses import parse_origin
@@ -276,3 +281,48 @@ def _skip_macos_backend() -> None:
 def _load_keyring_error() -> type[Exception]:
     error: type[Exception] = import_module("keyring.errors").KeyringError
     return error
+
+
+DELETION_KEY_VARIABLE: Final = "OLDFRIEND_FORGETTING_KEY"
+MIN_KEY_LENGTH: Final = 16
+"""Characters of a key: whoever can guess it can test words against the fingerprints."""
+_KEY_BYTES: Final = 32
+
+
+def find_deletion_key(settings: Settings) -> bytes | None:
+    """Return the key; None if nothing was ever deleted. Raises InvalidInput, also if it is too
+    short.
+    """
+    reject_short_key(settings)
+    found = find_key(
+        DELETION_KEY_NAME, settings.environment, variable=DELETION_KEY_VARIABLE, data=settings.data
+    )
+    return None if found is None else found.value.encode()
+
+
+def reject_short_key(settings: Settings) -> None:
+    """Raise InvalidInput if the variable holds a key that can be guessed."""
+    key = settings.environment.get(DELETION_KEY_VARIABLE, "").strip()
+    if 0 < len(key) < MIN_KEY_LENGTH:
+        raise InvalidInput(
+            localizable(
+                "forgetting_key_short",
+                f"{DELETION_KEY_VARIABLE} has {len(key)} characters, at least {MIN_KEY_LENGTH} "
+                "are needed: with a key "
+                "that can be guessed, what was forgotten can be, too. "
+                "Make one: openssl rand -hex 32",
+                variable=DELETION_KEY_VARIABLE,
+                length=len(key),
+                least=MIN_KEY_LENGTH,
+            )
+        )
+
+
+def ensure_deletion_key(settings: Settings) -> bytes:
+    """Return the key; it is created and stored on the first call."""
+    found = find_deletion_key(settings)
+    if found is not None:
+        return found
+    new_key = secrets.token_hex(_KEY_BYTES)
+    store_key(DELETION_KEY_NAME, new_key, data=settings.data)
+    return new_key.encode()

@@ -8,16 +8,17 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, TypeAlias, get_type_hints
 
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import (
     Settings,
     list_reloadable_settings,
     list_sections,
     parse_environment,
 )
-from oldfriend.config.settings_file import read_settings_file, read_settings_text
-from oldfriend.config.settings_writer import (
+from oldfriend.config.settings_file import (
     TomlValue,
+    read_settings_file,
+    read_settings_text,
     replace_file_atomically,
     update_settings_file,
 )

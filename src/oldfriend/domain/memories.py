@@ -18,7 +18,7 @@ from oldfriend.domain.ids import (
     SegmentId,
     SummaryId,
 )
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Role, TrustClass
 
 PatternKind = Literal["behavior", "belief", "goal", "preference", "emotion", "temporal", "causal"]
 Category = Literal[
@@ -245,7 +245,7 @@ class JournalEntry:
     causes: tuple[Cause, ...]
     author: str  # a rule or a prompt with its version, or the person
     segment: SegmentId | None = None  # whose consolidation decided it; its calls are recorded
-    base_seq: int  # seq of the object's entry before this one; 0 for a new object
+    previous_seq: int  # seq of the object's entry before this one; 0 for a new object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,93 @@
-"""Messages: before they are logged, and as they stand in the log."""
+"""Messages: before and in the log, with their trust class; and the people and chats they belong to.
+
+Who is the source of a text decides what it may be used for; code alone decides it:
+
+person     the one whose memory this is; evidence
+companion  the companion's own words; context, never sole evidence
+other      a known human, as in an imported chat; evidence about themselves
+tool       our own records; evidence
+outside    fetched, forwarded or pasted; "read in …", never a fact about the person
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal, get_args
 
-from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.clock import MINUTE, Micros
+from oldfriend.domain.ids import (
+    BatchId,
+    ChatId,
+    CompanionId,
+    MessageId,
+    PersonId,
+    SessionId,
+    TurnId,
+)
+from oldfriend.domain.json import JsonValue
+
+SESSION_IDLE_GAP = 30 * MINUTE
+"""A pause longer than this ends a session."""
+
+MAX_SESSION_MESSAGES = 200
+MAX_SESSION_TOKENS = 20_000
+"""A session that has grown to either limit ends as well."""
+
+SessionCloseReason = Literal["idle", "max_length", "imported", "asked", "shutdown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A human whose memory is kept here."""
+
+    id: PersonId
+    name: str
+    is_owner: bool
+    language: str | None
+    zone: str
+    has_chosen_zone: bool = False  # chosen by the person; else it is the zone of their machine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Companion:
+    """The companion, who remembers."""
+
+    id: CompanionId
+    name: str
+    introduced_at: Micros | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chat:
+    """A place where a person and others talk: a channel and an address on it."""
+
+    id: ChatId
+    person: PersonId
+    companion: CompanionId
+    channel: str
+    address: str
+    title: str
+
+
+Role = Literal["person", "companion", "other", "tool", "system", "marker"]
+TrustClass = Literal["person", "companion", "other", "tool", "outside"]
+
+ROLES: frozenset[str] = frozenset(get_args(Role))
+
+TRUST_BY_ROLE: dict[Role, TrustClass] = {
+    "person": "person",
+    "companion": "companion",
+    "other": "other",
+    "tool": "tool",
+    "system": "tool",
+    "marker": "tool",
+}
+
+
+def can_be_evidence(trust: TrustClass) -> bool:
+    """Return whether texts of this class alone can support a belief about the person."""
+    return trust in {"person", "tool"}
+
 
 ADDRESS_DETAIL = "called"
 """The key, in a message's details, of the words that only address the companion."""
@@ -106,6 +186,17 @@ def sanitize_text(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def sanitize_json(value: JsonValue) -> JsonValue:
+    """Replace what no database can store in every text of a JSON value."""
+    if isinstance(value, str):
+        return sanitize_text(value)
+    if isinstance(value, list):
+        return [sanitize_json(each) for each in value]
+    if isinstance(value, dict):
+        return {sanitize_text(key): sanitize_json(each) for key, each in value.items()}
+    return value
 
 
 def format_quote(before: str, quoted: str, after: str) -> str:

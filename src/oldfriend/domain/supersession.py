@@ -71,10 +71,14 @@ def find_prior_entry(
     With ``must_be_live`` it is the last one by which the object was believed; else it may have
     ended.
     """
-    earlier = decided.get(entry.base_seq)
+    earlier = decided.get(entry.previous_seq)
     while earlier is not None and (
         (must_be_live and earlier.after.ended_at is not None)
-        or (earlier.base_seq and earlier.segment is not None and earlier.segment == entry.segment)
+        or (
+            earlier.previous_seq
+            and earlier.segment is not None
+            and earlier.segment == entry.segment
+        )
     ):
-        earlier = decided.get(earlier.base_seq)
+        earlier = decided.get(earlier.previous_seq)
     return earlier

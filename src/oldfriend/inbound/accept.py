@@ -14,7 +14,7 @@ from oldfriend.app.deletion_filter import is_forgotten_delivery, lift_tombstone
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
 from oldfriend.channels.channel import WEB_CHANNEL
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
@@ -22,14 +22,21 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId, new_id
 from oldfriend.domain.job_types import Lease
-from oldfriend.domain.messages import MAX_TEXT_CHARS, Message, UnloggedMessage, sanitize_text
-from oldfriend.domain.people import Chat, Companion, Person
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.messages import (
+    MAX_TEXT_CHARS,
+    Chat,
+    Companion,
+    Message,
+    Person,
+    TrustClass,
+    UnloggedMessage,
+    sanitize_text,
+)
 from oldfriend.inbound.audio_storage import StoredAudio, attach_audio
 from oldfriend.inbound.system_replies import STOPPED_MARKER, write_marker
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message, reopen_for_messages
-from oldfriend.memory.messages import (
+from oldfriend.memory.message_log import (
     WriteTarget,
     edit_message,
     find_chat_language,
@@ -88,7 +95,7 @@ class MessageSubmission:
     text: str
     at: Micros | None = None
     zone: str | None = None
-    key: str | None = None  # the channel's id of the message, which a redelivery repeats
+    external_id: str | None = None  # the channel's id of the message, which a redelivery repeats
     number: int | None = None  # set if the channel numbers its messages
     trust: TrustClass = "person"  # "outside": passed on by the person, not said by them
     details: Mapping[str, str] = field(default_factory=dict)
@@ -203,7 +210,7 @@ async def store_and_enqueue(
         turn=turn,
         chars=len(submission.text),
         number=submission.number,
-        dedup_key=submission.key,
+        dedup_key=submission.external_id,
         speaker=None if submission.author is None else submission.author.id,
     )
     await enqueue_inbox(
@@ -295,8 +302,8 @@ async def store_message(
     the stored zone applies.
     """
     now, settings = app.clock(), app.settings
-    if submission.key is not None and await is_forgotten_delivery(
-        tx, settings, chat, submission.key
+    if submission.external_id is not None and await is_forgotten_delivery(
+        tx, settings, chat, submission.external_id
     ):
         return None
     is_away = chat.channel == WEB_CHANNEL or chat.channel in app.platforms
@@ -321,7 +328,7 @@ async def store_message(
         at=at,
         zone=submission.zone or zone,
         trust=submission.trust,
-        external_id=submission.key,
+        external_id=submission.external_id,
         details=submission.details,
     )
     message = await write_message(tx, target, unlogged, now=now, is_searchable=findable)

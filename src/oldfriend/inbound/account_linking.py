@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from oldfriend.app.pid_lock import format_base_url
-from oldfriend.channels.channel_events import ChatRef, Sender
+from oldfriend.channels.channel import ChatRef, Sender
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
-from oldfriend.domain.confusable_names import is_group_like
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
+from oldfriend.domain.unicode_text import is_group_like
 from oldfriend.memory.groups import (
     ensure_not_group,
     find_former_group,

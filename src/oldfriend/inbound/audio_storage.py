@@ -15,16 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from oldfriend.config.database_url import is_postgres_url, parse_database_path
-from oldfriend.config.settings import DATABASE_FILE, Settings
+from oldfriend.config.settings import DATABASE_FILE, Settings, is_postgres_url, parse_database_path
 from oldfriend.db.database import Database, Transaction
-from oldfriend.domain.attachments import Attachment, AttachmentKind, build_file_name
 from oldfriend.domain.audio_formats import detect_audio_format
 from oldfriend.domain.clock import DAY, HOUR, SECOND, Clock, Micros
 from oldfriend.domain.errors import StoreFull, StoreUnusable
 from oldfriend.domain.ids import MessageId, PersonId, new_id
 from oldfriend.memory.attachments import (
+    Attachment,
+    AttachmentKind,
     add_attachment,
+    build_file_name,
     delete_spoken_replies,
     find_attachment,
     list_attachments,

@@ -5,19 +5,22 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import ChatRef, IncomingMessage
+from oldfriend.channels.channel import ChatRef, IncomingMessage
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import ChatId, MessageId, PersonId
-from oldfriend.domain.messages import ADDRESS_DETAIL, QUOTED_PART_DETAIL
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import ADDRESS_DETAIL, QUOTED_PART_DETAIL, Person
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, stop_turn
 from oldfriend.inbound.voice_messages import is_untranscribed
-from oldfriend.memory.messages import find_message_by_external_id, get_message, list_recent_messages
+from oldfriend.memory.message_log import (
+    find_message_by_external_id,
+    get_message,
+    list_recent_messages,
+)
 from oldfriend.memory.people import ensure_chat, ensure_companion, find_chat, find_companion
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
-from oldfriend.queues.delivery_log import find_delivered_reply
+from oldfriend.queues.outbox import find_delivered_reply
 
 STOP_WINDOW: Final = 5
 """How many recent messages are searched for the one that is being answered."""
@@ -73,15 +76,15 @@ async def find_logged_message(
     """Return the logged message for an incoming one; for an edit, the message that it changes."""
     person, chat = chat_context.person.id, chat_context.chat.id
     if incoming.is_edit:
-        edited = await find_message_by_external_id(tx, person, chat, build_edit_key(incoming))
+        edited = await find_message_by_external_id(tx, person, chat, build_edit_id(incoming))
         if edited is not None:
             return edited
-    return await find_message_by_external_id(tx, person, chat, incoming.key)
+    return await find_message_by_external_id(tx, person, chat, incoming.external_id)
 
 
-def build_edit_key(incoming: IncomingMessage) -> str:
-    """Return the key of a message that answers an edit: a late caption, or a late mention."""
-    return f"{incoming.key}/edited"
+def build_edit_id(incoming: IncomingMessage) -> str:
+    """Return the external id of a message that answers an edit: a late caption or mention."""
+    return f"{incoming.external_id}/edited"
 
 
 async def merge_album(
@@ -106,7 +109,7 @@ async def merge_album(
     )
     if first is None or first.external_id is None:
         return replace(incoming, details={**incoming.details, **build_album_details(incoming)})
-    piece = replace(incoming, key=first.external_id, is_edit=True)
+    piece = replace(incoming, external_id=first.external_id, is_edit=True)
     current = await find_logged_message(tx, chat_context, piece) or first
     is_reworded = current.id != first.id or current.version > 1
     has_words = is_reworded or first.details.get(ALBUM_WORDS_KEY) == "yes"
@@ -157,10 +160,14 @@ def build_quote_span(replied: messages.Message, quoted: str) -> dict[str, str]:
     return {QUOTED_PART_DETAIL: f"{replied.version}:{start}:{start + len(quoted)}"}
 
 
-async def find_message_id(tx: Transaction, person: PersonId, chat: ChatId, key: str) -> str | None:
-    """Return the id of the logged message, theirs or ours, that has a key on the platform."""
-    theirs = await find_message_by_external_id(tx, person, chat, key)
-    return theirs.id if theirs is not None else await find_delivered_reply(tx, person, chat, key)
+async def find_message_id(
+    tx: Transaction, person: PersonId, chat: ChatId, external_id: str
+) -> str | None:
+    """Return our id of the logged message, theirs or ours, that has an id on the platform."""
+    theirs = await find_message_by_external_id(tx, person, chat, external_id)
+    if theirs is not None:
+        return theirs.id
+    return await find_delivered_reply(tx, person, chat, external_id)
 
 
 async def find_retry_target(

@@ -9,19 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel_events import (
-    ChatRef,
-    IncomingMessage,
-    MembershipChange,
-    Reaction,
-    Sender,
-)
+from oldfriend.channels.channel import ChatRef, IncomingMessage, MembershipChange, Reaction, Sender
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
-from oldfriend.domain.messages import is_voice_message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person, is_voice_message
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageAuthor,
@@ -36,7 +29,7 @@ from oldfriend.inbound.accept import (
 from oldfriend.inbound.account_linking import choose_name, ensure_group
 from oldfriend.inbound.chat_resolver import (
     build_edit_details,
-    build_edit_key,
+    build_edit_id,
     build_retry,
     ensure_platform_chat,
     find_logged_message,
@@ -52,7 +45,7 @@ from oldfriend.inbound.voice_messages import is_transcribed, plan_transcription
 from oldfriend.memory.groups import find_group, leave_group, list_members, record_member_left
 from oldfriend.memory.identities import find_identity
 from oldfriend.memory.people import lock_person
-from oldfriend.queues.delivery_log import clear_chat_blocked, find_block_reason
+from oldfriend.queues.outbox import clear_chat_blocked, find_block_reason
 
 COMMANDS: Final = frozenset({"/start", "/stop", "/allow", "/disallow"})
 
@@ -252,7 +245,7 @@ def build_group_message(
     return MessageSubmission(
         text=incoming.text,
         at=incoming.at,
-        key=incoming.key,
+        external_id=incoming.external_id,
         number=incoming.number,
         trust=("person" if is_own else "other") if is_said else "outside",
         details=details,
@@ -288,7 +281,7 @@ async def apply_group_edit(
             {**build_edit_details(logged), **incoming.details},
         )
         await store_and_enqueue(
-            tx, app, chat_context, replace(submission, key=build_edit_key(incoming))
+            tx, app, chat_context, replace(submission, external_id=build_edit_id(incoming))
         )
         return
     edited = await update_message_text(
@@ -307,12 +300,14 @@ async def store_group_reaction(app: AppContext, reaction: Reaction) -> None:
         return
     chat_context = await resolve_chat(app.db, app.clock, group, reaction.chat_ref)
     async with app.db.begin_write() as tx:
-        target_id = await find_message_id(tx, group.id, chat_context.chat.id, reaction.message_key)
+        target_id = await find_message_id(
+            tx, group.id, chat_context.chat.id, reaction.target_external_id
+        )
         author = await build_author(tx, reaction.chat_ref.channel, reaction.sender, speaker)
         submission = MessageSubmission(
             text=f"[{reaction.emoji}]",
             at=reaction.at,
-            key=reaction.key,
+            external_id=reaction.external_id,
             trust="other",
             details={} if target_id is None else {"reacts_to": target_id},
             author=author,

@@ -15,8 +15,8 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.people import Person
-from oldfriend.memory.passkeys import (
+from oldfriend.domain.messages import Person
+from oldfriend.memory.credentials import (
     Passkey,
     find_passkey,
     insert_challenge,

@@ -1,17 +1,25 @@
-"""Receive: identifies and authorizes the sender of a platform update and accepts what it says.
+"""Receive: hears a platform, identifies and authorizes the sender, and accepts what it says.
 
 An update becomes a message like any other, stored durably in the log and the inbox. Of an unknown
 sender only the fact that they have written is kept.
+
+This is the bulkhead of the channel. What cannot be stored is not confirmed, so the platform
+delivers it again; an error about a single update is logged and skipped. While the platform is
+unreachable, the listener waits and retries.
 """
 
 import asyncio
 import re
+import secrets
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.event_log import log_event
-from oldfriend.channels.channel_events import (
+from oldfriend.app.concurrency import run_with_watcher
+from oldfriend.app.event_log import log_event, log_warning
+from oldfriend.channels.channel import (
+    Channel,
     ChannelEvent,
     ChatAvailability,
     ChatMoved,
@@ -24,9 +32,15 @@ from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock, from_micros
-from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.messages import is_voice_message
-from oldfriend.domain.people import Person
+from oldfriend.domain.errors import (
+    ChatAddressChanged,
+    DeliveryFailed,
+    InvalidInput,
+    PlatformUnavailable,
+    StoreError,
+    Undeliverable,
+)
+from oldfriend.domain.messages import Person, is_voice_message
 from oldfriend.domain.time_zones import resolve_zone, suggest_zones
 from oldfriend.inbound.accept import (
     ChatContext,
@@ -38,7 +52,7 @@ from oldfriend.inbound.accept import (
 from oldfriend.inbound.account_linking import create_person, find_code, link_address
 from oldfriend.inbound.chat_resolver import (
     build_edit_details,
-    build_edit_key,
+    build_edit_id,
     build_retry,
     find_logged_message,
     find_message_id,
@@ -58,7 +72,7 @@ from oldfriend.inbound.voice_messages import is_transcribed
 from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity, record_code_attempt
 from oldfriend.memory.people import get_person_by_id, move_chats
 from oldfriend.persona.profile_names import update_person
-from oldfriend.queues.delivery_log import clear_chat_blocked, find_block_reason, mark_chat_blocked
+from oldfriend.queues.outbox import clear_chat_blocked, find_block_reason, mark_chat_blocked
 
 ZONE_COMMAND: Final = re.compile(
     r"\A\s*+/zone(?:@\w+)?(?:\s+(?P<place>\S(?:.*\S)?))?\s*", re.IGNORECASE | re.DOTALL
@@ -157,7 +171,7 @@ def build_private_message(incoming: IncomingMessage, details: dict[str, str]) ->
     return MessageSubmission(
         text=incoming.text,
         at=incoming.at,
-        key=incoming.key,
+        external_id=incoming.external_id,
         number=incoming.number,
         trust="person"
         if incoming.is_own_words and (incoming.is_readable or is_voice_message(details))
@@ -184,7 +198,7 @@ async def apply_private_edit(
     else:  # there was nothing to answer before, and there is now
         submission = replace(
             build_private_message(incoming, build_edit_details(previous)),
-            key=build_edit_key(incoming),
+            external_id=build_edit_id(incoming),
         )
         await accept_message(app, chat_context, submission, claim_now=False)
 
@@ -197,10 +211,15 @@ async def store_private_reaction(app: AppContext, reaction: Reaction) -> None:
         return
     chat_context = await resolve_chat(app.db, app.clock, known, reaction.chat_ref)
     async with app.db.begin_read() as tx:
-        target_id = await find_message_id(tx, known.id, chat_context.chat.id, reaction.message_key)
+        target_id = await find_message_id(
+            tx, known.id, chat_context.chat.id, reaction.target_external_id
+        )
     details = {} if target_id is None else {"reacts_to": target_id}
     submission = MessageSubmission(
-        text=f"[{reaction.emoji}]", at=reaction.at, key=reaction.key, details=details
+        text=f"[{reaction.emoji}]",
+        at=reaction.at,
+        external_id=reaction.external_id,
+        details=details,
     )
     await store_without_reply(app, chat_context, submission)
 
@@ -307,3 +326,90 @@ def build_zone_reply(
     """Build a reply with a person's time zone and the current time there."""
     time = f"{from_micros(clock(), person.zone):%H:%M}"
     return build_system_reply(incoming, person, phrase, zone=person.zone, time=time)
+
+
+MAX_BACKOFF_S: Final = 30.0
+SYSTEM_REPLY_TIMEOUT_S: Final = 10.0
+MAX_SYSTEM_REPLIES: Final = 16
+"""Capacity of the queue of system replies; more of them are dropped."""
+
+
+class StopRequested(Exception):
+    """The process is about to end."""
+
+
+async def listen_on_channel(name: str, app: AppContext, stopping: asyncio.Event) -> None:
+    """Receive from a platform until told to stop; if it is not connected, only wait for the stop.
+
+    Raises PlatformRejected.
+    """
+    channel = app.channels.get(name)
+    if channel is None:
+        await stopping.wait()
+        return
+    log_event("listening", channel=name)
+    listener = ChannelListener(app, channel)
+    with suppress(StopRequested):
+        await run_with_watcher(
+            raise_on_stop(stopping),
+            run_with_watcher(listener.send_system_replies(), listener.listen(name)),
+        )
+
+
+async def raise_on_stop(stopping: asyncio.Event) -> None:
+    """Raise StopRequested when it is time to stop."""
+    await stopping.wait()
+    raise StopRequested
+
+
+class ChannelListener:
+    """Receives the events of one platform."""
+
+    def __init__(self, app: AppContext, channel: Channel) -> None:
+        """Start without any failures."""
+        self._app = app
+        self._channel = channel
+        self._system_replies: asyncio.Queue[SystemReply] = asyncio.Queue(MAX_SYSTEM_REPLIES)
+        self._failures = 0
+
+    async def listen(self, name: str) -> None:
+        """Listen forever, backing off while the platform or the database is unavailable."""
+        while True:
+            try:
+                await self._channel.listen(self._handle)
+            except (PlatformUnavailable, StoreError) as error:
+                self._failures += 1
+                log_warning("not-heard", error, channel=name, times=self._failures)
+                await asyncio.sleep(compute_backoff_s(error, self._failures))
+
+    async def _handle(self, event: ChannelEvent) -> None:
+        """Handle one event, and log any error about it. Raises StoreError."""
+        try:
+            reply = await handle_event(self._app, event)
+        except StoreError:
+            raise
+        except Exception as error:
+            log_warning("passed-over", error, what=type(event).__name__)
+            return
+        self._failures = 0
+        if reply is not None and not self._system_replies.full():
+            self._system_replies.put_nowait(reply)
+
+    async def send_system_replies(self) -> None:
+        """Send queued system replies; one that cannot be sent at once is dropped."""
+        while True:
+            reply = await self._system_replies.get()
+            with suppress(DeliveryFailed, Undeliverable, ChatAddressChanged, TimeoutError):
+                async with asyncio.timeout(SYSTEM_REPLY_TIMEOUT_S):
+                    await self._channel.send(reply.address, reply.text, send_key=new_send_key())
+
+
+def new_send_key() -> str:
+    """Return a unique send key for a system reply, which is never looked up again."""
+    return f"courtesy/{secrets.token_hex(8)}"
+
+
+def compute_backoff_s(error: PlatformUnavailable | StoreError, failures: int) -> float:
+    """Return how many seconds to wait before listening again."""
+    asked_s = error.retry_after_s if isinstance(error, PlatformUnavailable) else None
+    return max(asked_s or 0.0, min(MAX_BACKOFF_S, 2.0 ** (failures - 2)))

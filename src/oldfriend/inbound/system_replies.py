@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import Final
 
-from oldfriend.channels.channel_events import IncomingMessage, Sender
+from oldfriend.channels.channel import IncomingMessage, Sender
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
-from oldfriend.domain.messages import Message, UnloggedMessage
-from oldfriend.domain.people import Chat, Person
-from oldfriend.memory.messages import WriteTarget, write_message
+from oldfriend.domain.messages import Chat, Message, Person, UnloggedMessage
+from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.people import get_companion
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
-from oldfriend.queues.delivery_log import record_stranger_message
+from oldfriend.queues.outbox import record_stranger_message
 
 STOPPED_MARKER: Final = "stopped by the person"
 

@@ -2,22 +2,34 @@
 
 A recording has its row in the log and the inbox before anything of it is fetched: after an
 interruption the next run fetches it again, and a transcript is not paid for twice.
+
+The transcript is kept in the ledger under a hash of the recording until the words are in the log or
+are forgotten there: an interrupted run does not pay again.
 """
 
 import asyncio
+import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import plan_embedding
+from oldfriend.app.event_log import log_warning
+from oldfriend.app.spend_limits import UsageAccount
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import (
     AllowanceUsedUp,
+    AudioTooLarge,
+    BrokenOutput,
     DeliveryFailed,
     InvalidInput,
+    ModelError,
+    ModelMisconfigured,
+    ModelUnavailable,
+    NoSpeechDetected,
     NotFound,
     OldfriendError,
 )
@@ -31,15 +43,127 @@ from oldfriend.inbound.accept import (
     accept_message,
     update_message_text,
 )
-from oldfriend.inbound.audio_storage import attach_audio, delete_audio
-from oldfriend.inbound.transcription import TranscribedAudio, TranscriptionFailure, transcribe_audio
-from oldfriend.llm.speech import MAX_AUDIO_BYTES
+from oldfriend.inbound.audio_storage import StoredAudio, attach_audio, delete_audio, save_audio
+from oldfriend.llm.speech import MAX_AUDIO_BYTES, Transcriber, Transcription
 from oldfriend.memory.groups import is_group, list_members
-from oldfriend.memory.messages import find_message_by_external_id, get_message
-from oldfriend.memory.people import find_chat, get_chat, lock_person
+from oldfriend.memory.message_log import find_message_by_external_id, get_message
+from oldfriend.memory.people import find_chat, get_chat, get_person_by_id, lock_person
+from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.queues.queue import lock_lease
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
 from oldfriend.turn.turn_outcome import Utterance
+from oldfriend.usage.model_calls import CallContext, find_transcript
+
+NoTranscriptReason = Literal[
+    "off", "nothing", "too large", "later", "spent", "never", "misconfigured"
+]
+"""Why there is no transcript: no transcriber is configured; no words in it; too many bytes; a
+temporary failure; today's limit is reached; this recording can never be transcribed; the
+transcriber is misconfigured.
+"""
+RETRYABLE: Final = frozenset[NoTranscriptReason]({"later", "spent"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscribedAudio:
+    """A transcript of a recording."""
+
+    text: str
+    language: str | None
+    seconds: float | None
+    # the recording, if it is kept: for ``attach_audio``, with the message
+    audio: StoredAudio | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptionFailure:
+    """The reason why there is no transcript."""
+
+    reason: NoTranscriptReason
+    why: str  # for the operator
+    retry_after_s: float | None = None
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether an automatic retry is worthwhile."""
+        return self.reason in RETRYABLE
+
+    def to_text(self, *languages: str | None) -> str:
+        """Return the reason as a text for the person, in the first supported language."""
+        phrases = load_phrases(choose_language(*languages)).phrases
+        return phrases[f"unheard_{self.reason.replace(' ', '_')}"]
+
+
+async def transcribe_audio(
+    app: AppContext, person: PersonId, audio: bytes, *, mime: str
+) -> TranscribedAudio | TranscriptionFailure:
+    """Transcribe a recording of a person. Raises StoreError."""
+    if app.transcriber is None:
+        return TranscriptionFailure(
+            reason="off", why="Nobody listens: oldfriend connect transcriber"
+        )
+    try:
+        transcript = await load_or_transcribe(app, app.transcriber, person, audio, mime=mime)
+    except (ModelError, AllowanceUsedUp) as error:
+        if not isinstance(error, NoSpeechDetected | AudioTooLarge | AllowanceUsedUp):
+            log_warning("not-heard", error, model=app.transcriber.model)
+        return build_transcription_failure(error)
+    keeps_audio = app.settings.speech.keep_audio
+    return TranscribedAudio(
+        text=transcript.text,
+        language=transcript.language,
+        seconds=transcript.duration_s,
+        audio=await save_audio(app.clock, app.settings, person, audio, mime=mime)
+        if keeps_audio
+        else None,
+    )
+
+
+async def load_or_transcribe(
+    app: AppContext, transcriber: Transcriber, person: PersonId, audio: bytes, *, mime: str
+) -> Transcription:
+    """Return the transcript of a recording, from the ledger if it was transcribed before."""
+    audio_hash = hashlib.sha256(audio).hexdigest()
+    async with app.db.begin_read() as tx:
+        language = (await get_person_by_id(tx, person)).language
+        recorded = await find_transcript(tx, person, audio_hash)
+    if recorded is not None and recorded.text:
+        return Transcription(text=recorded.text, language=None, duration_s=None)
+    account = UsageAccount(
+        db=app.db,
+        settings=app.settings,
+        clock=app.clock,
+        asker=CallContext(person=person),
+        request_hash=audio_hash,
+        spool=app.spool,
+    )
+    return await transcriber.with_account(account).transcribe(audio, mime=mime, language=language)
+
+
+def build_transcription_failure(error: ModelError | AllowanceUsedUp) -> TranscriptionFailure:
+    """Build the failure that an error means for the speaker."""
+    retry_after_s = error.retry_after_s if isinstance(error, ModelUnavailable) else None
+    return TranscriptionFailure(
+        reason=classify_transcription_failure(error), why=str(error), retry_after_s=retry_after_s
+    )
+
+
+def classify_transcription_failure(error: ModelError | AllowanceUsedUp) -> NoTranscriptReason:
+    """Classify an error as the reason for a missing transcript."""
+    match error:
+        case NoSpeechDetected():
+            return "nothing"
+        case AudioTooLarge():
+            return "too large"
+        case AllowanceUsedUp():
+            return "spent"
+        case ModelUnavailable() | BrokenOutput():
+            return "later"
+        case ModelMisconfigured():
+            return "misconfigured"
+        case _:
+            return "never"
+
 
 CAPTION_KEY: Final = "caption"
 """In a message's details: the message has a caption, which stays."""
@@ -265,7 +389,7 @@ async def accept_voice_message(
     submission = MessageSubmission(
         text=transcription.text[:MAX_TEXT_CHARS],
         zone=zone,
-        key=key,
+        external_id=key,
         audio=transcription.audio,
         details={RECORDING_KEY: NO_PLATFORM, TRANSCRIBED_KEY: "yes"},
     )

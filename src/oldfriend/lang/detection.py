@@ -13,7 +13,7 @@ _MAX_LOANWORDS: Final = 2
 
 # Enough of a text to detect its language; more would only cost time.
 _HEAD_CHARS: Final = 400
-_MIN_HITS: Final = 2
+MIN_HITS: Final = 2
 _CACHE_SIZE: Final = 1_024
 """Number of texts: a text that is analyzed has its language detected many times."""
 
@@ -27,9 +27,12 @@ _LETTER = re.compile(r"[^\W\d_]")
 _NOT_LATIN = re.compile(r"[\u0400-\U0002fa1f]")
 
 
-def detect_language(text: str, *, fallback: str) -> str:
-    """Return the language of a text, or the fallback if the text is inconclusive."""
-    return _detect_in_head(text[:_HEAD_CHARS].lower(), fallback)
+def detect_language(text: str, *, fallback: str, min_hits: int = MIN_HITS) -> str:
+    """Return the language of a text, or the fallback if the text is inconclusive.
+
+    In Latin script, ``min_hits`` stop words or letters of its own are conclusive.
+    """
+    return _detect_in_head(text[:_HEAD_CHARS].lower(), fallback, min_hits)
 
 
 def is_possible_language(text: str, language: str) -> bool:
@@ -41,10 +44,10 @@ def is_possible_language(text: str, language: str) -> bool:
 
 
 @text_lru_cache(_CACHE_SIZE)
-def _detect_in_head(head: str, fallback: str) -> str:
+def _detect_in_head(head: str, fallback: str, min_hits: int) -> str:
     if head.isascii():
         likely = fallback if is_possible_language(head, fallback) else list_languages()[0]
-        return _detect_by_stop_words(_LATIN_WORD.findall(head), {}, likely)
+        return _detect_by_stop_words(_LATIN_WORD.findall(head), {}, likely, min_hits)
     if _NOT_LATIN.search(head):
         by_script = _detect_by_script(head, fallback)
         if by_script:
@@ -54,7 +57,7 @@ def _detect_in_head(head: str, fallback: str) -> str:
     for letter in filter(languages.__contains__, head):
         language = languages[letter]
         hits[language] = hits.get(language, 0) + 1
-    return _detect_by_stop_words(_WORD.findall(head), hits, fallback)
+    return _detect_by_stop_words(_WORD.findall(head), hits, fallback, min_hits)
 
 
 def _detect_by_script(text: str, fallback: str) -> str | None:
@@ -72,14 +75,16 @@ def _detect_by_script(text: str, fallback: str) -> str | None:
     return None
 
 
-def _detect_by_stop_words(words: list[str], hits: dict[str, int], fallback: str) -> str:
+def _detect_by_stop_words(
+    words: list[str], hits: dict[str, int], fallback: str, min_hits: int
+) -> str:
     for languages in map(_load_stop_words().get, words):
         for language in languages or ():
             hits[language] = hits.get(language, 0) + 1
     if not hits:
         return fallback
     most = max(hits.values())
-    if most < _MIN_HITS or hits.get(fallback) == most:
+    if most < min_hits or hits.get(fallback) == most:
         return fallback
     return next(language for language in list_languages() if hits.get(language) == most)
 

@@ -57,6 +57,8 @@ class LanguageTraits:
     stop_words: frozenset[str] = frozenset()
     reader: Literal["", "ranks", "answers"] = ""
     is_tagged: bool = False
+    ended: str = ""
+    now: str = ""
     has_learned_acts: bool = False
     said: str = "Says: “{}”"
     has_ngrams: bool = False

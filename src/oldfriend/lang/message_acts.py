@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.domain.unicode_text import normalize
+from oldfriend.lang.language_pack import get_traits, list_languages
 
 MessageAct: TypeAlias = Literal["statement", "question", "command", "smalltalk"]
 
@@ -27,6 +28,10 @@ NGRAM_LENGTHS: Final = (2, 3, 4, 5)
 MAX_CHARS: Final = 240
 """Characters of a message that are looked at, from its end: who tells and asks, asks last."""
 CACHE_SIZE: Final = 256
+WORD_PLACES: Final = 1 << 19
+"""The words learned from are kept as a set of bits, each at a hash of its language and itself."""
+MIN_KNOWN: Final = 0.5
+"""More of a text's words must be of one language for it to be in that language."""
 WEIGHTS_FILE: Final = Path(__file__).parent / "message_acts.npz"
 ACCENTS: Final = re.compile("[\u0300-\u036f]")
 WORD: Final = re.compile(r"[\u2e80-\U0003ffff]|[^\W_\u2e80-\U0003ffff]+|[^\w\s?\uff1f\xbf]")
@@ -41,6 +46,39 @@ def classify_act(text: str) -> Mapping[MessageAct, float]:
     likely = np.exp(summed - summed.max())
     shares = (likely / likely.sum()).tolist()
     return MappingProxyType(dict(zip(ACTS, shares, strict=True)))
+
+
+@text_lru_cache(CACHE_SIZE)
+def is_in_learned_language(text: str) -> bool:
+    """Tell whether most words of a text, if any, are of one of the languages learned from."""
+    words, learned = list_words(text), load_words()
+    return not words or any(
+        sum(bool(learned[hash_word(language, word)]) for word in words) > MIN_KNOWN * len(words)
+        for language in list_learned_languages()
+    )
+
+
+def list_learned_languages() -> list[str]:
+    """List the languages that the acts were learned from."""
+    return [code for code in list_languages() if get_traits(code).has_learned_acts]
+
+
+def list_words(text: str) -> list[str]:
+    """List the words of a text as they are written but for capitals, without numbers and marks."""
+    folded = normalize("NFC", text[-MAX_CHARS:].lower())
+    return [word for word in WORD.findall(folded) if word[0].isalpha()]
+
+
+def hash_word(language: str, word: str) -> int:
+    """Return the place of a language's word in the set of those learned from."""
+    return zlib.crc32(f"{language} {word}".encode("utf-8", "surrogatepass")) % WORD_PLACES
+
+
+@cache
+def load_words() -> npt.NDArray[np.uint8]:
+    """Return the set of the words learned from: 1 at the place of each, else 0."""
+    with np.load(WEIGHTS_FILE) as stored:
+        return np.unpackbits(stored["words"])
 
 
 @cache

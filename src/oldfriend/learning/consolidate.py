@@ -26,6 +26,7 @@ from oldfriend.learning.extraction import (
     ExtractionInput,
     Quote,
 )
+from oldfriend.learning.follow_up_quotes import add_follow_up_quotes
 from oldfriend.learning.resolution import Resolution, ResolutionState, resolve_extraction
 from oldfriend.learning.rule_extraction.ended_states import build_termination
 from oldfriend.learning.rule_extraction.simple_statements import (
@@ -41,10 +42,8 @@ from oldfriend.learning.validate import (
     validate_extraction,
 )
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.belief_embeddings import save_belief_vectors
 from oldfriend.memory.deletion.tombstones import format_belief_words, format_quote_keys
-from oldfriend.memory.derived_cascade import cascade_retraction
-from oldfriend.memory.derived_evidence import rederive_evidence
+from oldfriend.memory.derived_evidence import cascade_retraction, rederive_evidence
 from oldfriend.memory.evidence import add_evidence, withdraw_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.journal import Provenance, get_memory_version, record_decision
@@ -58,6 +57,7 @@ from oldfriend.memory.segments import (
     find_segment,
     set_segment_status,
 )
+from oldfriend.memory.vectors import save_belief_vectors
 from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.intent import split_sentences
 
@@ -211,6 +211,9 @@ async def resolve_and_write(
     batch: BatchReading | None,
 ) -> ConsolidationResult:
     """Validate and resolve what was extracted, and write the result."""
+    if not extraction.is_by_model:
+        async with deps.db.begin_read() as tx:
+            extraction = await add_follow_up_quotes(tx, deps.index_cache, context, extraction)
     checked = await asyncio.to_thread(
         validate_extraction,
         extraction,

@@ -1,18 +1,20 @@
-"""Eager extraction: reads new messages at once, before rules answer a question from beliefs.
+"""Eager extraction: reads new messages at once, before beliefs are listed or answered from.
 
-So a person who says where they live and then asks for it gets the answer in the same conversation.
-If this fails, the job stays scheduled and the segment is read later.
+So a person who says where they live and then asks for it gets the answer at once, in whichever
+conversation. If this fails, the job stays scheduled and the segment is read later.
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.db.database import Database
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.errors import OldfriendError
+from oldfriend.domain.ids import PersonId, SessionId
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
-from oldfriend.memory.messages import list_recent_messages
-from oldfriend.memory.segments import list_uncut_spans
+from oldfriend.memory.message_log import get_last_seq, list_recent_messages
+from oldfriend.memory.segments import list_uncut_spans, list_waiting_segments
 from oldfriend.turn.intent import perceive
 from oldfriend.turn.turn_outcome import Utterance
 
@@ -20,32 +22,71 @@ TIMEOUT_S: Final = 5.0
 """Seconds that the answer waits; then it uses what was extracted by then."""
 MAX_SESSION_MESSAGES: Final = 60
 """Maximum number of recent messages that are searched for unread statements."""
+MAX_UNREAD_MESSAGES: Final = 1000
+"""The newest messages of a person, among which sessions that are not read yet are looked for."""
 
 
 async def extract_before_reply(app: AppContext, utterance: Utterance) -> None:
-    """Have rules extract this session's statements if the person asks for beliefs.
+    """Have rules extract what was said if the person asks for beliefs.
 
     Without effect if a model is configured: it extracts on its own schedule, and the model that
     replies sees the session.
     """
     if app.models or not perceive(utterance.own_words, utterance.addressee).is_asking_for_beliefs:
         return
-    if not await has_unread_statements(app.db, utterance):
+    session = utterance.message.session
+    is_told = await has_unread_statements(app.db, utterance)
+    await extract_unread(
+        app,
+        utterance.person.id,
+        first=session if is_told else None,
+        left_out=() if is_told else (session,),
+    )
+
+
+async def extract_unread(
+    app: AppContext,
+    person: PersonId,
+    *,
+    first: SessionId | None = None,
+    left_out: Sequence[SessionId] = (),
+) -> None:
+    """Have rules read the newest messages that are not read yet, within a few seconds.
+
+    The session ``first`` is read before others. Without effect if a model is configured.
+    """
+    if app.models or not app.settings.memory.forms:
         return
     try:
         async with asyncio.timeout(TIMEOUT_S):
-            session = utterance.message.session
-            for segment in await schedule_learning(
-                app.db,
-                app.clock,
-                app.settings,
-                utterance.person.id,
-                cut_reason="asked",
-                session=session,
-            ):
-                await consolidate_segment(app, utterance.person.id, segment.id)
+            async with app.db.begin_read() as tx:
+                sessions = await list_unread_sessions(tx, person)
+            for session in sorted(sessions, key=lambda each: each != first):
+                if session not in left_out:
+                    await extract_session(app, person, session)
+            async with app.db.begin_read() as tx:
+                newest = await get_last_seq(tx, person) - MAX_UNREAD_MESSAGES
+                waiting = await list_waiting_segments(tx, person)
+            for segment in waiting:
+                if segment.last_seq > newest:
+                    await consolidate_segment(app, person, segment.id)
     except (TimeoutError, OldfriendError):
         return
+
+
+async def list_unread_sessions(tx: Transaction, person: PersonId) -> list[SessionId]:
+    """List the sessions in which the person said something that is in no segment yet."""
+    newest = await get_last_seq(tx, person) - MAX_UNREAD_MESSAGES
+    uncut = await list_uncut_spans(tx, person, after=max(newest, 0))
+    return [*dict.fromkeys(each.session for each in uncut if each.turns)]
+
+
+async def extract_session(app: AppContext, person: PersonId, session: SessionId) -> None:
+    """Cut what is not read yet of a session, and have rules read it."""
+    for segment in await schedule_learning(
+        app.db, app.clock, app.settings, person, cut_reason="asked", session=session
+    ):
+        await consolidate_segment(app, person, segment.id)
 
 
 async def has_unread_statements(db: Database, utterance: Utterance) -> bool:

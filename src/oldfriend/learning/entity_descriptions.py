@@ -12,7 +12,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import MemoryState
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.learning.extraction_schema import TEXT, array_schema, object_schema
 from oldfriend.learning.field_parsers import parse_object, parse_text, parse_texts
 from oldfriend.learning.reflection_runner import (
@@ -28,7 +28,7 @@ from oldfriend.learning.validation.thought_grounding import is_grounded
 from oldfriend.learning.validation.tone import check_tone
 from oldfriend.learning.validation.tone_of_judgment import check_description_judgement
 from oldfriend.llm.model import CompletionRequest, PromptTurn
-from oldfriend.memory.descriptions import (
+from oldfriend.memory.derived_evidence import (
     DescriptionCandidate,
     list_description_candidates,
     save_description,

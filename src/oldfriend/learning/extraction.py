@@ -24,8 +24,7 @@ from oldfriend.domain.memories import (
     RelationType,
     Subject,
 )
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person
 
 DEFAULT_LANGUAGE: Final = "en"
 """Language of a segment in which nothing was said."""

@@ -10,8 +10,7 @@ from typing import Final
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.memories import Entity, Memory, MemoryState
-from oldfriend.domain.messages import Message
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.messages import Message, TrustClass
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.memory_context import format_speaker

@@ -156,7 +156,7 @@ OTHER_PARTS: Final[Mapping[str, Schema]] = {
             {
                 "phrase": TEXT,
                 "energy": {"type": "integer", "minimum": 0, "maximum": 10},
-                "signal": nullable_schema(enum_schema(MoodSignal)),
+                "signal": enum_schema(MoodSignal),
             },
             required=["phrase", "energy"],
         )

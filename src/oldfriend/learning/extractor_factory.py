@@ -23,7 +23,7 @@ from oldfriend.learning.similarity import ClaimOrMemory
 from oldfriend.learning.tagged_facts import add_tagged_facts
 from oldfriend.llm.embedding import Embedder, Vectors
 from oldfriend.llm.model import LanguageModel
-from oldfriend.llm.tagging import FactTagger
+from oldfriend.llm.reading import FactTagger
 from oldfriend.memory.segments import Segment
 from oldfriend.usage.model_calls import CallContext
 

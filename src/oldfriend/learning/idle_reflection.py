@@ -20,7 +20,7 @@ from oldfriend.learning.reflection_context import (
 from oldfriend.learning.reflection_output import IdeaKind
 from oldfriend.learning.reflection_runner import ReflectionDeps, ReflectionTask, run_reflection
 from oldfriend.learning.validation.reflection_checks import IdeaRules
-from oldfriend.memory.beliefs import list_rejected_memories
+from oldfriend.memory.belief_views import list_rejected_memories
 from oldfriend.memory.journal import has_corrections_since
 from oldfriend.memory.reflection_log import (
     ReflectionRecord,

@@ -15,7 +15,7 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import DAY, MINUTE, SECOND, Clock, Micros
 from oldfriend.domain.errors import BrokenOutput, ModelError, ModelRefusal, NotFound
 from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId, TurnId
-from oldfriend.domain.people import SESSION_IDLE_GAP
+from oldfriend.domain.messages import SESSION_IDLE_GAP
 from oldfriend.learning.consolidate import ConsolidationResult, consolidate_together
 from oldfriend.learning.extractor_factory import (
     IMPORT_CUT,
@@ -38,21 +38,23 @@ from oldfriend.learning.segmentation import (
     get_turn_limit,
 )
 from oldfriend.learning.summary_rollup import roll_up, select_for_rollup
-from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.expiry import expire_overdue, find_next_expiry
-from oldfriend.memory.learning_threshold import count_uncut_turns, find_learning_threshold
-from oldfriend.memory.messages import get_message
+from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.receipts import delete_expired_traces, find_next_trace_expiry
 from oldfriend.memory.reflection_log import (
     clamp_future_reflections,
     delete_expired_transcripts,
+    expire_questions,
     find_next_transcript_expiry,
 )
 from oldfriend.memory.segments import (
     CutReason,
     Segment,
     count_segments_up_to,
+    count_uncut_turns,
+    find_learning_threshold,
     find_segment,
     list_uncut_spans,
     list_waiting_segments,
@@ -60,7 +62,6 @@ from oldfriend.memory.segments import (
     reopen_segments,
     set_segment_status,
 )
-from oldfriend.memory.thoughts import expire_questions
 from oldfriend.queues.jobs_table import find_first_due, find_first_job, list_queued_people
 from oldfriend.queues.queue import reschedule_jobs
 from oldfriend.queues.scheduled_jobs import (

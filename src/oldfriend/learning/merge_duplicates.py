@@ -21,11 +21,11 @@ from oldfriend.learning.candidate_pairs import list_candidate_pairs
 from oldfriend.learning.llm_dedup_judge import PROMPT, judge_duplicate
 from oldfriend.learning.similarity import EmbeddedTexts, classify_pair
 from oldfriend.llm.model import LanguageModel
-from oldfriend.memory.belief_embeddings import load_belief_vectors
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.evidence import list_object_evidence, move_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.vectors import load_belief_vectors
 from oldfriend.search.belief_score import score_belief
 
 RULES_AUTHOR: Final = "merge/1"

@@ -17,14 +17,13 @@ from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import MemoryState
-from oldfriend.domain.messages import estimate_tokens
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person, estimate_tokens
 from oldfriend.learning.reflection_output import build_ideas_schema
 from oldfriend.learning.segment_loader import build_nearness_measure
 from oldfriend.llm.model import CompletionRequest, PromptTurn, Purpose
-from oldfriend.memory.belief_embeddings import BeliefVectors, load_belief_vectors
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.people import get_companion, get_person_by_id
+from oldfriend.memory.vectors import BeliefVectors, load_belief_vectors
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.search.types import multiply
 from oldfriend.turn.memory_context import format_iso_day

@@ -37,15 +37,16 @@ from oldfriend.learning.validation.reflection_checks import (
 )
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.model import CompletionRequest, LanguageModel
-from oldfriend.memory.belief_embeddings import save_belief_vectors
-from oldfriend.memory.beliefs import get_memory_state
-from oldfriend.memory.corrections import list_mentioned_entities
-from oldfriend.memory.deletion.concurrent_turns import has_all_sources
+from oldfriend.memory.belief_corrections import list_mentioned_entities
+from oldfriend.memory.belief_views import get_memory_state
+from oldfriend.memory.core_blocks import Proposal, suggest
+from oldfriend.memory.deletion.audit_log import has_all_sources
 from oldfriend.memory.derived_evidence import derive_evidence
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.reflection_log import (
+    QUESTION_KEY,
     ReflectionKind,
     ReflectionRecord,
     ReflectionTranscript,
@@ -53,8 +54,7 @@ from oldfriend.memory.reflection_log import (
     save_reflection_record,
     sum_reflection_usage,
 )
-from oldfriend.memory.suggestions import Proposal, suggest
-from oldfriend.memory.thoughts import QUESTION_KEY
+from oldfriend.memory.vectors import save_belief_vectors
 from oldfriend.prompts.prompt import join_prompt_ids
 from oldfriend.turn.structured_output import complete_structured
 

@@ -14,7 +14,7 @@ from typing import Final
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import load_deletion_filter
 from oldfriend.app.recorded_models import build_background_model
-from oldfriend.app.usage_accounting import UsageAccount
+from oldfriend.app.spend_limits import UsageAccount
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, get_start_of_day
 from oldfriend.domain.errors import BrokenOutput, ModelMisconfigured

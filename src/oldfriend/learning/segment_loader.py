@@ -26,7 +26,7 @@ from oldfriend.learning.resolution.claim_matching import EVENT_WINDOW
 from oldfriend.learning.resolution.resolution_state import ResolutionContext
 from oldfriend.learning.rule_extraction.simple_statements import parse_new_role
 from oldfriend.learning.similarity import Vector
-from oldfriend.memory.beliefs import (
+from oldfriend.memory.belief_views import (
     list_entities,
     list_memories,
     list_merged_memories,

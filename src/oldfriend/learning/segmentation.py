@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import MAX_CLOCK_SKEW, Micros
 from oldfriend.domain.ids import PersonId, SessionId
-from oldfriend.domain.people import (
+from oldfriend.domain.messages import (
     MAX_SESSION_MESSAGES,
     MAX_SESSION_TOKENS,
     SESSION_IDLE_GAP,

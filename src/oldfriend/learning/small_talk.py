@@ -9,7 +9,7 @@ from typing import Final
 
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
-from oldfriend.lang.message_acts import classify_act
+from oldfriend.lang.message_acts import classify_act, is_in_learned_language
 from oldfriend.learning.validation.cue_words import fold_characters, list_all_cue_words
 
 MIN_PROBABILITY: Final = 0.8
@@ -36,12 +36,14 @@ def is_empty(message: Message, before: Message | None) -> bool:
     """Return whether a message only asks, greets or thanks.
 
     What follows a question of the companion may be its answer, however short, and a lone word of
-    grief or joy is read by itself.
+    grief or joy is read by itself. A message whose language nobody has recognized is said to be in
+    that of its chat, so its words are asked, too.
     """
     if (
         message.trust != "person"
         or not get_traits(message.language).has_learned_acts
         or len(message.text) > MAX_CHARS
+        or not is_in_learned_language(message.text)
     ):
         return False
     folded = fold_characters(message.text)

@@ -17,7 +17,7 @@ from oldfriend.domain.ids import ObjectId, PersonId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Summary
 from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
-from oldfriend.memory.beliefs import list_summaries
+from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
 from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.prompts.prompt import get_prompt

@@ -3,8 +3,10 @@
 Only for reading without a model. What rules have read from the same words is not said again.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
@@ -13,7 +15,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
-from oldfriend.llm.tagging import FactTagger, TaggedClause
+from oldfriend.llm.reading import FactTagger, TaggedClause
 from oldfriend.turn.injection_detection import detect_injection
 
 MIN_SCORE: Final = 0.5
@@ -83,20 +85,25 @@ def list_tagged_claims(
         clause
         for clause in clauses
         if clause.score >= MIN_SCORE
+        and not tells_what_ended(message.text[clause.start : clause.end], message.language)
         and not is_command(message.text[clause.start : clause.end])
         and not is_read_by_rules(message, clause, read)
     ]
     for start, end in list_passages(clauses):
         if any(start <= clause.start and clause.end <= end for clause in picked):
-            words = message.text[start:end]
-            yield Claim(
-                kind="fact",
-                key=QUOTE_KEY,
-                value=words,
-                text=get_traits(message.language).said.format(words),
-                quotes=(Quote(message=message.id, text=words),),
-                confidence=CONFIDENCE,
-            )
+            yield build_quote_claim(message, message.text[start:end])
+
+
+def build_quote_claim(message: Message, words: str) -> Claim:
+    """Build the claim that quotes words of a message."""
+    return Claim(
+        kind="fact",
+        key=QUOTE_KEY,
+        value=words,
+        text=get_traits(message.language).said.format(words),
+        quotes=(Quote(message=message.id, text=words),),
+        confidence=CONFIDENCE,
+    )
 
 
 def list_passages(clauses: Iterable[TaggedClause]) -> list[tuple[int, int]]:
@@ -122,6 +129,20 @@ def list_passages(clauses: Iterable[TaggedClause]) -> list[tuple[int, int]]:
 def is_command(words: str) -> bool:
     """Tell whether a clause may rather order something than tell it."""
     return classify_act(words)["command"] >= MIN_COMMAND
+
+
+def tells_what_ended(words: str, language: str) -> bool:
+    """Tell whether a clause only tells what is so no more: "I used to work at the docks."."""
+    ended, now = load_ended_patterns(language)
+    return ended.search(words) is not None and now.search(words) is None
+
+
+@cache
+def load_ended_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compile how a language tells what has ended, and what is so instead."""
+    traits = get_traits(language)
+    ended, now = (re.compile(each or "(?!)", re.IGNORECASE) for each in (traits.ended, traits.now))
+    return ended, now
 
 
 def is_read_by_rules(message: Message, clause: TaggedClause, claims: Iterable[Claim]) -> bool:

@@ -1,11 +1,11 @@
 """Language model protocol: requests, completions and call records."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, TypeAlias
 
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import estimate_tokens
+from oldfriend.domain.messages import estimate_tokens, sanitize_json, sanitize_text
 
 Purpose = Literal[
     "reply",
@@ -136,6 +136,14 @@ class TokenUsage:
     output: int = 0
 
 
+def sanitize_call(call: ToolCall) -> ToolCall:
+    """Replace what no database can store in a call's texts."""
+    arguments = {sanitize_text(key): sanitize_json(each) for key, each in call.arguments.items()}
+    return replace(
+        call, id=sanitize_text(call.id), name=sanitize_text(call.name), arguments=arguments
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     """Response of a model.
@@ -152,6 +160,12 @@ class Completion:
     audio_s: float | None = None  # seconds of audio transcribed or spoken; None: none, or unknown
     is_truncated: bool = False  # it ended at its token limit
     echo: JsonValue = None
+
+    def __post_init__(self) -> None:
+        """Replace what no database can store: half a character would block all that follows."""
+        object.__setattr__(self, "text", sanitize_text(self.text))
+        object.__setattr__(self, "calls", tuple(map(sanitize_call, self.calls)))
+        object.__setattr__(self, "echo", sanitize_json(self.echo))
 
     @property
     def turn(self) -> PromptTurn:

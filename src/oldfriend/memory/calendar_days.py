@@ -11,9 +11,8 @@ from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.memories import Memory, Summary
-from oldfriend.memory.beliefs import MEMORY_COLUMNS, SUMMARY_COLUMNS
-from oldfriend.memory.change_stats import QUARTER_HOUR
-from oldfriend.memory.serialization import from_row
+from oldfriend.memory.belief_views import MEMORY_COLUMNS, SUMMARY_COLUMNS, from_row
+from oldfriend.memory.journal import QUARTER_HOUR
 
 FUTURE_SQL: Final = ", ".join(f"'{kind}'" for kind in sorted(FUTURE_KINDS))
 

@@ -13,7 +13,7 @@ from oldfriend.domain.memories import JournalEntry, ObjectKind
 from oldfriend.domain.messages import Message
 from oldfriend.memory.journal import JOURNAL_COLUMNS as CHANGE_COLUMNS
 from oldfriend.memory.journal import parse_journal_row
-from oldfriend.memory.messages import MESSAGE_COLUMNS, MESSAGE_TABLES, parse_message_row
+from oldfriend.memory.message_log import MESSAGE_COLUMNS, MESSAGE_TABLES, parse_message_row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.domain.clock import HOUR, Micros
 from oldfriend.domain.ids import MessageId, PersonId, TurnId
 from oldfriend.domain.messages import Message
-from oldfriend.memory.messages import MESSAGE_COLUMNS, MESSAGE_TABLES, parse_message_row
+from oldfriend.memory.message_log import MESSAGE_COLUMNS, MESSAGE_TABLES, parse_message_row
 
 MAX_SEARCH_WORDS: Final = 8
 """Further words of a search are ignored."""

@@ -7,7 +7,7 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import QUOTE_KEY, Entity, Memory, Summary
-from oldfriend.memory.beliefs import build_memory_not_found_error
+from oldfriend.memory.belief_views import build_memory_not_found_error
 from oldfriend.memory.journal import list_object_journal
 from oldfriend.memory.people import lock_person
 

@@ -11,7 +11,7 @@ from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import Memory, MemoryState
-from oldfriend.memory.beliefs import list_facts_with_end, list_memories, list_memories_by_key
+from oldfriend.memory.belief_views import list_facts_with_end, list_memories, list_memories_by_key
 from oldfriend.memory.journal import Provenance, record_decision
 
 GRACE_PERIOD: Final = 2 * DAY

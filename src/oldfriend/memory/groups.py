@@ -11,7 +11,7 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import ChatId, PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.memory.identities import assign_identity, find_identity, unlink_identities
 from oldfriend.memory.people import PERSON_P_COLUMNS, format_group_channel, parse_person_row
 

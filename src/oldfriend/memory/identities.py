@@ -13,7 +13,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.db.stored_tables import EXPORTED_TABLES
 from oldfriend.domain.clock import MAX_CLOCK_SKEW, MINUTE, Micros
 from oldfriend.domain.ids import PersonId, new_id
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.memory.people import PERSON_P_COLUMNS, parse_person_row
 
 CODE_DIGITS: Final = 6

@@ -13,7 +13,7 @@ from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import BatchId, PersonId, SegmentId, new_id
 from oldfriend.domain.messages import sanitize_text
-from oldfriend.memory.derived_cascade import cascade_retraction
+from oldfriend.memory.derived_evidence import cascade_retraction
 from oldfriend.memory.evidence import remove_batch_evidence
 from oldfriend.memory.journal import Provenance
 from oldfriend.memory.people import lock_person

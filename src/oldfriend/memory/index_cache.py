@@ -7,23 +7,31 @@ counters on the person's row, so an index is never older than the transaction th
 One person's index is refreshed by one task at a time, and is out of the cache meanwhile, so that a
 cancelled task leaves nothing half read. Nothing may be awaited between getting an index and the end
 of the search in it, because the next task changes it.
+
+Of beliefs only new decisions, evidence and vectors are read; after a deletion, all are.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.domain.ids import PersonId
-from oldfriend.memory.belief_cache import CachedBeliefs, load_cached_beliefs
-from oldfriend.memory.vectors import list_vector_models
+from oldfriend.domain.ids import MemoryId, PersonId
+from oldfriend.domain.memories import MemoryState
+from oldfriend.domain.text_cache import clear_text_caches
+from oldfriend.memory.belief_views import (
+    list_entities,
+    list_evidence_stats_since,
+    list_memories_changed_since,
+)
+from oldfriend.memory.vectors import BeliefVectors, list_vector_models, load_belief_vectors
 from oldfriend.search import (
     BeliefIndex,
     PersonIndex,
@@ -31,6 +39,87 @@ from oldfriend.search import (
     encode_document_terms,
     is_current_encoding,
 )
+
+MAX_IDS_PER_QUERY: Final = 400
+"""Up to this many vectors are loaded by id; for more, all are loaded."""
+
+
+@dataclass(slots=True)
+class CachedBeliefs:
+    """One person's belief index, and the counters up to which it was read."""
+
+    index: BeliefIndex = field(default_factory=BeliefIndex)
+    rewritten: int = 0
+    last_change: int = 0
+    weighed: int = 0
+    nbytes: int = 0  # as of its last use
+
+
+class MemoryCounters(NamedTuple):
+    """Counters on the person's row that show deletions, new decisions and changed evidence."""
+
+    rewritten: int
+    last_change: int
+    weighed: int
+
+
+async def load_cached_beliefs(
+    tx: Transaction, person: PersonId, model: str | None, cached: CachedBeliefs | None
+) -> CachedBeliefs:
+    """Return the beliefs as of this transaction, updating the cached ones where possible."""
+    rewritten, last_change, weighed = await load_counters(tx, person)
+    if cached is None or cached.rewritten != rewritten or cached.last_change > last_change:
+        if cached is not None:
+            clear_text_caches()  # something was deleted, perhaps by another process
+        cached = CachedBeliefs(rewritten=rewritten)
+    elif (cached.last_change, cached.weighed) == (last_change, weighed):
+        return cached
+    if cached.last_change != last_change:
+        await apply_new_entries(tx, person, cached)
+    if cached.weighed != weighed:
+        cached.index.update_stats(await list_evidence_stats_since(tx, person, cached.weighed))
+    if model is not None:
+        lacking = cached.index.list_unembedded()
+        cached.index.set_vectors(await load_missing_vectors(tx, person, model, lacking))
+    cached.last_change, cached.weighed = last_change, weighed
+    cached.nbytes = cached.index.nbytes
+    return cached
+
+
+async def load_counters(tx: Transaction, person: PersonId) -> MemoryCounters:
+    """Return the counters of a person, zeros if the person does not exist."""
+    row = await tx.row(
+        "SELECT rewritten, last_change, weighed FROM person WHERE id = :person", person=person
+    )
+    return MemoryCounters(0, 0, 0) if row is None else MemoryCounters(*row)
+
+
+async def apply_new_entries(tx: Transaction, person: PersonId, cached: CachedBeliefs) -> None:
+    """Apply the decisions since the last read; ended beliefs are dropped unless superseded."""
+    decided = await list_memories_changed_since(tx, person, cached.last_change)
+    cached.index.remove([each.memory.id for each in decided])
+    cached.index.upsert([each for each in decided if is_searchable(each)], {})
+    cached.index.entities = await list_entities(tx, person, live=False)
+
+
+def is_searchable(known: MemoryState) -> bool:
+    """Whether a belief may be recalled.
+
+    A note is found through its message until the person has edited it.
+    """
+    memory = known.memory
+    is_of_kind = memory.kind != "note" or memory.is_by_person
+    was_planned = memory.kind == "triple" and memory.status in {"fulfilled", "expired"}
+    return is_of_kind and (memory.is_live or memory.status == "superseded" or was_planned)
+
+
+async def load_missing_vectors(
+    tx: Transaction, person: PersonId, model: str, memories: list[MemoryId]
+) -> BeliefVectors:
+    """Load the vectors of these memories, or of all if these are many."""
+    few = memories if len(memories) <= MAX_IDS_PER_QUERY else None
+    return await load_belief_vectors(tx, person, model, few)
+
 
 INDEX_CACHE_BYTES = 512 * 1024 * 1024
 """About 300,000 messages with their vectors (1.7 kB each), or 1,250,000 quantized ones."""

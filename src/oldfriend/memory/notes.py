@@ -7,10 +7,9 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import Cause, Memory, ObjectLink
-from oldfriend.domain.messages import Message
-from oldfriend.domain.trust import can_be_evidence
+from oldfriend.domain.messages import Message, can_be_evidence
 from oldfriend.domain.unicode_text import normalize
-from oldfriend.memory.beliefs import list_memories
+from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.people import lock_person

@@ -8,13 +8,11 @@ from dataclasses import replace
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.confusable_names import is_confusable, is_group_like
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import ChatId, CompanionId, PersonId, new_id
-from oldfriend.domain.messages import sanitize_text
-from oldfriend.domain.people import Chat, Companion, Person
-from oldfriend.domain.unicode_text import normalize
+from oldfriend.domain.messages import Chat, Companion, Person, sanitize_text
+from oldfriend.domain.unicode_text import is_confusable, is_group_like, normalize
 
 DEFAULT_OWNER_NAME = "owner"
 """The owner's default name; not a common word, because names in questions are looked up."""

@@ -10,7 +10,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId, PersonId, SegmentId, build_min_id
 from oldfriend.domain.memories import JournalEntry, Memory
-from oldfriend.memory.corrections import find_merge_survivor
+from oldfriend.memory.belief_corrections import find_merge_survivor
 from oldfriend.memory.evidence import move_evidence
 from oldfriend.memory.journal import rebuild_views
 

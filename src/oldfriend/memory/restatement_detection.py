@@ -32,6 +32,10 @@ MIN_CONTENT_WORDS: Final = 2
 MAX_VALUE_WORDS: Final = 12
 """Words of a value; anything longer is a story."""
 
+MAX_OPENING_CHARS: Final = 24
+"""Characters in which a correction says that it is one; further on, it is a story of its own."""
+MARKED_CORRECTION: Final = re.compile(r"\*\w[^*]*$")
+"""In chats an asterisk marks the right word; two of them are emphasis."""
 _TOKEN: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+|(?<=\w)['’]s\b")
 
 
@@ -56,6 +60,14 @@ def find_restatement(new: str, old: str, language: str) -> str | None:
         ):
             return new[token.start :].strip()
     return None
+
+
+def has_correction_words(text: str, language: str) -> bool:
+    """Return whether a text begins as a correction: "no, wait"; or "*Regina" in chats."""
+    words = load_restatement_words(language)
+    is_marked = MARKED_CORRECTION.match(text) is not None
+    opening = text[:MAX_OPENING_CHARS].casefold()
+    return is_marked or (words is not None and words.correction.search(opening) is not None)
 
 
 @lru_cache(maxsize=32)

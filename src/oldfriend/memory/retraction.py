@@ -26,7 +26,12 @@ from oldfriend.domain.supersession import (
     list_replacements,
     list_superseders,
 )
-from oldfriend.memory.beliefs import get_memory_state, list_entities, list_memories, list_summaries
+from oldfriend.memory.belief_views import (
+    get_memory_state,
+    list_entities,
+    list_memories,
+    list_summaries,
+)
 from oldfriend.memory.evidence import list_evidence, withdraw_evidence
 from oldfriend.memory.journal import (
     Provenance,

@@ -6,7 +6,7 @@ A session belongs to one chat; memory never asks for it.
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import BatchId, PersonId, SessionId, new_id
-from oldfriend.domain.people import (
+from oldfriend.domain.messages import (
     MAX_SESSION_MESSAGES,
     MAX_SESSION_TOKENS,
     SESSION_IDLE_GAP,

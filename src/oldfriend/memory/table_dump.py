@@ -1,29 +1,221 @@
 """Table dump: stored tables as rows of plain values, for export and restore.
 
-``db.stored_tables`` says which. The imprint of a message can be computed again, so only whether it
-has one is dumped.
+``db.stored_tables`` says which tables. The imprint of a message can be computed again, so only
+whether it has one is dumped.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import json
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
 from oldfriend.db.database import SqlValue, Transaction
-from oldfriend.db.stored_tables import (
-    EXPORTED_TABLES,
-    ColumnKind,
-    StoredTable,
-    parse_columns,
+from oldfriend.db.message_numbers import load_numbers, load_versions, pack_ids, unpack_ids
+from oldfriend.db.stored_tables import EXPORTED_TABLES, ColumnKind, StoredTable, parse_columns
+from oldfriend.domain.codec import (
+    PackedItem,
+    PackedReason,
+    join_details,
+    pack_items,
+    pack_sources,
+    split_details,
+    unpack_items,
+    unpack_sources,
 )
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.portable import (
-    Record,
-    from_portable,
-    restore_receipt_items,
-    restore_trace_details,
-    to_portable,
-)
+from oldfriend.domain.json import JsonValue
 from oldfriend.search.document_terms import encode_document_terms
+
+Record = Mapping[str, SqlValue]
+
+PACKED_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {"receipt": "stood_on", "receipt_trace": "items", "model_call": "shown"}
+)
+"""The packed column of each table that has one."""
+
+
+async def to_portable(tx: Transaction, table: str, record: Record) -> Record:
+    """Return a row as an export has it: ids in place of message numbers, JSON in place of bytes."""
+    if table not in PACKED_COLUMNS:
+        return record
+    column, person = PACKED_COLUMNS[table], PersonId(str(record["person"]))
+    packed = record[column]
+    assert isinstance(packed, bytes)
+    kept = {name: value for name, value in record.items() if name != "terms"}
+    if table == "model_call":
+        unpacked: object = await unpack_ids(tx, person, packed)
+    elif table == "receipt":
+        unpacked = drop_deleted_items(await to_portable_items(tx, person, unpack_sources(packed)))
+    else:
+        items = await to_portable_items(tx, person, unpack_items(packed, str(record["terms"])))
+        names = [str(each["object"]) for each in items]
+        details = join_details("{}", str(record["details"]), names)
+        kept["details"] = json.dumps(details, ensure_ascii=False)
+        unpacked = drop_deleted_items(items)
+    return {**kept, column: json.dumps(unpacked, ensure_ascii=False)}
+
+
+def drop_deleted_items(items: Iterable[dict[str, object]]) -> list[dict[str, object]]:
+    """Drop the items of messages that are gone."""
+    return [each for each in items if each["object"]]
+
+
+async def from_portable(tx: Transaction, table: str, record: Record) -> Record:
+    """Return a row of an export as its table has it. Raises ValueError if it cannot be read."""
+    if table not in PACKED_COLUMNS:
+        return record
+    column, person = PACKED_COLUMNS[table], PersonId(str(record["person"]))
+    unpacked = json.loads(str(record[column]))
+    if table == "model_call":
+        return {**record, column: await pack_ids(tx, person, unpacked)}
+    items = await parse_portable_items(tx, person, unpacked)
+    names = [str(each["object"]) for each in unpacked]
+    lasting, temporary = split_details(parse_details(record), names)
+    if table == "receipt":
+        return {**record, column: pack_sources(items), "details": lasting}
+    packed, terms = pack_items(items)
+    return {**record, column: packed, "terms": terms, "details": temporary}
+
+
+def parse_details(record: Record) -> Mapping[str, JsonValue]:
+    """Parse the details of a receipt or trace. Raises ValueError, TypeError."""
+    details = json.loads(str(record["details"]))
+    if not isinstance(details, dict):
+        raise TypeError("the details of a reply cannot be read")
+    return details
+
+
+async def to_portable_items(
+    tx: Transaction, person: PersonId, items: Sequence[PackedItem]
+) -> list[dict[str, object]]:
+    """Return items as an export has them; a message that is gone has an empty id."""
+    versions = await load_versions(tx, person, [item.reference for item in items])
+    portable: list[dict[str, object]] = []
+    for item in items:
+        reference = item.reference
+        if isinstance(reference, int):
+            name, version = versions.get(reference, ("", 0))
+        else:
+            name, version = reference, item.version
+        portable.append(
+            {
+                "kind": "memory" if item.is_memory else "message",
+                "object": name,
+                "version": version,
+                "used": item.is_used,
+                "score": item.score,
+                "why": [why._asdict() for why in item.reasons],
+                "is_cited": item.is_cited,
+            }
+        )
+    return portable
+
+
+async def parse_portable_items(
+    tx: Transaction, person: PersonId, portable: Iterable[Mapping[str, object]]
+) -> list[PackedItem]:
+    """Parse items of an export."""
+    portable = list(portable)
+    messages = [str(each["object"]) for each in portable if each["kind"] == "message"]
+    numbers = await load_numbers(tx, person, messages)
+    return [parse_portable_item(each, numbers) for each in portable]
+
+
+def parse_portable_item(
+    portable: Mapping[str, object], numbers: Mapping[tuple[str, int], int]
+) -> PackedItem:
+    """Parse one item of an export. Raises ValueError if it cannot be read."""
+    match portable:
+        case {
+            "kind": str(kind),
+            "object": str(name),
+            "version": int(version),
+            "used": used,
+            "score": int(score) | float(score),
+            "why": list(why),
+            **more,
+        }:
+            number = numbers.get((name, version)) if kind == "message" else None
+            cited = more.get("is_cited")
+            return PackedItem(
+                is_memory=kind == "memory",
+                reference=name if number is None else number,
+                version=version if number is None else 0,
+                is_used=bool(used),
+                score=score,
+                reasons=tuple(
+                    PackedReason(
+                        each["cause"], tuple(each["words"]), each["name"], each["strength"]
+                    )
+                    for each in why
+                ),
+                is_cited=None if cited is None else bool(cited),
+            )
+    raise ValueError("something that a reply stood on cannot be read")
+
+
+async def restore_trace_details(tx: Transaction, records: Iterable[Record]) -> None:
+    """Write the traces of receipts, each given as a row of an export.
+
+    In exports from before traces were separate, the details of both are in the receipt.
+    """
+    items, terms = pack_items([])
+    details = [(record, split_details(parse_details(record), ())[1]) for record in records]
+    await tx.run_many(
+        """INSERT INTO receipt_trace (receipt, person, details, terms, items)
+           VALUES (:id, :person, :details, :terms, :items)""",
+        [
+            {
+                "id": record["id"],
+                "person": record["person"],
+                "details": temporary,
+                "terms": terms,
+                "items": items,
+            }
+            for record, temporary in details
+            if temporary != "{}"
+        ],
+    )
+
+
+async def restore_receipt_items(tx: Transaction, records: Iterable[Record]) -> None:
+    """Add items to receipts, each given as a row of an export from before items were packed."""
+    by_receipt: dict[tuple[str, str], list[Mapping[str, object]]] = {}
+    for record in records:
+        item = {**record, "why": json.loads(str(record["why"]))}
+        by_receipt.setdefault((str(record["person"]), str(record["receipt"])), []).append(item)
+    for (person, receipt), portable in by_receipt.items():
+        items = await parse_portable_items(tx, PersonId(person), portable)
+        await append_receipt_items(tx, PersonId(person), receipt, items)
+
+
+async def append_receipt_items(
+    tx: Transaction, person: PersonId, receipt: str, items: Sequence[PackedItem]
+) -> None:
+    """Append items to a receipt and its trace."""
+    row = await tx.row(
+        "SELECT items, terms FROM receipt_trace WHERE person = :person AND receipt = :receipt",
+        person=person,
+        receipt=receipt,
+    )
+    all_items = [*(unpack_items(*row) if row is not None else ()), *items]
+    packed, terms = pack_items(all_items)
+    await tx.run(
+        "UPDATE receipt SET stood_on = :stood_on WHERE person = :person AND id = :receipt",
+        person=person,
+        receipt=receipt,
+        stood_on=pack_sources(all_items),
+    )
+    await tx.run(
+        """INSERT INTO receipt_trace (receipt, person, details, terms, items)
+           VALUES (:receipt, :person, '{}', :terms, :items)
+           ON CONFLICT (receipt) DO UPDATE SET terms = excluded.terms, items = excluded.items""",
+        receipt=receipt,
+        person=person,
+        terms=terms,
+        items=packed,
+    )
+
 
 DumpColumnType = Literal["text", "text?", "int", "int?", "real"]  # with "?" it may be NULL
 

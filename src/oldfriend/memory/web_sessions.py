@@ -18,7 +18,7 @@ from oldfriend.domain.clock import DAY, MAX_CLOCK_SKEW, MINUTE, SECOND, Micros
 from oldfriend.domain.errors import NotFound, TooManyAttempts
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId, new_id
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.memory.people import PERSON_P_COLUMNS, parse_person_row
 
 Scope = Literal["read", "write", "admin"]

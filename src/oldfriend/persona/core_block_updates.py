@@ -11,19 +11,17 @@ from oldfriend.memory.core_blocks import (
     BlockName,
     CoreBlock,
     StyleAction,
+    Suggestion,
+    apply_suggestion,
+    delete_suggestion,
     get_block_text,
+    get_pending_suggestion,
     list_block_versions,
+    resolve_suggestion,
     write_block,
     write_style,
 )
 from oldfriend.memory.people import lock_person
-from oldfriend.memory.suggestions import (
-    Suggestion,
-    apply_suggestion,
-    delete_suggestion,
-    get_pending_suggestion,
-    resolve_suggestion,
-)
 from oldfriend.prompts.starter_personas import StarterPersona
 
 

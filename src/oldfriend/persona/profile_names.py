@@ -9,7 +9,7 @@ from oldfriend.domain.clock import Clock, get_zone
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Companion, Person
+from oldfriend.domain.messages import Companion, Person
 from oldfriend.memory.people import (
     ensure_companion,
     get_person_by_id,

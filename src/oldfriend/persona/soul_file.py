@@ -12,7 +12,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.memory.global_persona import (
+from oldfriend.memory.core_blocks import (
     MAX_PERSONA_LENGTH,
     list_persona_versions,
     save_global_persona,

@@ -9,10 +9,9 @@ from oldfriend.domain.memories import Entity, EvidenceStats, JournalObject, Memo
 from oldfriend.domain.messages import Message
 from oldfriend.memory.derived_evidence import list_premises
 from oldfriend.memory.receipts import MemoryUsage
-from oldfriend.memory.thoughts import is_question
-from oldfriend.presenters.evidence import evidence_as_text
-from oldfriend.presenters.formatting import format_date, format_datetime, to_one_line
-from oldfriend.presenters.messages import format_message
+from oldfriend.memory.reflection_log import is_question
+from oldfriend.presenters.base_schema import format_date, format_datetime, to_one_line
+from oldfriend.presenters.message_schemas import evidence_as_text, format_message
 
 
 def format_belief_line(belief: JournalObject, *, zone: str, now: Micros | None = None) -> str:

@@ -6,11 +6,11 @@ from typing import Final
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import Entity, JournalEntry, Memory, Summary
-from oldfriend.forgetting.forget import ForgetPreview, ForgetReport
+from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
+from oldfriend.memory.deletion.audit_log import CleanupResult
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
-from oldfriend.memory.deletion.pending_cleanups import CleanupResult
-from oldfriend.presenters.formatting import format_count, to_one_line
+from oldfriend.presenters.base_schema import format_count, to_one_line
 
 MAX_SHOWN: Final = 8
 """How many lines of a kind are shown as text."""

@@ -230,16 +230,16 @@ async def list_turn_notices(tx: Transaction, chat: str, turn: TurnId) -> tuple[J
     return await list_group_jobs(tx, "inbox", chat, build_notice_group(turn))
 
 
-async def record_draft_key(tx: Transaction, turn: Sequence[Job], key: str) -> None:
-    """Record the key of the platform message that shows the reply while it is written."""
-    await update_payload(tx, turn[0], {**turn[0].payload, "shown": key})
+async def record_draft_external_id(tx: Transaction, turn: Sequence[Job], external_id: str) -> None:
+    """Record the platform message that shows the reply while it is written."""
+    await update_payload(tx, turn[0], {**turn[0].payload, "shown": external_id})
 
 
-async def find_draft_key(tx: Transaction, turn: Sequence[Job]) -> str | None:
-    """Return the key of the message that shows the draft of a turn's reply, if any."""
+async def find_draft_external_id(tx: Transaction, turn: Sequence[Job]) -> str | None:
+    """Return the external id of the message that shows the draft of a turn's reply, if any."""
     job = await find_job(tx, "inbox", turn[0].partition, turn[0].seq)
-    key = None if job is None else job.payload.get("shown")
-    return key if isinstance(key, str) else None
+    external_id = None if job is None else job.payload.get("shown")
+    return external_id if isinstance(external_id, str) else None
 
 
 async def withdraw_turn(tx: Transaction, chat: ChatId, turn: TurnId, *, now: Micros) -> bool:

@@ -6,11 +6,12 @@ reply) always share one outcome. Leases are the business of ``queue``.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import MAX_CLOCK_SKEW, MAX_TIME, SECOND, Micros
@@ -384,4 +385,83 @@ def parse_job(row: Row) -> Job:
         isolated_crashes=isolated_crashes,
         is_isolated=bool(is_isolated),
         scheduled_at=scheduled_at,
+    )
+
+
+BASE_DELAY_S = 1.0
+MAX_DELAY_S = 300.0
+
+
+def compute_retry_at(
+    now: Micros, attempts: int, *, jitter: float, min_delay_s: float = 0.0
+) -> Micros:
+    """Return when to retry after this many failed attempts: up to 1, 2, 4 … 300 s from now.
+
+    ``jitter`` (0 to 1) picks the moment within that range, so that jobs that failed together are
+    not retried together. ``min_delay_s`` is the delay that the other side asked for; it is added.
+    """
+    doublings = min(max(attempts - 1, 0), 32)
+    most_s = min(MAX_DELAY_S, BASE_DELAY_S * (1 << doublings))
+    return now + round((min_delay_s + jitter * most_s) * SECOND)
+
+
+QUEUES: Final[tuple[QueueName, ...]] = ("inbox", "outbox", "agenda")
+
+
+OpenCounts: TypeAlias = tuple[int, int, Micros]
+"""Open jobs, how many of them are due, and the due time of the first one."""
+
+NO_OPEN_JOBS: Final[OpenCounts] = (0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStats:
+    """The statistics of one queue."""
+
+    queue: QueueName
+    due: int  # jobs that could run now
+    delayed: int  # jobs that are scheduled for later
+    dead_letters: int  # jobs that are not retried until somebody looks at them
+    leased: int  # partitions with a lease
+    oldest_due_at: Micros | None
+
+
+async def load_queue_stats(tx: Transaction, *, now: Micros) -> list[QueueStats]:
+    """Load the statistics of every queue, even of empty ones."""
+    rows = await tx.rows(
+        """SELECT queue, count(*), count(CASE WHEN due_at <= :now THEN 1 END), min(due_at)
+           FROM letter WHERE parked_at IS NULL GROUP BY queue""",
+        now=now,
+    )
+    open_counts: dict[QueueName, OpenCounts] = {
+        queue: (count, due, first_at) for queue, count, due, first_at in rows
+    }
+    # In this order SQLite reads only the few dead letters; grouped, it would read all jobs
+    dead = await tx.rows("SELECT queue FROM letter WHERE parked_at IS NOT NULL ORDER BY parked_at")
+    dead_letters: Counter[QueueName] = Counter(queue for (queue,) in dead)
+    leased: dict[QueueName, int] = dict(
+        await tx.rows(
+            "SELECT queue, count(*) FROM lane WHERE lease_until IS NOT NULL GROUP BY queue"
+        )
+    )
+    return [
+        build_queue_stats(
+            queue, open_counts.get(queue, NO_OPEN_JOBS), dead_letters[queue], leased.get(queue, 0)
+        )
+        for queue in QUEUES
+    ]
+
+
+def build_queue_stats(
+    queue: QueueName, open_counts: OpenCounts, dead_letters: int, leased: int
+) -> QueueStats:
+    """Build the statistics of one queue from its counts."""
+    count, due, first_at = open_counts
+    return QueueStats(
+        queue=queue,
+        due=due,
+        delayed=count - due,
+        dead_letters=dead_letters,
+        leased=leased,
+        oldest_due_at=first_at if due else None,
     )

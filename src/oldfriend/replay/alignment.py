@@ -3,17 +3,20 @@
 The strongest criteria come first, and each belief is paired at most once: the same id, the same
 text, the same value, the same names, then a shared quote or a similar text. Pure functions without
 database access.
+
+The beliefs of the target database are read once and then updated with what has changed since.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from oldfriend.beliefs.queries import BeliefDetails
+from oldfriend.db.database import Transaction
 from oldfriend.domain.attribute_keys import is_single_valued
-from oldfriend.domain.ids import MessageId
-from oldfriend.domain.memories import Entity, Memory, Summary
+from oldfriend.domain.ids import MessageId, ObjectId, PersonId
+from oldfriend.domain.memories import Entity, JournalObject, Memory, MemoryState, Summary
 from oldfriend.learning.candidate_pairs import list_candidate_pairs
 from oldfriend.learning.resolution.attribute_resolution import fold_value
 from oldfriend.learning.similarity import (
@@ -22,6 +25,76 @@ from oldfriend.learning.similarity import (
     compute_canonical_hash,
     get_canonical_stems,
 )
+from oldfriend.memory.belief_views import (
+    list_entities,
+    list_memories,
+    list_memories_changed_since,
+    list_memories_rescored_since,
+)
+from oldfriend.memory.evidence import list_evidence, list_object_evidence
+from oldfriend.memory.index_cache import MemoryCounters, load_counters
+
+PARTIAL_LOAD_LIMIT = 500
+"""Above this many changed memories, all evidence is loaded at once."""
+
+
+@dataclass(slots=True)
+class TargetSnapshot:
+    """One person's memories with their evidence, as of the last refresh."""
+
+    person: PersonId
+    counters: MemoryCounters | None = None
+    beliefs: dict[ObjectId, BeliefDetails] = field(default_factory=dict)
+
+    async def list_all(self, tx: Transaction) -> list[BeliefDetails]:
+        """Return all current and past beliefs except summaries, oldest first."""
+        await self.refresh(tx)
+        names = await list_entities(tx, self.person, live=False)
+        memories = sorted(
+            self.beliefs.values(), key=lambda each: build_belief_sort_key(each.content)
+        )
+        return [*memories, *(BeliefDetails(content=each) for each in names)]
+
+    async def refresh(self, tx: Transaction) -> None:
+        """Load new decisions and evidence; reload everything after any deletion."""
+        now = await load_counters(tx, self.person)
+        if self.counters is None or self.counters.rewritten != now.rewritten:
+            self.beliefs = {}
+            await self.apply_changes(tx, await list_memories(tx, self.person, live=False))
+        elif self.counters != now:
+            await self.apply_changes(
+                tx,
+                await list_memories_changed_since(tx, self.person, self.counters.last_change),
+                *await list_memories_rescored_since(tx, self.person, self.counters.weighed),
+            )
+        self.counters = now
+
+    async def apply_changes(
+        self, tx: Transaction, decided: list[MemoryState], *reweighed: ObjectId
+    ) -> None:
+        """Update the changed memories, and the evidence of the rescored ones."""
+        changed = list(dict.fromkeys((*(each.memory.id for each in decided), *reweighed)))
+        if len(changed) > PARTIAL_LOAD_LIMIT:
+            evidence = await list_evidence(tx, self.person)
+        else:
+            evidence = await list_object_evidence(tx, self.person, changed)
+        for state in decided:
+            self.beliefs[state.memory.id] = BeliefDetails(content=state.memory)
+        for each in self.beliefs.keys() & {*changed}:
+            self.beliefs[each] = BeliefDetails(
+                content=self.beliefs[each].content, evidence=tuple(evidence.get(each, ()))
+            )
+
+    def invalidate(self) -> None:
+        """Reload everything next time, because the last transaction was rolled back."""
+        self.counters = None
+
+
+def build_belief_sort_key(belief: JournalObject) -> tuple[int, str, str]:
+    """Return the sort key of a memory: when it was learned, then its text."""
+    text = belief.text if isinstance(belief, Memory) else ""
+    return belief.learned_at, text, belief.id
+
 
 BeliefPair = tuple[BeliefDetails, BeliefDetails]
 MatchKey = Callable[[BeliefDetails], Iterable[Hashable]]

@@ -7,8 +7,7 @@ calls are charged to the target database, under the replay's own limit or the da
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from oldfriend.app.call_log import save_call
-from oldfriend.app.call_spool import FinishedCall
+from oldfriend.app.call_spool import FinishedCall, save_call
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
@@ -26,8 +25,12 @@ from oldfriend.llm.model import (
 )
 from oldfriend.llm.recorded_calls import hash_request
 from oldfriend.usage.costs import SpendCap, UsageTotals, sum_usage
-from oldfriend.usage.model_calls import CallContext
-from oldfriend.usage.response_cache import ModelRequestKey, find_completion, load_answered_calls
+from oldfriend.usage.model_calls import (
+    CallContext,
+    ModelRequestKey,
+    find_completion,
+    load_answered_calls,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,41 +1,102 @@
-"""Replay run: copies the log to an empty database and derives all beliefs again, step by step.
+"""Replay run: copies the log to an empty database and derives all beliefs again; and what it costs.
+
+``db.stored_tables`` says which tables are copied, and why others are left out. Rows are copied
+without being interpreted.
 
 The source database is only read. The target database stores the remaining steps, so a replay that
 was killed or ran out of budget can resume. Each step runs at its original time; only new model
 calls are recorded at the current time.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import embed_beliefs, try_embed_missing
-from oldfriend.db.database import Database, Transaction
+from oldfriend.config.settings import Settings
+from oldfriend.db.database import Database, TableInfo, Transaction
+from oldfriend.db.stored_tables import TABLES_BY_NAME
+from oldfriend.db.table_copy import count_rows, iter_row_batches, write_rows
 from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job
-from oldfriend.domain.people import SESSION_IDLE_GAP
+from oldfriend.domain.messages import SESSION_IDLE_GAP
+from oldfriend.learning.consolidate import would_use_model
 from oldfriend.learning.learning_scheduler import enqueue_learning, enqueue_maintenance
+from oldfriend.learning.re_extraction import build_reextraction_plan
+from oldfriend.learning.summary_rollup import count_words
 from oldfriend.memory.expiry import find_next_expiry
 from oldfriend.memory.people import list_people
 from oldfriend.memory.replay_reset import requeue_segment, reset_journal_counters, rewind_memory
-from oldfriend.memory.segments import Segment, list_uncut_spans
+from oldfriend.memory.segments import Segment, list_segment_messages, list_uncut_spans
+from oldfriend.replay.alignment import TargetSnapshot
 from oldfriend.replay.cached_model import load_replay_cache
-from oldfriend.replay.checkpoint import (
+from oldfriend.replay.execute_step import execute_step
+from oldfriend.replay.replay_types import (
+    RULES_MODEL,
+    ReplayContext,
+    ReplayProgress,
+    ReplayRequest,
+    ReplayResult,
+)
+from oldfriend.replay.steps import (
     ReplayCheckpoint,
+    ReplayStep,
+    build_steps,
     count_remaining_steps,
     delete_checkpoint,
     enqueue_steps,
     find_checkpoint,
     find_next_step,
     fingerprint_database,
+    load_source_history,
     save_checkpoint,
 )
-from oldfriend.replay.copy_log import copy_log, require_empty_target, select_people
-from oldfriend.replay.execute_step import execute_step
-from oldfriend.replay.replay_types import ReplayContext, ReplayProgress, ReplayRequest, ReplayResult
-from oldfriend.replay.steps import ReplayStep, build_steps, load_source_history
-from oldfriend.replay.target_snapshot import TargetSnapshot
+from oldfriend.runtime.wiring import estimate_cost
+from oldfriend.usage.model_calls import load_answered_calls
+
+
+async def require_empty_target(source: Transaction, target: Transaction) -> None:
+    """Raise InvalidInput where the target database has other tables or is not empty."""
+    tables = await source.list_tables()
+    if await target.list_tables() != tables:
+        raise InvalidInput(
+            "The two databases were made by different versions of Oldfriend. Start this one on "
+            "both, then replay. Nothing was written."
+        )
+    for table in tables:
+        if await count_rows(target, table):
+            raise InvalidInput(
+                f"The database to replay into holds something (in {table.name}), and it is no "
+                "replay of this one that was broken off. Name one that is empty. Nothing was "
+                "written."
+            )
+
+
+async def copy_log(
+    source: Transaction, target: Transaction, person: PersonId | None, *, with_journal: bool
+) -> None:
+    """Copy the log tables of one person, or of everybody (None)."""
+    for table in await source.list_tables():
+        stored = TABLES_BY_NAME[table.name]
+        if stored.not_replayed or (stored.is_journal and not with_journal):
+            continue
+        async for rows in iter_row_batches(source, table, owner=find_person_filter(table, person)):
+            await write_rows(target, table, rows)
+
+
+def find_person_filter(table: TableInfo, person: PersonId | None) -> tuple[str, str] | None:
+    """Return the column and value that select one person's rows; None selects all."""
+    column = TABLES_BY_NAME[table.name].person_column
+    return None if person is None or column is None else (column, person)
+
+
+def select_people(people: Sequence[PersonId], person: PersonId | None) -> list[PersonId]:
+    """Return the people whose memory is derived again."""
+    return [each for each in people if person in {None, each}]
+
 
 SOURCE_CHANGED: Final = (
     "In the first database something was forgotten or taken back since this replay began, and "
@@ -176,3 +237,102 @@ async def load_next_step(db: Database, person: PersonId) -> tuple[Job, ReplaySte
     """Return a person's next step; None if all are done."""
     async with db.begin_read() as tx:
         return await find_next_step(tx, person)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayEstimate:
+    """How much is to be read again, and the most that a model would read."""
+
+    segments: int = 0
+    words: int = 0
+    by_model: int = 0  # segments
+    reflections: int = 0  # model-based reflections to run
+    tokens_in: int = 0
+    tokens_out: int = 0
+    decisions: int = 0  # by the person
+    cached_responses: int = 0  # recorded answers of this model
+    unread: int = 0  # messages in no segment yet, which stay so
+    cost: int | None = 0  # millionths of a dollar; None: unknown
+
+    @property
+    def tokens(self) -> int:
+        """Input and output tokens."""
+        return self.tokens_in + self.tokens_out
+
+    def add(self, other: "ReplayEstimate") -> "ReplayEstimate":
+        """Return the sum of both, without the cost."""
+        return ReplayEstimate(
+            segments=self.segments + other.segments,
+            words=self.words + other.words,
+            by_model=self.by_model + other.by_model,
+            reflections=self.reflections + other.reflections,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            decisions=self.decisions + other.decisions,
+            cached_responses=self.cached_responses + other.cached_responses,
+            unread=self.unread + other.unread,
+        )
+
+
+async def estimate_replay(
+    tx: Transaction, settings: Settings, request: ReplayRequest, *, model: str | None
+) -> ReplayEstimate:
+    """Estimate a replay of the source database; ``model`` is the one that would be asked."""
+    total = ReplayEstimate()
+    effective_model = None if request.model == RULES_MODEL else model
+    for person in select_people([each.id for each in await list_people(tx)], request.person):
+        total = total.add(
+            await estimate_person(tx, settings, request, person, model=effective_model)
+        )
+    if effective_model is None or not total.tokens:
+        return total
+    cost = estimate_cost(
+        settings, effective_model, tokens_in=total.tokens_in, tokens_out=total.tokens_out
+    )
+    return replace(total, cost=cost)
+
+
+async def estimate_person(
+    tx: Transaction,
+    settings: Settings,
+    request: ReplayRequest,
+    person: PersonId,
+    *,
+    model: str | None,
+) -> ReplayEstimate:
+    """Estimate what is to be read again of one person."""
+    history = await load_source_history(tx, person)
+    segments = {each.id: each for each in history.segments}
+    steps = build_steps(history, mode=request.mode, since=request.since)
+    words, by_model = 0, list[Segment]()
+    for step in steps:
+        if step.segment is None:
+            continue
+        messages = await list_segment_messages(tx, segments[step.segment])
+        words += sum(count_words(each.text) for each in messages)
+        if model is not None and step.extractor != "rules" and would_use_model(messages):
+            by_model.append(segments[step.segment])
+    plan = build_reextraction_plan(by_model, calls=len(by_model), passes=settings.memory.passes)
+    has_reflection = model is not None and bool(settings.models.for_role("reflect"))
+    reflections = [
+        each
+        for each in history.reflections
+        if has_reflection and each.ran_at >= (request.since or 0)
+    ]
+    answered = await load_answered_calls(tx, person)
+    return ReplayEstimate(
+        segments=sum(is_consolidation(step) for step in steps),
+        words=words,
+        by_model=len(by_model),
+        reflections=len(reflections),
+        tokens_in=plan.tokens_in + sum(each.tokens_in for each in reflections),
+        tokens_out=plan.tokens_out + sum(each.tokens_out for each in reflections),
+        decisions=sum(step.kind in {"carry", "uphold"} for step in steps),
+        cached_responses=sum(key.model == model for key in answered),
+        unread=sum(each.messages for each in await list_uncut_spans(tx, person)),
+    )
+
+
+def is_consolidation(step: ReplayStep) -> bool:
+    """Return whether a step reads a segment."""
+    return step.kind == "read"

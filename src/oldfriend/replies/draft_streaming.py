@@ -1,7 +1,7 @@
 """Draft streaming: shows a reply on a platform while it is being written.
 
 Best effort: it neither delays a turn nor makes one fail. Where the draft is a message that becomes
-the reply, its key is stored with the job, so that whoever takes over the turn continues in it.
+the reply, its id is stored with the job, so that whoever takes over the turn continues in it.
 """
 
 import asyncio
@@ -22,7 +22,11 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.job_types import Job, Lease
 from oldfriend.memory.people import get_chat
-from oldfriend.queues.inbox import find_draft_key, parse_inbox_payload, record_draft_key
+from oldfriend.queues.inbox import (
+    find_draft_external_id,
+    parse_inbox_payload,
+    record_draft_external_id,
+)
 from oldfriend.queues.queue import lock_lease
 from oldfriend.turn.turn_outcome import Utterance
 
@@ -45,14 +49,14 @@ class DraftStream:
         jobs: tuple[Job, ...],
         preview: DraftPreview,
         *,
-        noted_key: str | None,
+        recorded_id: str | None,
     ) -> None:
-        """Start empty; ``noted_key`` is the recorded key of the message that shows the draft."""
+        """Start empty; ``recorded_id`` is that of the message that shows the draft."""
         self._app = app
         self._lease = lease
         self._jobs = jobs
         self._preview = preview
-        self._recorded_key = noted_key
+        self._recorded_id = recorded_id
         self._is_over = False
         self._text = ""
 
@@ -98,7 +102,7 @@ class DraftStream:
                 await asyncio.sleep(pause_s)
 
     async def _show_once(self) -> None:
-        """Update the preview, and record the key of a message that becomes the reply at once."""
+        """Update the preview, and record the id of a message that becomes the reply at once."""
         async with asyncio.timeout(CREATE_TIMEOUT_S) as limit:
             patience = asyncio.get_running_loop().call_later(SHOW_TIMEOUT_S, self._cut_off, limit)
             try:
@@ -107,20 +111,20 @@ class DraftStream:
                 patience.cancel()
         if not self._is_recorded:
             self._app.on_crash_point("shown")
-            await self.note_key()
+            await self.record_external_id()
 
-    async def note_key(self) -> None:
+    async def record_external_id(self) -> None:
         """Record which message shows the draft, if it is not known yet. Raises LeaseLost."""
-        if (message_key := self._preview.message_key) is None or self._is_recorded:
+        if (external_id := self._preview.external_id) is None or self._is_recorded:
             return
         async with self._app.db.begin_write() as tx:
             await lock_lease(tx, self._lease)
-            await record_draft_key(tx, self._jobs, message_key)
-        self._recorded_key = message_key
+            await record_draft_external_id(tx, self._jobs, external_id)
+        self._recorded_id = external_id
 
     @property
     def _is_recorded(self) -> bool:
-        return self._preview.message_key == self._recorded_key
+        return self._preview.external_id == self._recorded_id
 
     async def _is_stopped(self) -> bool:
         """Return whether the person has stopped the turn, as far as that can be known."""
@@ -150,14 +154,16 @@ async def open_draft_stream(
     try:
         async with app.db.begin_read() as tx:
             chat = await get_chat(tx, utterance.person.id, utterance.message.chat)
-            draft_key = await find_draft_key(tx, jobs)
+            draft_external_id = await find_draft_external_id(tx, jobs)
         preview = channel.open_preview(
-            chat.address, key=str(utterance.message.turn), message_key=draft_key
+            chat.address, send_key=str(utterance.message.turn), external_id=draft_external_id
         )
         if preview is None:
             return None
-        stream = DraftStream(app, lease, jobs, preview, noted_key=draft_key)
-        await stream.note_key()  # before the reply, which may be faster than the first preview
+        stream = DraftStream(app, lease, jobs, preview, recorded_id=draft_external_id)
+        await (
+            stream.record_external_id()
+        )  # before the reply, which may be faster than the first preview
     except (StoreError, InvalidInput, LeaseLost):
         return None
     return stream

@@ -34,7 +34,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.journal import get_memory_version, list_journal
-from oldfriend.memory.messages import list_messages_after_seq
+from oldfriend.memory.message_log import list_messages_after_seq
 from oldfriend.replies.spool_replay import SpoolTransfer, replay_spool
 
 TRANSIENT_ERRORS: Final = (StoreFull, StoreUnusable, StoreBusy)

@@ -21,15 +21,15 @@ from oldfriend.domain.errors import (
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job, Lease
 from oldfriend.memory.people import move_chats
-from oldfriend.queues.backoff import compute_retry_at
-from oldfriend.queues.delivery_log import (
+from oldfriend.queues.jobs_table import compute_retry_at, update_payload
+from oldfriend.queues.outbox import (
+    ReplyPart,
     count_delivered_pieces,
     find_block_reason,
     mark_chat_blocked,
+    parse_reply_part,
     record_piece,
 )
-from oldfriend.queues.jobs_table import update_payload
-from oldfriend.queues.outbox import ReplyPart, parse_reply_part
 from oldfriend.queues.queue import (
     MAX_ATTEMPTS,
     ack_and_claim_new,
@@ -76,7 +76,7 @@ class SentPiece:
 
     part: ReplyPart
     number: int
-    key: str  # the platform's id of the piece
+    external_id: str  # the platform's id of the piece
 
 
 async def acknowledge_first(
@@ -122,8 +122,8 @@ async def send_part(app: AppContext, lease: Lease, job: Job) -> SentPiece | None
         last = SentPiece(part, number, await send_piece(app.db, channel, part, number, text))
         app.on_crash_point("sent")
     if part.is_audio and not sent and job.person is not None:
-        key = await send_audio_part(app, channel, job.person, part)
-        last = None if key is None else SentPiece(part, 0, key)
+        external_id = await send_audio_part(app, channel, job.person, part)
+        last = None if external_id is None else SentPiece(part, 0, external_id)
     return last
 
 
@@ -146,7 +146,7 @@ async def record_sent_tx(tx: Transaction, clock: Clock, job: Job, sent: SentPiec
             sent.part,
             sent.number,
             chat=job.partition,
-            external_id=sent.key,
+            external_id=sent.external_id,
             now=clock(),
         )
 
@@ -168,7 +168,7 @@ async def send_audio_part(
                 speech.audio,
                 is_opus=speech.is_opus,
                 title=part.text,
-                key=f"{part.reply}/{part.ordinal}",
+                send_key=f"{part.reply}/{part.ordinal}",
             )
     except ChatBlocked:
         raise
@@ -196,18 +196,24 @@ async def send_piece(
     db: Database, channel: Channel, part: ReplyPart, number: int, text: str
 ) -> str:
     """Send a piece to the current address of its chat, and return the platform's id of it."""
-    key = f"{part.reply}/{part.ordinal}" + (f".{number}" if number else "")
-    draft_key, draft_send_key = (None, None) if number else (part.draft_key, part.draft_send_key)
+    send_key = f"{part.reply}/{part.ordinal}" + (f".{number}" if number else "")
+    draft_external_id, draft_send_key = (
+        (None, None) if number else (part.draft_external_id, part.draft_send_key)
+    )
     try:
         async with asyncio.timeout(SEND_TIMEOUT_S):
-            if draft_key is not None and await channel.edit(part.address, draft_key, text):
-                return draft_key
-            return await channel.send(part.address, text, key=key, preview_key=draft_send_key)
+            if draft_external_id is not None and await channel.edit(
+                part.address, draft_external_id, text
+            ):
+                return draft_external_id
+            return await channel.send(
+                part.address, text, send_key=send_key, preview_send_key=draft_send_key
+            )
     except ChatAddressChanged as moved:
         async with db.begin_write() as tx:
             await move_chats(tx, part.channel, old_address=part.address, new_address=moved.address)
         async with asyncio.timeout(SEND_TIMEOUT_S):
-            return await channel.send(moved.address, text, key=key)
+            return await channel.send(moved.address, text, send_key=send_key)
 
 
 async def schedule_send_retry(

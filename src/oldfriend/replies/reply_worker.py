@@ -39,7 +39,7 @@ from oldfriend.inbound.voice_messages import is_untranscribed, transcribe_turn
 from oldfriend.learning.eager_extraction import extract_before_reply
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.model import TextCallback
-from oldfriend.memory.messages import find_reply
+from oldfriend.memory.message_log import find_reply
 from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.queues.inbox import is_turn_waiting, take_first_turn
 from oldfriend.replies.delay_notices import OnDelay, report_delays

@@ -17,7 +17,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import AcceptedMessage, ChatContext, claim_chat
 from oldfriend.inbound.system_replies import STOPPED_MARKER
 from oldfriend.memory.chat_history import list_turn_messages, list_turns_without_reply
-from oldfriend.memory.messages import get_message
+from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.receipts import delete_turn_receipt
 from oldfriend.queues.inbox import InboxPayload, enqueue_inbox, load_unanswered_turns

@@ -20,13 +20,18 @@ from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, PersonId, TurnId
 from oldfriend.domain.memories import JournalEntry, Memory
 from oldfriend.domain.messages import Message, UnloggedMessage
-from oldfriend.forgetting.forget import build_redaction_marker
+from oldfriend.forgetting.delete import build_redaction_marker
 from oldfriend.inbound.accept import ChatContext, build_addressee
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
-from oldfriend.memory.deletion.concurrent_turns import has_all_sources, has_unchanged_versions
+from oldfriend.memory.deletion.audit_log import has_all_sources, has_unchanged_versions
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.journal import get_memory_version
-from oldfriend.memory.messages import WriteTarget, get_message, list_recent_messages, write_message
+from oldfriend.memory.message_log import (
+    WriteTarget,
+    get_message,
+    list_recent_messages,
+    write_message,
+)
 from oldfriend.memory.notes import learn_note
 from oldfriend.memory.people import get_companion, lock_person, mark_introduced
 from oldfriend.memory.receipts import Receipt, ReceiptItem, find_receipt, write_receipt

@@ -9,7 +9,7 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
-from oldfriend.app.usage_accounting import UsageAccount
+from oldfriend.app.spend_limits import UsageAccount
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import SpeechMode
 from oldfriend.db.database import Database
@@ -19,7 +19,7 @@ from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.audio_storage import attach_audio, delete_audio, find_audio, save_audio
 from oldfriend.llm.speech import MAX_SPOKEN_CHARS, Speech, SpeechSynthesizer, parse_speech
-from oldfriend.memory.messages import get_message, list_answered_messages
+from oldfriend.memory.message_log import get_message, list_answered_messages
 from oldfriend.memory.people import lock_person
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.usage.model_calls import CallContext

@@ -10,12 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.call_log import (
-    MAX_BACKOFF_S,
-    MIN_BACKOFF_S,
-    PERMANENT_ERRORS,
-    flush_spool,
-)
+from oldfriend.app.call_spool import MAX_BACKOFF_S, MIN_BACKOFF_S, PERMANENT_ERRORS, flush_spool
 from oldfriend.app.dead_processes import reap_dead_processes
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.leases import HeldLease
@@ -30,16 +25,15 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import PersonId, ReceiptId, TurnId, new_id
 from oldfriend.domain.job_types import Job, Lease
-from oldfriend.domain.messages import Message, UnloggedMessage
-from oldfriend.domain.people import Chat
+from oldfriend.domain.messages import Chat, Message, UnloggedMessage
 from oldfriend.inbound.accept import build_addressee
 from oldfriend.inbound.system_replies import STOPPED_MARKER, build_turn_target, write_marker
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.recorded_calls import MAX_GRACE_S
-from oldfriend.memory.deletion.concurrent_turns import has_all_sources, has_unchanged_versions
+from oldfriend.memory.deletion.audit_log import has_all_sources, has_unchanged_versions
 from oldfriend.memory.journal import get_memory_version
-from oldfriend.memory.messages import (
+from oldfriend.memory.message_log import (
     find_chat_language,
     get_message,
     has_earlier_messages,
@@ -56,15 +50,15 @@ from oldfriend.memory.people import (
 from oldfriend.memory.receipts import Receipt, write_receipt
 from oldfriend.memory.vectors import save_message_vectors
 from oldfriend.memory.working_memory import save_working_memory
-from oldfriend.queues.backoff import compute_retry_at
 from oldfriend.queues.inbox import (
     InboxPayload,
-    find_draft_key,
+    find_draft_external_id,
     is_turn_waiting,
     list_turn_notices,
     parse_inbox_payload,
     take_first_turn,
 )
+from oldfriend.queues.jobs_table import compute_retry_at
 from oldfriend.queues.outbox import ShownDraft, enqueue_reply
 from oldfriend.queues.queue import (
     MAX_ATTEMPTS,
@@ -327,8 +321,8 @@ async def write_and_enqueue_reply(
 ) -> Message:
     """Write the reply next to what it answers, and enqueue its delivery where needed.
 
-    If it is no answer, a marker follows it. The companion's words are not searchable, so that they
-    are not found in place of the person's.
+    If it is no answer, a marker follows it. Only a model's words can be found again: those of rules
+    quote the person's, and would be found in place of them.
     """
     unlogged = UnloggedMessage(
         role="companion",
@@ -339,13 +333,14 @@ async def write_and_enqueue_reply(
         trust="companion",
     )
     target = build_turn_target(chat, utterance.message, language=outcome.reply.language)
-    reply = await write_message(tx, target, unlogged, now=now, is_searchable=False)
+    is_searchable = outcome.reply.is_from_model and outcome.failure_kind is None
+    reply = await write_message(tx, target, unlogged, now=now, is_searchable=is_searchable)
     assert reply is not None
     if outcome.failure_kind is not None:
         await write_marker(tx, chat, utterance.message, outcome.failure_kind, now=now)
     if chat.channel in app.platforms:
         draft = ShownDraft(
-            draft_key=await find_draft_key(tx, task.jobs),
+            draft_external_id=await find_draft_external_id(tx, task.jobs),
             draft_send_key=str(utterance.message.turn),
         )
         await enqueue_reply(

@@ -1,15 +1,26 @@
-"""Bot connections: opens each bot once, and stands in for one that cannot be opened."""
+"""Bot connections: opens each bot once, stands in for one that cannot be opened, and checks them.
 
-from collections.abc import AsyncIterator, Sequence
+Checks ask the platforms without taking updates away from a running listener.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Final, TypeAlias
 
-from oldfriend.channels.channel import Channel, HandleEvent
-from oldfriend.channels.channel_spec import BotChannel, ChannelSpec
-from oldfriend.channels.registry import CHANNELS
+from oldfriend.app.doctor_checks import CheckResult, report_ok, report_problem
+from oldfriend.channels.channel import BotChannel, BotDiagnosis, Channel, ChannelSpec, HandleEvent
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.provider_resolution import find_channel_token
 from oldfriend.config.settings import Settings
-from oldfriend.domain.errors import DeliveryFailed, PlatformRejected
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros
+from oldfriend.domain.errors import DeliveryFailed, PlatformRejected, PlatformUnavailable
+from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.llm.addresses import find_refusal
+from oldfriend.memory.groups import list_groups
+from oldfriend.memory.message_log import find_last_message_time
+from oldfriend.queues.outbox import list_blocked_chats
 
 
 class UnavailableChannel:
@@ -26,22 +37,22 @@ class UnavailableChannel:
         return [text]
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
         """Raise DeliveryFailed."""
-        del address, text, key, preview_key
+        del address, text, send_key, preview_send_key
         raise DeliveryFailed(self.reason)
 
-    async def edit(self, address: str, message_key: str, text: str) -> bool:
+    async def edit(self, address: str, external_id: str, text: str) -> bool:
         """Raise DeliveryFailed."""
-        del address, message_key, text
+        del address, external_id, text
         raise DeliveryFailed(self.reason)
 
     async def send_audio(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
     ) -> str:
         """Raise DeliveryFailed."""
-        del address, audio, is_opus, title, key
+        del address, audio, is_opus, title, send_key
         raise DeliveryFailed(self.reason)
 
     async def download_audio(self, file_id: str) -> bytes:
@@ -49,9 +60,9 @@ class UnavailableChannel:
         del file_id
         raise DeliveryFailed(self.reason)
 
-    def open_preview(self, address: str, *, key: str, message_key: str | None = None) -> None:
+    def open_preview(self, address: str, *, send_key: str, external_id: str | None = None) -> None:
         """Return None: there is no preview."""
-        del address, key, message_key
+        del address, send_key, external_id
 
     async def listen(self, handle_event: HandleEvent) -> None:
         """Raise PlatformRejected."""
@@ -124,3 +135,104 @@ async def register_bot(spec: ChannelSpec, token: str, settings: Settings) -> str
     """
     async with opened_bot(spec, token, settings) as bot:
         return await bot.register()
+
+
+ANSWER_TIMEOUT_S: Final = 15.0
+MAX_BLOCKED_LISTED: Final = 20
+
+Diagnoses: TypeAlias = Mapping[str, BotDiagnosis | str]
+"""What the platforms say of their bots, by channel; a text where one did not answer."""
+
+
+async def diagnose_bots(settings: Settings) -> Diagnoses:
+    """Ask each platform that has a token and is not off."""
+    found: dict[str, BotDiagnosis | str] = {}
+    for spec in CHANNELS.values():
+        if settings.channels[spec.name].enabled:
+            token = find_channel_token(settings, spec.name)
+            if token is not None:
+                found[spec.name] = await diagnose_bot(spec, token.value, settings)
+    return found
+
+
+async def diagnose_bot(spec: ChannelSpec, token: str, settings: Settings) -> BotDiagnosis | str:
+    """Ask a platform about its bot; a text says why it did not answer."""
+    try:
+        async with asyncio.timeout(ANSWER_TIMEOUT_S), opened_bot(spec, token, settings) as bot:
+            return await bot.diagnose()
+    except (PlatformRejected, PlatformUnavailable) as error:
+        return error.user_text
+    except TimeoutError:
+        return localizable(
+            "channel_slow",
+            f"{spec.title} has not answered for {ANSWER_TIMEOUT_S:g} s.",
+            title=spec.title,
+            seconds=ANSWER_TIMEOUT_S,
+        )
+
+
+async def check_channels(
+    tx: Transaction, diagnoses: Diagnoses, *, now: Micros
+) -> list[CheckResult]:
+    """Check that people can be heard and answered on each connected channel."""
+    results: list[CheckResult] = []
+    for name, diagnosis in diagnoses.items():
+        results += await check_channel(tx, CHANNELS[name], diagnosis, now=now)
+    return results
+
+
+async def check_channel(
+    tx: Transaction, spec: ChannelSpec, diagnosis: BotDiagnosis | str, *, now: Micros
+) -> list[CheckResult]:
+    """Check that people can be heard and answered on a channel."""
+    if not isinstance(diagnosis, BotDiagnosis):
+        return [report_problem("channel_trouble", f"{spec.title}: {diagnosis}", why=diagnosis)]
+    results = [
+        CheckResult(is_ok=not each.is_problem, text=each.text) for each in diagnosis.findings
+    ]
+    results.append(await check_last_heard(tx, spec, now=now))
+    groups = await list_groups(tx, spec.name)
+    if groups and diagnosis.format_group_hint is not None:
+        hint = diagnosis.format_group_hint(", ".join(each.name for each in groups))
+        results.append(CheckResult(is_ok=True, text=hint))
+    return results + await check_blocked_chats(tx, spec)
+
+
+async def check_last_heard(tx: Transaction, spec: ChannelSpec, *, now: Micros) -> CheckResult:
+    """Report when the last message arrived."""
+    at = await find_last_message_time(tx, spec.name)
+    if at is None:
+        return report_ok(
+            "nobody_heard", f"{spec.title}: nobody was heard there yet.", title=spec.title
+        )
+    return report_ok(
+        "somebody_heard",
+        f"{spec.title}: somebody was heard {format_age(now - at)} ago.",
+        title=spec.title,
+        ago=format_age(now - at),
+    )
+
+
+async def check_blocked_chats(tx: Transaction, spec: ChannelSpec) -> list[CheckResult]:
+    """Report the chats that block the bot, and why."""
+    blocked = await list_blocked_chats(tx, spec.name, limit=MAX_BLOCKED_LISTED)
+    return [
+        report_ok(
+            "place_closed",
+            f"{spec.title}: nothing is sent to {who}, until they write: {why}",
+            title=spec.title,
+            who=who,
+            why=why,
+        )
+        for who, why in blocked
+    ]
+
+
+def format_age(span: Micros) -> LocalizedText:
+    """Format a duration roughly."""
+    if span >= 2 * DAY:
+        return localizable("span_days", f"{span // DAY} days", count=span // DAY)
+    if span >= 2 * HOUR:
+        return localizable("span_hours", f"{span // HOUR} hours", count=span // HOUR)
+    minutes = max(span, 0) // MINUTE
+    return localizable("span_minutes", f"{minutes} min", count=minutes)

@@ -16,7 +16,7 @@ from oldfriend.domain.errors import StoreCorrupt
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Memory
 from oldfriend.learning.learning_scheduler import reopen_for_messages
-from oldfriend.memory.corrections import edit
+from oldfriend.memory.belief_corrections import edit
 from oldfriend.memory.journal import (
     fold_journal,
     list_journal,

@@ -16,7 +16,6 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import load_deletion_filter
-from oldfriend.app.disk_quota import RESERVED_DISK_BYTES, check_free_space
 from oldfriend.app.embed_messages import plan_embedding, try_embed_missing
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.notifications import WakeEvent, set_on_stop
@@ -34,19 +33,20 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.learning.learning_scheduler import schedule_learning
 from oldfriend.memory.people import ensure_companion, get_person_by_id
 from oldfriend.memory.vectors import count_searchable_messages
 from oldfriend.runtime.learn_now import LearnNowProgress as Reading
 from oldfriend.runtime.learn_now import process_due_segments
-from oldfriend.transfer.fair_queue import FairQueue
+from oldfriend.transfer.export_run import RESERVED_DISK_BYTES, check_free_space
 from oldfriend.transfer.import_run import ImportProgress, ImportResult, import_messages
 from oldfriend.transfer.preview import ImportPreview
 from oldfriend.transfer.restore import is_oldfriend_export
 from oldfriend.transfer.sandbox_process import InspectionTask
 from oldfriend.transfer.uploads import (
     OWN_EXPORT,
+    FairQueue,
     Upload,
     fsync_file,
     load_uploads,

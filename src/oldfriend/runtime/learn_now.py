@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.app.concurrency import run_with_watcher
+from oldfriend.app.concurrency import ConcurrencyLimiter, run_with_watcher
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MAX_TIME, Clock
 from oldfriend.domain.errors import InvalidInput, OldfriendError
@@ -29,8 +29,7 @@ from oldfriend.memory.segments import UNREAD_STATUSES, CutReason, count_segments
 from oldfriend.queues.jobs_table import find_first_due, find_job
 from oldfriend.queues.queue import claim, list_jobs, reschedule_jobs, retry_dead_letter
 from oldfriend.queues.scheduled_jobs import parse_job_spec
-from oldfriend.runtime.jobs import run_jobs
-from oldfriend.runtime.worker import ConcurrencyLimiter, run_handler
+from oldfriend.runtime.job_handlers import run_handler, run_jobs
 
 POLL_INTERVAL_S: Final = 0.3
 LEARNING_DISABLED: Final = localizable(

@@ -12,7 +12,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import SECOND, Clock
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId
-from oldfriend.forgetting.forget import RETENTION_JOB
+from oldfriend.forgetting.delete import RETENTION_JOB
 from oldfriend.learning.learning_scheduler import (
     build_maintenance_partition,
     build_rollup_partition,
@@ -21,7 +21,7 @@ from oldfriend.learning.reading_jobs import build_backlog_partition, build_learn
 from oldfriend.learning.reflection_scheduler import REFLECTION_JOBS, build_reflection_partition
 from oldfriend.queues.claim import filter_ready_partitions, is_queue_leased
 from oldfriend.queues.queue import OVERDUE_S
-from oldfriend.runtime.jobs import plan_retention
+from oldfriend.runtime.job_handlers import plan_retention
 from oldfriend.runtime.learn_now import (
     claim_partition,
     has_due_job,

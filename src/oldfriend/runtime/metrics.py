@@ -27,8 +27,8 @@ from oldfriend.memory.learning_stats import (
 )
 from oldfriend.memory.receipts import count_receipts
 from oldfriend.memory.segments import Segment
-from oldfriend.queues.delivery_log import count_blocked_chats, count_sent_pieces, count_strangers
-from oldfriend.queues.queue_stats import QueueStats, load_queue_stats
+from oldfriend.queues.jobs_table import QueueStats, load_queue_stats
+from oldfriend.queues.outbox import count_blocked_chats, count_sent_pieces, count_strangers
 from oldfriend.usage.costs import MICRODOLLARS, UsageTotals, sum_usage_by
 
 SINCE_MIDNIGHT: Final = "since midnight"

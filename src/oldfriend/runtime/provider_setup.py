@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from oldfriend.app.usage_accounting import PendingCharges, UsageAccount
+from oldfriend.app.spend_limits import PendingCharges, UsageAccount
 from oldfriend.config.keys import (
     RESERVED_NAMES,
     delete_key,
@@ -25,6 +25,7 @@ from oldfriend.config.provider_resolution import (
     get_provider_url,
 )
 from oldfriend.config.settings import Settings
+from oldfriend.config.settings_file import TomlValue, update_settings_file
 from oldfriend.config.settings_schema import (
     LOCAL,
     MODEL_NAME_PATTERN,
@@ -34,7 +35,6 @@ from oldfriend.config.settings_schema import (
     ModelSettings,
     ProviderSettings,
 )
-from oldfriend.config.settings_writer import TomlValue, update_settings_file
 from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
 from oldfriend.domain.i18n_messages import LocalizedText, localizable

@@ -12,21 +12,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from oldfriend.app.app_context import AppContext, RoleModel
-from oldfriend.app.call_log import close_spool
-from oldfriend.app.call_spool import CallSpool
+from oldfriend.app.call_spool import CallSpool, close_spool
 from oldfriend.app.deletion_filter import has_pending_cleanup
 from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import build_process_folder
-from oldfriend.app.usage_accounting import UsageAccount
-from oldfriend.config.database_url import is_json_url, is_postgres_url, parse_database_path
-from oldfriend.config.deletion_key import reject_short_key
+from oldfriend.app.spend_limits import UsageAccount
+from oldfriend.config.keys import reject_short_key
 from oldfriend.config.provider_resolution import (
     can_send_to_model,
     get_provider_url,
     parse_provider,
     resolve_model,
 )
-from oldfriend.config.settings import Settings
+from oldfriend.config.settings import Settings, is_json_url, is_postgres_url, parse_database_path
 from oldfriend.config.settings_schema import LOCAL, MODEL_ROLES, ModelRole
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, system_clock
@@ -43,16 +41,15 @@ from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
-from oldfriend.llm.reading import Reader
-from oldfriend.llm.tagging import FactTagger
+from oldfriend.llm.reading import FactTagger, Reader
 from oldfriend.llm.unavailable import UnavailableModel
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.runtime.bot_connections import BotConnections
 from oldfriend.search.document_terms import encode_document_terms
 
 if TYPE_CHECKING:
+    from oldfriend.llm.adapters.model_factory import SpeechFactory
     from oldfriend.llm.adapters.remote_embeddings import RemoteEmbedder
-    from oldfriend.llm.adapters.speech_factory import SpeechFactory
 
 
 @asynccontextmanager
@@ -221,14 +218,14 @@ class EmbedderRegistry:
 
 def build_reader() -> Reader:
     """Build the bundled reader; it is loaded when it is first used."""
-    from oldfriend.llm.adapters.local_reader import LocalReader
+    from oldfriend.llm.adapters.local_networks import LocalReader
 
     return LocalReader()
 
 
 def build_fact_tagger() -> FactTagger:
     """Build the bundled fact tagger; it is loaded when it is first used."""
-    from oldfriend.llm.adapters.local_tagger import LocalFactTagger
+    from oldfriend.llm.adapters.local_networks import LocalFactTagger
 
     return LocalFactTagger()
 
@@ -278,7 +275,7 @@ async def find_servers(places: Sequence[tuple[str, str]]) -> list[LocalServer]:
 
 def build_speech_models(settings: Settings, account: Account) -> "SpeechFactory":
     """Build the factory of the configured transcriber and speaker."""
-    from oldfriend.llm.adapters.speech_factory import SpeechFactory
+    from oldfriend.llm.adapters.model_factory import SpeechFactory
 
     return SpeechFactory(partial(resolve_model, settings), account, folder=settings.data)
 
@@ -363,9 +360,9 @@ def build_process_name() -> str:
 
 def open_in_memory() -> Database:
     """Open an empty database of which nothing remains."""
-    from oldfriend.db.sqlite import in_memory
+    from oldfriend.db.sqlite import sqlite_database
 
-    return in_memory.open_in_memory()
+    return sqlite_database.open_in_memory()
 
 
 async def open_database(url: str, *, create: bool = True) -> Database:
@@ -392,8 +389,7 @@ async def open_database(url: str, *, create: bool = True) -> Database:
 
 def load_minilm_tokenizer() -> Callable[[str], Sequence[int]]:
     """Return the tokenizer of the local model, for comparing other graphs of it with ours."""
-    from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, MAX_INPUT_TOKENS
-    from oldfriend.llm.adapters.wordpiece import WordPiece
+    from oldfriend.llm.adapters.minilm import BUNDLED_FOLDER, MAX_INPUT_TOKENS, WordPiece
 
     vocabulary = (BUNDLED_FOLDER / "vocab.txt").read_text(encoding="utf-8").splitlines()
     return partial(WordPiece(vocabulary).encode, limit=MAX_INPUT_TOKENS)

@@ -8,12 +8,12 @@ import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.app.concurrency import MAX_EXCLUSIVE_S, ConcurrencyLimiter
 from oldfriend.app.dead_processes import reap_dead_processes
 from oldfriend.app.event_log import log_warning
-from oldfriend.app.isolation import MAX_EXCLUSIVE_S
 from oldfriend.app.leases import HeldLease
 from oldfriend.app.notifications import WakeEvent
 from oldfriend.config.settings import Settings
@@ -22,12 +22,11 @@ from oldfriend.domain.clock import SECOND, Clock
 from oldfriend.domain.errors import SchemaTooNew, StoreError
 from oldfriend.domain.job_types import Lease, QueueName
 from oldfriend.learning.learning_scheduler import segment_at_shutdown
-from oldfriend.queues.dead_leases import is_poison_suspect
-from oldfriend.queues.queue import claim, find_next_due
+from oldfriend.queues.queue import claim, find_next_due, is_poison_suspect
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.reply_worker import process_chat
-from oldfriend.runtime.jobs import plan_jobs, run_jobs
-from oldfriend.runtime.restart_policy import sleep_or_stop
+from oldfriend.runtime.job_handlers import LeaseHandler, plan_jobs, run_handler, run_jobs
+from oldfriend.runtime.supervisor import sleep_or_stop
 
 SWEEP_INTERVAL_S = 5.0
 """Seconds between checks without a wake-up, for expired leases and missed notifications."""
@@ -44,7 +43,6 @@ LAG_FACTOR = 1.5
 MAX_YIELD_S = 2.0
 """For at most this long background work lets replies go first before it starts the next job."""
 
-LeaseHandler: TypeAlias = Callable[[AppContext, Lease, asyncio.Event], Awaitable[None]]
 T = TypeVar("T")
 
 
@@ -99,28 +97,6 @@ async def process_queue(
                     task = running.create_task(run_handler(app, handler, lease, limiter, stopping))
                     if has_suspect(lease):  # always the last of a batch
                         await asyncio.wait([task], timeout=MAX_EXCLUSIVE_S)
-
-
-class ConcurrencyLimiter:
-    """A semaphore from which several slots can be taken at once."""
-
-    def __init__(self, at_once: int) -> None:
-        """Start with all slots free."""
-        self._free = asyncio.Semaphore(at_once)
-
-    async def acquire(self, *, limit: int = 1) -> int:
-        """Wait for one slot, take further free ones up to ``limit``, and return the count."""
-        await self._free.acquire()
-        slots = 1
-        while slots < limit and not self._free.locked():
-            await self._free.acquire()
-            slots += 1
-        return slots
-
-    def release(self, places: int = 1) -> None:
-        """Free slots."""
-        for _ in range(places):
-            self._free.release()
 
 
 def has_suspect(lease: Lease) -> bool:
@@ -210,22 +186,6 @@ async def claim_partition_tx(
         lease_s=app.settings.limits.lease_s,
         partition=partition,
     )
-
-
-async def run_handler(
-    app: AppContext,
-    handler: LeaseHandler,
-    lease: Lease,
-    limiter: ConcurrencyLimiter,
-    stopping: asyncio.Event,
-) -> None:
-    """Run the handler for a lease and log its errors, so that they affect no other partition."""
-    try:
-        await handler(app, lease, stopping)
-    except Exception as error:
-        log_warning("work-failed", error, queue=lease.queue, lane=lease.partition)
-    finally:
-        limiter.release()
 
 
 async def answer_chat(app: AppContext, lease: Lease, stopping: asyncio.Event) -> None:

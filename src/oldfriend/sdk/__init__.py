@@ -8,14 +8,12 @@
 companion uses; it needs no network and no key.
 """
 
-from oldfriend.presenters.beliefs import Belief, BeliefHit
-from oldfriend.presenters.deletions import Forgot
-from oldfriend.presenters.evidence import Quoted
-from oldfriend.presenters.history import Decided
-from oldfriend.presenters.hits import Hit, RecalledHits
-from oldfriend.presenters.messages import Words
-from oldfriend.sdk.memory import Memory, MemoryOpener
-from oldfriend.sdk.sync import MemorySync
+from oldfriend.presenters.belief_schemas import Belief, BeliefHit
+from oldfriend.presenters.deletion_schemas import Forgot
+from oldfriend.presenters.history_schemas import Decided
+from oldfriend.presenters.hit_schemas import Hit, RecalledHits
+from oldfriend.presenters.message_schemas import Quoted, Words
+from oldfriend.sdk.memory import Memory, MemoryOpener, MemorySync
 
 __all__ = [
     "Belief",

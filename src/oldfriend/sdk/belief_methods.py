@@ -12,23 +12,24 @@ from oldfriend.beliefs.correct import (
     merge_beliefs,
     parse_since,
     separate_beliefs,
+    undo_import,
 )
-from oldfriend.beliefs.history import get_history
 from oldfriend.beliefs.queries import BeliefDetails as Known
 from oldfriend.beliefs.queries import filter_beliefs_about as only_about
 from oldfriend.beliefs.queries import (
+    get_history,
     list_beliefs,
     list_beliefs_at,
     list_conversation_summaries,
     list_entity_beliefs,
 )
-from oldfriend.beliefs.undo import undo_import
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.errors import MemoryMisused
 from oldfriend.domain.memories import JournalObject
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.presenters.beliefs import Belief
-from oldfriend.presenters.history import Decided
+from oldfriend.learning.eager_extraction import extract_unread
+from oldfriend.presenters.belief_schemas import Belief
+from oldfriend.presenters.history_schemas import Decided
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.sdk.input_validation import TimeInput, parse_bound
@@ -59,13 +60,18 @@ class BeliefMethods:
         return result.read
 
     async def facts(self) -> list[Belief]:
-        """Return the current facts and preferences with their evidence, oldest first."""
+        """Return the current facts and preferences with their evidence, oldest first.
+
+        Without a connected model, rules read new messages first (see ``consolidate``).
+        """
+        await self._extract_unread()
         async with self._app.db.begin_read() as tx:
             found = await list_beliefs(tx, self._chat_context.person.id, kinds=ATTRIBUTE_KINDS)
         return self._to_beliefs(found)
 
     async def entities(self) -> list[Belief]:
         """Return the entities known by name, including uncertain ones (see ``status``)."""
+        await self._extract_unread()
         async with self._app.db.begin_read() as tx:
             found = await list_entity_beliefs(tx, self._chat_context.person.id)
         return self._to_beliefs(found)
@@ -83,6 +89,8 @@ class BeliefMethods:
 
         Raises InvalidInput, NotFound for an unknown name.
         """
+        if as_of is None:
+            await self._extract_unread()
         at = parse_bound(as_of, "as_of", self._chat_context.person.zone) or self._app.clock()
         async with self._app.db.begin_read() as tx:
             person = self._chat_context.person.id
@@ -166,6 +174,9 @@ class BeliefMethods:
                 self._app.db, self._app.clock, self._app.settings, self._chat_context.person, number
             )
         ).messages
+
+    async def _extract_unread(self) -> None:
+        await extract_unread(self._app, self._chat_context.person.id)
 
     async def _set_verdict(self, verdict: BeliefAction, belief: str) -> list[Belief]:
         return self._to_decided_beliefs(

@@ -6,9 +6,14 @@ from typing import Any
 
 from oldfriend.domain.clock import Micros, parse_timestamp, to_micros_with_zone
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.messages import MAX_TEXT_CHARS, UnloggedMessage, sanitize_text
-from oldfriend.domain.people import Person
-from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.domain.messages import (
+    MAX_TEXT_CHARS,
+    TRUST_BY_ROLE,
+    Person,
+    Role,
+    UnloggedMessage,
+    sanitize_text,
+)
 from oldfriend.memory.import_writer import ImportedMessage
 from oldfriend.transfer.speaker_mapping import is_same_name
 

@@ -29,6 +29,8 @@ _PRIOR_COSINE: Final = 0.2
 _PRIOR_DEVIATION: Final = 0.1
 _PRIOR_WEIGHT: Final = 10
 _TINY: Final = 1e-6
+MAX_NEXT: Final = 3
+"""Messages after another that count as said right after it."""
 
 
 class LaterLink(NamedTuple):
@@ -36,6 +38,7 @@ class LaterLink(NamedTuple):
 
     seq: int
     logit: float
+    is_next: bool  # one of the few that came right after
 
 
 class LinkFeatures(NamedTuple):
@@ -56,9 +59,9 @@ def list_later_links(
     excluded_seqs: Collection[int] = (),
     limit: int,
 ) -> list[LaterLink]:
-    """List the later messages likeliest to change what a message says, the likeliest first.
+    """List the later messages likeliest to change what a message says, and those right after it.
 
-    ``terms`` are those of `extract_link_terms`. What the companion said changes nothing.
+    The likeliest first. ``terms`` are those of `extract_link_terms`. The companion changes nothing.
     """
     position = np.flatnonzero(index.build_mask([seq]))
     if not len(position):
@@ -67,9 +70,34 @@ def list_later_links(
     later = np.flatnonzero(is_later)
     features = compute_link_features(index, int(position[0]), terms)
     logits = compute_logits(features)[later]
+    following = np.flatnonzero(later > position[0])[:MAX_NEXT]
+    best = np.argsort(-logits, kind="stable")
+    best = best[(np.arange(len(best)) < limit) | np.isin(best, following)]
+    return [
+        LaterLink(int(seq), float(logit), bool(is_next))
+        for seq, logit, is_next in zip(
+            index.columns.seq[later[best]], logits[best], np.isin(best, following), strict=True
+        )
+    ]
+
+
+def list_earlier_links(
+    index: PersonIndex, seq: int, terms: Collection[int], *, limit: int
+) -> list[int]:
+    """List the messages before another that it is likeliest to change, and those just before it.
+
+    A first choice by what is the same in both directions; `list_later_links` weighs each.
+    """
+    position = np.flatnonzero(index.build_mask([seq]))
+    if not len(position):
+        return []
+    columns, own = index.columns, int(position[0])
+    is_earlier = (columns.seq < seq) & ~columns.is_companion & (columns.length > 0)
+    earlier = np.flatnonzero(is_earlier)
+    logits = compute_logits(compute_link_features(index, own, terms))[earlier]
     best = np.argsort(-logits, kind="stable")[:limit]
-    seqs = index.columns.seq[later[best]]
-    return [LaterLink(*each) for each in zip(seqs.tolist(), logits[best].tolist(), strict=True)]
+    found: list[int] = columns.seq[np.union1d(earlier[best], earlier[-MAX_NEXT:])].tolist()
+    return found
 
 
 def extract_link_terms(text: str, language: str) -> frozenset[int]:

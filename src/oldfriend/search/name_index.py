@@ -21,6 +21,8 @@ _MAX_PREFIX: Final = 2
 _MIN_STEM: Final = 3
 _MAX_ENDING: Final = 3
 """Letters of a name that stay in all its cases, and of its longest ending (a short one less)."""
+_ENDING: Final = "s"
+"""What many languages add to a name that owns something; it is often written without a mark."""
 _CACHED_NAMES: Final = 8_192
 
 
@@ -40,7 +42,8 @@ class NameIndex:
     def list_named_entities(self, text: str) -> tuple[Entity, ...]:
         """List the entities that a text names."""
         folded = text.casefold()
-        tokens = {*_BEGINNING.findall(folded), *folded}
+        words = _BEGINNING.findall(folded)
+        tokens = {*words, *folded, *(word.removesuffix(_ENDING) for word in words)}
         positions = {place for each in tokens for place in self._positions_by_token.get(each, ())}
         return list_named_entities(text, [self._entities[place] for place in sorted(positions)])
 
@@ -87,11 +90,43 @@ def contains_name(folded: str, name: str) -> bool:
     return _remove_name(name, folded)[1]
 
 
+def begins_with_name(folded: str, name: str) -> bool:
+    """Tell whether a casefolded text begins with a casefolded name, or its genitive ("Evas")."""
+    return any(
+        folded.startswith(each) and _is_whole_word(each, folded, 0, len(each))
+        for each in (name, f"{name}s")
+    )
+
+
+def has_lookalike_only(text: str, language: str, entities: Sequence[Entity]) -> bool:
+    """Tell whether a text names none of these entities, but somebody called almost like one.
+
+    "Evan" is not Eva: one letter more or less is another name, unless it is a form of the name.
+    """
+    names = {name for name, _ in _iter_names(entities)}
+    firsts = {word for name in names for word in _split_name(name)[1][:1]}
+    named = NamedIn(text, language)
+    if any(name in named for name in (*names, *firsts)):
+        return False
+    return any(_is_lookalike(word, first) for first in firsts for word in named.words)
+
+
+def _is_lookalike(word: str, name: str) -> bool:
+    shorter, longer = sorted((word, name), key=len)
+    is_longer = len(longer) == len(shorter) + 1 and longer.startswith(shorter)
+    return is_longer and len(shorter) >= _MIN_STEM
+
+
 def _remove_name(name: str, text: str) -> tuple[str, bool]:
-    """Return the text without a name where it stands as a whole word, and whether it did."""
+    """Return the text without a name where it stands as a whole word, and whether it did.
+
+    "Leons" names Leon, too.
+    """
     was_found, start = False, text.find(name)
     while start >= 0:
         end = start + len(name)
+        if len(name) >= _MIN_STEM and text.startswith(_ENDING, end):
+            end += len(_ENDING)
         if _is_whole_word(name, text, start, end):
             text, was_found = f"{text[:start]} {text[end:]}", True
         start = text.find(name, start + 1)
@@ -119,6 +154,11 @@ class NamedIn:
         traits = get_traits(language)  # of a language without a pack it is not known
         self._has_cases = traits.stemmer is None or traits.script == "cyrillic"
 
+    @property
+    def words(self) -> Sequence[str]:
+        """The words, without case and accents."""
+        return self._words
+
     def __contains__(self, name: str) -> bool:
         folded, parts = _split_name(name)
         if any(map(is_unspaced, folded)):
@@ -136,7 +176,7 @@ class NamedIn:
 
     def _is_form(self, word: str, name: str) -> bool:
         """Return whether a word is a name: "Leons" is Leon, "Анны" is Анна, "leonine" is not."""
-        if word in {name, f"{name}s"}:
+        if word in {name, f"{name}{_ENDING}"}:
             return True
         if _PREFIXING.match(name):
             return word.endswith(name) and len(word) - len(name) <= _MAX_PREFIX

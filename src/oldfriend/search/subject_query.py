@@ -47,10 +47,14 @@ def match_speakers(
     terms: set[int] = set()
     surfaces: set[str] = set()
     own_surfaces = {word for name in own_names for word in tokenize(name)} & parsed.surfaces
+    all_words = frozenset(word for name in speaker_ids for word in tokenize(name))
     for name, number in speaker_ids.items():
         words = [word for word in tokenize(name) if len(word) > 1]
         matched = {
-            surface for word in words for surface in parsed.surfaces if _is_name(surface, word)
+            surface
+            for word in words
+            for surface in parsed.surfaces
+            if _is_name(surface, word, all_words)
         }
         if matched:
             named.append(number)
@@ -74,10 +78,16 @@ def remove_speaker_names(parsed: ParsedQuery, speaker_match: SpeakerMatch) -> Pa
     return replace(parsed, words=words) if words else parsed
 
 
-def _is_name(surface: str, word: str) -> bool:
-    """Tell whether a word is the name or a short form of it ("Mel" for Melanie)."""
+def _is_name(surface: str, word: str, all_words: Collection[str]) -> bool:
+    """Tell whether a word is the name or a short form of it ("Mel" for Melanie).
+
+    The name of another speaker, such as "Eva" beside an Evangeline, is no short form.
+    """
     return surface == word or (
-        len(word) >= _MIN_SHORTENED and len(surface) >= _MIN_NICKNAME and word.startswith(surface)
+        surface not in all_words
+        and len(word) >= _MIN_SHORTENED
+        and len(surface) >= _MIN_NICKNAME
+        and word.startswith(surface)
     )
 
 

@@ -11,7 +11,7 @@ from operator import or_
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import SECOND, Clock, Micros
-from oldfriend.domain.people import Chat, Companion, Person
+from oldfriend.domain.messages import Chat, Companion, Person
 from oldfriend.memory.deletion.tombstones import NO_TOMBSTONES, Tombstones
 from oldfriend.memory.import_batches import (
     ImportBatch,
@@ -23,13 +23,15 @@ from oldfriend.memory.import_batches import (
     start_or_resume_batch,
     undo_batch,
 )
-from oldfriend.memory.import_lookup import (
+from oldfriend.memory.import_writer import (
+    ImportedMessage,
+    ImportTarget,
     KnownMessage,
     find_chat_span,
     list_chats,
     load_known_messages,
+    write_imported_messages,
 )
-from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.people import ensure_chat
 from oldfriend.transfer.formats.parsed_message import ChatFormat, ParsedMessage
 from oldfriend.transfer.preview import ChatPreview, ImportPreview, MessageSample, hash_text

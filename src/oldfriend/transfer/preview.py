@@ -15,10 +15,8 @@ from pathlib import Path
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.messages import UnloggedMessage, estimate_tokens
-from oldfriend.domain.people import SESSION_IDLE_GAP
-from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.detection import (
+from oldfriend.domain.messages import SESSION_IDLE_GAP, Role, UnloggedMessage, estimate_tokens
+from oldfriend.transfer.formats.format_detection import (
     detect_format,
     report_legacy_encodings,
     report_unread_files,

@@ -12,25 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from oldfriend.db.conversions import remove_rule_summaries, run_conversion
 from oldfriend.db.database import Database, SqlValue, Transaction
+from oldfriend.db.schema import remove_rule_summaries, run_conversion
 from oldfriend.db.stored_tables import EXPORTED_TABLES, StoredTable
 from oldfriend.domain.clock import is_representable
 from oldfriend.domain.errors import ImportRefused, StoreError
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import MAX_TEXT_CHARS, sanitize_text
-from oldfriend.memory.portable import Record
 from oldfriend.memory.table_dump import (
     LEGACY_TABLES,
     ROWS_PER_READ,
     DumpColumnType,
+    Record,
     delete_dumped_tables,
     is_store_empty,
     list_dump_columns,
     restore_rows,
 )
-from oldfriend.transfer.export import EXPORT_VERSION, MARKER_KEY, TYPE_KEY
-from oldfriend.transfer.formats.json_values import describe_kind
+from oldfriend.transfer.export_run import EXPORT_VERSION, MARKER_KEY, TYPE_KEY
+from oldfriend.transfer.formats.json_stream import describe_kind
 from oldfriend.transfer.formats.source import SourceFile, read_lines, wrap_read_errors
 from oldfriend.usage.model_calls import clear_all_committed_calls
 

@@ -17,8 +17,12 @@ from typing import Final, Literal, Self, TypeAlias
 from oldfriend.domain.errors import ParserCrashed, ParserNotStarted
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.json import JsonValue
-from oldfriend.sandbox.child_process import start_child
-from oldfriend.sandbox.resource_limits import OUT_OF_MEMORY, SandboxLimits, limits_to_json
+from oldfriend.sandbox.child_process import (
+    OUT_OF_MEMORY,
+    SandboxLimits,
+    limits_to_json,
+    start_child,
+)
 from oldfriend.transfer.formats.parsed_message import ParsedMessage
 from oldfriend.transfer.preview import ImportPreview, OnProgress
 from oldfriend.transfer.sandbox_reader import DEFAULT_LIMITS

@@ -16,14 +16,14 @@ from typing import IO, Final
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.json import JsonValue
-from oldfriend.sandbox.resource_limits import (
+from oldfriend.sandbox.child_process import (
     ABANDONED,
     OUT_OF_MEMORY,
     SandboxLimits,
     apply_limits,
     parse_limits,
 )
-from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.formats.format_detection import detect_format
 from oldfriend.transfer.formats.source import FileStamp, check_unchanged, get_size, list_sources
 from oldfriend.transfer.preview import build_preview
 from oldfriend.transfer.speaker_mapping import check_lengths

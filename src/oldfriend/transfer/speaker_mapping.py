@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from oldfriend.domain.clock import Micros, to_micros_with_zone
 from oldfriend.domain.errors import ImportRefused, InvalidInput
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.messages import MAX_TEXT_CHARS, UnloggedMessage
-from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.domain.messages import MAX_TEXT_CHARS, TRUST_BY_ROLE, Role, UnloggedMessage
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.transfer.formats.parsed_message import ParsedMessage
 

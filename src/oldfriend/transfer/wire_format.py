@@ -8,9 +8,8 @@ from typing import Final, get_args
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import LocalizedText, MessageCode, localizable
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import sanitize_text
-from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.detection import FORMATS_BY_NAME
+from oldfriend.domain.messages import Role, sanitize_text
+from oldfriend.transfer.formats.format_detection import FORMATS_BY_NAME
 from oldfriend.transfer.formats.parsed_message import ParsedMessage
 from oldfriend.transfer.formats.source import FileStamp
 from oldfriend.transfer.preview import ChatPreview, ImportPreview, MessageSample, SpeakerPreview

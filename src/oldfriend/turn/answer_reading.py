@@ -4,18 +4,23 @@ Only for replies without a model. Reads the database and runs the reader; never 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.turn.offline_ranking import is_about_asked_person, list_later_answers
-from oldfriend.turn.retrieval import RecalledMessage, RecallResult, SearchDeps
+from oldfriend.turn.retrieval import (
+    RecalledBelief,
+    RecalledItem,
+    RecalledMessage,
+    RecallResult,
+    SearchDeps,
+)
 
 READER_WEIGHT: Final = 2.0
 """Of the reader's logit, added to the logarithm of the search's score."""
@@ -29,7 +34,7 @@ MIN_SCORE: Final = 1e-6
 async def read_answers(
     search_deps: SearchDeps, person: Person, question: str, language: str, result: RecallResult
 ) -> RecallResult:
-    """Return the result with a reading of each message.
+    """Return the result with a reading of each message, by which its ranking orders them.
 
     Without a reader for the language, or where it cannot be loaded, the result is returned as it
     is: nothing in it is sure.
@@ -50,11 +55,21 @@ async def read_answers(
     return replace(
         result,
         messages=messages,
+        merged_ranking=tuple(put_in_order(replace(result, messages=messages).ranking, ranked)),
         sure_message=ranked[0].message.id
         if get_traits(language).reader == "answers" and is_sure(ranked, result)
         else None,
-        reader_probability=1 / (1 + math.exp(-max(each.logit for each in readings))),
+        reader_probability=max(each.probability for each in readings),
     )
+
+
+def put_in_order(
+    ranking: Sequence[RecalledItem], ordered: Sequence[RecalledMessage]
+) -> Iterator[RecalledItem]:
+    """Yield a ranking with its messages in another order; beliefs keep their places."""
+    following = iter(ordered)
+    for each in ranking:
+        yield each if isinstance(each, RecalledBelief) else next(following)
 
 
 async def build_passages(

@@ -7,7 +7,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Evidence, Memory
-from oldfriend.memory.corrections import load_correction_times
+from oldfriend.memory.belief_corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
 
 

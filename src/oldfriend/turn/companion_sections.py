@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from oldfriend.domain.belief_kinds import BELIEF_KINDS
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import MemoryState
+from oldfriend.memory.reflection_log import is_question
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.memory_context import format_iso_day
 from oldfriend.turn.profile_sections import build_belief_section
@@ -89,9 +91,14 @@ def build_guidance_section(draft: PromptDraft, budget: int) -> Sequence[PromptSe
 
 
 def build_thoughts_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
-    """Return the companion's thoughts, as far as they fit; they do not depend on the message."""
-    thoughts = draft.context.companion_state.thoughts
-    return [build_memories_section(draft, "thoughts", "thoughts", thoughts, budget)]
+    """Return the companion's thoughts, as far as they fit; none to a plain question.
+
+    Else they do not depend on the message.
+    """
+    state = draft.context.companion_state
+    if state.analysis is not None and state.analysis.is_plain_question:
+        return []
+    return [build_memories_section(draft, "thoughts", "thoughts", state.thoughts, budget)]
 
 
 def build_topic_sections(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
@@ -116,7 +123,8 @@ def build_memories_section(
             draft.prompt,
             each.memory.text,
             {
-                "when": format_iso_day(each.stats.last_seen, zone),
+                "kind": "question" if is_question(each.memory) else "",
+                "when": format_iso_day(get_formed_at(each), zone),
                 "about": each.memory.subject,
                 "class": "companion",
             },
@@ -124,6 +132,11 @@ def build_memories_section(
         for each in known
     ]
     return build_belief_section(name, draft.prompt.render(title), known, lines, budget)
+
+
+def get_formed_at(known: MemoryState) -> Micros:
+    """Return when a thought was thought, not when what it rests on was said; else the latter."""
+    return known.memory.learned_at if known.memory.kind == "thought" else known.stats.last_seen
 
 
 def render_sanitized(prompt: Prompt, part: str, **values: str) -> str:

@@ -16,7 +16,10 @@ from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import MemoryKind, MemoryState, Mood
-from oldfriend.domain.working_memory import (
+from oldfriend.memory.index_cache import IndexCache
+from oldfriend.memory.mood import find_mood
+from oldfriend.memory.reflection_log import select_thoughts
+from oldfriend.memory.working_memory import (
     EMPTY_WORKING_MEMORY,
     Plan,
     Slot,
@@ -24,12 +27,9 @@ from oldfriend.domain.working_memory import (
     TurnBrief,
     UserEmotion,
     WorkingMemory,
+    load_working_memory,
     truncate_line,
 )
-from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.mood import find_mood
-from oldfriend.memory.thoughts import select_thoughts
-from oldfriend.memory.working_memory import load_working_memory
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.turn.intent import Signal

@@ -96,6 +96,7 @@ def build_model_reply(perception: Perception, context: ReplyContext, actions: Ac
     always_shown = [each for each in always_known if each in shown and each not in listed_ids]
     return Reply(
         text="",
+        is_from_model=True,
         language=perception.detected_language or perception.language,
         items=(*items, *(build_listed_item("memory", each, 1) for each in always_shown)),
         details={

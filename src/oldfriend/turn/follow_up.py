@@ -7,9 +7,8 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Entity
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import SESSION_IDLE_GAP
-from oldfriend.memory.messages import list_recent_messages
+from oldfriend.domain.messages import SESSION_IDLE_GAP, Message
+from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.search.pronouns import (
     Mention,
     find_last,

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.neighbors import add_neighbors
-from oldfriend.turn.prompt_ranking import move_near_duplicates_last
+from oldfriend.turn.prompt_ranking import drop_irrelevant, move_near_duplicates_last
 from oldfriend.turn.retrieval import (
     RecalledMessage,
     RecallQuery,
@@ -16,13 +16,22 @@ from oldfriend.turn.retrieval import (
 
 
 async def recall_in_full(
-    search_deps: SearchDeps, person: Person, query: RecallQuery, *, limit: int
+    search_deps: SearchDeps,
+    person: Person,
+    query: RecallQuery,
+    *,
+    limit: int,
+    is_selective: bool = False,
 ) -> RecallResult:
-    """Recall with later changes and neighbors; repetitions of what is newer come last."""
+    """Recall with later changes and neighbors; repetitions of what is newer come last.
+
+    Selective: without what is far less likely to bear on the query than the best.
+    """
     result = await recall(search_deps, person, query, limit=limit)
     if result.is_empty:
         return result
-    ranking = await move_near_duplicates_last(search_deps, person, result.ranking)
+    ranking = drop_irrelevant(result.ranking) if is_selective else result.ranking
+    ranking = await move_near_duplicates_last(search_deps, person, ranking)
     ranking = await add_later_to_ranking(search_deps, person, ranking, query)
     ranking = await add_neighbors(search_deps, person, ranking, query)
     messages = tuple(each for each in ranking if isinstance(each, RecalledMessage))

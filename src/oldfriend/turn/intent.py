@@ -110,6 +110,7 @@ class Perception:
     question: str | None = None  # the asking part, if there is also a note or a name
     named_in: tuple[MessageId, ...] = ()  # earlier messages that tell whom the question means
     is_only_question: bool = False  # holds nothing worth finding later
+    may_be_statement: bool = False  # taken for a question without any sign of one
 
     @property
     def told_text(self) -> str:
@@ -212,6 +213,7 @@ def classify_sentences(
         note=note,
         question=question,
         is_only_question=bool(asking) and all(asking),
+        may_be_statement=is_asking and not any(asking),
     )
 
 
@@ -246,8 +248,13 @@ def list_languages_to_try(text: str, expected: tuple[str | None, ...]) -> list[s
     likely = [language for language in expected if language in OFFLINE_LANGUAGES] or [
         OFFLINE_LANGUAGES[0]
     ]
-    tried = likely if len(text) > MAX_REQUEST_CHARS // 10 else [*likely, *OFFLINE_LANGUAGES]
-    return list(dict.fromkeys(tried)) if len(text) <= MAX_REQUEST_CHARS else []
+    if len(text) > MAX_REQUEST_CHARS:
+        return []
+    if len(text) <= MAX_REQUEST_CHARS // 10:
+        hinted = detect_language(text, fallback="", min_hits=1)  # "ciao" is German, too
+        likely = [*likely, *(each for each in [hinted] if each in OFFLINE_LANGUAGES)]
+        likely += OFFLINE_LANGUAGES
+    return list(dict.fromkeys(likely))
 
 
 def match_intent(

@@ -1,4 +1,4 @@
-"""Label stripping: removes leaked labels and written tool calls from a text in one pass."""
+"""Label stripping: removes leaked labels, day remarks and written tool calls in one pass."""
 
 import re
 from typing import Final
@@ -9,12 +9,19 @@ _TAG: Final = re.compile(
 )
 _CALL: Final = re.compile(r"<(/?)((?:tool|function)_calls?)>", re.IGNORECASE)
 """A tool request written as text instead of made; none of it is meant for the person."""
+_DAY: Final = re.compile(r"\[\[\w{1,12}\.? \d{4}-\d\d-\d\d\]\]")
+"""A remark of ours on the day of a message: "[[Tue 2026-09-15]]"."""
+_OPEN_DAY: Final = re.compile(r"\[(?:\[[\w. -]{0,25}\]?)?\Z")
+"""The end of a text that may become one."""
 _TOKEN: Final = re.compile(r"[^<>]+|<|>")
 _MAX_TAG_CHARS: Final = 220
 
 
 def strip_labels_and_calls(text: str) -> str:
-    """Return a text without labels, including those that appear when others are removed."""
+    """Return a text without labels, including those that appear when others are removed.
+
+    Remarks on the day are removed first.
+    """
     stripper = LabelStripper()
     stripper.feed(text)
     return stripper.take() + stripper.flush(keep_open_calls=True)
@@ -25,13 +32,23 @@ class LabelStripper:
 
     def __init__(self) -> None:
         """Start with no input."""
+        self._unread = ""  # may become a remark on the day
         self._parts: list[str] = []
         self._open_tags: list[int] = []  # indexes in _parts that may become a tag
         self._calls: dict[str, int] = {}  # where the first open call of each name begins
 
     def feed(self, chunk: str) -> None:
         """Take the next chunk."""
-        for token in _TOKEN.findall(chunk):
+        text = self._unread + chunk
+        *before, last = _DAY.split(text)
+        open_day = _OPEN_DAY.search(last)
+        end = len(last) if open_day is None else open_day.start()
+        self._unread = last[end:]
+        self._read("".join([*before, last[:end]]))
+
+    def _read(self, text: str) -> None:
+        """Read a text without remarks on the day."""
+        for token in _TOKEN.findall(text):
             if token == "<":
                 self._open_tags.append(len(self._parts))
                 self._parts.append("<")
@@ -56,6 +73,8 @@ class LabelStripper:
 
     def flush(self, *, keep_open_calls: bool = False) -> str:
         """Return what is left at the end, without a call that was never closed."""
+        self._read(self._unread)
+        self._unread = ""
         kept = len(self._parts) if keep_open_calls else min(self._calls.values(), default=None)
         left = "".join(self._parts[:kept])
         self._drop_from(0)

@@ -3,18 +3,22 @@
 Reads the database; never writes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
+from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
-from oldfriend.memory.messages import get_message, list_messages_by_seq
+from oldfriend.domain.messages import Message, Person
+from oldfriend.memory.message_log import get_message, list_messages_by_seq
+from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.search import Reason, ScoredMessage, list_later_links
-from oldfriend.search.later_links import extract_link_terms
+from oldfriend.search.date_parser import DateSpan
+from oldfriend.search.later_links import LaterLink, extract_link_terms
 from oldfriend.search.message_scope import list_within_scope
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.turn.answer_reading import compute_fused_score
@@ -41,6 +45,8 @@ MIN_LOGIT: Final = -3.5
 """The least logit of a later message that is told beside what it may have changed."""
 MIN_PROBABLE_LOGIT: Final = -2.0
 """The same, in a prompt, where every line costs."""
+CORRECTION_LOGIT: Final = -1.0
+"""The least logit of a message that says that something was wrong, soon after another."""
 
 
 async def add_later_messages(
@@ -48,10 +54,11 @@ async def add_later_messages(
 ) -> RecallResult:
     """Return the result with what was said after its best messages and its beliefs' evidence.
 
-    A message is no sure answer if a later one may have changed what it says. Who asks about a time
-    is told what was said then.
+    A message is no sure answer if a later one may have changed what it says. Who asks about a past
+    time is told what was said then.
     """
-    if parse_query_spans(build_question(query, person, None)):
+    spans = parse_query_spans(build_question(query, person, None))
+    if spans and are_over(spans, from_micros(query.at, person.zone).date()):
         return result
     ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
     messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
@@ -62,6 +69,11 @@ async def add_later_messages(
         later_messages=later,
         sure_message=None if is_changed else result.sure_message,
     )
+
+
+def are_over(spans: Iterable[DateSpan], today: date) -> bool:
+    """Tell whether all spans of time are over; a month of no named year may come again."""
+    return all(each.end <= today and not each.is_any_year for each in spans)
 
 
 async def add_later_to_ranking(
@@ -115,36 +127,65 @@ async def list_later_messages(
     min_logit: float,
 ) -> tuple[LaterMessage, ...]:
     """List the messages that may have changed what some say, of each the likeliest first."""
-    followed = {each.id: each for each in messages}.values()
+    followed = {each.id: each for each in messages}
     hidden = {*query.excluded_seqs, *query.answered_seqs}
     async with search_deps.db.begin_read() as tx:
         index = await search_deps.index_cache.get_message_index(
             tx, person.id, exclude=query.answered_seqs
         )
         links = {
-            each.id: [
-                link
-                for link in list_later_links(
-                    index,
-                    each.seq,
-                    extract_link_terms(each.text, each.language),
-                    excluded_seqs=hidden,
-                    limit=MAX_COMPARED,
-                )
-                if link.logit >= min_logit
-            ]
-            for each in followed
+            each.id: list_later_links(
+                index,
+                each.seq,
+                extract_link_terms(each.text, each.language),
+                excluded_seqs=hidden,
+                limit=MAX_COMPARED,
+            )
+            for each in followed.values()
         }
-        seqs = {link.seq for found in links.values() for link in found}
+        seqs = {
+            link.seq
+            for found in links.values()
+            for link in found
+            if link.logit >= min_logit or link.is_next
+        }
         if query.scope is not None:
             seqs = list_within_scope(index, query.scope, seqs)
         loaded = await list_messages_by_seq(tx, person.id, sorted(seqs))
     by_seq = {each.seq: each for each in loaded if not is_asking(each)}
-    return tuple(
-        LaterMessage(changed=changed, recalled=build_later(by_seq[link.seq]), logit=link.logit)
+    weighed = (
+        LaterMessage(
+            changed=changed,
+            recalled=build_later(message),
+            logit=weigh_link(link, message, followed[changed]),
+        )
         for changed, found in links.items()
-        for link in [each for each in found if each.seq in by_seq][:MAX_LATER]
+        for link in found
+        if (message := by_seq.get(link.seq)) is not None
     )
+    return tuple(select_likeliest(each for each in weighed if each.logit >= min_logit))
+
+
+def weigh_link(link: LaterLink, message: Message, changed: Message) -> float:
+    """Return the logit of a link: greater if the message soon after says that something was wrong.
+
+    Such a correction often has no word of what it corrects, and is too short for its language to be
+    recognized: "wait, no, it's Regina".
+    """
+    languages = {message.language, changed.language}
+    is_correction = link.is_next and any(
+        has_correction_words(message.text, each) for each in languages
+    )
+    return max(link.logit, CORRECTION_LOGIT) if is_correction else link.logit
+
+
+def select_likeliest(later: Iterable[LaterMessage]) -> Iterator[LaterMessage]:
+    """Yield the likeliest later messages of each message."""
+    counts: Counter[MessageId] = Counter()
+    for each in sorted(later, key=lambda each: -each.logit):
+        counts[each.changed] += 1
+        if counts[each.changed] <= MAX_LATER:
+            yield each
 
 
 def build_later(message: Message) -> RecalledMessage:

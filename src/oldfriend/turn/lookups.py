@@ -17,12 +17,12 @@ from oldfriend.domain.memories import Entity, Memory, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.message_acts import classify_act
-from oldfriend.memory.beliefs import get_memory_state
+from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.deletion.deletion_plan import plan_deletion
 from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
 from oldfriend.memory.journal import list_journal_as_of
-from oldfriend.memory.messages import get_message, list_messages, list_recent_messages
+from oldfriend.memory.message_log import get_message, list_messages, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.search import list_named_entities
 from oldfriend.search.date_parser import DateSpan, parse_date_spans

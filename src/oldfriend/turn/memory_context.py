@@ -7,8 +7,7 @@ from typing import TypeAlias
 from oldfriend.domain.clock import Micros, TimeGrain, format_grain, from_micros, get_day_range
 from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import MemoryState
-from oldfriend.domain.messages import Message, estimate_tokens
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person, estimate_tokens
 from oldfriend.memory.core_blocks import get_block_text
 from oldfriend.prompts.token_budget import select_fitting
 from oldfriend.turn.full_recall import recall_in_full

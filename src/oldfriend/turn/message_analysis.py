@@ -12,7 +12,10 @@ from typing import Final, TypeVar, get_args
 
 from oldfriend.domain.errors import BrokenOutput, ModelError
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.working_memory import (
+from oldfriend.lang.language_pack import choose_language_with, load_language_pack
+from oldfriend.lang.message_acts import classify_act
+from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
+from oldfriend.memory.working_memory import (
     Plan,
     ReplyGoal,
     TurnComplexity,
@@ -20,8 +23,6 @@ from oldfriend.domain.working_memory import (
     WorkingMemory,
     truncate_line,
 )
-from oldfriend.lang.language_pack import choose_language_with, load_language_pack
-from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.injection_detection import strip_hidden_characters
 from oldfriend.turn.intent import RULES_VERSION, Perception, Signal, split_sentences
@@ -93,6 +94,8 @@ ANALYSIS_TIMEOUT_S: Final = 6.0
 LONG_WORDS, VERY_LONG_WORDS = 30, 120
 """Words; in Chinese two characters count as one."""
 MAX_SLOTS: Final = 3
+MIN_SURE_QUESTION: Final = 0.9
+"""Probability of a question that is analyzed without a model."""
 
 COMPLEXITIES: Final[tuple[TurnComplexity, ...]] = get_args(TurnComplexity)
 GOALS: Final[tuple[ReplyGoal, ...]] = get_args(ReplyGoal)
@@ -181,6 +184,25 @@ def choose_goal(perception: Perception, emotion: UserEmotion) -> ReplyGoal:
     return "inform" if perception.intent != "statement" or emotion == "neutral" else "empathize"
 
 
+def needs_no_model(perception: Perception, working_memory: WorkingMemory) -> bool:
+    """Tell whether the rules suffice: small talk, or a short question with nothing else in mind.
+
+    The question is surely one by its words, not only by its mark, and no feeling shows in it.
+    """
+    if perception.is_small_talk:
+        return True
+    return (
+        working_memory.plan is None
+        and not working_memory.slots
+        and {*working_memory.trajectory} <= {"neutral"}
+        and estimate_complexity(perception) == "simple"
+        and is_plain_question(
+            perception, detect_emotion(perception.text, perception.language), perception.signal
+        )
+        and classify_act(perception.text)["question"] >= MIN_SURE_QUESTION
+    )
+
+
 async def analyze_message(
     own_text: OwnText,
     perception: Perception,
@@ -191,10 +213,11 @@ async def analyze_message(
     person_name: str,
     tools: Sequence[str],
 ) -> MessageAnalysis:
-    """Return what a message needs: by the model if there is one and it is no small talk, else by
-    rules. If the model fails or takes too long, the rules decide.
+    """Return what a message needs: by the model if there is one and the rules do not suffice.
+
+    If the model fails or takes too long, the rules decide.
     """
-    if model is None or perception.is_small_talk or not own_text.text.strip():
+    if model is None or not own_text.text.strip() or needs_no_model(perception, working_memory):
         return analyze_by_rules(perception, working_memory)
     request = build_analysis_request(
         own_text,

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person
 from oldfriend.lang.message_acts import classify_act
-from oldfriend.memory.messages import list_messages_by_seq, list_surrounding_messages
+from oldfriend.memory.message_log import list_messages_by_seq, list_surrounding_messages
 from oldfriend.search import Reason, ScoredMessage
 from oldfriend.search.message_scope import list_within_scope
 from oldfriend.turn.retrieval import (

@@ -6,8 +6,7 @@ in the message.
 
 from typing import NamedTuple
 
-from oldfriend.domain.messages import Message
-from oldfriend.domain.trust import can_be_evidence
+from oldfriend.domain.messages import Message, can_be_evidence
 from oldfriend.memory.notes import normalize_note
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans
 from oldfriend.turn.attribution.reporting_frames import is_open_request

@@ -18,6 +18,7 @@ from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.restatement_detection import find_restatement
 from oldfriend.search import list_named_entities
 from oldfriend.search.attribute_lookup import list_kin_names
+from oldfriend.search.name_index import has_lookalike_only
 from oldfriend.search.preference_intent import is_opposite_text
 from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
 from oldfriend.search.shared_topics import extract_content_terms
@@ -25,7 +26,13 @@ from oldfriend.search.subject_query import is_only_about_kin
 from oldfriend.search.synonyms import ROLE_KEYS, list_key_synonyms
 from oldfriend.search.tense import is_about_past, strip_past_words
 from oldfriend.search.tokenizer import is_unspaced, tokenize
-from oldfriend.turn.retrieval import RecalledBelief, RecalledItem, RecalledMessage, RecallResult
+from oldfriend.turn.retrieval import (
+    RecalledBelief,
+    RecalledItem,
+    RecalledMessage,
+    RecallResult,
+    get_score,
+)
 
 BETTER_RATIO = 0.75
 """Messages win over beliefs whose probability of answering is below this share of theirs."""
@@ -36,6 +43,11 @@ CERTAIN_LOGIT: Final = 3.0
 """The reader's logit from which a message is shown whatever the rules say of it."""
 CLOSE_LOGIT: Final = -1.0
 """The reader's logit from which a message is close, whatever its score."""
+MIN_SHARED_TERMS: Final = 0.1
+"""Of the content words of the shorter of two messages, from which they may be about the same."""
+FAR_LOGIT: Final = -5.0
+"""The reader's logit below which a message is not close, whatever its score; those that answered
+questions of three lives had -2.5 and more."""
 CHANGE_LOGIT: Final = -2.0
 """The reader's logit from which a later message may tell another answer than a message."""
 BELIEF_CHANGE_LOGIT: Final = 0.0
@@ -44,10 +56,6 @@ MAX_LATER: Final = 2
 """Later messages that are told beside what they may have changed."""
 RANK_PENALTY: Final = 1.0
 """Taken from the logit of a later message for each message that is better than what it changes."""
-CLEARLY_SURER: Final = 1.5
-"""Difference of the reader's logits from which one message is clearly the better answer."""
-MIN_SHARED_TERMS: Final = 0.1
-"""Of the content words of the shorter of two messages, from which they may be about the same."""
 MIN_CLOSE: Final = 0.3
 """The search's probability of an answer, from which what is close is shown."""
 MIN_READER: Final = 0.03
@@ -71,7 +79,7 @@ def list_rewritten_beliefs(recall_result: RecallResult) -> list[RecalledBelief]:
 def can_answer(belief: RecalledBelief, matter: RequestedAttribute | None) -> bool:
     """Tell whether a belief that is no value of the requested attribute may answer."""
     memory = belief.state.memory
-    if memory.is_quoted_fact:  # its message is found, too
+    if memory.is_plain_quote:  # its message is found, too
         return False
     return matter is None or not (memory.key or memory.kind in FUTURE_KINDS)
 
@@ -164,22 +172,33 @@ def list_later_than_beliefs(
     told = max(each.state.stats.last_seen for each in beliefs)
     evidence = [each.evidence[-1].message for each in known if each.evidence]
     linked = [each for each in rank_later(evidence, recall_result) if each.message.at > told]
-    read = sorted(
-        list_later_answers(recall_result.messages, told),
-        key=lambda each: 0.0 if each.reading is None else -each.reading.logit,
-    )
-    likeliest = [*linked[:1], *read[:1], *linked[1:], *read[1:]]
-    unread = [each for each in likeliest if each.message.id not in believed]
+    read = list_later_answers(recall_result.messages, told)
+    unread = [each for each in interleave(linked, read) if each.message.id not in believed]
     return list_newest(unread, limit=MAX_LATER)
 
 
-def list_later_than_messages(
-    quoted: Sequence[RecalledMessage], recall_result: RecallResult
+def list_newest_first(
+    closest: Sequence[RecalledMessage], recall_result: RecallResult
 ) -> list[RecalledMessage]:
-    """List what may have changed what some messages say, beside them, the newest first."""
-    ids = [each.message.id for each in quoted]
-    later = [each for each in rank_later(ids, recall_result) if each.message.id not in ids]
-    return list_newest(later, limit=MAX_LATER)
+    """List messages that may answer with what may have changed what they say, the newest first."""
+    ids = [each.message.id for each in closest]
+    linked = rank_later(ids, recall_result)
+    read = [
+        each
+        for each in list_later_answers(recall_result.messages, closest[0].message.at)
+        if may_be_change(each, recall_result)
+    ]
+    others = [each for each in interleave(linked, read) if each.message.id not in ids]
+    later = list_newest(others, limit=MAX_LATER)
+    return list_newest([*closest, *later], limit=len(closest) + len(later))
+
+
+def interleave(
+    linked: Sequence[RecalledMessage], read: Iterable[RecalledMessage]
+) -> list[RecalledMessage]:
+    """Merge what is linked with what the reader takes for an answer, the likeliest first."""
+    surest = sorted(read, key=lambda each: 0.0 if each.reading is None else -each.reading.logit)
+    return [*linked[:1], *surest[:1], *linked[1:], *surest[1:]]
 
 
 def rank_later(changed: Sequence[MessageId], recall_result: RecallResult) -> list[RecalledMessage]:
@@ -213,54 +232,17 @@ def may_be_change(recalled: RecalledMessage, recall_result: RecallResult) -> boo
     )
 
 
-def put_later_before(
-    later: Sequence[RecalledMessage], told: Sequence[RecalledMessage], recall_result: RecallResult
-) -> list[RecalledMessage]:
-    """Return messages with each later one just before the first that it may have changed."""
-    changed = {(each.recalled.message.id, each.changed) for each in recall_result.later_messages}
-    ordered = [*told]
-    for each in later:
-        places = (
-            place
-            for place, older in enumerate(ordered)
-            if (each.message.id, older.message.id) in changed
-        )
-        ordered.insert(next(places, 0), each)
-    return ordered
-
-
 def list_newest(messages: Iterable[RecalledMessage], limit: int) -> list[RecalledMessage]:
     """List the first messages, each once, the newest of them first."""
     by_id = {each.message.id: each for each in messages}
     return sorted([*by_id.values()][:limit], key=lambda each: -each.message.at)
 
 
-def order_closest(best_first: Sequence[RecalledMessage]) -> list[RecalledMessage]:
-    """Order messages of which none is sure to answer: the best first, newer ones before older.
-
-    A newer message goes before a better one unless the reader is clearly surer of that and the two
-    are about different things.
-    """
-    ordered: list[RecalledMessage] = []
-    for each in best_first:
-        places = (
-            place
-            for place, better in enumerate(ordered)
-            if each.message.at > better.message.at and may_tell_newer(each, better)
-        )
-        ordered.insert(next(places, len(ordered)), each)
-    return ordered
-
-
-def may_tell_newer(newer: RecalledMessage, older: RecalledMessage) -> bool:
-    """Tell whether a newer message may tell the newer state of what an older one tells."""
-    if newer.reading is None or older.reading is None:
-        return True
-    if older.reading.logit - newer.reading.logit <= CLEARLY_SURER:
-        return True
+def has_shared_terms(one: RecalledMessage, other: RecalledMessage) -> bool:
+    """Tell whether two messages share so many content words that they may be about the same."""
     terms, others = (
         extract_content_terms(each.message.text, each.message.language or "")
-        for each in (newer, older)
+        for each in (one, other)
     )
     return len(terms & others) >= MIN_SHARED_TERMS * max(1, min(len(terms), len(others)))
 
@@ -315,11 +297,13 @@ def has_answering_cause(recalled: Sequence[RecalledMessage], language: str) -> b
     """Tell whether any of these messages may be quoted as an answer.
 
     In low-precision languages similarity proves nothing: there one must share a word with the
-    question, or match what it asks for by name or date.
+    question, match what it asks for by name or date, or be close by the reader.
     """
     causes = {reason.cause for each in recalled for reason in each.hit.reasons}
     return bool(recalled) and (
-        language not in LOW_PRECISION_LANGUAGES or not causes.isdisjoint(ANSWERING_CAUSES)
+        language not in LOW_PRECISION_LANGUAGES
+        or not causes.isdisjoint(ANSWERING_CAUSES)
+        or any(map(is_close_by_reader, recalled))
     )
 
 
@@ -366,6 +350,8 @@ def is_about_asked_person(recalled: RecalledMessage, recall_result: RecallResult
         recall_result.named_entities,
         recalled.message,
     )
+    if has_lookalike_only(message.text, message.language or "", named):
+        return False
     if matter is not None and matter.is_own and not matter.required_words:
         return not is_only_about_kin(message.text, message.language or "")
     if matter is None or matter.is_own or not named:
@@ -405,9 +391,51 @@ def has_certain_reading(recalled: RecalledMessage) -> bool:
     return recalled.reading is not None and recalled.reading.logit >= CERTAIN_LOGIT
 
 
+def select_close(fitting: Sequence[RecalledMessage], min_score: float) -> list[RecalledMessage]:
+    """Return the messages that may answer, and what else scores well and is about the same."""
+    close = [each for each in fitting if is_close(each, min_score)]
+    return [
+        each
+        for each in fitting
+        if each in close
+        or (
+            get_score(each) >= min_score
+            and not is_far_by_reader(each)
+            and any(has_shared_terms(each, other) for other in close)
+        )
+    ]
+
+
+def is_close(recalled: RecalledMessage, min_score: float) -> bool:
+    """Tell whether a message may answer, by the search's score or the reader.
+
+    By its score alone it must match itself, and not only stand near what does.
+    """
+    if is_close_by_reader(recalled):
+        return True
+    is_found = get_score(recalled) >= min_score and has_own_match(recalled)
+    return is_found and not is_far_by_reader(recalled)
+
+
 def is_close_by_reader(recalled: RecalledMessage) -> bool:
     """Tell whether the reader finds that a message may answer."""
     return recalled.reading is not None and recalled.reading.logit >= CLOSE_LOGIT
+
+
+def is_far_by_reader(recalled: RecalledMessage) -> bool:
+    """Tell whether the reader finds that a message answers nothing of what is asked."""
+    return recalled.reading is not None and recalled.reading.logit < FAR_LOGIT
+
+
+def has_own_match(recalled: RecalledMessage) -> bool:
+    """Tell whether a message itself matches the question, and not only what is around it.
+
+    In low-precision languages a likeness in meaning is no match.
+    """
+    causes = {reason.cause for reason in recalled.hit.reasons}
+    if recalled.message.language not in LOW_PRECISION_LANGUAGES and "meaning" in causes:
+        return True
+    return not causes.isdisjoint({"words_like", *ANSWERING_CAUSES})
 
 
 def select_told(told: Sequence[Message], limit: int) -> list[Message]:

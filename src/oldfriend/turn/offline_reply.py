@@ -47,20 +47,23 @@ from oldfriend.turn.offline_ranking import (
     has_newer_message,
     has_opposite_preference,
     is_about_requested,
-    is_close_by_reader,
     is_context_only,
     is_likely_known,
     is_only_relation,
     list_later_than_beliefs,
-    list_later_than_messages,
+    list_newest_first,
     list_rewritten_beliefs,
-    order_closest,
-    put_later_before,
+    select_close,
     select_told,
     tells_role,
 )
 from oldfriend.turn.quotes import format_quote
-from oldfriend.turn.receipt_items import CORE_BLOCK_KEY, READER_KEY, build_recalled_item
+from oldfriend.turn.receipt_items import (
+    CORE_BLOCK_KEY,
+    READER_KEY,
+    READINGS_KEY,
+    build_recalled_item,
+)
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.retrieval import (
     RecalledBelief,
@@ -133,7 +136,14 @@ def build_offline_reply(
             **(
                 {}
                 if result.reader_probability is None
-                else {READER_KEY: round(result.reader_probability, 3)}
+                else {
+                    READER_KEY: round(result.reader_probability, 3),
+                    READINGS_KEY: {
+                        each.message.id: round(each.reading.probability, 3)
+                        for each in result.messages
+                        if each.reading is not None
+                    },
+                }
             ),
             "degraded": context.is_degraded,
             "missing": [*context.missing_parts],
@@ -191,7 +201,10 @@ def build_reply_text(
     """Return the reply text, and receipt items for exactly the memories that it tells."""
     match perception.intent:
         case "question":
-            return add_receipt_items(*answer_question(utterance, perception, context, book))
+            text, used = answer_question(utterance, perception, context, book)
+            if perception.may_be_statement and not used:
+                text, used = acknowledge_statement(perception, context.recall_result, book)
+            return add_receipt_items(text, used)
         case "statement":
             return add_receipt_items(
                 *acknowledge_statement(perception, context.recall_result, book)
@@ -451,12 +464,11 @@ def answer_from_messages(
     is_narrow = is_sure or recall_result.is_narrow or fitting[0] is not matching[0]
     best = max(get_score(each) for each in matching)
     least = (MIN_SCORE_RATIO if is_narrow else MIN_CLOSE_RATIO) * best
-    close = [
-        each
-        for each in fitting
-        if each.message.id == recall_result.sure_message
-        or (get_score(each) >= least if is_sure else is_close(each, least))
-    ]
+    close = (
+        [each for each in fitting if each is fitting[0] or get_score(each) >= least]
+        if is_sure
+        else select_close(fitting, least)
+    )
     if not close:
         return book.phrases["nothing_found"], ()
     return quote_messages(close, recall_result, book)
@@ -471,22 +483,16 @@ def is_same_question(recalled: RecalledMessage, question: str) -> bool:
     return is_repeated and is_short_act(recalled.message.text, "question", MIN_ASKING)
 
 
-def is_close(recalled: RecalledMessage, min_score: float) -> bool:
-    """Tell whether a message may answer, by the search's score or the reader."""
-    return get_score(recalled) >= min_score or is_close_by_reader(recalled)
-
-
 def quote_messages(
     recalled: Sequence[RecalledMessage], recall_result: RecallResult, book: LocalePhrases
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Quote the first of these messages, each wording once; unless sure, as no more than close.
 
-    What is only close is quoted after what was said later of the same.
+    What is only close is quoted with what was said later of the same, the newest first.
     """
     closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
     if closest[0].message.id != recall_result.sure_message:
-        later = list_later_than_messages(closest, recall_result)
-        ordered = put_later_before(later, order_closest(closest), recall_result)
+        ordered = list_newest_first(closest, recall_result)
         lines = (f"• {format_recalled_quote(each, book)}" for each in ordered)
         return format_list(book.phrases["not_sure"], lines), ordered
     used = sorted(closest, key=is_context_only)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.messages import Message
-from oldfriend.domain.working_memory import WorkingMemory
 from oldfriend.llm.model import TextCallback
 from oldfriend.llm.unavailable import DisabledEmbedder
+from oldfriend.memory.working_memory import WorkingMemory
 from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.companion_state import build_next_working_memory

@@ -14,7 +14,7 @@ from oldfriend.turn.prompt_labels import (
     label_summary,
     sanitize,
 )
-from oldfriend.turn.prompt_ranking import get_last_said_at
+from oldfriend.turn.prompt_ranking import drop_repeated, get_last_said_at
 from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, build_ranked_section
 from oldfriend.turn.reply_context import ReplyContext
 
@@ -60,7 +60,7 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     budget -= lately_section.tokens
     shown = {*open_section.shown_ids, *lately_section.shown_ids}
     kept = [each for each in profile.attributes if each.memory.id not in shown]
-    kept = kept[: budget // MIN_LABEL_TOKENS]
+    kept = drop_repeated(kept[: budget // MIN_LABEL_TOKENS])
     lines = [label_belief(prompt, each, zone=zone) for each in kept]
     title = prompt.render("profile", person=sanitize(name))
     return [

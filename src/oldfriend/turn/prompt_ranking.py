@@ -10,10 +10,10 @@ import numpy as np
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MessageId
-from oldfriend.domain.people import Person
+from oldfriend.domain.memories import MemoryState
+from oldfriend.domain.messages import Person
 from oldfriend.llm.embedding import Vectors
-from oldfriend.memory.belief_embeddings import load_belief_vectors
-from oldfriend.memory.vectors import load_message_vectors
+from oldfriend.memory.vectors import load_belief_vectors, load_message_vectors
 from oldfriend.search import ReasonCause, list_older_duplicates
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.turn.retrieval import (
@@ -22,14 +22,50 @@ from oldfriend.turn.retrieval import (
     RecalledMessage,
     SearchDeps,
     get_item_id,
+    get_score,
 )
+from oldfriend.turn.role_names import SAFETY_MENTION
 
 MAX_ABOUT_NAMED = 8
 """The most beliefs about, or related to, the entities that a text names."""
+MIN_RELEVANCE: Final = (0.001, 0.0025)
+"""The least score of a message, and of a belief, as a share of the best score.
+
+Over twenty lives, three in ten tokens of what was recalled fell below these shares, and 4 of 657
+messages that an answer rests on.
+"""
+MAX_RETOLD = 8
+"""The best items, of which messages may tell with more words what beliefs tell."""
+MIN_MESSAGES: Final = 12
+"""The best messages, which are kept whatever their score."""
 MAX_REACHED = 5
 """The most beliefs that were only reached through a relation."""
 REPETITION_SHARE: Final = 0.75
 """A text with at least this share of another's content words, on the same evidence, repeats it."""
+
+
+def drop_irrelevant(ranked: Sequence[RecalledItem]) -> tuple[RecalledItem, ...]:
+    """Return the items without those that are far less likely to bear on the query than the best.
+
+    The first messages are kept in any case, as is what concerns whom the query means.
+    """
+    best = max(map(get_score, ranked), default=0.0)
+    messages = [get_item_id(each) for each in ranked if isinstance(each, RecalledMessage)]
+    first = {*messages[:MIN_MESSAGES]}
+    return tuple(
+        each
+        for each in ranked
+        if get_item_id(each) in first
+        or get_score(each) >= best * MIN_RELEVANCE[isinstance(each, RecalledBelief)]
+        or concerns_meant(each)
+    )
+
+
+def concerns_meant(item: RecalledItem) -> bool:
+    """Tell whether it is a belief about whom the query names, or the health of those it means."""
+    if isinstance(item, RecalledBelief):
+        return is_about_named(item)
+    return SAFETY_MENTION in item.hit.reasons
 
 
 async def move_near_duplicates_last(
@@ -37,7 +73,9 @@ async def move_near_duplicates_last(
 ) -> tuple[RecalledItem, ...]:
     """Return the items with near duplicates of something newer moved to the end."""
     vectors = await load_item_vectors(search_deps, person, ranked)
-    repeats = list_older_duplicates(vectors, [*map(get_last_said_at, ranked)])
+    repeats = list_older_duplicates(
+        vectors, [*map(get_last_said_at, ranked)], [*map(get_score, ranked)]
+    )
     order = sorted(range(len(ranked)), key=lambda index: index in repeats)
     return tuple(ranked[index] for index in order)
 
@@ -111,23 +149,42 @@ def select_fitting_items(
 
     Beliefs and messages have half of it each, with their title, and take what the other leaves.
     Left out is what is covered already, of a belief and the messages it rests on all but the best,
-    and a belief that says in other words what another one from the same message does.
+    and a belief that says in other words what another one does. One of the best messages is shown
+    beside a belief about somebody named if it says more.
     """
-    shown, rested_on, kept = set(covered_ids), set[str](), dict[int, RecalledItem]()
+    shown, kept = set(covered_ids), dict[int, RecalledItem]()
     used = {True: 0, False: 0}
     for share in (budget // 2, budget):
         for index, (item, item_cost) in enumerate(zip(ranked, costs, strict=True)):
             is_belief, evidence_ids = isinstance(item, RecalledBelief), list_evidence_ids(item)
             cost = item_cost if used[is_belief] else item_cost + title_costs[not is_belief]
             fits = used[is_belief] + cost <= share and sum(used.values()) + cost <= budget
-            is_covered = get_item_id(item) in shown | rested_on or bool(shown & evidence_ids)
+            is_covered = (
+                get_item_id(item) in shown
+                or bool(shown & evidence_ids)
+                or is_told(item, kept.values(), is_among_best=index < MAX_RETOLD)
+            )
             if index in kept or not fits or is_covered or is_reworded(item, kept.values()):
                 continue
             kept[index] = item
             used[is_belief] += cost
             shown.add(get_item_id(item))
-            rested_on |= evidence_ids
     return [kept[index] for index in sorted(kept)]
+
+
+def is_told(item: RecalledItem, others: Iterable[RecalledItem], *, is_among_best: bool) -> bool:
+    """Tell whether beliefs that rest on a message tell it.
+
+    One about somebody named is shown for the name: it does not stand for a message among the best
+    unless it holds nearly all of its words.
+    """
+    if isinstance(item, RecalledBelief):
+        return False
+    resting = [each for each in others if item.message.id in list_evidence_ids(each)]
+    if not (is_among_best and resting and all(map(is_about_named, resting))):
+        return bool(resting)
+    told = " ".join(each.state.memory.text for each in resting if isinstance(each, RecalledBelief))
+    return holds_words(told, item.message.text, item.message.language)
 
 
 def list_evidence_ids(item: RecalledItem) -> set[MessageId]:
@@ -137,19 +194,42 @@ def list_evidence_ids(item: RecalledItem) -> set[MessageId]:
 
 
 def is_reworded(item: RecalledItem, others: Iterable[RecalledItem]) -> bool:
-    """Tell whether another belief from the same message holds nearly all words of a belief."""
+    """Tell whether one of other beliefs says what a belief does.
+
+    One from the same message does if it holds nearly all of its words, any other if it repeats it.
+    """
     if not isinstance(item, RecalledBelief):
         return False
-    memory, evidence_ids = item.state.memory, list_evidence_ids(item)
-    return any(
-        holds_words(each.state.memory.text, memory.text, memory.language)
-        for each in others
-        if isinstance(each, RecalledBelief) and not evidence_ids.isdisjoint(list_evidence_ids(each))
+    known, evidence_ids = item.state, list_evidence_ids(item)
+    beliefs = [each for each in others if isinstance(each, RecalledBelief)]
+    return is_repeated(known, (each.state for each in beliefs)) or any(
+        holds_words(each.state.memory.text, known.memory.text, known.memory.language)
+        for each in beliefs
+        if not evidence_ids.isdisjoint(list_evidence_ids(each))
     )
 
 
-def holds_words(text: str, other: str, language: str) -> bool:
-    """Tell whether a text holds nearly all content words of another one."""
+def is_repeated(known: MemoryState, others: Iterable[MemoryState]) -> bool:
+    """Tell whether one of others that is no older holds all content words of a belief."""
+    memory = known.memory
+    return any(
+        each.stats.last_seen >= known.stats.last_seen
+        and holds_words(each.memory.text, memory.text, memory.language, share=1.0)
+        for each in others
+    )
+
+
+def drop_repeated(known: Iterable[MemoryState]) -> list[MemoryState]:
+    """Return the beliefs without those that repeat one before them."""
+    kept: list[MemoryState] = []
+    for each in known:
+        if not is_repeated(each, kept):
+            kept.append(each)
+    return kept
+
+
+def holds_words(text: str, other: str, language: str, *, share: float = REPETITION_SHARE) -> bool:
+    """Tell whether a text holds a share of the content words of another one."""
     words = extract_content_terms(other, language)
     told = words & extract_content_terms(text, language)
-    return bool(words) and len(told) >= REPETITION_SHARE * len(words)
+    return bool(words) and len(told) >= share * len(words)

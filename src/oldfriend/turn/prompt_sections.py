@@ -30,7 +30,9 @@ from oldfriend.turn.prompt_labels import (
     sanitize_core_block,
 )
 from oldfriend.turn.prompt_ranking import (
+    MAX_RETOLD,
     holds_words,
+    is_repeated,
     list_evidence_ids,
     select_candidates,
     select_fitting_items,
@@ -48,8 +50,6 @@ from oldfriend.turn.user_context import EntityContext
 
 QUESTION_MARK = re.compile("[?\uff1f]")
 FORWARDED_SECTION = "passed on"
-MAX_RETOLD = 8
-"""The best items, of which messages may tell with more words what the profile tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,10 +281,16 @@ def is_told_already(item: RecalledItem, draft: PromptDraft, *, is_among_best: bo
     """Tell whether what is shown whatever was asked, such as the profile, tells an item already.
 
     A message is told by a belief that rests on it; if it is among the best it is told again, unless
-    the belief holds nearly all of its words. So is a belief by another on the same evidence.
+    the belief holds nearly all of its words. So is a belief by another on the same evidence, and by
+    any that it repeats.
     """
     content: Memory | Message
     if isinstance(item, RecalledBelief):
+        shown_ids = {*draft.shown_ids}
+        profile = draft.context.user_context.profile
+        shown = (each for each in profile.attributes if each.memory.id in shown_ids)
+        if is_repeated(item.state, shown):
+            return True
         content, sources = item.state.memory, list_evidence_ids(item)
     else:
         content, sources = item.message, {item.message.id}

@@ -9,6 +9,8 @@ CITED_KEY: Final = "cited"
 """A receipt detail of a model's reply: ids of sources it can be traced to, the surest first."""
 READER_KEY: Final = "reader"
 """A receipt detail: the probability that anything answers, by the reader, which ordered it."""
+READINGS_KEY: Final = "readings"
+"""A receipt detail: by message, the probability that it answers, by the reader alone."""
 CORE_BLOCK_KEY: Final = "written"
 """A receipt detail: id of the message that was answered from the core block."""
 

@@ -24,7 +24,7 @@ from oldfriend.domain.messages import (
     select_quoted_part,
 )
 from oldfriend.llm.model import PromptTurn
-from oldfriend.memory.messages import get_message, list_recent_messages
+from oldfriend.memory.message_log import get_message, list_recent_messages
 from oldfriend.memory.receipts import count_source_messages
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import count_fitting_prefix

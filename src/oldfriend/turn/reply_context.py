@@ -15,7 +15,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.evidence import list_entities_mentioned_by_person, list_supported_objects
-from oldfriend.memory.messages import count_messages
+from oldfriend.memory.message_log import count_messages
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.answer_reading import read_answers
 from oldfriend.turn.companion_state import (
@@ -313,9 +313,11 @@ async def add_message_analysis(
 async def recall_beyond_window(
     utterance: Utterance, perception: Perception, deps: TurnDependencies, excluded_seqs: list[int]
 ) -> RecallResult:
-    """Recall what is not in the window, with neighbors; repetitions of what is newer come last."""
+    """Recall what is not in the window and bears on the utterance, with neighbors."""
     query = build_recall_query(utterance, perception, excluded_seqs)
-    return await recall_in_full(deps.search_deps, utterance.person, query, limit=MAX_RECALLED)
+    return await recall_in_full(
+        deps.search_deps, utterance.person, query, limit=MAX_RECALLED, is_selective=True
+    )
 
 
 async def load_offline_context(

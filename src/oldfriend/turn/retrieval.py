@@ -12,14 +12,13 @@ from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import MemoryId, MessageId, PersonId
 from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
-from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, truncate_middle
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, Person, truncate_middle
 from oldfriend.llm.embedding import Embedder
 from oldfriend.llm.reading import Reader, Reading
-from oldfriend.memory.corrections import load_correction_times
+from oldfriend.memory.belief_corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.vectors import compute_exact_cosines
 from oldfriend.search import (

@@ -6,12 +6,12 @@ from itertools import chain
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.confusable_names import is_group_like
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Entity
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
+from oldfriend.domain.unicode_text import is_group_like
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.messages import list_messages_by_seq
+from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.search import PersonIndex, Reason, ScoredMessage, SearchQuery, SearchResult
 from oldfriend.search.own_names import list_told_names

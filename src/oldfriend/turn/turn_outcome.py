@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.messages import ADDRESS_DETAIL, Message
-from oldfriend.domain.people import Companion, Person
-from oldfriend.domain.working_memory import WorkingMemory
+from oldfriend.domain.messages import ADDRESS_DETAIL, Companion, Message, Person
 from oldfriend.llm.model import Completion
 from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.memory.working_memory import WorkingMemory
 from oldfriend.prompts.locale_phrases import choose_language
 from oldfriend.turn.intent import Addressee
 
@@ -93,6 +92,7 @@ class Reply:
     items: tuple[ReceiptItem, ...] = ()
     details: Mapping[str, JsonValue]
     is_introduction: bool = False  # says what the companion is, once per install
+    is_from_model: bool = False  # no quotes by rules, and no notice
 
     @property
     def dropped_message_ids(self) -> tuple[MessageId, ...]:

@@ -11,7 +11,7 @@ from itertools import chain
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Entity, MemoryState, Summary
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
 from oldfriend.domain.profile_attributes import (
     EMPTY_PROFILE,
     Profile,
@@ -20,9 +20,8 @@ from oldfriend.domain.profile_attributes import (
     sort_by_importance,
 )
 from oldfriend.domain.supersession import is_or_was_true
-from oldfriend.memory.beliefs import list_written_summaries
-from oldfriend.memory.core_blocks import CoreBlock, list_blocks
-from oldfriend.memory.global_persona import get_global_persona_text
+from oldfriend.memory.belief_views import list_written_summaries
+from oldfriend.memory.core_blocks import CoreBlock, get_global_persona_text, list_blocks
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search import BeliefIndex, ReachedRelation, SearchQuery
 from oldfriend.search.entity_graph import RelationFilter, is_current

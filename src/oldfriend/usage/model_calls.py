@@ -2,17 +2,21 @@
 
 Each call is recorded at once, in a transaction of its own: a turn that crashes has paid for its
 calls, and the turn that replaces it reuses their answers.
+
+Requests are identical if all their text is; the ids behind the text do not matter, so that an
+answer from another database is found, too. Deleted answers are not found.
 """
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.db.message_numbers import pack_ids, unpack_ids
+from oldfriend.db.message_numbers import load_all_numbers, pack_ids, unpack_ids
 from oldfriend.domain.clock import SECOND, Micros
+from oldfriend.domain.codec import Reference, pack_references, unpack_references
 from oldfriend.domain.ids import PersonId, TurnId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
@@ -309,4 +313,129 @@ def parse_completion(row: Row) -> Completion:
         cost=cost,
         is_truncated=bool(answer["is_cut"]),
         echo=answer["echo"],
+    )
+
+
+class ModelRequestKey(NamedTuple):
+    """A request and its model; the hash of a request covers its prompt and version."""
+
+    request_hash: str
+    model: str
+
+
+async def load_answered_calls(tx: Transaction, person: PersonId) -> dict[ModelRequestKey, str]:
+    """Return the newest answered call of a person for each request and model."""
+    rows = await tx.rows(
+        """SELECT request, model, id FROM model_call
+           WHERE person = :person AND outcome = 'done' AND answer IS NOT NULL AND request <> ''
+           ORDER BY made_at, id""",
+        person=person,
+    )
+    return {
+        ModelRequestKey(request_hash=request, model=model): call for request, model, call in rows
+    }
+
+
+async def find_completion(tx: Transaction, person: PersonId, call_id: str) -> Completion | None:
+    """Return the completion of a call; None if it was deleted meanwhile."""
+    row = await tx.row(
+        """SELECT model, answer, tokens_in, tokens_cached, tokens_out, cost FROM model_call
+           WHERE person = :person AND id = :call AND answer IS NOT NULL""",
+        person=person,
+        call=call_id,
+    )
+    return None if row is None else parse_completion(row)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposedCalls:
+    """The calls that have seen deleted content."""
+
+    shown_calls: tuple[str, ...]  # ids of calls that were shown it
+    quoting_calls: tuple[str, ...]  # ids of other calls whose answer or error quotes it
+    turns: frozenset[str]  # in which any of these calls was made
+
+
+async def find_exposed_calls(
+    tx: Transaction, person: PersonId, gone: Collection[str], holds_words: Callable[[str], bool]
+) -> ExposedCalls:
+    """Find the model calls that were shown deleted content, answered it, or quote it."""
+    rows = await tx.rows(
+        "SELECT id, turn, asked, shown, answer, error FROM model_call WHERE person = :person",
+        person=person,
+    )
+    references = await list_references(tx, person, gone)
+    shown: list[str] = []
+    quoting: list[str] = []
+    turns: set[str | None] = set()
+    for call, turn, asked, ids, answer, error in rows:
+        was_shown = not references.isdisjoint(unpack_references(ids)) or is_answering_any(
+            asked, gone
+        )
+        if not was_shown and not any(text and holds_words(text) for text in (answer, error)):
+            continue
+        (shown if was_shown else quoting).append(call)
+        turns.add(turn)
+    return ExposedCalls(
+        shown_calls=tuple(shown),
+        quoting_calls=tuple(quoting),
+        turns=frozenset(turn for turn in turns if turn is not None),
+    )
+
+
+async def list_references(
+    tx: Transaction, person: PersonId, gone: Collection[str]
+) -> frozenset[Reference]:
+    """Return every form in which a packed value may refer to deleted content."""
+    numbers = await load_all_numbers(tx, person)
+    return frozenset(gone) | {number for number, (name, _) in numbers.items() if name in gone}
+
+
+def is_answering_any(answered_versions: str | None, gone: Collection[str]) -> bool:
+    """Return whether a call was made for a turn that answers one of these messages."""
+    return any(each.partition("@")[0] in gone for each in (answered_versions or "").split())
+
+
+async def redact_calls(
+    tx: Transaction,
+    person: PersonId,
+    exposed: ExposedCalls,
+    gone: Collection[str],
+    *,
+    turns: Collection[str],
+) -> None:
+    """Delete the answers of these calls from the records, and the arguments of their tools.
+
+    ``turns`` are further turns whose tools may have received deleted content. Transcripts are in
+    the log: here all of them are deleted, since they do not name their message.
+    """
+    await tx.run(
+        """UPDATE model_call SET answer = NULL, request = ''
+           WHERE person = :person AND purpose = 'transcription'""",
+        person=person,
+    )
+    calls = [*exposed.shown_calls, *exposed.quoting_calls]
+    rows = await tx.rows(
+        "SELECT id, asked, shown FROM model_call WHERE person = :person", person=person
+    )
+    references = await list_references(tx, person, gone)
+    seen = {call: (asked, ids) for call, asked, ids in rows}
+    await tx.run_many(
+        """UPDATE model_call SET answer = NULL, error = NULL, request = '', shown = :shown,
+             asked = :asked WHERE person = :person AND id = :id""",
+        [
+            {
+                "person": person,
+                "id": call,
+                "asked": None if is_answering_any(seen[call][0], gone) else seen[call][0],
+                "shown": pack_references(set(unpack_references(seen[call][1])) - references),
+            }
+            for call in calls
+        ],
+    )
+    await tx.run_many(
+        """UPDATE tool_call SET arguments = '{}',
+             result = CASE WHEN result IS NULL THEN NULL ELSE '' END
+           WHERE person = :person AND turn = :turn""",
+        [{"person": person, "turn": turn} for turn in sorted({*exposed.turns, *turns})],
     )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from oldfriend.channels.channel_events import ChannelEvent, IncomingMessage, MembershipChange
+from oldfriend.channels.channel import ChannelEvent, IncomingMessage, MembershipChange
 from oldfriend.channels.telegram.bot_api import BotIdentity
 from oldfriend.channels.telegram.event_mapping import is_called_by_name, to_channel_event
 from oldfriend.channels.telegram.updates import parse_update

@@ -38,7 +38,7 @@ from oldfriend.channels.telegram.telegram_channel import TelegramChannel
 
 async def main():
     telegram = TelegramChannel(sys.argv[2], base_url=sys.argv[3], folder=Path(sys.argv[1]))
-    sending = asyncio.create_task(telegram.send(sys.argv[4], "hi", key="reply/0"))
+    sending = asyncio.create_task(telegram.send(sys.argv[4], "hi", send_key="reply/0"))
     if sys.argv[5:]:  # it loses what it held; the call goes on
         await asyncio.sleep(float(sys.argv[5]))
         sending.cancel()
@@ -135,7 +135,7 @@ async def test_what_another_process_has_in_the_air_is_not_sent_again(
     with python(SENDS, tmp_path, world.token, world.url, ANA, *gives_up) as slow:
         assert await asyncio.to_thread(world.wait, lambda: bool(world.texts(ANA)))
         await asyncio.sleep(0.4 if gives_up else 0.0)
-        key = await telegram.send(str(ANA), "hi", key="reply/0")
+        key = await telegram.send(str(ANA), "hi", send_key="reply/0")
         await telegram.close()
         assert slow.wait(10) == 0
 
@@ -150,7 +150,7 @@ async def test_what_another_process_could_not_send_is_sent(world: World, tmp_pat
     telegram = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)
     with python(SENDS, tmp_path, world.token, world.url, ANA):
         assert await asyncio.to_thread(world.wait, lambda: bool(world.called("sendMessage")))
-        await telegram.send(str(ANA), "hi", key="reply/0")
+        await telegram.send(str(ANA), "hi", send_key="reply/0")
         await telegram.close()
 
     assert world.texts(ANA) == ["hi"]

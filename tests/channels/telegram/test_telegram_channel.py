@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.channels.channel_events import ChannelEvent
+from oldfriend.channels.channel import ChannelEvent
 from oldfriend.channels.telegram import http_client, http_connection
 from oldfriend.channels.telegram.telegram_channel import TelegramChannel, TelegramDraftPreview
 from oldfriend.domain.errors import (
@@ -47,7 +47,7 @@ async def telegram(world: World) -> AsyncIterator[TelegramChannel]:
 
 async def test_a_part_is_sent_and_named(world: World, telegram: TelegramChannel) -> None:
     """By the key under which a reply to it comes back."""
-    key = await telegram.send(str(ANA), "**hi**", key="x")
+    key = await telegram.send(str(ANA), "**hi**", send_key="x")
 
     assert key == f"message:{ANA}:{world.shown[0].id}"
     assert await telegram.register() == "oldfriend_bot"
@@ -61,13 +61,13 @@ async def test_whoever_sends_the_same_meanwhile_waits_for_it(
     address = str(ANA)
     world.scripted["sendMessage"] += [Fault(status=200, delay_s=0.2)] * 3
     async with asyncio.TaskGroup() as both:
-        both.create_task(telegram.send(str(BEN), "first", key="other"))
+        both.create_task(telegram.send(str(BEN), "first", send_key="other"))
         await asyncio.sleep(0.05)
-        slow = both.create_task(telegram.send(address, "hi", key="x"))
-        quick = both.create_task(telegram.send(address, "hi", key="x"))
+        slow = both.create_task(telegram.send(address, "hi", send_key="x"))
+        quick = both.create_task(telegram.send(address, "hi", send_key="x"))
     async with asyncio.TaskGroup() as both:
-        gone = both.create_task(telegram.send(address, "ho", key="y"))
-        following = both.create_task(telegram.send(address, "ho", key="y"))
+        gone = both.create_task(telegram.send(address, "ho", send_key="y"))
+        following = both.create_task(telegram.send(address, "ho", send_key="y"))
         await asyncio.sleep(0.1)
         gone.cancel()
 
@@ -80,18 +80,18 @@ async def test_places_are_closed_or_moved(world: World, telegram: TelegramChanne
     """Blocked, gone, become a supergroup; a flood says how long to wait."""
     world.blocked.add(ANA)
     with pytest.raises(ChatBlocked):
-        await telegram.send(str(ANA), "x", key="x")
+        await telegram.send(str(ANA), "x", send_key="x")
     with pytest.raises(ChatBlocked):
-        await telegram.send("-5", "x", key="x")
+        await telegram.send("-5", "x", send_key="x")
     world.group(FAMILY, "Family")
     world.migrates(FAMILY, -1001)
     with pytest.raises(ChatAddressChanged) as moved:
-        await telegram.send(f"{FAMILY}/3", "x", key="x")
+        await telegram.send(f"{FAMILY}/3", "x", send_key="x")
     world.scripted["sendMessage"].append(Fault(status=429, retry_after=7, description="Too Many"))
     with pytest.raises(DeliveryFailed) as flood:
-        await telegram.send("8", "x", key="x")
+        await telegram.send("8", "x", send_key="x")
     with pytest.raises(InvalidInput):
-        await telegram.send("nowhere", "x", key="x")
+        await telegram.send("nowhere", "x", send_key="x")
 
     assert moved.value.address == "-1001/3"
     assert flood.value.retry_after_s == 7
@@ -99,7 +99,7 @@ async def test_places_are_closed_or_moved(world: World, telegram: TelegramChanne
 
 async def test_a_reply_is_seen_as_a_draft(world: World, telegram: TelegramChannel) -> None:
     """First that it is typed; of a long one its end; half-open marks are no trouble."""
-    glimpse = telegram.open_preview(str(ANA), key="turn")
+    glimpse = telegram.open_preview(str(ANA), send_key="turn")
     await glimpse.show("")
     await glimpse.show("")
     await glimpse.show("The **sea")
@@ -118,15 +118,15 @@ async def test_where_there_are_no_drafts_one_message_is_edited(
     """In groups, and on a server that does not know them; it becomes the reply, word for word."""
     world.drafts_are_known = False
     world.group(FAMILY, "Family")
-    glimpse = telegram.open_preview(str(place), key="turn")
+    glimpse = telegram.open_preview(str(place), send_key="turn")
     for text in ("", "The **sea", "The **sea", "The **sea** was"):
         await glimpse.show(text)
-    assert glimpse.message_key == f"message:{place}:{world.shown[0].id}"
-    goes_on = telegram.open_preview(str(place), key="turn", message_key=glimpse.message_key)
+    assert glimpse.external_id == f"message:{place}:{world.shown[0].id}"
+    goes_on = telegram.open_preview(str(place), send_key="turn", external_id=glimpse.external_id)
     await goes_on.show("The **sea** was calm")
     assert world.texts(place) == ["The sea was calm"]
-    is_there = await telegram.edit(str(place), glimpse.message_key, "The **sea** was `calm`.")
-    is_the_same = await telegram.edit(str(place), glimpse.message_key, "The **sea** was `calm`.")
+    is_there = await telegram.edit(str(place), glimpse.external_id, "The **sea** was `calm`.")
+    is_the_same = await telegram.edit(str(place), glimpse.external_id, "The **sea** was `calm`.")
 
     assert (is_there, is_the_same) == (True, True)
     assert world.texts(place) == ["The sea was calm."]
@@ -139,16 +139,16 @@ async def test_who_goes_on_after_a_crash_knows_what_was_shown(world: World, tmp_
     """Before anything is shown, also where nobody came to note it but the one who sent it."""
     world.group(FAMILY, "Family")
     died = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)
-    glimpse = died.open_preview(str(FAMILY), key="turn")
+    glimpse = died.open_preview(str(FAMILY), send_key="turn")
     await glimpse.show("The sea")
     await died.close()
     after = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)
-    goes_on = after.open_preview(str(FAMILY), key="turn")
-    another = after.open_preview(str(FAMILY), key="another turn")
+    goes_on = after.open_preview(str(FAMILY), send_key="turn")
+    another = after.open_preview(str(FAMILY), send_key="another turn")
     await after.close()
 
-    assert goes_on.message_key == glimpse.message_key == f"message:{FAMILY}:{world.shown[0].id}"
-    assert another.message_key is None
+    assert goes_on.external_id == glimpse.external_id == f"message:{FAMILY}:{world.shown[0].id}"
+    assert another.external_id is None
 
 
 async def test_of_a_long_reply_its_first_part_is_edited(
@@ -156,7 +156,7 @@ async def test_of_a_long_reply_its_first_part_is_edited(
 ) -> None:
     """The others follow once it is written."""
     world.drafts_are_known = False
-    glimpse = telegram.open_preview(str(ANA), key="turn")
+    glimpse = telegram.open_preview(str(ANA), send_key="turn")
     await glimpse.show("The sea")
     await glimpse.show("The sea. " * 1_000)
     await glimpse.show("The sea. " * 1_100)
@@ -184,13 +184,13 @@ async def test_a_message_that_is_gone_is_sent_anew(world: World, telegram: Teleg
 async def test_a_reply_is_sent_as_it_sounds(world: World, telegram: TelegramChannel) -> None:
     """As a voice note; as a file to whoever takes no voice notes, or where it cannot be one."""
     refused = Fault(status=400, description="Bad Request: VOICE_MESSAGES_FORBIDDEN")
-    await telegram.send_audio(str(ANA), b"OggS", is_opus=True, title="Mo", key="a")
+    await telegram.send_audio(str(ANA), b"OggS", is_opus=True, title="Mo", send_key="a")
     world.scripted["sendVoice"].append(refused)
-    key = await telegram.send_audio(str(ANA), b"OggS", is_opus=True, title="Mo", key="b")
-    await telegram.send_audio(str(ANA), b"ID3", is_opus=False, title="Mo", key="c")
+    key = await telegram.send_audio(str(ANA), b"OggS", is_opus=True, title="Mo", send_key="b")
+    await telegram.send_audio(str(ANA), b"ID3", is_opus=False, title="Mo", send_key="c")
     world.blocked.add(ANA)
     with pytest.raises(ChatBlocked):
-        await telegram.send_audio(str(ANA), b"OggS", is_opus=True, title="Mo", key="d")
+        await telegram.send_audio(str(ANA), b"OggS", is_opus=True, title="Mo", send_key="d")
 
     assert [each.kind for each in world.shown] == ["voice", "audio", "audio"]
     assert key == f"message:{ANA}:{world.shown[1].id}"
@@ -211,16 +211,16 @@ async def test_a_recording_is_fetched(world: World, telegram: TelegramChannel) -
 async def test_no_live_edit_overtakes_the_last_one(world: World, telegram: TelegramChannel) -> None:
     """Also where nobody waits for it any more: to hang up withdraws nothing."""
     world.group(FAMILY, "Family")
-    glimpse = telegram.open_preview(str(FAMILY), key="turn")
+    glimpse = telegram.open_preview(str(FAMILY), send_key="turn")
     await glimpse.show("The")
-    assert glimpse.message_key is not None
+    assert glimpse.external_id is not None
     slow = iter([0.6, 0.0])
     world.takes_s = lambda method: next(slow, 0.0) if method == "editMessageText" else 0.0
     async with asyncio.TaskGroup() as beside:
         live = beside.create_task(glimpse.show("The sea"))
         await asyncio.sleep(0.2)
         live.cancel()
-    await telegram.edit(str(FAMILY), glimpse.message_key, "The sea was calm.")
+    await telegram.edit(str(FAMILY), glimpse.external_id, "The sea was calm.")
     await asyncio.sleep(0.7)
 
     assert world.texts(FAMILY) == ["The sea was calm."]
@@ -234,16 +234,16 @@ async def test_no_edit_of_a_process_that_died_overtakes_the_last_one(
     """Whoever goes on knows nothing of what was in the air, and so says the last word twice."""
     world.group(FAMILY, "Family")
     died = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)
-    glimpse = died.open_preview(str(FAMILY), key="turn")
+    glimpse = died.open_preview(str(FAMILY), send_key="turn")
     await glimpse.show("The")
-    assert glimpse.message_key is not None
+    assert glimpse.external_id is not None
     slow = iter([1.0])
     world.takes_s = lambda method: next(slow, 0.0) if method == "editMessageText" else 0.0
     in_the_air = threading.Thread(target=edit_and_die, args=(world, FAMILY, "The sea"))
     in_the_air.start()
     await asyncio.sleep(0.2)
     after = TelegramChannel(world.token, base_url=world.url, folder=tmp_path / "elsewhere")
-    await after.edit(str(FAMILY), glimpse.message_key, "The sea was calm.")
+    await after.edit(str(FAMILY), glimpse.external_id, "The sea was calm.")
     in_the_air.join()
 
     assert world.texts(FAMILY) == ["The sea was calm."]
@@ -264,14 +264,14 @@ async def test_no_reply_stays_cut_off_however_long_telegram_takes(
         group = FAMILY - 1 - number
         world.group(group, "Family")
         async with at_once, asyncio.TaskGroup() as beside:
-            glimpse = telegram.open_preview(str(group), key=f"turn {number}")
+            glimpse = telegram.open_preview(str(group), send_key=f"turn {number}")
             await glimpse.show("The")
             live = beside.create_task(show_as_it_comes(glimpse))
             await asyncio.sleep(dice.uniform(0.0, 1.0))
             live.cancel()
-            assert glimpse.message_key is not None
+            assert glimpse.external_id is not None
             assert await telegram.edit(
-                str(group), glimpse.message_key, f"The sea was calm {number}."
+                str(group), glimpse.external_id, f"The sea was calm {number}."
             )
 
     async with asyncio.TaskGroup() as replies:
@@ -310,14 +310,14 @@ async def test_what_was_never_answered_is_sent_once_more_and_no_more(
     for _ in range(2):
         telegram = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)
         with pytest.raises(DeliveryFailed):
-            await telegram.send(str(ANA), "The sea", key="reply/0")
+            await telegram.send(str(ANA), "The sea", send_key="reply/0")
         await telegram.close()
     after = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)
     with pytest.raises(DeliveryUncertain):
-        await after.send(str(ANA), "The sea", key="reply/0")
+        await after.send(str(ANA), "The sea", send_key="reply/0")
     assert world.texts(ANA) == ["The sea", "The sea"]
 
-    await after.send(str(ANA), "The sea", key="reply/0")  # asked for by hand
+    await after.send(str(ANA), "The sea", send_key="reply/0")  # asked for by hand
     await after.close()
 
     assert len(world.texts(ANA)) == 3
@@ -330,9 +330,9 @@ async def test_what_left_on_a_connection_that_broke_is_sent_once_more_and_no_mor
     world.scripted["sendMessage"].extend([Fault(status=0, is_done=True)] * 2)
     for _ in range(2):
         with pytest.raises(DeliveryFailed):
-            await telegram.send(str(ANA), "The sea", key="reply/0")
+            await telegram.send(str(ANA), "The sea", send_key="reply/0")
     with pytest.raises(DeliveryUncertain):
-        await telegram.send(str(ANA), "The sea", key="reply/0")
+        await telegram.send(str(ANA), "The sea", send_key="reply/0")
 
     assert world.texts(ANA) == ["The sea", "The sea"]
 
@@ -345,8 +345,8 @@ async def test_what_left_on_a_connection_that_had_been_closed_does_not_count(
     world.scripted["sendMessage"].extend([Fault(), Fault(status=0)] * 3)
     for _ in range(6):
         with pytest.raises(DeliveryFailed):
-            await telegram.send(str(ANA), "The sea", key="reply/0")
-    await telegram.send(str(ANA), "The sea", key="reply/0")
+            await telegram.send(str(ANA), "The sea", send_key="reply/0")
+    await telegram.send(str(ANA), "The sea", send_key="reply/0")
 
     assert world.texts(ANA) == ["The sea"]
 
@@ -360,13 +360,13 @@ async def test_a_reply_that_may_be_shown_already_as_it_was_written_is_sent_once_
     world.group(FAMILY, "Family")
     world.scripted["sendMessage"].extend([Fault(status=200, delay_s=0.6)] * 2)
     telegram = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)
-    glimpse = telegram.open_preview(str(FAMILY), key="turn")
+    glimpse = telegram.open_preview(str(FAMILY), send_key="turn")
     with pytest.raises(DeliveryFailed):
         await glimpse.show("The")
     with pytest.raises(DeliveryFailed):
-        await telegram.send(str(FAMILY), "The sea", key="reply/0", preview_key="turn")
+        await telegram.send(str(FAMILY), "The sea", send_key="reply/0", preview_send_key="turn")
     with pytest.raises(DeliveryUncertain):
-        await telegram.send(str(FAMILY), "The sea", key="reply/0", preview_key="turn")
+        await telegram.send(str(FAMILY), "The sea", send_key="reply/0", preview_send_key="turn")
     await telegram.close()
 
     assert world.texts(FAMILY) == ["The", "The sea"]
@@ -380,13 +380,13 @@ async def test_what_was_refused_or_never_left_may_be_sent_as_often_as_it_takes(
     world.scripted["sendMessage"].extend([busy, Fault(status=0), Fault(), busy])
     for _ in range(4):
         with pytest.raises(DeliveryFailed):
-            await telegram.send(str(ANA), "The sea", key="reply/0")
+            await telegram.send(str(ANA), "The sea", send_key="reply/0")
     nowhere = TelegramChannel(world.token, base_url="http://127.0.0.1:9")
     for _ in range(3):
         with pytest.raises(DeliveryFailed, match="cannot be reached"):
-            await nowhere.send(str(ANA), "The sea", key="reply/0")
+            await nowhere.send(str(ANA), "The sea", send_key="reply/0")
     await nowhere.close()
-    await telegram.send(str(ANA), "The sea", key="reply/0")
+    await telegram.send(str(ANA), "The sea", send_key="reply/0")
 
     assert world.texts(ANA) == ["The sea"]
 

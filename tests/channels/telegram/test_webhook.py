@@ -10,8 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from oldfriend.channels.channel import HandleEvent
-from oldfriend.channels.channel_events import ChannelEvent, IncomingMessage, UnreadableUpdate
+from oldfriend.channels.channel import ChannelEvent, HandleEvent, IncomingMessage, UnreadableUpdate
 from oldfriend.channels.telegram import webhook
 from oldfriend.channels.telegram.telegram_channel import TelegramChannel
 from oldfriend.channels.telegram.webhook import WebhookAddress, derive_secret

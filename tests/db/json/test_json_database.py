@@ -8,11 +8,10 @@ import pytest
 
 from oldfriend.db.database import Database
 from oldfriend.db.json import json_database as json_database
-from oldfriend.db.json.atomic_file import AtomicFile
-from oldfriend.db.json.json_database import open_json
+from oldfriend.db.json.json_database import AtomicFile, open_json
 from oldfriend.db.schema import load_migrations
 from oldfriend.domain.errors import StoreBusy, StoreFull, StoreNotFound, StoreUnusable
-from oldfriend.memory.messages import edit_message
+from oldfriend.memory.message_log import edit_message
 from oldfriend.search.document_terms import encode_document_terms
 from tests.db.breaking import names, write
 from tests.db.json.conftest import Open, content_of

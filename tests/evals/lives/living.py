@@ -15,8 +15,7 @@ from oldfriend.domain.ids import (
     SessionId,
 )
 from oldfriend.domain.memories import Evidence, EvidenceStats, Memory, MemoryState
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Message, Person
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput
 from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.llm.model import LanguageModel

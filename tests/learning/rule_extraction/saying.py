@@ -6,9 +6,7 @@ from datetime import UTC, datetime
 from oldfriend.domain.clock import MINUTE, to_micros
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, SegmentId, SessionId
 from oldfriend.domain.memories import Entity, MemoryState
-from oldfriend.domain.messages import Message
-from oldfriend.domain.people import Person
-from oldfriend.domain.trust import Role, TrustClass
+from oldfriend.domain.messages import Message, Person, Role, TrustClass
 from oldfriend.learning.extraction import Extraction, ExtractionInput
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 

@@ -46,6 +46,12 @@ from tests.learning.rule_extraction.saying import message, said
         ("es", "el martes 20", "2025-05-20"),
         ("fr", "mardi 20", "2025-05-20"),
         ("de", "am Dienstag, den 20.", "2025-05-20"),
+        ("en", "next Thursday", "2025-05-15"),
+        ("en", "next Monday", "2025-05-12"),
+        ("de", "nächsten Freitag", "2025-05-16"),
+        ("de", "kommenden Freitag", "2025-05-09"),
+        ("fr", "jeudi prochain", "2025-05-15"),
+        ("es", "el próximo viernes", "2025-05-09"),
     ],
 )
 def test_a_time_to_come_is_due_when_its_last_day_ends(language, words, day):
@@ -68,6 +74,19 @@ def test_a_time_to_come_is_due_when_its_last_day_ends(language, words, day):
         ("fr", "demain à 15h30", 15, 30),
         ("de", "morgen um 10 Uhr", 10, 0),
         ("zh", "明天下午3点半", 15, 30),
+        ("en", "tomorrow at 3", 15, 0),
+        ("es", "mañana a las tres", 15, 0),
+        ("de", "morgen um drei", 15, 0),
+        ("fr", "demain à trois heures", 15, 0),
+        ("zh", "明天三点", 15, 0),
+        ("en", "tomorrow at 3am", 3, 0),
+        ("en", "tomorrow morning at 6", 6, 0),
+        ("es", "mañana a las seis de la mañana", 6, 0),
+        ("de", "morgen früh um 6 Uhr", 6, 0),
+        ("fr", "demain à 6h du matin", 6, 0),
+        ("zh", "明天早上六点", 6, 0),
+        ("de", "morgen um 03:00", 3, 0),
+        ("en", "tomorrow at 9", 9, 0),
     ],
 )
 def test_an_hour_of_a_day_is_due_then(language, words, hour, minute):
@@ -83,6 +102,9 @@ def test_an_hour_of_a_day_is_due_then(language, words, hour, minute):
     [
         ("en", "yesterday"),
         ("en", "some day"),
+        ("en", "next Saturday"),
+        ("de", "nächsten Sonntag"),
+        ("fr", "samedi prochain"),
         ("en", "in a mess"),
         ("en", "on 31 February"),
         ("es", "por la mañana"),
@@ -271,3 +293,18 @@ def test_of_two_ends_told_at_once_the_last_counts() -> None:
     assert home.holds_until is not None
     assert from_micros(home.holds_until, "UTC").month == 12
     assert len(home.quotes) == 2
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "grain"),
+    [
+        ("en", "We're flying to Madeira in December.", "month"),
+        ("es", "En diciembre nos vamos a Lisboa.", "month"),
+        ("en", "I have an interview on Friday.", ""),
+    ],
+)
+def test_what_is_due_in_a_month_is_not_due_on_its_last_day(language, words, grain):
+    """A claim keeps how precisely its time was said."""
+    (claim,) = [each for each in said(words, language=language).claims if each.due_at]
+
+    assert claim.grain == grain

@@ -159,3 +159,50 @@ def test_what_is_another_matter_puts_off_nothing(language: str, first: str, then
 def test_what_is_moved_elsewhere_is_not_to_come(language: str, text: str) -> None:
     """A day has to follow at once."""
     assert not [each for each in said(text, language=language).claims if each.due_at]
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "then", "told"),
+    [
+        (
+            "en",
+            "I have a dentist appointment on Thursday.",
+            "dentist got moved to Friday",
+            "Has a dentist appointment: 9 May 2025.",
+        ),
+        (
+            "es",
+            "Tengo cita con el dentista el jueves.",
+            "Me han cambiado la cita del dentista al viernes.",
+            "Tiene cita con el dentista: 9 de mayo de 2025.",
+        ),
+        (
+            "de",
+            "Am Donnerstag habe ich einen Termin beim Zahnarzt.",
+            "Der Zahnarzt hat den Termin auf Freitag verschoben.",
+            "Hat einen Termin beim Zahnarzt: 9. Mai 2025.",
+        ),
+    ],
+)
+def test_an_appointment_is_moved_in_the_same_conversation(
+    language: str, first: str, then: str, told: str
+) -> None:
+    """It is due once, on the new day, and rests on both messages."""
+    coming = [each for each in said(first, then, language=language).claims if each.due_at]
+
+    assert [each.text for each in coming] == [told]
+    assert {quote.message for quote in coming[0].quotes} == {"m0", "m1"}
+
+
+def test_what_is_somebody_else_s_is_not_moved() -> None:
+    """Evan is not Eva."""
+    coming = said("Eva's party is on Thursday.", "Evan's party has been moved to Friday.")
+
+    assert len([each for each in coming.claims if each.due_at]) == 2
+
+
+def test_another_appointment_is_not_moved() -> None:
+    """Two that are to be on two days stay so."""
+    coming = said("I have a dentist appointment on Thursday.", "The exam got moved to Friday.")
+
+    assert len([each for each in coming.claims if each.due_at]) == 2

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.domain.ids import EntityId, PersonId
 from oldfriend.domain.memories import Entity
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.messages import TrustClass
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.rule_extractor import RULES_AUTHOR
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from tests.learning.rule_extraction.saying import WEDNESDAY, message, read, said
 
 
@@ -273,7 +273,7 @@ def test_the_first_reading_of_a_process_compiles_only_what_it_needs():
     assert float(share) < 0.2
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_each_book_can_be_rendered(language):
     """A template names only words that each of its expressions finds."""
     for rule in load_rule_book(language).rules:
@@ -283,7 +283,7 @@ def test_each_book_can_be_rendered(language):
             assert rule.value.format(**{"who": "", **groups, "date": ""}) or not rule.value
 
 
-@given(st.text(max_size=300), st.sampled_from(OFFLINE_LANGUAGES))
+@given(st.text(max_size=300), st.sampled_from(list_languages("rules")))
 def test_no_text_breaks_the_rules(text, language):
     """Whatever somebody pastes is read or left out; quotes stand in it."""
     read_ = said(text, "I live in Porto.", language=language)

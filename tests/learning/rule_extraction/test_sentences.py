@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from tests.learning.rule_extraction.saying import said
 
 SENTENCES = Path(__file__).parent / "sentences"
@@ -62,7 +62,7 @@ def day_of(claim: Claim) -> str:
     return due.date().isoformat()
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_what_is_read_is_right_and_most_of_what_is_plain_is_read(language):
     """Precision before recall: what the rules leave out, a model reads later."""
     every = list(readings(language))
@@ -75,7 +75,7 @@ def test_what_is_read_is_right_and_most_of_what_is_plain_is_read(language):
     assert right / expected >= RECALL, missed
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 def test_half_of_the_sentences_are_traps(language):
     """A measure without traps would praise rules that believe everything."""
     every = [bool(reading.expected) for reading in readings(language)]

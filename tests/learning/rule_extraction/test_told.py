@@ -12,11 +12,11 @@ import pytest
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import PersonId, SegmentId
 from oldfriend.domain.memories import MemoryKind
-from oldfriend.domain.people import Person
+from oldfriend.domain.messages import Person
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.validate import validate_extraction
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from tests.learning.rule_extraction.saying import material_of, message, read, said
 
 TOLD: Final = Path(__file__).parent / "told"
@@ -50,7 +50,7 @@ def believed(sentence: str, language: str) -> list[tuple[MemoryKind, str]]:
     return [(each.kind, f"{each.text} {each.value}".casefold()) for each in claims]
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 @pytest.mark.parametrize("number", sorted(KEPT))
 def test_most_of_what_people_tell_is_kept(language: str, number: str) -> None:
     """Themselves and theirs, what they did on which day, what they have to do."""
@@ -65,7 +65,7 @@ def test_most_of_what_people_tell_is_kept(language: str, number: str) -> None:
     assert len(missed) <= (1 - KEPT[number]) * len(wanted), missed
 
 
-@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+@pytest.mark.parametrize("language", list_languages("rules"))
 @pytest.mark.parametrize("number", sorted(KEPT))
 def test_nothing_is_kept_that_was_not_told(language: str, number: str) -> None:
     """What others say, what nearly was, what is asked, wished and imagined."""

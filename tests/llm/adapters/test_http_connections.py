@@ -6,7 +6,7 @@ import socket
 import httpx2
 import pytest
 
-from oldfriend.app.usage_accounting import PendingCharges
+from oldfriend.app.spend_limits import PendingCharges
 from oldfriend.domain.errors import EmbeddingFailed, ModelError
 from oldfriend.llm.adapters import http_connections as connections
 from oldfriend.llm.adapters.http_connections import open_http_client

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from oldfriend.domain.errors import EmbeddingFailed
-from oldfriend.llm.adapters.bundled_network import NETWORKS_FOLDER
-from oldfriend.llm.adapters.local_reader import LocalReader
-from oldfriend.llm.adapters.local_tagger import MAX_WINDOWS, LocalFactTagger
+from oldfriend.llm.adapters.local_networks import (
+    MAX_WINDOWS,
+    NETWORKS_FOLDER,
+    LocalFactTagger,
+    LocalReader,
+)
 from oldfriend.llm.reading import Passage
 
 MIXED = "lol the bus was late again. my brother otis moved to cardiff in june. so tired"

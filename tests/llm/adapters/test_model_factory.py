@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from oldfriend.llm.adapters.client_warmup import warm_up_client
 from oldfriend.llm.adapters.model_factory import build_model
+from oldfriend.llm.adapters.pydantic_ai import warm_up_client
 from oldfriend.llm.providers import build_model_config
 
 HEAVY = "{'pydantic_ai', 'openai', 'anthropic', 'genai_prices', 'pydantic', 'httpx2'}"
@@ -22,7 +22,7 @@ def test_nothing_of_a_providers_is_imported_before():
     """The offline companion starts as fast as without them."""
     modules = (
         "fallback, providers, recorded_calls, scripted, speech, adapters.model_factory, "
-        "adapters.local_servers, adapters.speech_factory, adapters.whisper"
+        "adapters.local_servers, adapters.whisper"
     )
     imports = "\n".join(f"import oldfriend.llm.{name}" for name in modules.split(", "))
 

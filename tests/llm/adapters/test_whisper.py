@@ -19,9 +19,8 @@ from oldfriend.domain.errors import (
     NoSpeechDetected,
     RequestRejected,
 )
-from oldfriend.llm.adapters import audio_decoding as decoding
-from oldfriend.llm.adapters.audio_decoding import Samples
-from oldfriend.llm.adapters.whisper import LazyWhisper, LocalTranscriber, find_problem
+from oldfriend.llm.adapters import whisper as decoding
+from oldfriend.llm.adapters.whisper import LazyWhisper, LocalTranscriber, Samples, find_problem
 from oldfriend.llm.speech import MAX_AUDIO_BYTES
 from tests.llm.adapters.test_openai_speech import VOICE
 from tests.llm.purse import Purse

@@ -12,6 +12,7 @@ from oldfriend.domain.errors import (
     ModelUnavailable,
     RequestRejected,
 )
+from oldfriend.llm.adapters import http_connections
 from oldfriend.llm.adapters.model_factory import build_model
 from oldfriend.llm.model import UNREADABLE_ARGUMENTS, ToolCall, ToolResult
 from oldfriend.llm.providers import ApiKind, build_model_config
@@ -307,3 +308,44 @@ async def test_a_key_that_is_not_accepted_is_told_from_what_else_is_set_up_wrong
                 await ask(server.url, "openai")
 
         assert type(failed.value) is kind
+
+
+HALVES = ("x\ud83d", "\ude00y", "z\ud800", "!")
+"""A character in two pieces, and a half that stays alone, as JSON writes them."""
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_half_a_character_is_replaced_and_two_halves_are_joined(streamed: bool):
+    """No database stores half a character: what follows would wait for it."""
+    pieces = [chat_piece(each) for each in HALVES]
+    message = json.dumps(chat_message({"content": "".join(HALVES)}))
+    script = (
+        [STREAM_HEAD, *pieces, chat_piece("", ends="stop"), END] if streamed else whole(message)
+    )
+    heard = Listener() if streamed else None
+    async with raw_server(script) as raw:
+        answer = await ask(raw.url, "openai", heard=heard)
+
+    assert answer.text == "x\U0001f600yz\ufffd!"
+    assert heard is None or "".join(heard.pieces) == answer.text
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_an_answer_without_end_is_given_up(monkeypatch, streamed: bool):
+    """It must not fill the memory while its time runs."""
+    monkeypatch.setattr(http_connections, "MAX_RESPONSE_BYTES", 100_000)
+    endless = [chat_piece("again and " * 10) for _ in range(2_000)]
+    body = json.dumps(chat_message({"content": "again and " * 20_000}))
+    script = [STREAM_HEAD, *endless] if streamed else whole(body)
+    async with raw_server(script) as raw:
+        with pytest.raises(ModelUnavailable):
+            await ask(raw.url, "openai", heard=Listener() if streamed else None)
+
+
+async def test_an_answer_that_no_message_holds_is_refused(monkeypatch):
+    """Nobody is told to split what a model has written."""
+    monkeypatch.setattr(http_connections, "MAX_ANSWER_CHARS", 1_000)
+    message = chat_message({"content": "again and " * 200})
+    async with raw_server(whole(message)) as raw:
+        with pytest.raises(ModelUnavailable, match="more than 1,000 characters"):
+            await ask(raw.url, "openai")

@@ -16,12 +16,9 @@ from oldfriend.domain.clock import DAY, SECOND
 from oldfriend.domain.codec import Reference
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.memories import Cause, Entity, Memory, ObjectLink, Summary
-from oldfriend.domain.messages import Message, UnloggedMessage
-from oldfriend.domain.people import Chat, Person
-from oldfriend.domain.trust import TRUST_BY_ROLE, Role
+from oldfriend.domain.messages import TRUST_BY_ROLE, Chat, Message, Person, Role, UnloggedMessage
 from oldfriend.llm.model import Completion, CompletionRequest, ModelCall, PromptTurn, ToolCall
-from oldfriend.memory.belief_embeddings import save_belief_vectors
-from oldfriend.memory.beliefs import list_entities, list_memories
+from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.deletion.tombstones import Tombstones
 from oldfriend.memory.deletion.verification import PACKED_DECODERS
 from oldfriend.memory.derived_evidence import derive_evidence
@@ -34,7 +31,7 @@ from oldfriend.memory.import_batches import (
 )
 from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
 from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
-from oldfriend.memory.messages import WriteTarget, edit_message, list_messages, write_message
+from oldfriend.memory.message_log import WriteTarget, edit_message, list_messages, write_message
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
 from oldfriend.memory.receipts import Receipt, ReceiptItem, write_receipt
 from oldfriend.memory.reflection_log import (
@@ -49,7 +46,7 @@ from oldfriend.memory.segments import (
     set_segment_status,
 )
 from oldfriend.memory.sessions import ensure_open_session
-from oldfriend.memory.vectors import save_message_vectors
+from oldfriend.memory.vectors import save_belief_vectors, save_message_vectors
 from oldfriend.queues.inbox import InboxPayload, enqueue_inbox
 from oldfriend.queues.outbox import enqueue_reply
 from oldfriend.search import Reason

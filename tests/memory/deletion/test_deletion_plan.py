@@ -8,7 +8,7 @@ import pytest
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.memories import Cause, Entity, JournalEntry, JournalOp, Memory, Summary
 from oldfriend.domain.messages import Message
-from oldfriend.memory.beliefs import list_entities, list_memories, list_summaries
+from oldfriend.memory.belief_views import list_entities, list_memories, list_summaries
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
 from oldfriend.memory.deletion.erase import RedactionMarker, erase
 from oldfriend.memory.deletion.journal_redaction import ORPHAN_AUTHOR
@@ -20,7 +20,7 @@ from oldfriend.memory.journal import (
     list_view_mismatches,
     record_decision,
 )
-from oldfriend.memory.messages import list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import (
     cut_segment,
     list_segments,

@@ -9,7 +9,7 @@ from oldfriend.domain.memories import Entity, Memory
 from oldfriend.memory.deletion.selection import DeletionRequest, has_any_name, select_for_deletion
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
-from oldfriend.memory.messages import edit_message
+from oldfriend.memory.message_log import edit_message
 from tests.friends import Friend
 
 

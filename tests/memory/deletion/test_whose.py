@@ -6,13 +6,13 @@ from pathlib import Path
 
 from oldfriend.db.database import Database
 from oldfriend.memory import deletion as forgetting
-from oldfriend.memory.deletion.pending_cleanups import CLEANUP_COLUMNS
+from oldfriend.memory.deletion.audit_log import CLEANUP_COLUMNS
 from tests.memory.test_scoping import names_the_person, sql_in, tables_of_people
 
 EVERYBODYS = {
-    ("pending_cleanups", "SELECT 1 FROM cleanup WHERE is_clean = 0 LIMIT 1"),
-    ("pending_cleanups", "SELECT person, begun_at FROM cleanup ORDER BY begun_at, id"),
-    ("pending_cleanups", f"SELECT {CLEANUP_COLUMNS} FROM cleanup ORDER BY begun_at, id"),
+    ("audit_log", "SELECT 1 FROM cleanup WHERE is_clean = 0 LIMIT 1"),
+    ("audit_log", "SELECT person, begun_at FROM cleanup ORDER BY begun_at, id"),
+    ("audit_log", f"SELECT {CLEANUP_COLUMNS} FROM cleanup ORDER BY begun_at, id"),
 }
 """What is still to be cleaned is looked for at each start, whoever it was that forgot."""
 

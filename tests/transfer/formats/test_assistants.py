@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.formats.format_detection import detect_format
 
 
 def node(key, parent, role="user", text="hi", **message):

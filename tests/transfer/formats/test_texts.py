@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from oldfriend.transfer.formats.detection import detect_format
+from oldfriend.transfer.formats.format_detection import detect_format
 
 
 def test_front_matter_gives_the_date_and_stays_findable(read):

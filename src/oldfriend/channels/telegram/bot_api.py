@@ -5,6 +5,7 @@ It handles addresses and texts; their meaning and permissions are handled elsewh
 
 import asyncio
 import json
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -22,13 +23,7 @@ from telegram import (
     BotCommandScopeAllPrivateChats,
     Message,
 )
-from telegram.error import (
-    BadRequest,
-    EndPointNotFound,
-    InvalidToken,
-    TelegramError,
-    TimedOut,
-)
+from telegram.error import BadRequest, EndPointNotFound, InvalidToken, TelegramError, TimedOut
 
 from oldfriend.channels.telegram.api_errors import (
     MARKUP_ERROR,
@@ -36,12 +31,11 @@ from oldfriend.channels.telegram.api_errors import (
     map_send_errors,
     to_undeliverable,
 )
-from oldfriend.channels.telegram.edits import MessageEditor
 from oldfriend.channels.telegram.http_client import CALL_TIMEOUT_S, TelegramHttpClient
 from oldfriend.channels.telegram.http_connection import HttpResponse
 from oldfriend.channels.telegram.rendering import render
 from oldfriend.channels.telegram.sent_log import SendLocks, SentLog
-from oldfriend.channels.telegram.settings import OFFICIAL_URL
+from oldfriend.channels.telegram.telegram_settings import OFFICIAL_URL
 from oldfriend.domain.errors import DeliveryFailed, DeliveryUncertain, InvalidInput, NotFound
 from oldfriend.domain.json import JsonValue
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
@@ -233,28 +227,31 @@ class BotApi:
         *,
         key: str,
         max_attempts: int = MAX_SEND_ATTEMPTS,
-        preview_key: str | None = None,
+        preview_send_key: str | None = None,
     ) -> int:
         """Send a text and return its message id; as plain text if Telegram cannot parse its markup.
 
         A message that was accepted with this key before is not sent again, and another process that
         is sending it is waited for. Raises DeliveryFailed, Undeliverable, GroupMigrated;
-        DeliveryUncertain if it was sent ``max_attempts`` times without an answer. A preview that
-        was sent with ``preview_key`` and not answered counts as one attempt, since it shows the
-        same.
+        DeliveryUncertain if it was sent ``max_attempts`` times without an answer. A preview
+        sent with ``preview_send_key`` and not answered counts as one attempt: it shows the same.
         """
         async with self._exclusive(key):
             if (number := self._sent_log.find_message_id(key)) is not None:
                 return number
-            self._check_attempts(key, max_attempts - self._count_preview_attempts(preview_key))
+            self._check_attempts(key, max_attempts - self._count_preview_attempts(preview_send_key))
             number = await self._send_new(address, markdown, key)
             # No other process has edited it.
             self._editor.mark_known(build_edit_key(address, number))
             return number
 
-    def _count_preview_attempts(self, preview_key: str | None) -> int:
+    def _count_preview_attempts(self, preview_send_key: str | None) -> int:
         """Return 1 if a preview was sent with this key and never answered, else 0."""
-        return 0 if preview_key is None else min(self._sent_log.count_unanswered(preview_key), 1)
+        return (
+            0
+            if preview_send_key is None
+            else min(self._sent_log.count_unanswered(preview_send_key), 1)
+        )
 
     def _check_attempts(self, key: str, max_attempts: int) -> None:
         """Raise DeliveryUncertain if a message was sent too often without an answer."""
@@ -435,3 +432,78 @@ def parse_message_id(result: object) -> int:
         case {"message_id": int(number)}:
             return number
     raise DeliveryFailed("Telegram's answer tells of no message.")
+
+
+NOT_MODIFIED: Final = "message is not modified"
+LATE_EDIT_S: Final = 2.0
+"""How long an edit whose answer is no longer awaited may still take to arrive."""
+MAX_KNOWN: Final = 1_024
+
+
+class MessageEditor:
+    """Edits messages; the caller holds a lock on the message.
+
+    Hanging up does not withdraw an edit that was sent: it may be applied after a later one. So each
+    edit waits until the one before was answered or has timed out.
+    """
+
+    def __init__(self, bot: Bot, client: TelegramHttpClient) -> None:
+        """Start without known edits."""
+        self._bot = bot
+        self._client = client
+        # Messages we have edited, the latest last.
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._unanswered: set[str] = set()  # those whose earlier edit may still be applied
+
+    async def edit(
+        self, chat_id: int, message_id: int, markdown: str, *, key: str, is_last: bool
+    ) -> None:
+        """Replace the text of a message; does nothing if it reads so already.
+
+        The last edit is made twice if an earlier one may still be applied after it: one that was
+        never answered, or that another process made. Raises DeliveryFailed, Undeliverable,
+        GroupMigrated.
+        """
+        await self._client.wait_until_idle(key)
+        is_known = self.mark_known(key)
+        await self._edit_once(chat_id, message_id, markdown, key)
+        if is_last and (not is_known or key in self._unanswered):
+            await asyncio.sleep(LATE_EDIT_S)
+            await self._edit_once(chat_id, message_id, markdown, key)
+            self._unanswered.discard(key)
+
+    def mark_known(self, key: str) -> bool:
+        """Tell whether all earlier edits of a message were ours; from now on they are known."""
+        is_known = key in self._known
+        self._known[key] = None
+        self._known.move_to_end(key)
+        while len(self._known) > MAX_KNOWN:
+            self._unanswered.discard(self._known.popitem(last=False)[0])
+        return is_known
+
+    async def _edit_once(self, chat_id: int, message_id: int, markdown: str, key: str) -> None:
+        """Edit once, as plain text if Telegram cannot parse the markup."""
+        rendered = render(markdown)
+        for text, mode in ((rendered.html, "HTML"), (rendered.visible, None)):
+            try:
+                with map_send_errors(passthrough=BadRequest):
+                    await self._bot.edit_message_text(
+                        text,
+                        chat_id=chat_id,
+                        message_id=message_id,
+                        parse_mode=mode,
+                        api_kwargs=self._client.build_order_field(key),
+                    )
+            except BadRequest as error:
+                if NOT_MODIFIED in str(error).lower():
+                    return
+                if MARKUP_ERROR not in str(error).lower() or mode is None:
+                    raise to_undeliverable(error) from error
+            except DeliveryFailed:
+                self._unanswered.add(key)
+                raise
+            except asyncio.CancelledError:
+                self._client.on_failure(key, partial(self._unanswered.add, key))
+                raise
+            else:
+                return

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-from oldfriend.channels.channel_events import (
+from oldfriend.channels.channel import (
     ChannelEvent,
     ChatAvailability,
     ChatMoved,
@@ -69,12 +69,12 @@ def list_dedup_keys(update: Update) -> list[str]:
     if isinstance(update, CallbackUpdate):
         keys.append(f"callback:{update.query_id}")
     elif isinstance(update, MessageUpdate) and not update.is_edited:
-        keys.append(build_message_key(update.chat.id, update.message_id))
+        keys.append(build_external_id(update.chat.id, update.message_id))
     return keys
 
 
-def build_message_key(chat_id: int, message_id: int) -> str:
-    """Return the key of a message, the person's or ours."""
+def build_external_id(chat_id: int, message_id: int) -> str:
+    """Return the external id of a message, the person's or ours."""
     return f"message:{chat_id}:{message_id}"
 
 
@@ -115,8 +115,8 @@ def to_channel_event(update: Update, bot: BotIdentity) -> ChannelEvent | None:
                 chat_ref=to_chat_ref(update.chat),
                 sender=to_sender(update.sender),
                 at=update.at,
-                key=f"update:{update.update_id}",
-                message_key=build_message_key(update.chat.id, update.message_id),
+                external_id=f"update:{update.update_id}",
+                target_external_id=build_external_id(update.chat.id, update.message_id),
                 emoji=" ".join(update.emoji),
             )
         case BotMembershipUpdate():
@@ -155,7 +155,7 @@ def to_incoming_message(update: MessageUpdate, bot: BotIdentity) -> IncomingMess
     reply_to = (
         None
         if update.reply_to_message_id is None
-        else build_message_key(update.chat.id, update.reply_to_message_id)
+        else build_external_id(update.chat.id, update.reply_to_message_id)
     )
     details = {"forwarded_from": update.forwarded_from} if update.forwarded_from else {}
     if update.media is not None:
@@ -163,7 +163,7 @@ def to_incoming_message(update: MessageUpdate, bot: BotIdentity) -> IncomingMess
     return IncomingMessage(
         chat_ref=to_chat_ref(update.chat),
         sender=to_sender(update.sender),
-        key=build_message_key(update.chat.id, update.message_id),
+        external_id=build_external_id(update.chat.id, update.message_id),
         number=update.message_id,
         at=update.at,
         text=update.text or describe_media(update.media),

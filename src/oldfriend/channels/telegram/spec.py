@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from oldfriend.channels.channel_spec import ChannelSettings, ChannelSpec
-from oldfriend.channels.telegram.settings import TelegramSettings
+from oldfriend.channels.channel import ChannelSettings, ChannelSpec
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import PlatformRejected
 from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
 

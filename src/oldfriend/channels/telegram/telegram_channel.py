@@ -12,23 +12,23 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from oldfriend.channels.channel import HandleEvent
-from oldfriend.channels.channel_spec import BotDiagnosis
+from oldfriend.channels.channel import BotDiagnosis, BotFinding, HandleEvent
 from oldfriend.channels.telegram.api_errors import GroupMigrated
 from oldfriend.channels.telegram.bot_api import (
     BotApi,
+    BotIdentity,
     TelegramAddress,
+    WebhookStatus,
     parse_address,
 )
-from oldfriend.channels.telegram.diagnosis import diagnose_bot
 from oldfriend.channels.telegram.event_mapping import (
     UpdateDedup,
-    build_message_key,
+    build_external_id,
     to_channel_event,
 )
 from oldfriend.channels.telegram.polling import Update, poll
-from oldfriend.channels.telegram.settings import OFFICIAL_URL
 from oldfriend.channels.telegram.splitting import split_reply
+from oldfriend.channels.telegram.telegram_settings import OFFICIAL_URL
 from oldfriend.channels.telegram.updates import CallbackUpdate
 from oldfriend.channels.telegram.webhook import WebhookAddress, derive_secret, serve_webhook
 from oldfriend.domain.errors import (
@@ -41,6 +41,7 @@ from oldfriend.domain.errors import (
     PlatformUnavailable,
     Undeliverable,
 )
+from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 
 PRIVATE_COMMANDS: Final = ("zone", "retry", "stop")
@@ -107,30 +108,30 @@ class TelegramChannel:
         return split_reply(text)
 
     async def send(
-        self, address: str, text: str, *, key: str, preview_key: str | None = None
+        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
     ) -> str:
-        """Send one part and return the message's key.
+        """Send one part and return its external id.
 
         Raises DeliveryFailed, Undeliverable, ChatAddressChanged.
         """
-        destination, key = parse_address(address), f"{address} {key}"
+        destination, send_key = parse_address(address), f"{address} {send_key}"
         sent_preview_key = (
-            None if preview_key is None else build_preview_key(destination, preview_key)
+            None if preview_send_key is None else build_preview_key(destination, preview_send_key)
         )
         try:
-            return build_message_key(
+            return build_external_id(
                 destination.chat_id,
                 await self._api.send_message(
-                    destination, text, key=key, preview_key=sent_preview_key
+                    destination, text, key=send_key, preview_send_key=sent_preview_key
                 ),
             )
         except DeliveryUncertain:
-            self._api.allow_resend(key)  # in case somebody retries it by hand
+            self._api.allow_resend(send_key)  # in case somebody retries it by hand
             raise
         except GroupMigrated as moved:
             raise to_address_changed(destination, moved) from moved
 
-    async def edit(self, address: str, message_key: str, text: str) -> bool:
+    async def edit(self, address: str, external_id: str, text: str) -> bool:
         """Replace the text of a message of ours; False: it no longer exists.
 
         Raises DeliveryFailed, ChatBlocked, ChatAddressChanged.
@@ -138,7 +139,7 @@ class TelegramChannel:
         destination = parse_address(address)
         try:
             await self._api.edit_message(
-                destination, parse_message_key(message_key), text, is_last=True
+                destination, parse_external_id(external_id), text, is_last=True
             )
         except ChatBlocked:
             raise
@@ -149,7 +150,7 @@ class TelegramChannel:
         return True
 
     async def send_audio(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, key: str
+        self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
     ) -> str:
         """Send a spoken reply: a voice note, or a file if it cannot be one.
 
@@ -157,7 +158,7 @@ class TelegramChannel:
         """
         destination = parse_address(address)
         send = partial(
-            self._api.send_voice, destination, audio, title=title, key=f"{address} {key}"
+            self._api.send_voice, destination, audio, title=title, key=f"{address} {send_key}"
         )
         try:
             try:
@@ -170,7 +171,7 @@ class TelegramChannel:
                 message_id = await send(is_opus=False)  # who blocks voice notes may accept a file
         except GroupMigrated as moved:
             raise to_address_changed(destination, moved) from moved
-        return build_message_key(destination.chat_id, message_id)
+        return build_external_id(destination.chat_id, message_id)
 
     async def download_audio(self, file_id: str) -> bytes:
         """Download a recording. Raises DeliveryFailed, NotFound."""
@@ -180,10 +181,12 @@ class TelegramChannel:
             raise NotFound(f"Telegram does not give this file out: {error}") from error
 
     def open_preview(
-        self, address: str, *, key: str, message_key: str | None = None
+        self, address: str, *, send_key: str, external_id: str | None = None
     ) -> "TelegramDraftPreview":
         """Open a preview of a reply that is being written, or continue one."""
-        return TelegramDraftPreview(self._api, parse_address(address), key, message_key=message_key)
+        return TelegramDraftPreview(
+            self._api, parse_address(address), send_key, external_id=external_id
+        )
 
     async def listen(self, handle_event: HandleEvent) -> None:
         """Receive events without end. Raises PlatformUnavailable, PlatformRejected."""
@@ -224,18 +227,18 @@ class TelegramDraftPreview:
     """
 
     def __init__(
-        self, api: BotApi, address: TelegramAddress, key: str, *, message_key: str | None
+        self, api: BotApi, address: TelegramAddress, key: str, *, external_id: str | None
     ) -> None:
-        """Create a preview, or continue in the message that shows it, found by its key or ours."""
+        """Create a preview, or continue in the message that shows it, if one is known."""
         draft_id = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") >> 1
         self.interval_s = DRAFT_INTERVAL_S if address.chat_id > 0 else GROUP_INTERVAL_S
         self.is_sending = False
         self._api = api
         self._address = address
         self._key = build_preview_key(address, key)
-        self.message_key = message_key if message_key is not None else self._find_message_key()
+        self.external_id = external_id if external_id is not None else self._find_external_id()
         self._draft_id = draft_id or 1
-        self._has_drafts = address.chat_id > 0 and self.message_key is None
+        self._has_drafts = address.chat_id > 0 and self.external_id is None
         self._typed_at = -TYPING_INTERVAL_S
         self._shown_text = ""
 
@@ -255,37 +258,37 @@ class TelegramDraftPreview:
         except GroupMigrated as moved:
             raise to_address_changed(self._address, moved) from moved
 
-    def _find_message_key(self) -> str | None:
-        """Return the key of the message that shows it already, sent by a process that died."""
+    def _find_external_id(self) -> str | None:
+        """Return the id of the message that shows it already, sent by a process that died."""
         message_id = self._api.find_sent_message_id(self._key)
-        return None if message_id is None else build_message_key(self._address.chat_id, message_id)
+        return None if message_id is None else build_external_id(self._address.chat_id, message_id)
 
     async def _show_as_message(self, text: str) -> None:
         """Show the first part in a message that is sent once and then edited."""
         if text == self._shown_text:
             return
-        if self.message_key is not None:
-            await self._api.edit_message(self._address, parse_message_key(self.message_key), text)
+        if self.external_id is not None:
+            await self._api.edit_message(self._address, parse_external_id(self.external_id), text)
         else:
             self.is_sending = True
             try:
                 message_id = await self._api.send_message(
                     self._address, text, key=self._key, max_attempts=1
                 )
-                self.message_key = build_message_key(self._address.chat_id, message_id)
+                self.external_id = build_external_id(self._address.chat_id, message_id)
             finally:
                 self.is_sending = False
         self._shown_text = text
 
 
-def build_preview_key(address: TelegramAddress, key: str) -> str:
-    """Return the key of the message that previews a reply."""
-    return f"{address.as_text} {key}/shown"
+def build_preview_key(address: TelegramAddress, send_key: str) -> str:
+    """Return the send key of the message that previews a reply."""
+    return f"{address.as_text} {send_key}/shown"
 
 
-def parse_message_key(key: str) -> int:
-    """Return the message id in a message key."""
-    return int(key.rpartition(":")[2])
+def parse_external_id(external_id: str) -> int:
+    """Return the message's number in its chat from its external id."""
+    return int(external_id.rpartition(":")[2])
 
 
 def to_address_changed(address: TelegramAddress, moved: GroupMigrated) -> ChatAddressChanged:
@@ -322,3 +325,68 @@ def list_command_descriptions(language: str, commands: tuple[str, ...]) -> Mappi
     """Return the description of each command in a language."""
     phrases = load_phrases(language).phrases
     return {each: phrases[f"command_{each}"] for each in commands}
+
+
+MANY_PENDING_UPDATES: Final = 100
+
+
+def diagnose_bot(me: BotIdentity, webhook: WebhookStatus, *, wanted_url: str) -> BotDiagnosis:
+    """Return the bot's name, and what is wrong with its webhook; no wanted URL: it is polled."""
+    known = localizable("bot_known", f"Telegram knows the bot as @{me.username}.", name=me.username)
+    return BotDiagnosis(
+        findings=(
+            BotFinding(text=known, is_problem=False),
+            *list_webhook_problems(webhook, wanted_url),
+        ),
+        format_group_hint=None if me.can_read_all_messages else format_group_hint,
+    )
+
+
+def format_group_hint(names: str) -> LocalizedText:
+    """Say what to do so that the bot hears all in some groups."""
+    return localizable(
+        "bot_hears_little",
+        f"Telegram: of {names} it hears only what is said to it. To have it hear all, write "
+        "/setprivacy to @BotFather (Disable), and take the bot into the group anew.",
+        names=names,
+    )
+
+
+def list_webhook_problems(webhook: WebhookStatus, wanted_url: str) -> list[BotFinding]:
+    """List what is wrong with the webhook that Telegram calls, and with its deliveries."""
+    problems = []
+    if webhook.url != wanted_url:
+        whom = f"calls {webhook.url}" if webhook.url else "calls nobody"
+        how = (
+            f"is to call {wanted_url}"
+            if wanted_url
+            else "is to be asked (no telegram.webhook is set)"
+        )
+        problems.append(
+            localizable(
+                "bot_calls_otherwise",
+                f"Telegram {whom}, but {how}. `oldfriend serve` changes that when it starts; if it "
+                "runs, another program uses this bot.",
+                whom=whom,
+                how=how,
+            )
+        )
+    if webhook.last_error and webhook.url:
+        problems.append(
+            localizable(
+                "bot_not_delivered",
+                f"Telegram could not deliver to {webhook.url} the last time: {webhook.last_error}",
+                address=webhook.url,
+                error=webhook.last_error,
+            )
+        )
+    if webhook.pending_count >= MANY_PENDING_UPDATES:
+        problems.append(
+            localizable(
+                "bot_holds",
+                f"Telegram holds {webhook.pending_count:,} updates that nobody has taken. Is it "
+                "running?",
+                count=webhook.pending_count,
+            )
+        )
+    return [BotFinding(text=each, is_problem=True) for each in problems]

@@ -19,10 +19,11 @@ from oldfriend.db.json.document_schema import (
     FIRST_VERSION_JOIN,
     LAYOUT_VERSION,
     JsonTable,
+    encode_json,
     load_tables,
     row_to_entries,
+    to_json_value,
 )
-from oldfriend.db.json.document_values import encode_json, to_json_value
 from oldfriend.db.schema import READ_STATE, SchemaState, parse_state
 from oldfriend.domain.json import JsonValue
 

@@ -15,9 +15,14 @@ import psycopg
 from psycopg.errors import Diagnostic, LockNotAvailable
 
 from oldfriend.db.database import ExternalEdits, Row, SqlValue, TableInfo, iter_no_bytes
-from oldfriend.db.postgres.address import PostgresAddress, parse_address
-from oldfriend.db.postgres.connection_pool import Connection, ConnectionPool, connect
-from oldfriend.db.postgres.postgres_errors import map_postgres_errors
+from oldfriend.db.postgres.postgres_connections import (
+    Connection,
+    ConnectionPool,
+    PostgresAddress,
+    connect,
+    map_postgres_errors,
+    parse_address,
+)
 from oldfriend.db.postgres.postgres_migrations import migrate
 from oldfriend.db.postgres.sql_dialect import to_postgres_sql
 from oldfriend.db.schema import (

@@ -11,16 +11,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from oldfriend.db.conversions import Conversion
 from oldfriend.db.database import Row, SqlValue
-from oldfriend.db.postgres.address import PostgresAddress
-from oldfriend.db.postgres.connection_pool import Connection
-from oldfriend.db.postgres.postgres_errors import map_postgres_errors
+from oldfriend.db.postgres.postgres_connections import (
+    Connection,
+    PostgresAddress,
+    map_postgres_errors,
+)
 from oldfriend.db.postgres.sql_dialect import to_postgres_sql
 from oldfriend.db.schema import (
     CREATE_STATE,
     READ_STATE,
     WRITE_STATE,
+    Conversion,
     Migration,
     SchemaState,
     check_schema_known,

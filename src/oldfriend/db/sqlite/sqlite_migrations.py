@@ -11,12 +11,12 @@ from pathlib import Path
 
 import apsw
 
-from oldfriend.db.conversions import Conversion
 from oldfriend.db.database import Row
 from oldfriend.db.schema import (
     CREATE_STATE,
     READ_STATE,
     WRITE_STATE,
+    Conversion,
     Migration,
     SchemaState,
     check_schema_known,

@@ -21,10 +21,10 @@ from oldfriend.domain.supersession import (
     has_same_key,
 )
 from oldfriend.domain.unicode_text import normalize
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.resolution.resolution_state import MIN_CONFIDENCE, ResolutionState
 from oldfriend.learning.resolution.wording import refine
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, tokenize
 
 RECENT: Final = 31 * DAY
@@ -171,7 +171,7 @@ def get_content_words(text: str) -> set[str]:
     return {
         word
         for word in tokenize(text)
-        if not any(is_stop_word(word, each) for each in OFFLINE_LANGUAGES)
+        if not any(is_stop_word(word, each) for each in list_languages("rules"))
         and not (is_unspaced(word) and len(word) == 1)
     }
 

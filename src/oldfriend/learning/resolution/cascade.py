@@ -14,6 +14,7 @@ from typing import Final
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.memories import Entity, MemoryState, ObjectLink, RelationType
+from oldfriend.domain.profile_attributes import HEALTH_KEYS, HOME_KEYS
 from oldfriend.domain.relations import PERMANENT, RELATION_KEY_SUFFIX
 from oldfriend.domain.relations import PET_ROLES as ANIMALS
 from oldfriend.lang.language_pack import get_traits, load_language_pack
@@ -33,6 +34,8 @@ from oldfriend.search.synonyms import get_role_words
 CHINESE_COUNTER: Final = re.compile("^一[只条匹头个]")
 """A counter before a Chinese noun, which no space separates from it."""
 PET_KEYS: Final = frozenset({"pet", "pets"})
+LIVING_KEYS: Final = frozenset(("age", "weight", *HOME_KEYS, *HEALTH_KEYS))
+"""Keys of what holds only while somebody lives."""
 PERMANENT_RELATIONS: Final[frozenset[RelationType]] = PERMANENT | {"visited"}
 """Relations that stay true whoever has died since."""
 
@@ -112,6 +115,7 @@ def iter_ended_by_death(state: ResolutionState, claim: Claim) -> Iterator[Memory
     """Yield the beliefs that end with the death of a pet."""
     pet = find_dead_pet(state, claim)
     if pet is not None:
+        yield from iter_living_facts(state, pet)
         yield from iter_pet_facts(state, pet)
         yield from iter_pet_relations(state, pet)
     elif (species := get_dead_species(state, claim)) and not list_pets_of_species(state, species):
@@ -231,6 +235,15 @@ def iter_pet_facts(state: ResolutionState, pet: Entity) -> Iterator[MemoryState]
             and has_word(own_facts, species)
             and not has_word(other_facts, species)
         ):
+            yield known
+
+
+def iter_living_facts(state: ResolutionState, pet: Entity) -> Iterator[MemoryState]:
+    """Yield the facts about a pet that hold only while it lives, such as its age."""
+    names = get_folded_names(pet)
+    for known in state.list_live("fact"):
+        subject, _, bare = known.memory.key.rpartition(":")
+        if bare in LIVING_KEYS and fold_value(subject) in names:
             yield known
 
 

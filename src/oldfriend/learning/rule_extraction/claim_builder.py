@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import Final
 
+from oldfriend.domain.clock import TimeGrain
 from oldfriend.domain.memories import Subject
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.chinese_variants import TO_TRADITIONAL, is_traditional
@@ -168,7 +169,14 @@ def _claim(
         holds_from=_since(rule, past or due, sentence),
         holds_until=_until(rule, past, due) or _told_until(found, rule, sentence, book),
         due_at=due.at if due and rule.kind != "triple" else None,
+        grain=_grain(rule, past, due),
     )
+
+
+def _grain(rule: Rule, past: Period | None, due: Due | None) -> TimeGrain:
+    """How precisely the times of a claim were said; a change told without one is of that day."""
+    said = past or (due if rule.is_coming else None)
+    return said.grain if said is not None else ""
 
 
 def _until_more(found: re.Match[str]) -> str:

@@ -4,12 +4,12 @@ Past dates are read by ``search.date_parser``; this module adds future ones.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from oldfriend.domain.clock import SECOND, Micros, from_micros, to_micros
+from oldfriend.domain.clock import SECOND, Micros, TimeGrain, from_micros, to_micros
 from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.lang.named_days import Granularity
@@ -26,10 +26,19 @@ _TIME = "\N{WATCH}"
 """Stands where words named a time."""
 _GAP = re.compile(r"[\s,，]*")
 _HOURS = 24
+_LATEST_AFTERNOON = 6
+"""An hour up to this one, said without its half of the day, is one of the afternoon."""
+_SOON = 2
+"""Days ahead; a weekday as near as this has names that are shorter than "next Thursday"."""
+_WEEK = 7
 _LONGEST_WAIT = 62
 """Days until there has been one of each number."""
 _FARTHEST = 400
 """Units that somebody counts ahead or back; more is not meant as a date."""
+
+
+_GRAINS: Final[Mapping[Granularity, TimeGrain]] = {"month": "month", "year": "year"}
+"""The granularities that a belief keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +56,7 @@ class Period:
 
     begins: Micros
     ends: Micros
+    grain: TimeGrain = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +66,7 @@ class Due:
     at: Micros
     text: str
     begins: Micros  # of the days that were named
+    grain: TimeGrain = ""
 
 
 def past_in(words: str, message: Message, book: RuleBook) -> Period | None:
@@ -64,7 +75,8 @@ def past_in(words: str, message: Message, book: RuleBook) -> Period | None:
     days = _told(words, message, book, is_past=True)
     if days is None or days.first > local.date():
         return None
-    return Period(begins=_midnight(days.first, local), ends=_midnight(days.end, local) - 1)
+    begins, end = _midnight(days.first, local), _midnight(days.end, local)
+    return Period(begins=begins, ends=end - 1, grain=_GRAINS.get(days.grain, ""))
 
 
 def due_in(words: str, message: Message, book: RuleBook) -> Due | None:
@@ -77,7 +89,9 @@ def due_in(words: str, message: Message, book: RuleBook) -> Due | None:
     if days.grain == "day" and (hour := _clock(words, book)):
         at = to_micros(datetime.combine(days.first, hour, local.tzinfo))
     begins = _midnight(days.first, local)
-    return Due(at=at, text=_written(days, book), begins=begins) if at > message.at else None
+    if at <= message.at:
+        return None
+    return Due(at=at, text=_written(days, book), begins=begins, grain=_GRAINS.get(days.grain, ""))
 
 
 def day_written(at: Micros, zone: str, book: RuleBook) -> str:
@@ -146,7 +160,22 @@ def _counted(words: str, today: date, book: RuleBook, *, is_past: bool) -> Days 
     day = weekday[0]
     if is_past:
         return _one_day(today - timedelta(days=(today.weekday() - day - 1) % 7 + 1))
-    return _one_day(today + timedelta(days=(day - today.weekday() - 1) % 7 + 1))
+    nearest = (day - today.weekday() - 1) % _WEEK + 1
+    if book.next_day.search(weekday[1].group()):
+        ahead = _days_to_next(today, nearest)
+        return None if ahead is None else _one_day(today + timedelta(days=ahead))
+    return _one_day(today + timedelta(days=nearest))
+
+
+def _days_to_next(today: date, nearest: int) -> int | None:
+    """How far ahead "next Thursday" is; nothing where some mean the nearest and some the one after.
+
+    It is that of the next week, from Monday, if the nearest is so soon that it has a shorter name.
+    """
+    is_this_week = today.weekday() + nearest < _WEEK
+    if nearest <= _SOON:
+        return nearest + _WEEK if is_this_week else None
+    return None if is_this_week else nearest
 
 
 def _first(
@@ -242,7 +271,10 @@ def _clock(words: str, book: RuleBook) -> time | None:
     said = found["hour"].lower()
     hour = int(said) if said.isdecimal() else book.counts.get(said, _HOURS)
     minute = 30 if found.groupdict().get("half") else int(found["minute"] or 0)
-    if hour < 12 and book.after_noon.search(words):
+    is_bare = hour <= _LATEST_AFTERNOON and not said.startswith("0")
+    if hour < 12 and (
+        book.after_noon.search(words) or (is_bare and not book.before_noon.search(words))
+    ):
         hour += 12
     return time(hour, minute) if hour < _HOURS and minute < 60 else None
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.memories import MemoryState
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
 from oldfriend.learning.rule_extraction.entity_mentions import named_in
 from oldfriend.learning.rule_extraction.rule_loader import Rewording, RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.tokenizer import tokenize
 
 
@@ -99,7 +99,7 @@ def is_said_by(was: Claim, known: MemoryState) -> bool:
 def is_same_animal(was: Claim, known: MemoryState) -> bool:
     """Whether both are one animal of a kind, however it is counted: "一条狗", "一只狗"."""
     language = known.memory.language
-    if language not in OFFLINE_LANGUAGES:
+    if language not in list_languages("rules"):
         return False
     book = load_rule_book(language)
     kinds = {
@@ -117,7 +117,7 @@ def as_believed(was: Claim, known: MemoryState) -> Claim:
 
 def build_termination(was: Claim, language: str) -> Claim | None:
     """That something holds no more, in a language; None for one that is not spoken here."""
-    return is_over(was, load_rule_book(language)) if language in OFFLINE_LANGUAGES else None
+    return is_over(was, load_rule_book(language)) if language in list_languages("rules") else None
 
 
 def is_over(was: Claim, book: RuleBook) -> Claim:
@@ -136,7 +136,9 @@ def is_over(was: Claim, book: RuleBook) -> Claim:
 
 def tells_end(value: str) -> bool:
     """Whether a value says of another one that it holds no more, in any language."""
-    ways = (load_rule_book(each).over_value.partition("{value}")[0] for each in OFFLINE_LANGUAGES)
+    ways = (
+        load_rule_book(each).over_value.partition("{value}")[0] for each in list_languages("rules")
+    )
     return value.startswith(tuple(ways))
 
 

@@ -13,13 +13,12 @@ from typing import Final
 from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
 from oldfriend.domain.text_cache import text_lru_cache
-from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.datetimes import without_times
 from oldfriend.learning.rule_extraction.entity_mentions import by_quote, quote_of
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced, stem_word, tokenize
 
 Read = tuple[Sentence, RuleBook]
@@ -96,7 +95,7 @@ def place_to_go(text: str, language: str) -> str:
     """Where somebody is going to, as a belief says; "" where it says nothing of that."""
     is_short = len(text) <= MAX_SENTENCE_CHARS
     for rule in (
-        load_rule_book(language).rules if language in OFFLINE_LANGUAGES and is_short else ()
+        load_rule_book(language).rules if language in list_languages("rules") and is_short else ()
     ):
         if rule.is_coming and rule.kind == "expectation" and "{value}" in rule.text:
             found = framed(rule.text).fullmatch(text)
@@ -144,7 +143,7 @@ def deeds_in(sentence: Sentence, book: RuleBook) -> Iterator[Deed]:
 
 def is_kept_by(text: str, language: str, deed: Deed) -> bool:
     """Whether what was promised is what somebody has done."""
-    if not deed.objects or language not in OFFLINE_LANGUAGES:
+    if not deed.objects or language not in list_languages("rules"):
         return False
     book = load_rule_book(language)
     promised = promised_in(text, language)

@@ -11,12 +11,12 @@ from typing import Final
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.entity_mentions import by_quote
 from oldfriend.learning.rule_extraction.role_changes import ONE_AT_A_TIME
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
 ALONE: Final = ONE_AT_A_TIME | {"mother", "father"}
 """Parts that one alone plays in a life."""
@@ -82,7 +82,7 @@ def of_part(
         language = each.memory.language
         if (
             other == key
-            and language in OFFLINE_LANGUAGES
+            and language in list_languages("rules")
             and part_of(kin, load_rule_book(language)) in parts
         ):
             return each

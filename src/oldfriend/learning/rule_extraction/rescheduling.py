@@ -4,15 +4,15 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
-from oldfriend.domain.memories import MemoryState
+from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.learning.extraction import Claim
-from oldfriend.learning.rule_extraction.datetimes import day_written, due_in
+from oldfriend.learning.rule_extraction.datetimes import Due, day_written, due_in
 from oldfriend.learning.rule_extraction.entity_mentions import by_quote
 from oldfriend.learning.rule_extraction.fulfilled_promises import matter_of, promised_in
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
@@ -28,10 +28,62 @@ def put_off(
     """The claims; what is said to be at another time takes the place of what it was before."""
     open_ = [each for each in known if each.memory.is_live and is_awaited(each)]
     read = by_quote(sentences)
+    told: list[Claim] = []
     for claim in claims:
         found = read.get(claim.quotes[0])
-        before = claim if found is None else instead_of(claim, *found, open_)
-        yield before
+        if found is None:
+            told.append(claim)
+            continue
+        moved = instead_of(claim, *found, open_)
+        if moved is not claim or not moved_at_once(claim, *found, told):
+            told.append(moved)
+    yield from told
+
+
+def moved_at_once(claim: Claim, sentence: Sentence, book: RuleBook, told: list[Claim]) -> bool:
+    """Whether a claim puts off another of the same segment, which then has its day among ``told``.
+
+    No more than one may be meant, and the new day must be written in place of the old one.
+    """
+    if not tells_move(claim, sentence, book):
+        return False
+    same = [
+        number
+        for number, each in enumerate(told)
+        if each.kind in FUTURE_KINDS
+        and each.effect == "new"
+        and each.due_at not in {None, claim.due_at}
+        and each.subject == claim.subject
+        and is_same_matter(claim, each, book)
+    ]
+    due = due_in(sentence.plain, sentence.message, book)
+    if len(same) != 1 or due is None:
+        return False
+    before = told[same[0]]
+    text = with_day(before, due, sentence, book)
+    if text is None:
+        return False
+    told[same[0]] = replace(
+        before,
+        text=text,
+        due_at=claim.due_at,
+        grain=claim.grain,
+        quotes=(*claim.quotes, *before.quotes),
+    )
+    return True
+
+
+def tells_move(claim: Claim, sentence: Sentence, book: RuleBook) -> bool:
+    """Whether a claim with its day may be one that was to be at another time."""
+    if claim.kind not in FUTURE_KINDS or claim.due_at is None or claim.target is not None:
+        return False
+    return bool(sentence.denied) or book.instead.moved.search(sentence.plain) is not None
+
+
+def with_day(known: Claim | Memory, due: Due, sentence: Sentence, book: RuleBook) -> str | None:
+    """What is known with another day in its text; nothing if its own is not written there."""
+    before = day_written(known.due_at, sentence.message.zone, book) if known.due_at else ""
+    return known.text.replace(before, due.text) if before and before in known.text else None
 
 
 def is_awaited(known: MemoryState) -> bool:
@@ -46,9 +98,7 @@ def instead_of(
     claim: Claim, sentence: Sentence, book: RuleBook, open_: Sequence[MemoryState]
 ) -> Claim:
     """A claim as what takes the place of the one that it puts off, if it does."""
-    if claim.kind not in FUTURE_KINDS or claim.due_at is None or claim.target is not None:
-        return claim
-    if not sentence.denied and not book.instead.moved.search(sentence.plain):
+    if not tells_move(claim, sentence, book):
         return claim
     same = [
         each
@@ -56,23 +106,27 @@ def instead_of(
         if each.memory.subject == claim.subject
         and each.stats.last_seen < sentence.message.at
         and each.memory.due_at != claim.due_at
-        and is_same_matter(claim, each, book)
+        and is_same_matter(claim, each.memory, book)
     ]
     if len(same) != 1:
         return claim
     return in_its_words(claim, same[0], sentence, book)
 
 
-def is_same_matter(claim: Claim, known: MemoryState, book: RuleBook) -> bool:
+def is_same_matter(claim: Claim, known: Claim | Memory, book: RuleBook) -> bool:
     """Whether all that one is about the other is about, too; of a promise, also to whom."""
-    memory = known.memory
-    if memory.kind == "expectation" and is_of_another(claim.text, memory.text, book):
+    if known.kind == "expectation" and is_of_another(claim.text, known.text, book):
         return False
-    told = memory.text if memory.kind == "commitment" else promised_in(memory.text, book.language)
+    told = known.text if known.kind == "commitment" else promised_in(known.text, book.language)
     one = matter_of(promised_in(claim.text, book.language), book.language)
     other = matter_of(told, book.language)
-    one = frozenset(each[:-1] if each[:-1] in other else each for each in one)  # "Uwes Umzug"
+    one = frozenset(uninflected(each, other) for each in one)  # "Uwes Umzug"
     return bool(one and other) and (one <= other or other <= one)
+
+
+def uninflected(word: str, words: Collection[str]) -> str:
+    """A word without the s of a genitive, where it stands so among others."""
+    return word[:-1] if word.endswith("s") and word[:-1] in words else word
 
 
 def is_of_another(told: str, known: str, book: RuleBook) -> bool:
@@ -99,10 +153,9 @@ def in_its_words(claim: Claim, known: MemoryState, sentence: Sentence, book: Rul
         return told
     if memory.kind == claim.kind and not one < matter_of(memory.text, book.language):
         return told
-    before = day_written(memory.due_at, sentence.message.zone, book) if memory.due_at else ""
-    if not before or before not in memory.text:
+    text = with_day(memory, due, sentence, book)
+    if text is None:
         return told
-    text = memory.text.replace(before, due.text)
     return replace(
         told,
         kind=memory.kind,

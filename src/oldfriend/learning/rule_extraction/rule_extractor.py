@@ -12,6 +12,7 @@ from typing import Final
 from oldfriend.domain.memories import EntityKind
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import (
     Claim,
     EntityMention,
@@ -51,7 +52,6 @@ from oldfriend.learning.rule_extraction.rescheduling import put_off
 from oldfriend.learning.rule_extraction.role_changes import replaced_in
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.turn.injection_detection import detect_injection
 
 RULES_AUTHOR: Final = "rules/5"
@@ -134,7 +134,7 @@ def with_all_words(claim: Claim, sentences: Iterable[Read], heard: Iterable[Read
 
 def _sentences(message: Message, material: ExtractionInput) -> Iterable[Read]:
     language = _language_for(message, material)
-    if language in OFFLINE_LANGUAGES and _is_heard(message):
+    if language in list_languages("rules") and _is_heard(message):
         book = _book_for(message, language, _known_names((), material))
         return ((sentence, book) for sentence in statements_in(message, book))
     return ()
@@ -148,7 +148,7 @@ def _language_for(message: Message, material: ExtractionInput) -> str:
         else material
     )
     likely = (message.language, material.language, before.language)
-    return next((each for each in likely if each in OFFLINE_LANGUAGES), message.language)
+    return next((each for each in likely if each in list_languages("rules")), message.language)
 
 
 def _book_for(message: Message, usual: str, known: frozenset[str]) -> RuleBook:
@@ -162,8 +162,8 @@ def _book_for(message: Message, usual: str, known: frozenset[str]) -> RuleBook:
         return book
     told = detect_language(message.text, fallback="")
     if told:
-        return load_rule_book(told) if told in OFFLINE_LANGUAGES else book
-    others = [load_rule_book(each) for each in OFFLINE_LANGUAGES if each != usual]
+        return load_rule_book(told) if told in list_languages("rules") else book
+    others = [load_rule_book(each) for each in list_languages("rules") if each != usual]
     reading = [other for other in others if _is_read(message, other, known)]
     return reading[0] if len(reading) == 1 else book
 

@@ -173,6 +173,8 @@ class RuleBook:
     named_day: LazyPattern  # a date with its small words, as "on the 9th of May"
     clock: LazyPattern
     after_noon: LazyPattern
+    before_noon: LazyPattern
+    next_day: LazyPattern  # a weekday that may be the nearest, or the one after
     bounds: Bounds
     counts: Mapping[str, int]
     week_text: str
@@ -239,6 +241,8 @@ def load_rule_book(language: str) -> RuleBook:
         named_day=_compiled(times["named_day"], pieces),
         clock=_compiled(times["clock"], pieces),
         after_noon=_compiled(times["after_noon"], pieces),
+        before_noon=_compiled(times["before_noon"], pieces),
+        next_day=_compiled(times["next_day"], pieces),
         bounds=Bounds(**{each: _compiled(times[each], pieces) for each in ("until", "deadline")}),
         counts=times["counts"],
         week_text=times["week"],

@@ -6,7 +6,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.memories import MemoryKind, PatternKind
-from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.learning.critical_tokens import is_text_negated, parse_number_word
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.clause_subjects import (
@@ -25,7 +25,6 @@ from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView
 from oldfriend.learning.validation.word_overlap import extract_terms, find_shared_terms
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.turn.attribution.cues import SIGN_FOLDING, AttributionCues, fold_punctuation
 
 WORD: Final = re.compile(r"[^\W_]+")
@@ -77,7 +76,7 @@ def _check_clause(
         return "denied"
     if claim.subject != "person" or span.message.trust == "other":
         return None
-    if claim.kind == "triple" and matched.cues.language in OFFLINE_LANGUAGES:
+    if claim.kind == "triple" and matched.cues.language in list_languages("evidence_cues"):
         return None  # relation words show whose relation it is
     if (
         is_reported_speech(claim, matched, view)
@@ -91,7 +90,7 @@ def _check_clause(
 def is_interrogative(claim: Claim, matched: MatchedClause) -> bool:
     """Return whether the clause is a question, by its mark or by words that only ask."""
     if (
-        matched.cues.language not in OFFLINE_LANGUAGES
+        matched.cues.language not in list_languages("evidence_cues")
         and "?" in matched.plain[matched.first_shared :]
     ):
         return "?" in matched.clause or matched.cues.is_unspaced
@@ -192,7 +191,10 @@ def is_hypothetical(claim: Claim, matched: MatchedClause) -> bool:
     is_goal = claim.kind == "pattern" and claim.pattern in WISH_PATTERNS
     if not is_goal and found is not None and found.group() not in claim_text:
         return True
-    if cues.language in OFFLINE_LANGUAGES or not KINDS_BY_NAME[claim.kind].must_be_certain:
+    if (
+        cues.language in list_languages("evidence_cues")
+        or not KINDS_BY_NAME[claim.kind].must_be_certain
+    ):
         return False
     return cues.unsure.search(matched.clause) is not None and not cues.unsure.search(claim_text)
 
@@ -322,7 +324,7 @@ def is_negated(claim: Claim, matched: MatchedClause) -> bool:
         is_clause_negated, *are_claims_negated = (
             is_text_negated(each, language) for each in (matched.clause, *claim_texts)
         )
-    elif language in OFFLINE_LANGUAGES:
+    elif language in list_languages("evidence_cues"):
         words = get_cue_words(language)
         is_clause_negated, *are_claims_negated = (
             has_negation(each, language, words) for each in (matched.clause, *claim_texts)

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.domain.messages import TrustClass
 from oldfriend.domain.relations import RELATION_KEY
-from oldfriend.domain.trust import TrustClass
 from oldfriend.learning.extraction import Claim, EntityMention, SameAsClaim
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
 from oldfriend.learning.validation.quote_alignment import QuoteSpan

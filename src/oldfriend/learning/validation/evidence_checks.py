@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME, OwnWordsRule
-from oldfriend.domain.messages import Message
-from oldfriend.domain.trust import can_be_evidence
+from oldfriend.domain.messages import Message, can_be_evidence
 from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
 from oldfriend.learning.validation.modality import check_stated_modality
@@ -23,7 +23,6 @@ from oldfriend.learning.validation.speech_acts import (
     find_previous_message,
     is_bare_assent,
 )
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
 OwnWordsCheck: TypeAlias = Callable[
     [Claim, tuple[QuoteSpan, ...], SegmentView], RejectionReason | None
@@ -126,7 +125,7 @@ def check_promise(
 
 def is_promise(span: QuoteSpan) -> bool:
     """Return whether words promise; in a language without word lists, whether they do not ask."""
-    if span.message.language not in OFFLINE_LANGUAGES:
+    if span.message.language not in list_languages("evidence_cues"):
         return "?" not in fold_characters(span.sentence_text)
     return get_span_cue_words(span).promise.search(fold_characters(span.sentence_text)) is not None
 
@@ -136,7 +135,7 @@ def has_named_time(span: QuoteSpan, view: SegmentView) -> bool:
 
     In a language without word lists the time that the claim gives is enough.
     """
-    if span.message.language not in OFFLINE_LANGUAGES:
+    if span.message.language not in list_languages("evidence_cues"):
         return True
     messages = [*view.list_before(span.message)[-1:], span.message]
     cue_words = get_span_cue_words(span)

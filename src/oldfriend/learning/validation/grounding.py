@@ -13,7 +13,7 @@ from oldfriend.domain.clock import DAY, Micros, from_micros
 from oldfriend.domain.ids import MemoryId, ObjectId
 from oldfriend.domain.messages import WIDE_CHARS, Message
 from oldfriend.lang.detection import detect_language
-from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.learning.critical_tokens import extract_critical_tokens, extract_numbers
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.similarity import drop_matching_stems
@@ -23,7 +23,6 @@ from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import ValidationCase, get_span_cue_words
 from oldfriend.learning.validation.sentiment import has_grief, has_joy
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
 LOOKBACK, LOOKAHEAD = 3, 2
 """Messages around a quote that may say what it is about ("I got through it." "Of what?")."""
@@ -159,7 +158,9 @@ def check_overrule(case: ValidationCase) -> RejectionReason | None:
         and each.value.casefold() != claim.value.casefold()
         for each in case.view.known.values()
     )
-    if not has_rival or any(span.message.language not in OFFLINE_LANGUAGES for span in case.spans):
+    if not has_rival or any(
+        span.message.language not in list_languages("evidence_cues") for span in case.spans
+    ):
         return None
     is_stated = any(
         get_span_cue_words(span).stated.search(fold_characters(span.sentence_text))
@@ -180,7 +181,9 @@ def check_termination(case: ValidationCase) -> RejectionReason | None:
         and each.value.casefold() == claim.value.casefold()
         for each in case.view.known.values()
     )
-    if not is_known or any(span.message.language not in OFFLINE_LANGUAGES for span in case.spans):
+    if not is_known or any(
+        span.message.language not in list_languages("evidence_cues") for span in case.spans
+    ):
         return None
     statements = [
         (get_span_cue_words(span), fold_characters(span.sentence_text)) for span in case.spans
@@ -214,7 +217,11 @@ def is_in_language(case: ValidationCase, language: str) -> bool:
     are_quotes_in_language = all(
         detect_language(text, fallback=default) == language for text, default in quoted
     )
-    return language in OFFLINE_LANGUAGES and is_claim_in_language and are_quotes_in_language
+    return (
+        language in list_languages("evidence_cues")
+        and is_claim_in_language
+        and are_quotes_in_language
+    )
 
 
 def get_nearby_messages(span: QuoteSpan, case: ValidationCase) -> tuple[Message, ...]:

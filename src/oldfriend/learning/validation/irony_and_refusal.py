@@ -8,6 +8,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS, OCCURRENCE_KINDS
 from oldfriend.domain.memories import PatternKind
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.validation.clauses import find_closest_clauses
 from oldfriend.learning.validation.cue_words import fold_characters
 from oldfriend.learning.validation.grounding import get_claim_language, is_in_language
@@ -20,7 +21,6 @@ from oldfriend.learning.validation.word_overlap import (
     extract_terms,
     find_shared_terms,
 )
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.turn.intent import split_sentences
 
 SHORT_MESSAGE_SENTENCES: Final = 3
@@ -132,7 +132,7 @@ def check_habit(case: ValidationCase) -> RejectionReason | None:
 
 def is_single_occurrence(case: ValidationCase) -> bool:
     """Return whether the words report what was done or is being done, not what one does."""
-    if any(span.message.language not in OFFLINE_LANGUAGES for span in case.spans):
+    if any(span.message.language not in list_languages("evidence_cues") for span in case.spans):
         return False
     for span in case.spans:
         cue_words, clauses = get_span_cue_words(span), find_closest_clauses(case.claim, span)

@@ -11,8 +11,7 @@ from itertools import dropwhile, takewhile
 from typing import Final
 
 from oldfriend.domain.memories import EntityKind
-from oldfriend.domain.messages import Message
-from oldfriend.domain.trust import TrustClass
+from oldfriend.domain.messages import Message, TrustClass
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.critical_tokens import extract_critical_tokens
 from oldfriend.learning.extraction import Claim

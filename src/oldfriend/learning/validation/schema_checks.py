@@ -13,13 +13,13 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import LIVE_STATUSES, Category, Memory
 from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.critical_tokens import extract_numbers, parse_number_word
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.cue_words import fold_characters
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import ValidationCase, get_span_cue_words
 from oldfriend.learning.validation.word_overlap import extract_terms
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 from oldfriend.search.tokenizer import is_stop_word, tokenize
 
 CATEGORIES: Final = frozenset(get_args(Category))
@@ -129,7 +129,10 @@ def is_figure_of_something(case: ValidationCase) -> bool:
 
 def is_count(value: str) -> bool:
     """Return whether a value is only a number word, or a number with a counter ("47个")."""
-    is_word = any(parse_number_word(value.casefold(), language) for language in OFFLINE_LANGUAGES)
+    is_word = any(
+        parse_number_word(value.casefold(), language)
+        for language in list_languages("evidence_cues")
+    )
     return is_word or COUNT_PATTERN.fullmatch(value) is not None
 
 

@@ -7,10 +7,10 @@ from oldfriend.domain.ids import MemoryId, MessageId
 from oldfriend.domain.memories import Entity, Memory
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim, EntityMention, ExtractionInput
 from oldfriend.learning.validation.cue_words import CueWords, get_cue_words
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def detect_person_language(inputs: ExtractionInput) -> str:
     detected = detect_language(
         " ".join(each.text for each in own_messages), fallback=inputs.language
     )
-    is_likely = detected in OFFLINE_LANGUAGES or any(
+    is_likely = detected in list_languages("evidence_cues") or any(
         each.language == detected for each in own_messages
     )
     return detected if is_likely else inputs.language

@@ -21,6 +21,7 @@ from oldfriend.learning.validation.cue_words import (
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.segment_view import ValidationCase, get_span_cue_words
 from oldfriend.learning.validation.speech_acts import find_closest_sentences, is_pure_question
+from oldfriend.search.name_index import begins_with_name
 from oldfriend.turn.intent import split_sentences
 
 MAX_SENTENCE_LENGTH: Final = 300
@@ -107,8 +108,8 @@ def is_clause_about_others(text: str, cue_words: CueWords, case: ValidationCase)
     if cue_words.speaker.search(text) or cue_words.of_mine.search(text):
         return False
     plain = text.casefold()
-    begins_with_name = any(name and plain.startswith(name) for name in case.view.names)
-    return begins_with_name or cue_words.of_others.search(text) is not None
+    is_led_by_name = any(name and begins_with_name(plain, name) for name in case.view.names)
+    return is_led_by_name or cue_words.of_others.search(text) is not None
 
 
 def has_opposite_impact(one: Claim, other: Claim, language: str) -> bool:

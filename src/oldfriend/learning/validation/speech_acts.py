@@ -9,6 +9,7 @@ from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.messages import Message
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.assent import is_affirmative
 from oldfriend.learning.validation.assertion import LAUGHING_EMOJI, check_assertion
@@ -23,7 +24,8 @@ from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.quoted_text import check_quoted_text
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView, get_span_cue_words
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language, load_phrases
+from oldfriend.prompts.locale_phrases import choose_language, load_phrases
+from oldfriend.search.name_index import begins_with_name
 from oldfriend.search.tokenizer import is_stop_word, tokenize
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.intent import is_question, split_sentences
@@ -129,7 +131,7 @@ def ends_with_other_question(
     last = clauses[-1].text.translate(DROP_QUESTION_MARKS)
     if claim_stems & get_content_stems(last, language) or "?" in clauses[-1].before:
         return False
-    if language in OFFLINE_LANGUAGES:
+    if language in list_languages("evidence_cues"):
         if is_pure_question(last, cue_words, language) and len(tokenize(last)) >= MIN_TOLD_WORDS:
             return True
         if len(tokenize(last)) > 1:
@@ -284,14 +286,15 @@ def get_leading_person(clause: str, cue_words: CueWords, view: SegmentView) -> s
     if relative is not None:
         return relative.group()
     plain = clause.casefold()
-    return next((name for name in view.names if name and plain.startswith(name)), "")
+    return next((name for name in view.names if name and begins_with_name(plain, name)), "")
 
 
 def is_comparison(claim: Claim, span: QuoteSpan, cue_words: CueWords, view: SegmentView) -> bool:
     """Return whether the claim's leading name is only a comparison ("cold, like Tom")."""
     plain, message_text = claim.text.casefold(), fold_characters(span.message.text).casefold()
-    names = [each for each in {*view.names, *map(str.casefold, claim.names)} if each]
-    leading_name = max((each for each in names if plain.startswith(each)), key=len, default="")
+    names = filter(None, {*view.names, *map(str.casefold, claim.names)})
+    leading_names = [each for each in names if begins_with_name(plain, each)]
+    leading_name = max(leading_names, key=len, default="")
     positions = (
         [each.start() for each in re.finditer(re.escape(leading_name), message_text)]
         if leading_name

@@ -1,6 +1,6 @@
 """Decoder process: decodes one recording to samples within limits on time and memory.
 
-Started by `audio_decoding` with `python -m`. A recording may be crafted to attack its decoder;
+Started by `whisper` with `python -m`. A recording may be crafted to attack its decoder;
 here that ends this process and nothing else.
 """
 
@@ -10,7 +10,12 @@ import sys
 from importlib import import_module
 from typing import Final
 
-from oldfriend.sandbox.resource_limits import OUT_OF_MEMORY, SandboxLimits, apply_limits
+from oldfriend.sandbox.child_process import (
+    OUT_OF_MEMORY,
+    SandboxLimits,
+    apply_limits,
+    disable_telemetry,
+)
 
 SAMPLE_RATE: Final = 16_000
 """Samples per second, each a 4-byte float, as Whisper expects them."""
@@ -23,6 +28,7 @@ PROCESS_LIMITS: Final = SandboxLimits(memory_bytes=3 << 30, cpu_s=120)
 def main() -> int:
     """Decode standard input to standard output: a JSON line with the outcome, then samples."""
     audio = io.BytesIO(sys.stdin.buffer.read())
+    disable_telemetry()
     # The import starts threads, so it comes before the limits apply.
     decode = import_module("faster_whisper").decode_audio
     apply_limits(PROCESS_LIMITS)

@@ -27,9 +27,13 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.adapters import error_texts
-from oldfriend.llm.adapters.http_connections import open_model_http
+from oldfriend.llm.adapters.http_connections import (
+    check_length,
+    limit_time,
+    open_model_http,
+    relay_pieces,
+)
 from oldfriend.llm.adapters.local_servers import parse_ollama_model
-from oldfriend.llm.adapters.time_limits import limit_time, relay_pieces
 from oldfriend.llm.model import (
     THINKING_TOKENS,
     USER_PLACEHOLDER,
@@ -175,7 +179,8 @@ class OllamaModel:
         )
 
     def _parse_answer(self, answer: Answer, request: CompletionRequest) -> Completion:
-        """Convert an answer. Raises BrokenOutput if it is empty."""
+        """Convert an answer. Raises BrokenOutput if it is empty, ModelUnavailable if too long."""
+        check_length(self.name, len(answer.text))
         is_truncated = answer.end.get("done_reason") == "length"
         if not answer.text.strip() and not answer.calls:
             raise BrokenOutput(

@@ -6,18 +6,109 @@ downloaded. One recording at a time, because each uses all available processors.
 """
 
 import asyncio
+import json
+import signal
+import subprocess
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from threading import Timer
+from types import ModuleType
 from typing import Final, Protocol
 
-from oldfriend.domain.errors import ModelMisconfigured, ModelNotSetUp, NoSpeechDetected
+import numpy as np
+from numpy.typing import NDArray
+
+from oldfriend.domain.errors import (
+    ModelMisconfigured,
+    ModelNotSetUp,
+    NoSpeechDetected,
+    RequestRejected,
+)
 from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
-from oldfriend.llm.adapters.audio_decoding import Samples, build_unreadable_error, decode
+from oldfriend.domain.json import JsonValue
+from oldfriend.llm.adapters.decoder_process import MAX_RECORDING_S, SAMPLE_RATE
 from oldfriend.llm.embedding import Account
 from oldfriend.llm.model import Completion, ModelCall
 from oldfriend.llm.speech import Transcription, build_audio_request, check_audio_size
+from oldfriend.sandbox.child_process import OUT_OF_MEMORY, disable_telemetry, start_child
+
+DECODER_MODULE: Final = "oldfriend.llm.adapters.decoder_process"
+SAMPLE_BYTES: Final = 4
+DECODE_TIMEOUT_S: Final = 300.0
+EXIT_TIMEOUT_S: Final = 2.0
+MAX_REPORT_BYTES: Final = 1 << 12
+
+Samples = NDArray[np.float32]
+
+
+def decode(audio: bytes) -> Samples:
+    """Decode a recording to samples; slow, for a thread. Raises RequestRejected."""
+    try:
+        process = start_child(DECODER_MODULE)
+    except OSError as error:
+        raise build_unreadable_error(f"no process could be started for it: {error}") from error
+    timer = Timer(DECODE_TIMEOUT_S, process.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        return read_samples(process, audio)
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+def read_samples(process: "subprocess.Popen[bytes]", audio: bytes) -> Samples:
+    """Read a decoder's samples, never more than the limit. Raises RequestRejected."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError), process.stdin as stream:
+        stream.write(audio)
+    report = parse_report(process.stdout.readline(MAX_REPORT_BYTES))
+    match report:
+        case {"error": str(error)}:
+            raise build_unreadable_error(error)
+        case {"samples": int(count)} if 0 <= count <= MAX_RECORDING_S * SAMPLE_RATE:
+            content = process.stdout.read(count * SAMPLE_BYTES)
+            if len(content) == count * SAMPLE_BYTES:
+                return np.frombuffer(content, dtype="<f4")
+    raise build_unreadable_error(describe_exit(process))
+
+
+def parse_report(line: bytes) -> JsonValue:
+    """Parse the decoder's report line; None if it is not JSON."""
+    try:
+        report: JsonValue = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return report
+
+
+def describe_exit(process: "subprocess.Popen[bytes]") -> str:
+    """Describe why a decoder process gave no valid samples."""
+    try:
+        code = process.wait(EXIT_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        return "its decoder answered with nonsense"
+    if code in {OUT_OF_MEMORY, -signal.SIGKILL}:
+        return "decoding it took too much memory or time"
+    if code == -signal.SIGXCPU:
+        return "decoding it took too much time"
+    return f"its decoder failed ({code})"
+
+
+def build_unreadable_error(error: str) -> RequestRejected:
+    """Build the error for a recording that cannot be decoded."""
+    return RequestRejected(
+        localizable("recording_unreadable", f"The recording cannot be read: {error}", error=error)
+    )
+
 
 WEIGHTS_FILE: Final = "model.bin"
 EXTRA_MISSING: Final = build_missing_extra_text("Hearing on this machine", "oldfriend[voice]")
@@ -119,7 +210,7 @@ def load_whisper(folder: Path) -> WhisperModel:
     if (problem := find_problem(folder)) is not None:
         raise ModelNotSetUp(problem)
     try:
-        model: WhisperModel = import_module("faster_whisper").WhisperModel(
+        model: WhisperModel = import_faster_whisper().WhisperModel(
             str(folder), device="auto", compute_type="default", local_files_only=True
         )
     except (ImportError, OSError, RuntimeError, ValueError, LookupError) as error:
@@ -132,6 +223,12 @@ def load_whisper(folder: Path) -> WhisperModel:
             )
         ) from error
     return model
+
+
+def import_faster_whisper() -> ModuleType:
+    """Import the library; neither it nor what it rests on reports its use. Raises ImportError."""
+    disable_telemetry()
+    return import_module("faster_whisper")
 
 
 def find_problem(folder: Path) -> str | None:
@@ -150,7 +247,7 @@ def find_problem(folder: Path) -> str | None:
             missing=", ".join(missing),
         )
     try:
-        import_module("faster_whisper")
+        import_faster_whisper()
     except ImportError:
         return EXTRA_MISSING
     return None

@@ -19,11 +19,6 @@ from oldfriend.memory.deletion.memory_snapshot import (
     join_entry_text,
     load_snapshot,
 )
-from oldfriend.memory.deletion.near_duplicates import (
-    LeakSignature,
-    build_leak_signature,
-    list_repeating_replies,
-)
 from oldfriend.memory.deletion.orphan_analysis import (
     LatestEntries,
     SupportState,
@@ -42,14 +37,18 @@ from oldfriend.memory.deletion.orphan_analysis import (
     select_sibling_beliefs,
     select_summaries,
 )
+from oldfriend.memory.deletion.repetitions import (
+    LeakSignature,
+    build_leak_signature,
+    list_repeating_replies,
+)
 from oldfriend.memory.deletion.selection import (
     DeletionSelection,
     has_any_name,
     list_beliefs_without_evidence,
     select_matching_leftovers,
 )
-from oldfriend.memory.deletion.shingles import hash_text_shingles
-from oldfriend.memory.deletion.tombstones import format_quote_keys
+from oldfriend.memory.deletion.tombstones import format_quote_keys, hash_text_shingles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from oldfriend.domain.memories import (
     Memory,
     Summary,
 )
+from oldfriend.memory.belief_views import to_json
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import VersionKey
 from oldfriend.memory.journal import (
@@ -29,7 +30,6 @@ from oldfriend.memory.journal import (
     upsert_view,
 )
 from oldfriend.memory.retraction import reopen_belief
-from oldfriend.memory.serialization import to_json
 
 ORPHAN_AUTHOR = "forget/orphan"
 """The author of decisions about beliefs kept as orphans."""

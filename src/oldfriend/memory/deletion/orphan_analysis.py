@@ -17,8 +17,7 @@ from oldfriend.domain.supersession import (
     list_replacements,
 )
 from oldfriend.memory.deletion.memory_snapshot import MemorySnapshot, MessageVersion, VersionKey
-from oldfriend.memory.derived_evidence import list_premises
-from oldfriend.memory.descriptions import DESCRIBE_AUTHOR_PREFIX
+from oldfriend.memory.derived_evidence import DESCRIBE_AUTHOR_PREFIX, list_premises
 from oldfriend.memory.journal import fold_journal
 
 LatestEntries = Mapping[ObjectId, JournalEntry]

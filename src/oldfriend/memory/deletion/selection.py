@@ -21,7 +21,7 @@ from oldfriend.domain.ids import (
     shorten_id,
 )
 from oldfriend.domain.memories import Entity, JournalEntry, JournalObject, Memory, Summary
-from oldfriend.memory.beliefs import MAX_ID_CANDIDATES, list_entities, list_memories
+from oldfriend.memory.belief_views import MAX_ID_CANDIDATES, list_entities, list_memories
 from oldfriend.memory.deletion.memory_snapshot import MemorySnapshot, join_entry_text, load_snapshot
 from oldfriend.memory.deletion.orphan_analysis import (
     LatestEntries,

@@ -9,12 +9,14 @@ from datetime import datetime
 from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
-from oldfriend.transfer.formats.json_values import (
+from oldfriend.domain.messages import Role
+from oldfriend.transfer.formats.json_stream import (
+    ARRAY_STEP,
     Fields,
     describe_kind,
+    parse_epoch,
     parse_object,
+    stream_values,
     to_object,
     to_text,
 )
@@ -25,7 +27,6 @@ from oldfriend.transfer.formats.parsed_message import (
     ParsedMessage,
 )
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile
-from oldfriend.transfer.formats.timestamps import parse_epoch
 
 EXPECTED: Final = 'a conversation such as {"title": …, "mapping": {…}, "current_node": …}'
 ROLES: Final[dict[str, Role]] = {"user": "person", "assistant": "companion"}

@@ -7,19 +7,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.chunks import split_chunks
-from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
-from oldfriend.transfer.formats.json_values import (
+from oldfriend.domain.messages import Role
+from oldfriend.transfer.formats.documents import split_chunks
+from oldfriend.transfer.formats.json_stream import (
+    ARRAY_STEP,
     Fields,
     list_objects,
+    parse_iso,
     parse_object,
     parse_objects,
+    stream_values,
     to_text,
 )
 from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile
-from oldfriend.transfer.formats.timestamps import parse_iso
 
 EXPECTED_CONVERSATION: Final = 'a conversation such as {"uuid": …, "name": …, "chat_messages": […]}'
 EXPECTED_MESSAGE: Final = (

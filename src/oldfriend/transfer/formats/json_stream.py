@@ -1,16 +1,18 @@
-"""JSON stream: incremental parsing of JSON of any size.
+"""JSON stream: incremental parsing of JSON of any size, and of the values and times in exports.
 
 Only the requested elements are built, and depth is limited, so that a hostile file cannot fill the
 memory. The parser is fed line by line, so that an error can name its line.
 """
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Protocol
 
 import ijson
 
+from oldfriend.domain.clock import EPOCH
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.messages import sanitize_text
@@ -21,6 +23,107 @@ from oldfriend.transfer.formats.source import (
     read_head,
     wrap_read_errors,
 )
+
+Fields = Mapping[str, object]
+
+
+def parse_object(value: object, *, line: int, expected: str) -> Fields:
+    """Return a value that must be an object. Raises ImportRefused."""
+    if not isinstance(value, dict):
+        raise ImportRefused(f"this is {describe_kind(value)}.", line=line, expected=expected)
+    return value
+
+
+def parse_objects(value: object, *, line: int, expected: str) -> list[Fields]:
+    """Return a value that must be a list of objects. Raises ImportRefused."""
+    if not isinstance(value, list):
+        raise ImportRefused(f"this is {describe_kind(value)}.", line=line, expected=expected)
+    return [parse_object(item, line=line, expected=expected) for item in value]
+
+
+def list_objects(value: object) -> list[Fields]:
+    """Return the objects in a list; empty if it is not a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def to_object(value: object) -> Fields:
+    """Return an object; an empty one if the value is not an object."""
+    return value if isinstance(value, dict) else {}
+
+
+def to_text(value: object) -> str:
+    """Return a text or number as text; empty if the value is neither."""
+    if isinstance(value, bool):
+        return ""
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def describe_kind(value: object) -> str:
+    """Describe the type of a JSON value for people."""
+    match value:
+        case None:
+            return "empty (null)"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
+
+
+MAX_UTC_OFFSET = timedelta(hours=15)
+ISO_TIME_EXAMPLE = "an ISO 8601 time such as 2024-05-03T18:30:00+02:00"
+
+
+def parse_epoch(value: object, *, line: int, what: str) -> datetime:
+    """Parse seconds since 1970, given as a number or as digits. Raises ImportRefused."""
+    try:
+        return EPOCH + timedelta(seconds=float(to_text(value)))
+    except (ValueError, OverflowError) as error:
+        raise build_time_error(
+            value, line=line, what=what, expected="seconds since 1970"
+        ) from error
+
+
+def parse_iso(value: object, *, line: int, what: str) -> datetime:
+    """Parse an ISO 8601 time, with its offset if it has one. Raises ImportRefused."""
+    try:
+        return datetime.fromisoformat(to_text(value).strip())
+    except ValueError as error:
+        raise build_time_error(value, line=line, what=what, expected=ISO_TIME_EXAMPLE) from error
+
+
+def build_time_error(value: object, *, line: int, what: str, expected: str) -> ImportRefused:
+    """Build the error for a value that is not a time."""
+    text = localizable(
+        "import_time_unreadable",
+        f"{what} is {format_value(value)}.",
+        what=what,
+        value=format_value(value),
+    )
+    return ImportRefused(text, line=line, expected=expected)
+
+
+def format_value(value: object) -> str:
+    """Format a value for an error message."""
+    return "missing" if value is None else repr(str(value)[:40])
+
+
+def with_local_offset(moment: datetime, local_time: datetime) -> datetime:
+    """Return a time with the offset of the local time given for it, where that is plausible."""
+    offset = local_time.replace(tzinfo=UTC) - moment
+    minutes = timedelta(minutes=round(offset.total_seconds() / 60))
+    if abs(minutes) > MAX_UTC_OFFSET or local_time.tzinfo is not None:
+        return moment
+    try:
+        return moment.astimezone(timezone(minutes))
+    except OverflowError:
+        return moment
+
 
 MAX_DEPTH = 500
 MAX_VALUE_BYTES = 16 << 20

@@ -16,10 +16,15 @@ import numpy as np
 
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.messages import MAX_TEXT_CHARS, sanitize_text
-from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
-from oldfriend.transfer.formats.json_values import Fields, describe_kind, parse_object
+from oldfriend.domain.messages import MAX_TEXT_CHARS, Role, sanitize_text
+from oldfriend.transfer.formats.json_stream import (
+    ARRAY_STEP,
+    Fields,
+    describe_kind,
+    parse_iso,
+    parse_object,
+    stream_values,
+)
 from oldfriend.transfer.formats.parsed_message import (
     AddNotice,
     ChatFormat,
@@ -27,7 +32,6 @@ from oldfriend.transfer.formats.parsed_message import (
     ParsedMessage,
 )
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile, detect_encoding, read_lines
-from oldfriend.transfer.formats.timestamps import parse_iso
 
 EXPECTED: Final = (
     'a message such as {"id": "m1", "session": "s1", "speaker": "Ana", "role": "person", '

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from oldfriend.domain.trust import Role
+from oldfriend.domain.messages import Role
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile
 
 MAX_TIMES_KEPT = 5_000

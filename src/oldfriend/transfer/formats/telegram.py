@@ -10,25 +10,23 @@ from datetime import datetime
 from typing import Final
 
 from oldfriend.domain.errors import ImportRefused
-from oldfriend.domain.messages import format_quote
-from oldfriend.domain.trust import Role
-from oldfriend.transfer.formats.json_stream import ARRAY_STEP, stream_values
-from oldfriend.transfer.formats.json_values import (
+from oldfriend.domain.messages import Role, format_quote
+from oldfriend.transfer.formats.json_stream import (
+    ARRAY_STEP,
+    ISO_TIME_EXAMPLE,
     Fields,
     describe_kind,
     list_objects,
+    parse_epoch,
+    parse_iso,
     parse_object,
+    stream_values,
     to_object,
     to_text,
+    with_local_offset,
 )
 from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile
-from oldfriend.transfer.formats.timestamps import (
-    ISO_TIME_EXAMPLE,
-    parse_epoch,
-    parse_iso,
-    with_local_offset,
-)
 
 EXPECTED: Final = 'a message such as {"id": 1, "type": "message", "date": …, "from": …, "text": …}'
 SINGLE_CHAT: Final[tuple[str, ...]] = ()

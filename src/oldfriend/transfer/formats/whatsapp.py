@@ -20,8 +20,10 @@ from oldfriend.transfer.formats.parsed_message import (
     ParsedMessage,
 )
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile, detect_encoding, read_lines
-from oldfriend.transfer.formats.whatsapp_headers import HeaderStyle, MessageHeader, find_header
-from oldfriend.transfer.formats.whatsapp_phrases import (
+from oldfriend.transfer.formats.whatsapp_lines import (
+    HeaderStyle,
+    MessageHeader,
+    find_header,
     find_media,
     is_forwarded,
     is_placeholder,

@@ -16,7 +16,7 @@ from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
-from oldfriend.memory.messages import list_messages, list_messages_by_seq
+from oldfriend.memory.message_log import list_messages, list_messages_by_seq
 from oldfriend.memory.receipts import count_source_messages
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.search import (

@@ -1,0 +1,121 @@
+"""Admin routes for the owner: spending, jobs, dead letters and health checks."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from oldfriend.api.auth import HubDep, OwnerUser
+from oldfriend.api.cursors import build_cursor_error
+from oldfriend.api.problem_json import ApiError
+from oldfriend.app.spend_limits import load_allowances
+from oldfriend.domain.clock import from_micros, get_start_of_day
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.job_types import QueueName
+from oldfriend.memory.people import list_people
+from oldfriend.presenters.base_schema import SayingShape
+from oldfriend.presenters.state_schemas import (
+    FindingShape,
+    Health,
+    Letters,
+    LetterShape,
+    find_job_key,
+)
+from oldfriend.presenters.usage_schemas import Left, Spending, Sum
+from oldfriend.queues.queue import FIRST_POSITION, drop_job, list_jobs, retry_dead_letter
+from oldfriend.runtime.health_checks import run_checks
+from oldfriend.usage.costs import sum_usage, sum_usage_by, sum_usage_by_day
+
+router = APIRouter(tags=["upkeep"])
+
+
+@router.get("/spending", summary="What models have cost")
+async def show_spending(
+    _: OwnerUser,
+    hub: HubDep,
+    days: Annotated[int, Query(ge=1, le=366, description="The last so many days.")] = 30,
+) -> Spending:
+    """By purpose, model and day; and what is left for today."""
+    app = hub.app
+    now, zone = app.clock(), app.settings.zone
+    since = get_start_of_day(now, zone, days_back=days - 1)
+    async with app.db.begin_read() as tx:
+        total = await sum_usage(tx, since)
+        purposes = await sum_usage_by(tx, "purpose", since=since)
+        models = await sum_usage_by(tx, "model", since=since)
+        by_day = await sum_usage_by_day(tx, days, now=now, zone=zone)
+        left = await load_allowances(tx, app.settings, now=now)
+    return Spending(
+        days=days,
+        total=Sum.from_domain("all", total),
+        by_purpose=tuple(Sum.from_domain(*each) for each in purposes),
+        by_model=tuple(Sum.from_domain(*each) for each in models),
+        by_day=tuple(
+            Sum.from_domain(from_micros(day, zone).strftime("%Y-%m-%d"), spent)
+            for day, spent in by_day
+        ),
+        left=tuple(Left.from_domain(each) for each in left),
+    )
+
+
+@router.get("/letters", summary="What waits, or was set aside")
+async def show_letters(
+    me: OwnerUser,
+    hub: HubDep,
+    parked: Annotated[bool, Query(description="Only what was set aside.")] = True,
+    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 50,
+) -> Letters:
+    """Of everybody, without a word of what it says."""
+    after = FIRST_POSITION if cursor is None else find_job_key(cursor)
+    if after is None:
+        raise build_cursor_error()
+    async with hub.app.db.begin_read() as tx:
+        found = await list_jobs(tx, is_dead_letter=parked, after=after, limit=limit + 1)
+        names = {person.id: person.name for person in await list_people(tx)}
+    items = [
+        LetterShape.from_domain(
+            each, names.get(each.person) if each.person else None, zone=me.person.zone
+        )
+        for each in found[:limit]
+    ]
+    return Letters(items=tuple(items), next=items[-1].id if len(found) > limit else None)
+
+
+@router.post("/letters/{letter}/retry", status_code=204, summary="Try a letter again")
+async def retry(letter: str, _: OwnerUser, hub: HubDep) -> Response:
+    """With all that belongs to it."""
+    queue, partition, seq = decode_job_id(letter)
+    async with hub.app.db.begin_write() as tx:
+        await retry_dead_letter(tx, queue, partition, seq, now=hub.app.clock())
+    return Response(status_code=204)
+
+
+@router.delete("/letters/{letter}", status_code=204, summary="Give a letter up")
+async def drop(letter: str, _: OwnerUser, hub: HubDep) -> Response:
+    """With all that belongs to it. What was said stays in the memory, unanswered."""
+    queue, partition, seq = decode_job_id(letter)
+    async with hub.app.db.begin_write() as tx:
+        await drop_job(tx, queue, partition, seq, now=hub.app.clock())
+    return Response(status_code=204)
+
+
+@router.get("/doctor", summary="Is everything sound?")
+async def look(_: OwnerUser, hub: HubDep) -> Health:
+    """Look at everything; what is not well says what to do. It may take a while."""
+    findings = await run_checks(hub.app)
+    return Health(
+        findings=tuple(
+            FindingShape(is_well=each.is_ok, told=SayingShape.from_domain(each.text))
+            for each in findings
+        )
+    )
+
+
+def decode_job_id(job_id: str) -> tuple[QueueName, str, int]:
+    """Decode a job's key. Raises ApiError."""
+    found = find_job_key(job_id)
+    if found is None:
+        raise ApiError(
+            404, "There is no such letter", localizable("letter_gone", "It may be done by now.")
+        )
+    return found

@@ -1,0 +1,380 @@
+"""Chat routes: messages on all channels, search, receipts and the event stream."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Self
+
+from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi.responses import StreamingResponse
+
+from oldfriend.api.auth import CurrentUser, HubDep
+from oldfriend.api.connections import Connection
+from oldfriend.api.cursors import MAX_NUMBER, LimitParam, format_position, parse_position
+from oldfriend.api.event_stream import stream_events
+from oldfriend.api.problem_json import ApiError
+from oldfriend.api.requests import MAX_KEY_CHARS, Edited, Said
+from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.clock import MAX_TIME, Micros, get_zone
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import MessageId, PersonId
+from oldfriend.domain.messages import Message
+from oldfriend.inbound.accept import (
+    ChatContext,
+    MessageSubmission,
+    accept_edit,
+    accept_message,
+    open_web_chat,
+    stop_turn,
+)
+from oldfriend.memory.change_feed import FeedPosition, get_feed_position
+from oldfriend.memory.chat_history import (
+    list_messages_after,
+    list_messages_before,
+    list_messages_containing,
+    list_messages_with_audio,
+)
+from oldfriend.memory.message_log import find_message_by_external_id, get_message
+from oldfriend.memory.people import get_chat, get_person_by_id
+from oldfriend.memory.receipts import find_receipt
+from oldfriend.presenters.base_schema import Schema, describe
+from oldfriend.presenters.message_schemas import MessageShape
+from oldfriend.presenters.receipt_schemas import ReceiptShape, resolve_receipt
+from oldfriend.replies.retry_reply import (
+    UnansweredReason,
+    UnansweredTurn,
+    list_unanswered_turns,
+    retry_reply,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnansweredShape(Schema):
+    """That something said has no answer."""
+
+    turn: str
+    ending: UnansweredReason = field(
+        metadata=describe("All but a turn that waits can be asked for again.")
+    )
+
+    @classmethod
+    def from_domain(cls, turn: UnansweredTurn) -> Self:
+        """Present a turn without an answer."""
+        return cls(turn=turn.turn, ending=turn.ending)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Messages(Schema):
+    """A page of what was said, oldest first."""
+
+    items: tuple[MessageShape, ...]
+    earlier: str | None = field(
+        metadata=describe("The cursor of the page before; None: there is none.")
+    )
+    later: str | None = field(
+        metadata=describe("The cursor of the page after; None: this is the newest.")
+    )
+    unanswered: tuple[UnansweredShape, ...]
+    position: str = field(metadata=describe("For /events?after=: nothing that follows is missed."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundMessages(Schema):
+    """A page of what was sought in the talk, the newest first."""
+
+    items: tuple[MessageShape, ...]
+    next: str | None = field(
+        metadata=describe("The cursor of the next page; None: this is the last.")
+    )
+
+
+ALREADY_ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"model": MessageShape, "description": "It was taken in before, with the same key."},
+}
+
+router = APIRouter(prefix="/chat", tags=["chat"])
+
+
+@router.get("/messages", summary="What was said, on all channels")
+async def list_said(
+    me: CurrentUser,
+    hub: HubDep,
+    before: Annotated[
+        str | None,
+        Query(
+            max_length=64,
+            description="`earlier` of a page, or the id of a message.",
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        Query(
+            max_length=64,
+            description="`later` of a page, or the id of a message.",
+        ),
+    ] = None,
+    around: Annotated[str | None, Query(max_length=64, description="The id of a message.")] = None,
+    limit: LimitParam = 50,
+) -> Messages:
+    """The newest page; the one before or after another; or the one around a message."""
+    if sum(each is not None for each in (before, after, around)) > 1:
+        raise ApiError(422, "One at a time", "Name `before`, `after` or `around`, not several.")
+    async with hub.app.db.begin_read() as tx:
+        position = await get_feed_position(tx, me.person.id)
+        if around is not None:
+            window = await load_window_around(tx, me.person.id, around, limit=limit)
+        elif after is not None:
+            window = await load_window_after(tx, me.person.id, after, limit=limit)
+        else:
+            window = await load_window_before(tx, me.person.id, before, limit=limit)
+        return await to_messages_shape(tx, me.person.id, window, position)
+
+
+@router.get("/search", summary="Search what was said, on all channels")
+async def search(
+    me: CurrentUser,
+    hub: HubDep,
+    q: Annotated[str, Query(min_length=1, max_length=200, description="Words: all of them.")],
+    cursor: Annotated[str | None, Query(max_length=100, description="`next` of a page.")] = None,
+    limit: LimitParam = 20,
+) -> FoundMessages:
+    """The messages that hold all of these words, the newest first."""
+    async with hub.app.db.begin_read() as tx:
+        at, seq = await get_position(tx, me.person.id, cursor)
+        found = await list_messages_containing(tx, me.person.id, q, at=at, seq=seq, limit=limit + 1)
+        page = found[:limit]
+        with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in page])
+    return FoundMessages(
+        items=tuple(MessageShape.from_domain(each, with_audio=with_audio) for each in page),
+        next=page[-1].id if len(found) > limit else None,
+    )
+
+
+@router.post(
+    "/messages",
+    status_code=202,
+    responses=ALREADY_ACCEPTED,
+    summary="Say something",
+)
+async def say(
+    said: Said,
+    me: CurrentUser,
+    hub: HubDep,
+    response: Response,
+    idempotency_key: Annotated[
+        str,
+        Header(
+            min_length=8,
+            max_length=MAX_KEY_CHARS,
+            description="Chosen by the page for these words: sent again, they are said once.",
+        ),
+    ],
+) -> MessageShape:
+    """Take it in durably; its reply comes as events."""
+    app = hub.app
+    if said.zone is not None:
+        get_zone(said.zone)
+    chat_context = await open_web_chat(app.db, app.clock, me.person.id)
+    submission = MessageSubmission(text=said.text, zone=said.zone, external_id=idempotency_key)
+    claim_now = hub.has_capacity
+    accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
+    if accepted is None:
+        response.status_code = 200
+        return MessageShape.from_domain(
+            await get_message_by_key(app.db, chat_context, idempotency_key)
+        )
+    if claim_now:
+        await hub.start_reply(accepted)
+    return MessageShape.from_domain(accepted.message)
+
+
+@router.patch("/messages/{message}", summary="Say it in other words")
+async def change(message: str, edited: Edited, me: CurrentUser, hub: HubDep) -> MessageShape:
+    """Add a version to one's own message; the earlier one is kept."""
+    async with hub.app.db.begin_read() as tx:
+        chat_context, _ = await get_own_message(tx, me.person.id, message)
+    return MessageShape.from_domain(
+        await accept_edit(hub.app, chat_context, MessageId(message), edited.text)
+    )
+
+
+@router.post("/messages/{message}/stop", status_code=204, summary="Stop the reply to it")
+async def stop_reply(message: str, me: CurrentUser, hub: HubDep) -> Response:
+    """Stop what is done about one's own message; nothing happens where it is over."""
+    async with hub.app.db.begin_read() as tx:
+        chat_context, _ = await get_own_message(tx, me.person.id, message)
+    await stop_turn(hub.app, chat_context, MessageId(message))
+    return Response(status_code=204)
+
+
+@router.post("/messages/{message}/retry", status_code=202, summary="Have it answered after all")
+async def retry(message: str, me: CurrentUser, hub: HubDep) -> MessageShape:
+    """Have one's own message answered that got no answer; the reply comes as events."""
+    async with hub.app.db.begin_read() as tx:
+        chat_context, _ = await get_own_message(tx, me.person.id, message)
+    accepted = await retry_reply(hub.app, chat_context, MessageId(message))
+    if accepted.lease is not None:
+        await hub.start_reply(accepted)
+    return MessageShape.from_domain(accepted.message)
+
+
+@router.get("/messages/{message}/receipt", summary="Why was that said?")
+async def why(message: str, me: CurrentUser, hub: HubDep) -> ReceiptShape:
+    """What a reply stood on, and what was left out."""
+    async with hub.app.db.begin_read() as tx:
+        receipt = await find_receipt(tx, me.person.id, message)
+        if receipt is None:
+            raise NotFound(
+                localizable(
+                    "no_receipt",
+                    "Nothing is kept of why this was said; it may have been forgotten.",
+                )
+            )
+        return ReceiptShape.from_domain(await resolve_receipt(tx, receipt))
+
+
+async def open_connection(me: CurrentUser, hub: HubDep) -> AsyncIterator[Connection]:
+    """Count and open a connection for the length of the request. Raises ApiError."""
+    token = me.digest if me.is_program else ""
+    if hub.is_full(me.person.id, token):
+        raise ApiError(
+            429, "Too many pages", "Close one that shows Oldfriend, then load this anew."
+        )
+    with hub.connect(me.person.id, token) as connection:
+        yield connection
+
+
+ConnectionDep = Annotated[Connection, Depends(open_connection, scope="request")]
+
+
+@router.get("/events", summary="What happens, as it happens", response_class=StreamingResponse)
+async def listen(
+    me: CurrentUser,
+    hub: HubDep,
+    connection: ConnectionDep,
+    after: Annotated[str | None, Query(max_length=80, description="`position` of a page.")] = None,
+    last_event_id: Annotated[
+        str | None, Header(max_length=80, description="The id of the last event that was heard.")
+    ] = None,
+) -> StreamingResponse:
+    """Server-sent events of everything about one person, on every channel.
+
+    `chat.connection.ready`, `.heartbeat` (each 30 s); `chat.message.user_appended`, `.token`,
+    `.done`, `.voice_ready`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
+    `chat.mood.update`; `chat.companion.renamed`; `chat.settings.updated`; `chat.history.changed`
+    (too much is new: read the page anew); `memory.<kind>.created` and `.changed`;
+    `memory.entity.confirmed`, `.description_updated`, `.changed`; `memory.rewritten` (something was
+    forgotten); `memory.thinking` (how far it has come with reading what was said). What is kept has
+    an id; `Last-Event-ID` goes on after it, in any process.
+    """
+    position = last_event_id or after
+    async with hub.app.db.begin_read() as tx:
+        now = await get_feed_position(tx, me.person.id)
+    since = now if position is None else parse_position(position)
+    if since.last_seq > now.last_seq or since.last_change > now.last_change:
+        since = now  # the position is from another database
+    return StreamingResponse(
+        stream_events(hub, me, connection, since), media_type="text/event-stream"
+    )
+
+
+async def get_own_message(
+    tx: Transaction, person: PersonId, message: str
+) -> tuple[ChatContext, Message]:
+    """Return a message that the person sent here, and its chat. Raises NotFound, ApiError."""
+    found = await get_message(tx, person, MessageId(message))
+    if found.role != "person" or found.turn is None:
+        raise ApiError(
+            409,
+            "Not yours to change",
+            localizable("not_yours_to_change", "Only what you have said here can be changed."),
+        )
+    chat = await get_chat(tx, person, found.chat)
+    return ChatContext(person=await get_person_by_id(tx, person), chat=chat), found
+
+
+async def get_message_by_key(db: Database, line: ChatContext, key: str) -> Message:
+    """Return the message accepted under an idempotency key. Raises NotFound."""
+    async with db.begin_read() as tx:
+        message = await find_message_by_external_id(tx, line.person.id, line.chat.id, key)
+    if message is None:
+        raise NotFound(
+            localizable(
+                "said_and_forgotten",
+                "This was said before, and has been forgotten since. Say it anew.",
+            )
+        )
+    return message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageWindow:
+    """A page of messages, oldest first, and whether there are more on either side."""
+
+    messages: list[Message]
+    has_earlier: bool
+    has_later: bool
+
+
+async def load_window_before(
+    tx: Transaction, person: PersonId, cursor: str | None, *, limit: int
+) -> MessageWindow:
+    """Load the newest messages, or those before a cursor. Raises NotFound."""
+    at, seq = await get_position(tx, person, cursor)
+    found = await list_messages_before(tx, person, at=at, seq=seq, limit=limit + 1)
+    return MessageWindow(
+        messages=found[:limit][::-1], has_earlier=len(found) > limit, has_later=cursor is not None
+    )
+
+
+async def load_window_after(
+    tx: Transaction, person: PersonId, cursor: str, *, limit: int
+) -> MessageWindow:
+    """Load the messages after a cursor. Raises NotFound."""
+    at, seq = await get_position(tx, person, cursor)
+    found = await list_messages_after(tx, person, at=at, seq=seq, limit=limit + 1)
+    return MessageWindow(messages=found[:limit], has_earlier=True, has_later=len(found) > limit)
+
+
+async def load_window_around(
+    tx: Transaction, person: PersonId, message: str, *, limit: int
+) -> MessageWindow:
+    """Load a message with those before and after it. Raises NotFound."""
+    middle = await get_message(tx, person, MessageId(message))
+    at, seq, each_side = middle.at, middle.seq, max(limit // 2, 1)
+    before = await list_messages_before(tx, person, at=at, seq=seq, limit=each_side + 1)
+    after = await list_messages_after(tx, person, at=at, seq=seq, limit=each_side + 1)
+    return MessageWindow(
+        messages=[*before[:each_side][::-1], middle, *after[:each_side]],
+        has_earlier=len(before) > each_side,
+        has_later=len(after) > each_side,
+    )
+
+
+async def to_messages_shape(
+    tx: Transaction, person: PersonId, window: MessageWindow, position: FeedPosition
+) -> Messages:
+    """Convert a window to a page of messages."""
+    messages = window.messages
+    with_audio = await list_messages_with_audio(tx, person, [each.id for each in messages])
+    span = (
+        {"since": messages[0].at, "until": messages[-1].at}
+        if messages
+        else {"since": 0, "until": 0}
+    )
+    unanswered = await list_unanswered_turns(tx, person, **span)
+    return Messages(
+        items=tuple(MessageShape.from_domain(each, with_audio=with_audio) for each in messages),
+        earlier=messages[0].id if messages and window.has_earlier else None,
+        later=messages[-1].id if messages and window.has_later else None,
+        unanswered=tuple(UnansweredShape.from_domain(each) for each in unanswered),
+        position=format_position(position),
+    )
+
+
+async def get_position(tx: Transaction, person: PersonId, cursor: str | None) -> tuple[Micros, int]:
+    """Return time and sequence of the cursor's message; None is past the end. Raises NotFound."""
+    if cursor is None:
+        return MAX_TIME, MAX_NUMBER
+    message = await get_message(tx, person, MessageId(cursor))
+    return message.at, message.seq

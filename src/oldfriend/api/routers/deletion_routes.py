@@ -1,0 +1,144 @@
+"""Deletion routes: preview, confirmed deletion with proof, and the audit log."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Header, Response
+
+from oldfriend.api.auth import CurrentUser, HubDep
+from oldfriend.api.idempotency import IdempotencyDep
+from oldfriend.api.problem_json import ApiError
+from oldfriend.api.requests import ForgetWish
+from oldfriend.beliefs.queries import get_belief
+from oldfriend.db.database import Database
+from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.memories import JournalObject
+from oldfriend.forgetting.delete import ForgetPreview, forget, parse_span, preview_forget
+from oldfriend.memory.deletion.audit_log import list_audit_entries
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.presenters.deletion_schemas import (
+    ForgetForeseen,
+    Forgotten,
+    ForgottenBefore,
+    ForgottenList,
+)
+from oldfriend.runtime.import_jobs import ImportWorker
+
+MAX_KEPT_SHOWN: Final = 50
+NO_SELECTION: Final = localizable(
+    "nothing_named",
+    "Name what is to be forgotten: ids, about whom, from when to when, which import, or "
+    "everything.",
+)
+
+router = APIRouter(prefix="/forget", tags=["forget"])
+
+
+@router.post("/preview", summary="What would be forgotten, and what follows from it")
+async def look(
+    wish: ForgetWish, me: CurrentUser, hub: HubDep, response: Response
+) -> ForgetForeseen:
+    """Nothing is done. The ETag names what was seen."""
+    app = hub.app
+    preview = await preview_forget(
+        app.db, me.person.id, build_request(wish, me.person.zone), orphan=wish.orphan
+    )
+    response.headers["ETag"] = f'"{preview.digest}"'
+    return ForgetForeseen.from_domain(
+        preview, await load_kept_beliefs(app.db, me.person.id, preview)
+    )
+
+
+@router.post("", summary="Forget it for good, as it was seen")
+async def do(
+    wish: ForgetWish,
+    me: CurrentUser,
+    hub: HubDep,
+    idempotency: IdempotencyDep,
+    if_match: Annotated[
+        str | None,
+        Header(
+            max_length=80,
+            description="The ETag of the preview: another is not done (412).",
+        ),
+    ] = None,
+) -> Forgotten:
+    """Take it away with all that follows from it, and look for it once more everywhere.
+
+    412: something else would go now than was seen. 428: nobody has looked.
+    """
+    if if_match is None:
+        raise ApiError(428, "Look first", "Ask for /forget/preview, and send its ETag as If-Match.")
+    app, request = hub.app, build_request(wish, me.person.zone)
+    if request.everything:
+        await hub.import_worker.pause_all(me.person.id, now=app.clock())
+    try:
+        report = await forget(
+            app,
+            me.person.id,
+            request,
+            orphan=wish.orphan,
+            seen_digest=if_match.removeprefix("W/").strip('"'),
+        )
+    except StaleDecision as error:
+        raise ApiError(412, "Something has changed meanwhile", error.user_text) from error
+    if request.everything:
+        await hub.import_worker.discard_all(me.person.id)
+    await delete_finished_uploads(hub.import_worker, me.person.id)
+    idempotency.forget_person(me.person.id)
+    return Forgotten.from_domain(
+        report, done_at=app.clock(), zone=me.person.zone, has_files=bool(app.db.list_files())
+    )
+
+
+async def delete_finished_uploads(import_worker: ImportWorker, person: PersonId) -> None:
+    """Delete finished uploads: their file names may reveal what was deleted."""
+    for each in import_worker.list_uploads(person):
+        if each.stage == "done":
+            await import_worker.discard(each)
+
+
+@router.get("/done", summary="What was forgotten before")
+async def list_done(me: CurrentUser, hub: HubDep) -> ForgottenList:
+    """That it was, when, and how much; without a word of it."""
+    async with hub.app.db.begin_read() as tx:
+        entries = await list_audit_entries(tx, me.person.id)
+    return ForgottenList(
+        items=tuple(
+            ForgottenBefore.from_domain(each, zone=me.person.zone) for each in entries[::-1]
+        )
+    )
+
+
+def build_request(wish: ForgetWish, zone: str) -> DeletionRequest:
+    """Build a deletion request. Raises InvalidInput if nothing is selected."""
+    first, last = wish.since or wish.until, wish.until or wish.since
+    since, until = (None, None)
+    if first is not None and last is not None:
+        since, until = parse_span(first, last, zone)
+    request = DeletionRequest(
+        ids=tuple(wish.ids),
+        about=wish.about,
+        since=since,
+        until=until,
+        batch=wish.batch,
+        everything=wish.everything,
+    )
+    if request == DeletionRequest():
+        raise InvalidInput(NO_SELECTION)
+    return request
+
+
+async def load_kept_beliefs(
+    db: Database, person: PersonId, planned: ForgetPreview
+) -> dict[str, JournalObject]:
+    """Load the first MAX_KEPT_SHOWN beliefs that stay with less evidence."""
+    kept: dict[str, JournalObject] = {}
+    async with db.begin_read() as tx:
+        for each in [*planned.plan.remaining_evidence][:MAX_KEPT_SHOWN]:
+            try:
+                kept[each] = (await get_belief(tx, person, each)).content
+            except NotFound:
+                continue  # it was removed in the meantime
+    return kept

@@ -1,0 +1,316 @@
+"""Credentials: API tokens of programs, and passkeys of people's devices.
+
+A token is shown once, when it is created. Only its hash is stored, which is safe because the token
+is long and random. This module knows nothing of HTTP.
+
+A passkey's secret never leaves its device. What is stored here verifies a signature and grants
+nothing by itself. Signatures are checked elsewhere.
+"""
+
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import DAY, MINUTE, Micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import PersonId, new_id
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.memory.people import PERSON_P_COLUMNS, parse_person_row
+from oldfriend.memory.web_sessions import Principal, Scope, generate_secret, hash_secret
+
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+TOKEN_PREFIX: Final = "oldfriend_"
+"""Tells whoever finds a token in a file what it is."""
+MAX_TOKEN_NAME_LENGTH: Final = 80
+MAX_DAYS: Final = 366
+MAX_API_TOKENS: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiToken:
+    """A token as it is listed, without its secret."""
+
+    id: str
+    name: str
+    scope: Scope
+    made_at: Micros
+    expires_at: Micros
+    used_at: Micros | None
+
+
+def generate_api_token() -> str:
+    """Return a new random token, to be shown once."""
+    return TOKEN_PREFIX + generate_secret()
+
+
+async def save_api_token(
+    tx: Transaction,
+    person: PersonId,
+    secret: str,
+    *,
+    name: str,
+    scope: Scope,
+    days: int,
+    now: Micros,
+) -> ApiToken:
+    """Store a new token.
+
+    Raises InvalidInput for an unfit name or number of days, or for too many tokens.
+    """
+    clean = " ".join(sanitize_text(name).split())
+    if not 1 <= len(clean) <= MAX_TOKEN_NAME_LENGTH:
+        raise InvalidInput(
+            localizable(
+                "token_name_unfit",
+                f"Say in 1 to {MAX_TOKEN_NAME_LENGTH} characters what the token is for.",
+                longest=MAX_TOKEN_NAME_LENGTH,
+            )
+        )
+    if not 1 <= days <= MAX_DAYS:
+        raise InvalidInput(
+            localizable(
+                "token_days_unfit",
+                f"A token is good for 1 to {MAX_DAYS} days.",
+                most=MAX_DAYS,
+            )
+        )
+    await tx.run("DELETE FROM web_token WHERE expires_at <= :until", until=now - 30 * DAY)
+    if len(await list_api_tokens(tx, person)) >= MAX_API_TOKENS:
+        raise InvalidInput(
+            localizable(
+                "tokens_full",
+                f"There are {MAX_API_TOKENS} tokens. End some that are not used.",
+                count=MAX_API_TOKENS,
+            )
+        )
+    token = ApiToken(
+        id=new_id(now),
+        name=clean,
+        scope=scope,
+        made_at=now,
+        expires_at=now + days * DAY,
+        used_at=None,
+    )
+    await tx.run(
+        """INSERT INTO web_token (id, print, person, name, scope, made_at, expires_at)
+           VALUES (:id, :print, :person, :name, :scope, :now, :expires_at)""",
+        id=token.id,
+        print=hash_secret(secret),
+        person=person,
+        name=clean,
+        scope=scope,
+        now=now,
+        expires_at=token.expires_at,
+    )
+    return token
+
+
+async def find_principal_by_token(tx: Transaction, digest: str, *, now: Micros) -> Principal | None:
+    """Return the principal of the valid token with this hash, or None if there is none."""
+    row = await tx.row(
+        f"""SELECT t.expires_at, t.used_at, t.scope, {PERSON_P_COLUMNS}
+           FROM web_token t JOIN person p ON p.id = t.person
+           WHERE t.print = :print AND t.expires_at > :now""",
+        print=digest,
+        now=now,
+    )
+    if row is None:
+        return None
+    return Principal(
+        person=parse_person_row(row[3:]),
+        digest=digest,
+        expires_at=row[0],
+        used_at=row[1],
+        scope=row[2],
+        is_program=True,
+    )
+
+
+async def record_token_use(tx: Transaction, person: PersonId, digest: str, *, now: Micros) -> None:
+    """Record that a token was used just now."""
+    await tx.run(
+        "UPDATE web_token SET used_at = :now WHERE print = :print AND person = :person",
+        now=now,
+        print=digest,
+        person=person,
+    )
+
+
+async def list_api_tokens(tx: Transaction, person: PersonId) -> list[ApiToken]:
+    """List a person's tokens, newest first, including those expired within the last month."""
+    rows = await tx.rows(
+        """SELECT id, name, scope, made_at, expires_at, used_at FROM web_token
+           WHERE person = :person ORDER BY made_at DESC, id""",
+        person=person,
+    )
+    return [parse_token_row(row) for row in rows]
+
+
+async def revoke_api_token(tx: Transaction, person: PersonId, token_id: str) -> None:
+    """Revoke a person's token. Raises NotFound."""
+    ended = await tx.run(
+        "DELETE FROM web_token WHERE id = :id AND person = :person", id=token_id, person=person
+    )
+    if not ended:
+        raise NotFound(
+            localizable("token_gone", "There is no such token; it may have been ended already.")
+        )
+
+
+def parse_token_row(row: Row) -> ApiToken:
+    """Parse a token row."""
+    token_id, name, scope, made_at, expires_at, used_at = row
+    return ApiToken(
+        id=token_id, name=name, scope=scope, made_at=made_at, expires_at=expires_at, used_at=used_at
+    )
+
+
+CHALLENGE_TTL: Final = 5 * MINUTE
+MAX_CHALLENGES: Final = 1_000
+"""Open challenges for sign-in overall, and for each person who adds a passkey."""
+MAX_PASSKEY_NAME_LENGTH: Final = 80
+MAX_PASSKEYS: Final = 50
+PASSKEY_NOT_FOUND: Final = localizable(
+    "passkey_gone", "There is no such passkey; it may have been taken away already."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passkey:
+    """A passkey of a person."""
+
+    id: str
+    person: PersonId
+    name: str
+    public_key: bytes
+    sign_count: int
+    made_at: Micros
+    used_at: Micros | None = None
+
+
+async def insert_challenge(tx: Transaction, challenge: str, person: str, *, now: Micros) -> None:
+    """Store a challenge for a device to sign; ``person`` is empty for a sign-in.
+
+    The oldest ones above the limit are deleted, because anybody may ask for one and must not block
+    others.
+    """
+    await tx.run("DELETE FROM web_challenge WHERE expires_at <= :now", now=now)
+    await tx.run(
+        """DELETE FROM web_challenge WHERE print IN (
+             SELECT print FROM web_challenge WHERE person = :person
+             ORDER BY expires_at DESC, print LIMIT 1000000 OFFSET :kept)""",
+        person=person,
+        kept=MAX_CHALLENGES - 1,
+    )
+    await tx.run(
+        """INSERT INTO web_challenge (print, person, expires_at)
+           VALUES (:print, :person, :expires_at)""",
+        print=hash_secret(challenge),
+        person=person,
+        expires_at=now + CHALLENGE_TTL,
+    )
+
+
+async def redeem_challenge(tx: Transaction, challenge: str, person: str, *, now: Micros) -> bool:
+    """Use a challenge up; return whether it was valid for this person."""
+    touched = await tx.run(
+        "DELETE FROM web_challenge WHERE print = :print AND person = :person AND expires_at > :now",
+        print=hash_secret(challenge),
+        person=person,
+        now=now,
+    )
+    return touched == 1
+
+
+async def save_passkey(tx: Transaction, passkey: Passkey) -> Passkey:
+    """Store a new passkey. Raises InvalidInput if there are too many or it is known already."""
+    clean = " ".join(sanitize_text(passkey.name).split())[:MAX_PASSKEY_NAME_LENGTH] or "Passkey"
+    if len(await list_passkeys(tx, passkey.person)) >= MAX_PASSKEYS:
+        raise InvalidInput(
+            localizable(
+                "passkeys_full",
+                f"There are {MAX_PASSKEYS} passkeys. Take some away first.",
+                count=MAX_PASSKEYS,
+            )
+        )
+    inserted = await tx.run(
+        """INSERT INTO web_passkey (id, person, name, public_key, sign_count, made_at)
+           VALUES (:id, :person, :name, :public_key, :sign_count, :made_at)
+           ON CONFLICT (id) DO NOTHING""",
+        id=passkey.id,
+        person=passkey.person,
+        name=clean,
+        public_key=passkey.public_key,
+        sign_count=passkey.sign_count,
+        made_at=passkey.made_at,
+    )
+    if not inserted:
+        raise InvalidInput(localizable("passkey_known", "This passkey is known already."))
+    return await get_passkey(tx, passkey.person, passkey.id)
+
+
+async def find_passkey(tx: Transaction, passkey_id: str) -> Passkey | None:
+    """Return the passkey with this id, of any person."""
+    row = await tx.row(
+        """SELECT id, person, name, public_key, sign_count, made_at, used_at FROM web_passkey
+           WHERE id = :id""",
+        id=passkey_id,
+    )
+    return None if row is None else parse_passkey_row(row)
+
+
+async def get_passkey(tx: Transaction, person: PersonId, passkey_id: str) -> Passkey:
+    """Return a passkey of a person. Raises NotFound."""
+    found = next((each for each in await list_passkeys(tx, person) if each.id == passkey_id), None)
+    if found is None:
+        raise NotFound(PASSKEY_NOT_FOUND)
+    return found
+
+
+async def list_passkeys(tx: Transaction, person: PersonId) -> list[Passkey]:
+    """List a person's passkeys, oldest first."""
+    rows = await tx.rows(
+        """SELECT id, person, name, public_key, sign_count, made_at, used_at FROM web_passkey
+           WHERE person = :person ORDER BY made_at, id""",
+        person=person,
+    )
+    return [parse_passkey_row(row) for row in rows]
+
+
+async def record_passkey_use(
+    tx: Transaction, passkey: Passkey, *, sign_count: int, now: Micros
+) -> bool:
+    """Record a use with the device's signature count; return whether the passkey still exists."""
+    touched = await tx.run(
+        """UPDATE web_passkey SET sign_count = :sign_count, used_at = :now
+           WHERE id = :id AND person = :person""",
+        sign_count=sign_count,
+        now=now,
+        id=passkey.id,
+        person=passkey.person,
+    )
+    return touched == 1
+
+
+async def delete_passkey(tx: Transaction, person: PersonId, passkey_id: str) -> None:
+    """Delete a passkey of a person. Raises NotFound."""
+    deleted = await tx.run(
+        "DELETE FROM web_passkey WHERE id = :id AND person = :person", id=passkey_id, person=person
+    )
+    if not deleted:
+        raise NotFound(PASSKEY_NOT_FOUND)
+
+
+def parse_passkey_row(row: Row) -> Passkey:
+    """Parse a passkey row."""
+    passkey_id, person, name, public_key, sign_count, made_at, used_at = row
+    return Passkey(
+        id=passkey_id,
+        person=PersonId(person),
+        name=name,
+        public_key=bytes(public_key),
+        sign_count=sign_count,
+        made_at=made_at,
+        used_at=used_at,
+    )

@@ -1,0 +1,413 @@
+"""Beliefs: what is believed, for the API, programs and JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, Literal, Self
+
+from oldfriend.beliefs.queries import BeliefDetails
+from oldfriend.domain.clock import Micros, TimeGrain, from_micros
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import (
+    Entity,
+    Evidence,
+    EvidenceStats,
+    JournalObject,
+    Memory,
+    ObjectKind,
+    Subject,
+    Summary,
+)
+from oldfriend.domain.messages import Message
+from oldfriend.memory.belief_corrections import find_merge_survivor
+from oldfriend.memory.belief_views import get_kind
+from oldfriend.memory.evidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_stats_history
+from oldfriend.memory.receipts import MemoryUsage
+from oldfriend.presenters.base_schema import Schema, describe, format_exact_time, format_time
+from oldfriend.presenters.message_schemas import Quoted, Words, WordsShape, evidence_as_json
+from oldfriend.turn.reason_texts import format_reasons
+from oldfriend.turn.retrieval import RecalledBelief
+
+MAX_POINTS: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointShape(Schema):
+    """How a belief stood once some words were said."""
+
+    at: str
+    strength: float = field(
+        metadata=describe("1 to 20: grows with words that are spread over time.")
+    )
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefShape(Schema):
+    """Something believed, with its words."""
+
+    id: str
+    kind: ObjectKind
+    text: str
+    status: str | None = field(metadata=describe("Such as active, tentative or disputed."))
+    key: str | None = field(
+        default=None, metadata=describe("Of a fact or preference: what it is about.")
+    )
+    value: str | None = None
+    subject: Subject | None = field(default=None, metadata=describe("Whom it is about."))
+    tags: tuple[str, ...] = ()
+    is_pinned: bool
+    is_by_person: bool = field(
+        metadata=describe("Said, corrected or confirmed by the person here.")
+    )
+    impact: int = field(default=0, metadata=describe("Of an event, −10 to +10."))
+    level: int | None = field(
+        default=None, metadata=describe("Of a summary: 1 of a talk, more of more.")
+    )
+    happened_at: str | None = field(
+        default=None, metadata=describe("Of a summary, an event: its begin.")
+    )
+    until_at: str | None = field(
+        default=None, metadata=describe("… and ended, where that is known.")
+    )
+    due_at: str | None = None
+    grain: Literal["month", "year"] | None = field(
+        default=None, metadata=describe("How precisely these times are known, if not to the day.")
+    )
+    learned_at: str
+    ended_at: str | None = field(metadata=describe("Since when it is no longer believed."))
+    first_seen_at: str | None = field(default=None, metadata=describe("When it was first said."))
+    last_seen_at: str | None = None
+    confidence: float | None
+    strength: float | None = None
+    times_seen: int | None
+    course: tuple[PointShape, ...] = field(
+        default=(),
+        metadata=describe("How strong it was over time, where it was said more than once."),
+    )
+    merged_into: str | None = field(default=None, metadata=describe("What it has been joined to."))
+    etag: str | None = field(
+        default=None, metadata=describe("For If-Match, where it is to be edited.")
+    )
+    words: tuple[WordsShape, ...]
+
+    @classmethod
+    def from_domain(cls, belief: BeliefDetails, *, zone: str) -> Self:
+        """Present a belief to the API."""
+        content = belief.content
+        journaled = None if isinstance(content, Summary) else content
+        common = cls(
+            id=content.id,
+            kind=get_kind(content),
+            text=name_belief(content),
+            status=None if journaled is None else journaled.status,
+            is_pinned=journaled is not None and journaled.is_pinned,
+            is_by_person=journaled is not None and journaled.is_by_person,
+            learned_at=format_time(content.learned_at, zone),
+            ended_at=format_time(content.ended_at, zone),
+            confidence=None,
+            times_seen=None,
+            etag=None if belief.base is None else format_etag(belief.base),
+            words=tuple(WordsShape.from_domain(each) for each in belief.evidence),
+        )
+        extra = {
+            **build_kind_fields(content, zone),
+            **build_confidence_fields(belief.standing, zone),
+        }
+        if isinstance(content, Memory) and len(belief.evidence) > 1:
+            extra["course"] = build_points(content, belief.evidence, zone=zone)
+        return replace(common, **extra)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beliefs(Schema):
+    """A page of what is believed."""
+
+    items: tuple[BeliefShape, ...]
+    total: int
+    kinds: dict[ObjectKind, int] = field(
+        metadata=describe("How much there is of each kind, whichever kinds are asked for.")
+    )
+    next: str | None = field(
+        metadata=describe("The cursor of the next page; None: this is the last.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagsShape(Schema):
+    """The tags of what is believed now, the most frequent first."""
+
+    items: dict[str, int]
+
+
+def format_etag(version: int) -> str:
+    """Format the ETag of a belief: the number of its newest journal entry, quoted."""
+    return f'"{version}"'
+
+
+def build_kind_fields(content: JournalObject, zone: str) -> dict[str, Any]:
+    """Build the fields that only some kinds have."""
+    if isinstance(content, Summary):
+        return {
+            "level": content.level,
+            "tags": content.topics,
+            "happened_at": format_time(content.from_at, zone),
+            "until_at": format_time(content.until_at, zone),
+        }
+    if isinstance(content, Entity):
+        return {}
+    return {
+        "key": content.key or None,
+        "value": content.value or None,
+        "impact": content.impact,
+        "subject": content.subject,
+        "tags": content.tags,
+        "happened_at": format_time(content.happened_at, zone),
+        "until_at": format_time(content.happened_until, zone),
+        "due_at": format_time(content.due_at, zone),
+        "grain": content.grain or None,
+        "merged_into": find_merge_survivor(content),
+    }
+
+
+def build_confidence_fields(standing: EvidenceStats | None, zone: str) -> dict[str, Any]:
+    """Build the fields of confidence and strength; empty without evidence statistics."""
+    if standing is None:
+        return {}
+    has_words = standing.times_seen > 0
+    return {
+        "confidence": standing.confidence,
+        "times_seen": standing.times_seen,
+        "strength": round(standing.strength, 3),
+        "first_seen_at": format_time(standing.first_seen, zone) if has_words else None,
+        "last_seen_at": format_time(standing.last_seen, zone) if has_words else None,
+    }
+
+
+def build_points(
+    memory: Memory, evidence: Sequence[Evidence], *, zone: str
+) -> tuple[PointShape, ...]:
+    """Build the strength over time, up to the last MAX_POINTS points."""
+    course = compute_stats_history(
+        evidence, RELATION_GROWTH if memory.kind == "triple" else DEFAULT_GROWTH
+    )
+    return tuple(
+        PointShape(
+            at=format_time(at, zone), strength=round(each.strength, 3), confidence=each.confidence
+        )
+        for at, each in course[-MAX_POINTS:]
+    )
+
+
+def name_belief(belief: JournalObject) -> str:
+    """Return what is believed in one text; of an entity its name and description."""
+    if not isinstance(belief, Entity):
+        return belief.text
+    return f"{belief.name}: {belief.description}" if belief.description else belief.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief:
+    """A belief; fields that its kind does not have are empty or None.
+
+    ``kind`` is note, event, fact, preference, pattern, commitment, expectation; entity (``text`` is
+    its name) or summary.
+    """
+
+    id: str
+    kind: str
+    text: str
+    status: str  # active, tentative, disputed …; of an entity confirmed, uncertain …
+    key: str = ""  # of a fact or preference, such as "location" …
+    value: str = ""  # … and "Porto"
+    description: str = ""  # of an entity …
+    aliases: tuple[str, ...] = ()  # … and its other names
+    impact: int = 0  # of an event, -10 to 10
+    happened_at: datetime | None = None
+    holds_from: datetime | None = None  # in the world, as opposed to when it was learned
+    holds_until: datetime | None = None
+    due_at: datetime | None = None
+    grain: TimeGrain = ""  # how precisely these times are known, if not to the day
+    learned_at: datetime
+    ended_at: datetime | None = None  # None: it is still believed
+    confidence: float | None = None  # 0 to 1, from the evidence for and against it
+    times_seen: int = 0
+    is_pinned: bool = False
+    is_by_person: bool = False  # written or confirmed by them: never overruled by inference
+    evidence: tuple[Quoted, ...] = ()
+
+    @classmethod
+    def from_domain(cls, belief: BeliefDetails, zone: str) -> Self:
+        """Present a belief with its evidence to a program."""
+        return cls(**build_belief_fields(belief, zone))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeliefHit(Belief):
+    """A belief that answers a query, with its evidence; ``score`` as for messages."""
+
+    at: datetime  # when it was last said
+    score: float
+    why: tuple[str, ...]
+
+    @classmethod
+    def from_recalled(cls, recalled: RecalledBelief, zone: str) -> Self:
+        """Present a recalled belief."""
+        state = recalled.state
+        belief = BeliefDetails(
+            content=state.memory, standing=state.stats, evidence=recalled.evidence
+        )
+        return cls(
+            **build_belief_fields(belief, zone),
+            at=from_micros(state.stats.last_seen, zone),
+            score=recalled.score,
+            why=tuple(format_reasons(recalled.why)),
+        )
+
+
+def build_belief_fields(belief: BeliefDetails, zone: str) -> dict[str, Any]:
+    """Return the fields of ``Belief``."""
+    content, standing = belief.content, belief.standing
+    fields: dict[str, Any] = {
+        "id": content.id,
+        "kind": get_kind(content),
+        "learned_at": from_micros(content.learned_at, zone),
+        "ended_at": to_datetime(content.ended_at, zone),
+        "confidence": None if standing is None else standing.confidence,
+        "times_seen": 0 if standing is None else standing.times_seen,
+        "evidence": tuple(map(Quoted.from_domain, belief.evidence)),
+    }
+    if isinstance(content, Memory):
+        return fields | {
+            "text": content.text,
+            "status": content.status,
+            "key": content.key,
+            "value": content.value,
+            "impact": content.impact,
+            "happened_at": to_datetime(content.happened_at, zone),
+            "holds_from": to_datetime(content.holds_from, zone),
+            "holds_until": to_datetime(content.holds_until, zone),
+            "due_at": to_datetime(content.due_at, zone),
+            "grain": content.grain,
+            "is_pinned": content.is_pinned,
+            "is_by_person": content.is_by_person,
+        }
+    if isinstance(content, Entity):
+        return fields | {
+            "text": content.name,
+            "status": content.status,
+            "description": content.description,
+            "aliases": content.aliases,
+            "is_pinned": content.is_pinned,
+            "is_by_person": content.is_by_person,
+        }
+    return fields | {
+        "text": content.text,
+        "status": "active" if content.is_active else "folded",
+        "happened_at": from_micros(content.from_at, zone),
+    }
+
+
+def to_datetime(at: Micros | None, zone: str) -> datetime | None:
+    """Convert a time to a datetime in the person's zone; None stays None."""
+    return None if at is None else from_micros(at, zone)
+
+
+def belief_as_json(belief: BeliefDetails, *, zone: str) -> dict[str, JsonValue]:
+    """Return a belief as JSON."""
+    return {
+        **content_as_json(belief.content, zone=zone),
+        **standing_as_json(belief.standing, zone),
+        **uses_as_json(belief.uses, zone),
+        **sources_as_json(belief.sources, zone),
+        "evidence": [evidence_as_json(each) for each in belief.evidence],
+    }
+
+
+def uses_as_json(uses: MemoryUsage | None, zone: str) -> dict[str, JsonValue]:
+    """Return the usage of a memory as JSON; empty if it was not loaded."""
+    if uses is None:
+        return {}
+    last_at = format_exact_time(uses.last_at, zone)
+    return {"came_to_mind": {"replies": uses.replies, "used": uses.used, "last_at": last_at}}
+
+
+def sources_as_json(sources: Sequence[Message | Summary], zone: str) -> dict[str, JsonValue]:
+    """Return the sources of a summary as JSON; empty if they were not loaded."""
+    made_of: list[JsonValue] = [
+        content_as_json(each, zone=zone)
+        if isinstance(each, Summary)
+        else Words.from_domain(each).as_json()
+        for each in sources
+    ]
+    return {"made_of": made_of} if made_of else {}
+
+
+def content_as_json(belief: JournalObject, *, zone: str) -> dict[str, JsonValue]:
+    """Return the content of a belief as JSON, without its evidence."""
+    common: dict[str, JsonValue] = {
+        "id": belief.id,
+        "kind": get_kind(belief),
+        "learned_at": format_exact_time(belief.learned_at, zone),
+        "ended_at": format_exact_time(belief.ended_at, zone),
+    }
+    if isinstance(belief, Memory):
+        return common | memory_as_json(belief, zone)
+    if isinstance(belief, Entity):
+        return common | {
+            "name": belief.name,
+            "is": belief.kind,
+            "aliases": [*belief.aliases],
+            "description": belief.description,
+            "status": belief.status,
+            "same_as": belief.same_as,
+            "is_pinned": belief.is_pinned,
+            "is_by_person": belief.is_by_person,
+        }
+    return common | {
+        "level": belief.level,
+        "text": belief.text,
+        "topics": [*belief.topics],
+        "from_at": format_exact_time(belief.from_at, zone),
+        "until_at": format_exact_time(belief.until_at, zone),
+        "is_active": belief.is_active,
+        "sources": [*belief.sources],
+        "segments": [*belief.segments],
+    }
+
+
+def memory_as_json(memory: Memory, zone: str) -> dict[str, JsonValue]:
+    """Return the fields of a memory as JSON."""
+    return {
+        "text": memory.text,
+        "status": memory.status,
+        "subject": memory.subject,
+        "trust": memory.trust,
+        "key": memory.key,
+        "value": memory.value,
+        "impact": memory.impact,
+        "tags": [*memory.tags],
+        "arousal": memory.arousal,
+        "cues": [*memory.cues],
+        "importance": memory.importance,
+        "happened_at": format_exact_time(memory.happened_at, zone),
+        "holds_from": format_exact_time(memory.holds_from, zone),
+        "holds_until": format_exact_time(memory.holds_until, zone),
+        "due_at": format_exact_time(memory.due_at, zone),
+        "entities": [*memory.entities],
+        "relations": [{"kind": link.kind, "other": link.target} for link in memory.relations],
+        "is_pinned": memory.is_pinned,
+        "is_by_person": memory.is_by_person,
+    }
+
+
+def standing_as_json(standing: EvidenceStats | None, zone: str) -> dict[str, JsonValue]:
+    """Return the evidence statistics of a memory as JSON."""
+    if standing is None:
+        return {}
+    return {
+        "confidence": standing.confidence,
+        "strength": round(standing.strength, 4),
+        "times_seen": standing.times_seen,
+        "last_seen": format_exact_time(standing.last_seen, zone),
+    }

@@ -1,0 +1,354 @@
+"""Deletions: what would be forgotten, and what was, for the API, programs and JSON."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, Self
+
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.ids import ObjectId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import JournalEntry, JournalObject
+from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
+from oldfriend.memory.belief_views import get_kind
+from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind
+from oldfriend.memory.deletion.memory_snapshot import MessageVersion
+from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.presenters.belief_schemas import name_belief
+from oldfriend.presenters.deletion_text import (
+    get_change_kind,
+    get_change_text,
+    keep_last_versions,
+    list_deletion_limits,
+    list_kept_sources,
+    list_relearned,
+)
+
+MAX_LISTED: Final = 200
+"""How many of a kind the API lists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoingShape(Schema):
+    """A message that goes, loses its words, or stays although it says nearly the same."""
+
+    id: str
+    role: str
+    speaker: str
+    text: str
+    at: str
+
+    @classmethod
+    def from_domain(cls, message: MessageVersion) -> Self:
+        """Present a version of a message."""
+        return cls(
+            id=message.id,
+            role=message.role,
+            speaker=message.speaker,
+            text=message.text,
+            at=format_time(message.said_at, message.zone),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BelievedShape(Schema):
+    """A belief that goes, or stays."""
+
+    id: str
+    kind: str
+    text: str
+    is_learned_anew: bool = field(metadata=describe("From words that stay."))
+    words_left: int | None = field(
+        metadata=describe("What else speaks for it, where some of that goes.")
+    )
+
+    @classmethod
+    def from_domain(
+        cls, change: JournalEntry, *, words_left: int | None = None, is_learned_anew: bool = False
+    ) -> Self:
+        """Present a belief, with its remaining evidence and whether it is learned again."""
+        return cls(
+            id=change.object_id,
+            kind=get_kind(change.after),
+            text=get_change_text(change),
+            is_learned_anew=is_learned_anew,
+            words_left=words_left,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallsShape(Schema):
+    """How many calls of a model had it."""
+
+    model: str = field(metadata=describe(examples=["anthropic:claude-sonnet"]))
+    calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetForeseen(Schema):
+    """What would be forgotten; nothing is done yet. Its ETag is asked for when it is done."""
+
+    etag: str = field(metadata=describe("To be sent as If-Match: then exactly this is done."))
+    counts: dict[str, int] = field(metadata=describe("Of all that goes or is rewritten."))
+    messages: tuple[GoingShape, ...] = field(metadata=describe("Go; the first 200 of them."))
+    beliefs: tuple[BelievedShape, ...] = field(metadata=describe("Go; the first 200 of them."))
+    keep: tuple[BelievedShape, ...] = field(
+        metadata=describe("Stay, with less evidence; the first 200.")
+    )
+    orphans: tuple[BelievedShape, ...] = field(
+        metadata=describe("Are not forgotten; the first 200.")
+    )
+    replies: tuple[GoingShape, ...] = field(
+        metadata=describe("Lose their words; the first 200 of them.")
+    )
+    near: tuple[GoingShape, ...] = field(
+        metadata=describe("Stay, and say nearly the same; the first 200.")
+    )
+    read_from: tuple[GoingShape, ...] = field(
+        metadata=describe("Stay, though what goes was read from them; the first 200.")
+    )
+    beside: tuple[BelievedShape, ...] = field(
+        metadata=describe("Stay, and were read from the very same words; the first 200.")
+    )
+    namesakes: tuple[str, ...] = field(
+        metadata=describe("Parts of the name that are said elsewhere, and stay.")
+    )
+    titles: tuple[str, ...] = field(metadata=describe("Chats and imports that lose their names."))
+    answers: int = field(metadata=describe("Replies that stood on it."))
+    calls: tuple[CallsShape, ...] = field(metadata=describe("Models that had it, and how often."))
+    backups: tuple[str, ...] = field(metadata=describe("Copies of the database that are deleted."))
+
+    @classmethod
+    def from_domain(cls, preview: ForgetPreview, kept: Mapping[str, JournalObject]) -> Self:
+        """Present a deletion preview; ``kept`` are beliefs that stay with less evidence."""
+        plan = preview.plan
+        relearned = list_relearned(plan)
+        return cls(
+            etag=preview.digest,
+            counts=dict(preview.counts),
+            messages=list_going(keep_last_versions(plan.messages)),
+            beliefs=tuple(
+                BelievedShape.from_domain(change, is_learned_anew=each in relearned)
+                for each, change in islice(plan.deleted.items(), MAX_LISTED)
+            ),
+            keep=tuple(
+                BelievedShape(
+                    id=each,
+                    kind=get_kind(content),
+                    text=name_belief(content),
+                    is_learned_anew=False,
+                    words_left=plan.remaining_evidence[ObjectId(each)],
+                )
+                for each, content in kept.items()
+            ),
+            orphans=tuple(
+                BelievedShape.from_domain(change, words_left=0)
+                for change in islice(plan.orphans.values(), MAX_LISTED)
+            ),
+            replies=list_going(keep_last_versions(plan.redacted_replies)),
+            near=list_going(
+                each for each in plan.near_duplicates if each.id not in plan.source_messages
+            ),
+            read_from=list_going(list_kept_sources(plan)),
+            beside=tuple(
+                BelievedShape.from_domain(change)
+                for change in islice(plan.sibling_beliefs.values(), MAX_LISTED)
+            ),
+            namesakes=tuple(plan.namesakes),
+            titles=tuple(plan.titles),
+            answers=plan.affected_replies,
+            calls=tuple(
+                CallsShape(model=model, calls=calls) for model, calls in preview.calls.items()
+            ),
+            backups=tuple(preview.backups),
+        )
+
+
+def list_going(messages: Iterable[MessageVersion]) -> tuple[GoingShape, ...]:
+    """Return the first MAX_LISTED messages."""
+    return tuple(GoingShape.from_domain(each) for each in islice(messages, MAX_LISTED))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftShape(Schema):
+    """Where something still stands."""
+
+    place: str
+    what: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten(Schema):
+    """What was forgotten, without a word of it."""
+
+    digest: str = field(metadata=describe("By which this report is known again."))
+    done_at: str
+    counts: dict[str, int]
+    is_proved: bool = field(
+        metadata=describe("It was looked for everywhere in reach, and is nowhere.")
+    )
+    left: tuple[LeftShape, ...]
+    near: tuple[str, ...] = field(
+        metadata=describe("Ids of messages that stay and say nearly the same.")
+    )
+    read_from: tuple[str, ...] = field(
+        metadata=describe("Ids of messages that stay, though what went was read from them.")
+    )
+    orphans: tuple[str, ...] = field(metadata=describe("Ids of beliefs that were not forgotten."))
+    files: int = field(metadata=describe("That were looked through; 0: a server has them."))
+    log_is_empty: bool
+    is_clean: bool = field(
+        metadata=describe(
+            "No: files of ours are still to be cleaned; that is tried again by itself."
+        )
+    )
+    was_in_group: bool = field(metadata=describe("Some of it was said in a group, which keeps it."))
+    stuck: tuple[str, ...] = field(
+        metadata=describe("Copies that could not be deleted: delete them yourself.")
+    )
+    remarks: tuple[str, ...] = field(metadata=describe("What this cannot take back, in sentences."))
+
+    @classmethod
+    def from_domain(
+        cls, report: ForgetReport, *, done_at: Micros, zone: str, has_files: bool
+    ) -> Self:
+        """Present a deletion report; ``has_files``: the database consists of files of ours."""
+        return cls(
+            digest=report.digest,
+            done_at=format_time(done_at, zone),
+            counts=dict(report.counts),
+            is_proved=report.is_proved,
+            left=tuple(
+                LeftShape(place=each.place, what=each.what, count=each.count)
+                for each in report.left
+            ),
+            near=tuple(each for each in report.near if each not in report.read_from),
+            read_from=tuple(report.read_from),
+            orphans=tuple(report.orphans),
+            files=report.files,
+            log_is_empty=report.log_is_empty,
+            is_clean=report.is_clean,
+            was_in_group=report.was_in_group,
+            stuck=tuple(report.stuck),
+            remarks=tuple(list_deletion_limits(report, has_files=has_files)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenBefore(Schema):
+    """That something was forgotten, and how much."""
+
+    digest: str
+    done_at: str
+    what: DeletionKind
+    counts: dict[str, int]
+    proved_at: str | None = field(
+        metadata=describe(
+            "When it was looked for everywhere in reach, and was nowhere; null: it was "
+            "not yet, or before this was noted."
+        )
+    )
+
+    @classmethod
+    def from_domain(cls, entry: AuditEntry, *, zone: str) -> Self:
+        """Present that something was forgotten before."""
+        return cls(
+            digest=entry.digest,
+            done_at=format_time(entry.done_at, zone),
+            what=entry.what,
+            counts=dict(entry.counts),
+            proved_at=format_time(entry.proved_at, zone),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenList(Schema):
+    """What was forgotten before, the latest first."""
+
+    items: tuple[ForgottenBefore, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgot:
+    """The result of forgetting, without any of the deleted text."""
+
+    messages: int
+    beliefs: int
+    orphans: tuple[str, ...]  # ids of beliefs that stay although they rested on it
+    near: tuple[str, ...]  # ids of messages that stay and say nearly the same
+    is_proved: bool  # verified as gone from every reachable place
+
+    @classmethod
+    def from_domain(cls, report: ForgetReport) -> Self:
+        """Present a deletion report to a program."""
+        return cls(
+            messages=report.counts["messages"],
+            beliefs=report.counts["memories"],
+            orphans=report.orphans,
+            near=report.near,
+            is_proved=report.is_proved,
+        )
+
+
+def preview_as_json(preview: ForgetPreview) -> JsonValue:
+    """Return what would be deleted as JSON."""
+    plan = preview.plan
+    relearned = list_relearned(plan)
+    return {
+        "counts": dict(preview.counts),
+        "messages": [deleted_message_as_json(each) for each in keep_last_versions(plan.messages)],
+        "beliefs": [
+            {
+                "id": each,
+                "kind": get_change_kind(change),
+                "text": get_change_text(change),
+                "is_learned_anew": each in relearned,
+            }
+            for each, change in plan.deleted.items()
+        ],
+        "keep": [{"id": each, "evidence": left} for each, left in plan.remaining_evidence.items()],
+        "orphans": list[JsonValue](plan.orphans),
+        "replies": [each.id for each in keep_last_versions(plan.redacted_replies)],
+        "near": [deleted_message_as_json(each) for each in plan.near_duplicates],
+        "read_from": list[JsonValue](sorted(plan.source_messages)),
+        "beside": [
+            {"id": each, "kind": get_change_kind(change), "text": get_change_text(change)}
+            for each, change in plan.sibling_beliefs.items()
+        ],
+        "namesakes": list[JsonValue](plan.namesakes),
+        "titles": list[JsonValue](plan.titles),
+        "exposed": {
+            "replies": plan.affected_replies,
+            "calls": sum(preview.calls.values()),
+            "models": dict(preview.calls),
+            "backups": list[JsonValue](preview.backups),
+        },
+    }
+
+
+def deleted_message_as_json(message: MessageVersion) -> JsonValue:
+    """Return a message as JSON."""
+    at = from_micros(message.said_at, message.zone).isoformat(timespec="seconds")
+    return {"id": message.id, "at": at, "speaker": message.speaker, "text": message.text}
+
+
+def report_as_json(report: ForgetReport) -> JsonValue:
+    """Return what was deleted as JSON, without any of its words."""
+    return {
+        "counts": dict(report.counts),
+        "ids": list[JsonValue](report.ids),
+        "is_proved": report.is_proved,
+        "left": [
+            {"place": each.place, "what": each.what, "count": each.count} for each in report.left
+        ],
+        "near": list[JsonValue](report.near),
+        "read_from": list[JsonValue](report.read_from),
+        "orphans": list[JsonValue](report.orphans),
+        "files": report.files,
+        "log_is_empty": report.log_is_empty,
+        "is_clean": report.is_clean,
+        "was_in_group": report.was_in_group,
+        "stuck": list[JsonValue](report.stuck),
+        "digest": report.digest,
+    }

@@ -1,0 +1,130 @@
+"""Search hits: the messages that answer a query, and why they were found."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from typing_extensions import override
+
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import Message
+from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.presenters.belief_schemas import BeliefHit
+from oldfriend.presenters.message_schemas import Words, build_words_fields, evidence_as_json
+from oldfriend.search import Reason, ReasonCause
+from oldfriend.turn.reason_texts import format_reason, format_reasons
+from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage, RecallResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonShape(Schema):
+    """Why something came to mind."""
+
+    cause: ReasonCause
+    words: tuple[str, ...] = field(metadata=describe("That it holds."))
+    name: str = field(metadata=describe("Of whom or what it speaks; empty: of nobody."))
+    text: str = field(metadata=describe("All of it as a phrase.", examples=["it holds “boat”"]))
+
+    @classmethod
+    def from_domain(cls, reason: Reason) -> Self:
+        """Present a search reason to the API."""
+        return cls(
+            cause=reason.cause,
+            words=reason.words,
+            name=reason.name or "",
+            text=format_reason(reason),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit(Words):
+    """A message that answers a query; ``score`` ranges from 0 to 1."""
+
+    kind: str = "message"
+    score: float
+    why: tuple[str, ...]  # in plain words, the strongest reason first
+    around: tuple[Words, ...] = ()  # neighboring messages, if requested
+
+    @classmethod
+    def from_recalled(cls, recalled: RecalledMessage, around: Sequence[Message] = ()) -> Self:
+        """Present a recalled message, with its neighbors."""
+        return cls.from_message(recalled.message, recalled.hit.score, recalled.hit.reasons, around)
+
+    @classmethod
+    def from_message(
+        cls,
+        message: Message,
+        score: float,
+        why: tuple[Reason, ...],
+        around: Sequence[Message] = (),
+    ) -> Self:
+        """Present a message that was found, with its neighbors."""
+        return cls(
+            **build_words_fields(message),
+            score=score,
+            why=tuple(format_reasons(why)),
+            around=tuple(Words.from_domain(each) for each in around),
+        )
+
+    @override
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return it as JSON."""
+        around: list[JsonValue] = [each.as_json() for each in self.around]
+        return {
+            "kind": self.kind,
+            **Words.as_json(self),
+            "score": round(self.score, 4),
+            "why": [*self.why],
+            **({"around": around} if around else {}),
+        }
+
+
+class RecalledHits(list[Hit | BeliefHit]):
+    """What a query found, best first, and whether any of it is likely to answer.
+
+    A query that nothing fits still finds what is nearest: ``has_answer`` is False then.
+    ``answer_probability`` is how likely it seemed that any of the hits answers, from 0 to 1.
+    """
+
+    answer_probability: float
+    has_answer: bool
+
+    @classmethod
+    def from_recalled(cls, hits: Iterable[Hit | BeliefHit], recalled: RecallResult) -> Self:
+        """Present the hits that are shown of a recall."""
+        shown = cls(hits)
+        parts = (
+            (Hit, recalled.answer_probability, recalled.is_answerable),
+            (BeliefHit, recalled.belief_answer_probability, recalled.is_belief_answerable),
+        )
+        judged = [
+            (probability, is_answerable)
+            for shape, probability, is_answerable in parts
+            if any(isinstance(each, shape) for each in shown)
+        ]
+        shown.answer_probability = max((probability for probability, _ in judged), default=0.0)
+        shown.has_answer = any(is_answerable for _, is_answerable in judged)
+        return shown
+
+
+def belief_hit_as_json(recalled: RecalledBelief, zone: str) -> dict[str, JsonValue]:
+    """Return a found belief as JSON, with its evidence."""
+    memory, stats = recalled.state.memory, recalled.state.stats
+    return {
+        "kind": memory.kind,
+        "memory": memory.id,
+        "text": memory.text,
+        "key": memory.key,
+        "value": memory.value,
+        "status": memory.status,
+        "trust": memory.trust,
+        "confidence": stats.confidence,
+        "times_seen": stats.times_seen,
+        "at": format_time(stats.last_seen, zone),
+        "happened_at": format_time(memory.happened_at, zone),
+        "due_at": format_time(memory.due_at, zone),
+        "until": format_time(memory.holds_until or memory.ended_at, zone),
+        "score": round(recalled.score, 4),
+        "why": [*format_reasons(recalled.why)],
+        "evidence": [evidence_as_json(each) for each in recalled.evidence],
+    }

@@ -1,0 +1,195 @@
+"""Messages and evidence: what was said, and the words that a belief rests on."""
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+from oldfriend.channels.channel import WEB_CHANNEL
+from oldfriend.domain.clock import from_micros
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import Evidence
+from oldfriend.domain.messages import Message, Role, TrustClass, is_voice_message
+from oldfriend.presenters.base_schema import Schema, describe, format_time, to_one_line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageShape(Schema):
+    """A message as it reads now."""
+
+    id: str
+    version: int = field(metadata=describe("From 1; more: it was edited."))
+    role: Role
+    speaker: str
+    trust: TrustClass
+    channel: str = field(metadata=describe("Where it was said.", examples=["web", "telegram"]))
+    session: str = field(metadata=describe("The stretch of talk that it belongs to."))
+    turn: str | None = field(metadata=describe("What was said and what was replied share it."))
+    text: str
+    at: str
+    is_aloud: bool = field(metadata=describe("Said aloud; the text is what was heard."))
+    has_sound: bool = field(metadata=describe("It can be listened to: GET …/sound."))
+    key: str | None = field(metadata=describe("The Idempotency-Key with which it was said."))
+
+    @classmethod
+    def from_domain(cls, message: Message, *, with_audio: Container[MessageId] = ()) -> Self:
+        """Present a message to the API; ``with_audio`` holds the ids of messages with audio."""
+        return cls(
+            id=message.id,
+            version=message.version,
+            role=message.role,
+            speaker=message.speaker,
+            trust=message.trust,
+            channel=message.channel,
+            session=message.session,
+            turn=message.turn,
+            text=message.text,
+            at=format_said_at(message),
+            is_aloud=is_voice_message(message.details),
+            has_sound=message.id in with_audio,
+            key=message.external_id if message.channel == WEB_CHANNEL else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A message in the memory."""
+
+    id: str
+    external_id: str | None  # the id given to ``add``
+    session: str
+    channel: str
+    speaker: str
+    role: str
+    trust: str  # "outside": forwarded, fetched or pasted, so not the speaker's own words
+    at: datetime  # aware, in the zone where it was said
+    text: str
+
+    @classmethod
+    def from_domain(cls, message: Message) -> Self:
+        """Present a message to a program, or as JSON."""
+        return cls(**build_words_fields(message))
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return it as JSON."""
+        return {
+            "message": self.id,
+            "external_id": self.external_id,
+            "session": self.session,
+            "channel": self.channel,
+            "speaker": self.speaker,
+            "role": self.role,
+            "trust": self.trust,
+            "at": self.at.isoformat(timespec="seconds"),
+            "text": self.text,
+        }
+
+
+def build_words_fields(message: Message) -> dict[str, Any]:
+    """Return the fields of ``Words`` for a message."""
+    return {
+        "id": message.id,
+        "external_id": message.external_id,
+        "session": message.session_name,
+        "channel": message.channel,
+        "speaker": message.speaker,
+        "role": message.role,
+        "trust": message.trust,
+        "at": from_micros(message.at, message.zone),
+        "text": message.text,
+    }
+
+
+def format_message(message: Message) -> str:
+    """Format a message with its speaker, time and channel."""
+    where = f"{format_speaker(message)}, {format_said_at(message)}, {message.channel}"
+    return f"  • {where}: {to_one_line(message.text)}"
+
+
+def format_speaker(message: Message) -> str:
+    """Format the speaker of a message, seen from the person."""
+    if message.trust == "person":
+        return "you"
+    return message.speaker or message.channel
+
+
+def format_said_at(message: Message) -> str:
+    """Format when a message was said, in its own time zone, as ISO 8601."""
+    return format_time(message.at, message.zone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordsShape(Schema):
+    """Words that a belief rests on, or that speak against it."""
+
+    message: str
+    quote: str
+    role: Role = field(metadata=describe("Who has said it, whatever they were called then."))
+    speaker: str
+    trust: TrustClass
+    supports: bool
+    at: str
+    channel: str | None = field(
+        default=None, metadata=describe("Where it was said, where that is told.")
+    )
+
+    @classmethod
+    def from_domain(cls, evidence: Evidence) -> Self:
+        """Present a piece of evidence to the API."""
+        return cls(
+            message=evidence.message,
+            quote=evidence.quote,
+            role=evidence.role,
+            speaker=evidence.speaker,
+            trust=evidence.trust,
+            supports=evidence.stance == "supports",
+            at=format_time(evidence.said_at, evidence.zone),
+            channel=evidence.channel or None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoted:
+    """A quote for or against a belief."""
+
+    message: str  # id of the message, as in ``Words``
+    text: str
+    speaker: str
+    at: datetime
+    supports: bool
+
+    @classmethod
+    def from_domain(cls, evidence: Evidence) -> Self:
+        """Present a piece of evidence to a program."""
+        return cls(
+            message=evidence.message,
+            text=evidence.quote,
+            speaker=evidence.speaker,
+            at=from_micros(evidence.said_at, evidence.zone),
+            supports=evidence.stance == "supports",
+        )
+
+
+def evidence_as_json(evidence: Evidence) -> dict[str, JsonValue]:
+    """Return one piece of evidence as JSON."""
+    return {
+        "message": evidence.message,
+        "version": evidence.version,
+        "quote": evidence.quote,
+        "speaker": evidence.speaker,
+        "trust": evidence.trust,
+        "signal": evidence.signal,
+        "stance": evidence.stance,
+        "confidence": evidence.confidence,
+        "found_by": evidence.extractor,
+        "at": format_time(evidence.said_at, evidence.zone),
+    }
+
+
+def evidence_as_text(evidence: Evidence) -> str:
+    """Format one piece of evidence."""
+    who = "you" if evidence.trust == "person" else evidence.speaker
+    said = "said" if evidence.stance == "supports" else "said against it"
+    at = from_micros(evidence.said_at, evidence.zone).isoformat(timespec="minutes")
+    return f"{who} {said}, {at}: “{to_one_line(evidence.quote)}”"

@@ -1,0 +1,231 @@
+"""State: how things are and how it felt, what goes on behind the talk, and what waits or failed."""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.job_types import Job, QueueName
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import Mood, MoodSignal
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.learning.learning_progress import LearningProgress
+from oldfriend.memory.mood import TimedMood
+from oldfriend.presenters.base_schema import (
+    SayingShape,
+    Schema,
+    describe,
+    format_exact_time,
+    format_time,
+)
+from oldfriend.queues.jobs_table import QUEUES
+from oldfriend.usage.costs import MICRODOLLARS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoodShape(Schema):
+    """How the companion feels just now."""
+
+    phrase: str = field(metadata=describe(examples=["calm and glad to hear from you"]))
+    energy: int = field(metadata=describe(ge=0, le=10))
+    signal: MoodSignal | None = field(metadata=describe("How the person seemed."))
+
+    @classmethod
+    def from_domain(cls, mood: Mood) -> Self:
+        """Present a mood."""
+        return cls(phrase=mood.phrase, energy=mood.energy, signal=mood.signal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeltShape(Schema):
+    """How the companion felt at the end of a talk."""
+
+    at: str
+    phrase: str
+    energy: int = field(metadata=describe("0 to 10."))
+    signal: MoodSignal | None = field(metadata=describe("How the person seemed."))
+
+    @classmethod
+    def from_domain(cls, felt: TimedMood, *, zone: str) -> Self:
+        """Present a mood with its time."""
+        return cls(
+            at=format_time(felt.at, zone),
+            phrase=felt.mood.phrase,
+            energy=felt.mood.energy,
+            signal=felt.mood.signal,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moods(Schema):
+    """Moods, oldest first."""
+
+    items: tuple[FeltShape, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressShape(Schema):
+    """What goes on behind the talk."""
+
+    read: int = field(metadata=describe("Stretches of talk that were read, of those to be read."))
+    of: int
+    since: str | None = field(
+        metadata=describe("When the first was said that is still to be read …")
+    )
+    until: str | None = field(metadata=describe("… and the last."))
+    cost_usd: float = field(metadata=describe("Of it so far, as far as it is known."))
+    waits_until: str | None = field(metadata=describe("It goes on then; None: it is at it."))
+    reflects: bool = field(metadata=describe("It thinks about what it has read."))
+
+    @classmethod
+    def from_domain(cls, progress: LearningProgress, *, zone: str) -> Self:
+        """Present the learning progress."""
+        return cls(
+            read=progress.read,
+            of=progress.total,
+            since=format_time(progress.first_at, zone),
+            until=format_time(progress.last_at, zone),
+            cost_usd=progress.cost / MICRODOLLARS,
+            waits_until=format_time(progress.resumes_at, zone),
+            reflects=progress.is_reflecting,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State(Schema):
+    """How things are now."""
+
+    companion: str = field(metadata=describe(examples=["Oldfriend"]))
+    is_new: bool = field(
+        metadata=describe("Nothing was said yet, and nobody has written who is who.")
+    )
+    mood: MoodShape | None = field(metadata=describe("None: neutral."))
+    forms: bool = field(metadata=describe("Whether memory forms of what is said."))
+    has_unread: bool = field(metadata=describe("Something was said that memory has not read yet."))
+    model: str | None = field(metadata=describe("Which model answers; None: it is offline."))
+    troubles: tuple[SayingShape, ...] = field(
+        metadata=describe("Why not all of its work is done; empty: all is well.")
+    )
+    version: str
+    hears: bool = field(metadata=describe("Whether somebody listens to what is said aloud."))
+    progress: ProgressShape | None = field(
+        metadata=describe("What goes on behind the talk, if anything.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingShape(Schema):
+    """One thing that was looked at."""
+
+    is_well: bool
+    told: SayingShape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health(Schema):
+    """Whether everything is sound."""
+
+    findings: tuple[FindingShape, ...]
+
+
+ERROR_KIND: Final = re.compile(
+    r"\A(?:given up after \d+ attempts: |with letter \d+: )*"
+    r"([A-Z][A-Za-z]+(?=: )|interrupted$|the platform did not answer$|\[memory\] forms is off$"
+    r"|whoever worked on it ended each time$)"
+)
+"""Matches errors that name their kind, and stored errors that contain nobody's words."""
+UNKNOWN_ERROR: Final = localizable("letter_went_wrong", "something went wrong")
+KNOWN_ERRORS: Final[Mapping[str, str]] = {
+    "interrupted": localizable("letter_interrupted", "interrupted"),
+    "the platform did not answer": localizable("letter_unanswered", "the platform did not answer"),
+    "[memory] forms is off": localizable("letter_forms_off", "[memory] forms is off"),
+    "whoever worked on it ended each time": localizable(
+        "letter_ended_each_time", "whoever worked on it ended each time"
+    ),
+}
+"""Localized texts of stored errors; the name of an error class needs no translation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LetterShape(Schema):
+    """Something that waits, or was set aside; without a word of what it says."""
+
+    id: str
+    queue: QueueName
+    person: str | None
+    since: str
+    due_at: str
+    attempts: int
+    is_parked: bool
+    error: SayingShape | None = field(metadata=describe("Of which kind it was; without its words."))
+
+    @classmethod
+    def from_domain(cls, job: Job, person_name: str | None, *, zone: str) -> Self:
+        """Present a job, with its error reduced to a kind."""
+        return cls(
+            id=encode_job_id(job.queue, job.partition, job.seq),
+            queue=job.queue,
+            person=person_name,
+            since=format_time(job.enqueued_at, zone),
+            due_at=format_time(job.due_at, zone),
+            attempts=job.attempts,
+            is_parked=job.is_dead_letter,
+            error=None if job.error is None else SayingShape.from_domain(classify_error(job.error)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letters(Schema):
+    """What waits."""
+
+    items: tuple[LetterShape, ...]
+    next: str | None = field(metadata=describe("The cursor of the next page."))
+
+
+def classify_error(error: str) -> str:
+    """Return the kind of an error without its text, which may quote what somebody said."""
+    found = ERROR_KIND.match(error)
+    return UNKNOWN_ERROR if found is None else KNOWN_ERRORS.get(found[1], found[1])
+
+
+def encode_job_id(queue: QueueName, partition: str, seq: int) -> str:
+    """Encode a job's key as one URL-safe word; partition names contain slashes."""
+    return (
+        base64.urlsafe_b64encode(json.dumps([queue, partition, seq]).encode()).decode().rstrip("=")
+    )
+
+
+def find_job_key(job_id: str) -> tuple[QueueName, str, int] | None:
+    """Decode a job's key; None if it is invalid."""
+    try:
+        queue, partition, seq = json.loads(
+            base64.urlsafe_b64decode(job_id + "=" * (-len(job_id) % 4))
+        )
+        known = next(each for each in QUEUES if each == queue)
+    except (ValueError, TypeError, StopIteration, binascii.Error, RecursionError):
+        return None
+    is_valid = isinstance(partition, str) and type(seq) is int and 0 <= seq < 1 << 62
+    return (known, partition, seq) if is_valid and sanitize_text(partition) == partition else None
+
+
+def job_as_json(job: Job, person_name: str | None, zone: str) -> dict[str, JsonValue]:
+    """Return a job as JSON, with its error."""
+    return {
+        "id": format_job_id(job),
+        "queue": job.queue,
+        "person": person_name,
+        "put_at": format_exact_time(job.enqueued_at, zone),
+        "due_at": format_exact_time(job.due_at, zone),
+        "attempts": job.attempts,
+        "is_parked": job.is_dead_letter,
+        "error": job.error,
+    }
+
+
+def format_job_id(job: Job) -> str:
+    """Format a job's id for the command line."""
+    return f"{job.queue}/{job.partition}/{job.seq}"

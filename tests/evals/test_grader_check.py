@@ -1,0 +1,13 @@
+"""What the grader of replies lets pass is known, and does not grow."""
+
+from oldfriend_evals.grader_check import measure_grader
+from oldfriend_evals.measuring import Scope
+
+
+async def test_the_share_of_wrong_replies_that_pass_is_measured() -> None:
+    """As first measured on replies that nobody had tuned to; a better grader lets fewer pass."""
+    wrong, strict, right = await measure_grader(Scope(quick=True, locomo=None, float_model=None))
+
+    assert wrong.value is not None and wrong.value <= 30
+    assert strict.value is not None and strict.value <= 11
+    assert right.value is not None and right.value >= 40

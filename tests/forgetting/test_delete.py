@@ -1,0 +1,474 @@
+"""Something is forgotten from everywhere, it is shown to be, and it does not come back."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.deletion_filter import load_deletion_filter
+from oldfriend.config.keys import ensure_deletion_key, find_deletion_key
+from oldfriend.config.settings import Settings
+from oldfriend.config.settings_schema import RetentionSettings
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.memories import Memory
+from oldfriend.domain.messages import UnloggedMessage
+from oldfriend.forgetting.delete import apply_retention, forget, preview_forget
+from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, open_local_chat
+from oldfriend.learning.consolidate import consolidate
+from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
+from oldfriend.learning.extractor_factory import build_consolidation_deps
+from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
+from oldfriend.llm.model import CompletionRequest
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
+from oldfriend.memory.belief_views import list_memories, list_summaries
+from oldfriend.memory.core_blocks import list_blocks, write_block
+from oldfriend.memory.deletion.audit_log import list_audit_entries
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_imported_messages
+from oldfriend.memory.message_log import get_message, list_messages
+from oldfriend.memory.notes import list_notes
+from oldfriend.memory.segments import list_segments, reopen_segment
+from oldfriend.memory.sessions import close_session, ensure_open_session
+from oldfriend.queues.outbox import ReplyPart, count_delivered_pieces, record_piece
+from oldfriend.queues.queue import claim
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.job_handlers import RETENTION_JOB, plan_jobs, run_jobs
+from oldfriend.runtime.wiring import open_app
+from oldfriend_evals.roles import with_models
+from tests.chat_fixtures import Say, log_of
+from tests.clock import FrozenClock
+from tests.engines import SQLITE_ONLY, both_engines
+from tests.memory.deletion.life import rows_of
+from tests.summaries import sum_up
+
+engine = both_engines
+
+
+SECRET = "my sister Ana is terribly allergic to hazelnuts"
+QUARREL = "I had a terrible fight with my brother Otto yesterday"
+TAKEN_BACK = "(I took back what I had said here, because you asked me to forget it.)"
+
+
+pytestmark = pytest.mark.usefixtures("settings_folder")
+
+
+async def id_of(app: AppContext, line: ChatContext, text: str) -> str:
+    """The id of the message that holds a text."""
+    async with app.db.begin_read() as tx:
+        said = await list_messages(tx, line.person.id)
+    return next(each.id for each in said if text in each.text and each.role == "person")
+
+
+async def test_a_secret_leaves_every_table_and_file(
+    app: AppContext, line: ChatContext, say: Say, settings: Settings
+) -> None:
+    """With the note that was made of it, and the replies that repeat it."""
+    await say(f"Remember: {SECRET}")
+    await say("we had a very long walk along the river")
+    await say("what is Ana allergic to?")
+    wish = DeletionRequest(ids=(await id_of(app, line, SECRET),))
+    shown = await preview_forget(app.db, line.person.id, wish)
+    report = await forget(app, line.person.id, wish)
+
+    assert shown.counts == report.counts
+    assert report.counts["messages"] == 1
+    assert report.counts["memories"] >= 1  # the note, and what was read in it
+    assert report.is_proved
+    held = repr(await rows_of(app.db, line.person.id))
+    assert "hazelnuts" not in held
+    assert not [piece async for _, piece in app.db.iter_raw_bytes() if b"hazelnuts" in piece]
+    log = await log_of(app, line)
+    assert [text for role, text in log if role == "companion"].count(TAKEN_BACK) == 2
+    assert ("person", "we had a very long walk along the river") in log
+    async with app.db.begin_read() as tx:
+        assert await list_notes(tx, line.person.id) == []
+        (entry,) = await list_audit_entries(tx, line.person.id)
+    assert (entry.what, entry.digest) == ("forget", report.digest)
+
+
+async def test_after_it_the_companion_does_not_find_it(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Also not from what it keeps ready."""
+    await say(f"Remember: {SECRET}")
+    before = await say("what is Ana allergic to?")
+    await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    after = await say("what is Ana allergic to?")
+
+    assert "hazelnuts" in before.reply.text
+    assert "hazelnuts" not in after.reply.text
+
+
+async def test_the_same_words_are_not_brought_in_again(
+    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """Until the person says them anew."""
+    await say(SECRET)
+    await forget(app, line.person.id, DeletionRequest(ids=(await id_of(app, line, SECRET),)))
+
+    def told(at: int) -> list[ImportedMessage]:
+        spoken = UnloggedMessage(
+            role="person",
+            speaker="x",
+            text=SECRET.upper(),
+            at=at,
+            trust="person",
+            external_id=str(at),
+        )
+        return [ImportedMessage(message=spoken)]
+
+    async def brought(at: int) -> int:
+        async with app.db.begin_write() as tx:
+            forgotten = await load_deletion_filter(app.settings, tx, line.person.id)
+            target = ImportTarget(chat=line.chat, language="en", tombstones=forgotten)
+            return (await write_imported_messages(tx, target, told(at), now=clock())).added
+
+    assert await brought(clock() - DAY) == 0
+    assert await brought(clock.tick(minutes=1)) == 1
+    assert await brought(clock() - DAY) == 1
+
+
+@SQLITE_ONLY
+async def test_files_beside_the_database_lose_it_too(
+    app: AppContext, line: ChatContext, say: Say, settings: Settings
+) -> None:
+    """What was typed, and the copies from before a migration."""
+    typed = settings.data / f"chat-history-{line.person.id}"
+    typed.write_text(f"\n# 2026\n+{SECRET}\n+again\n\n# 2026\n+we had a long walk\n")
+    theirs = settings.data / "chat-history-somebody-else"
+    theirs.write_text(f"\n# 2026\n+{SECRET}\n")
+    copy = settings.data / "oldfriend.db.before-8"
+    copy.write_bytes(SECRET.encode())
+    await say(SECRET)
+    wish = DeletionRequest(ids=(await id_of(app, line, SECRET),))
+    assert (await preview_forget(app.db, line.person.id, wish)).backups == (copy.name,)
+    report = await forget(app, line.person.id, wish)
+
+    assert report.is_proved
+    assert typed.read_text() == "\n# 2026\n+we had a long walk\n"
+    assert SECRET in theirs.read_text()
+    assert not copy.exists()
+
+
+@SQLITE_ONLY
+async def test_what_is_found_elsewhere_is_said(
+    app: AppContext, line: ChatContext, say: Say, settings: Settings
+) -> None:
+    """A file that somebody put into the data folder is not ours to change."""
+    (settings.data / "mine.txt").write_text(f"keep: {SECRET}")
+    await say(SECRET)
+    report = await forget(app, line.person.id, DeletionRequest(everything=True))
+
+    assert not report.is_proved
+    assert [each.place for each in report.left] == ["mine.txt"]
+
+
+async def test_what_a_person_wrote_by_hand_stays_as_it_reads_now(
+    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """Its earlier versions do not, and with everything it goes, too."""
+    await say(SECRET)
+    for text in (f"Know that {SECRET}.", "Likes tea."):
+        async with app.db.begin_write() as tx:
+            await write_block(tx, line.person.id, "user", text, now=clock())
+    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    async with app.db.begin_read() as tx:
+        assert [each.text for each in await list_blocks(tx, line.person.id)] == ["Likes tea."]
+    await forget(app, line.person.id, DeletionRequest(everything=True))
+
+    assert report.is_proved
+    async with app.db.begin_read() as tx:
+        assert await list_blocks(tx, line.person.id) == []
+
+
+async def test_a_message_that_waits_is_not_answered_any_more(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Its letter goes with it."""
+    accepted = await accept_message(app, line, MessageSubmission(text=SECRET), claim_now=False)
+    assert accepted is not None
+    await forget(app, line.person.id, DeletionRequest(ids=(accepted.message.id,)))
+
+    async with app.db.begin_read() as tx:
+        assert await tx.rows("SELECT * FROM letter WHERE queue = 'inbox'") == []
+    assert await log_of(app, line) == []
+
+
+async def test_a_turn_that_rests_on_it_is_not_committed(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """It was forgotten while the turn was being decided."""
+    await say(f"Remember: {SECRET}")
+    secret = await id_of(app, line, SECRET)
+
+    async def forget_it() -> None:
+        await forget(app, line.person.id, DeletionRequest(ids=(secret,)))
+
+    async with asyncio.TaskGroup() as tasks:
+
+        def answer_meanwhile(request: CompletionRequest) -> ScriptedReply:
+            knows = SECRET in repr(request)
+            if knows:
+                tasks.create_task(forget_it())
+            text = f"You said {SECRET}." if knows else "I can't say."
+            return ScriptedReply(text=text, delay_s=0.3)
+
+        watched = with_models(app, {"main": ScriptedModel(answer_meanwhile)})
+        answered = await answer_message(
+            watched, line, MessageSubmission(text="what is Ana allergic to?")
+        )
+
+    assert answered.reply.text == "I can't say."
+    assert "hazelnuts" not in repr(await rows_of(app.db, line.person.id))
+
+
+async def test_everything_goes_but_the_person(app: AppContext, line: ChatContext, say: Say) -> None:
+    """And nobody else's."""
+    await say(SECRET)
+    toms = await say("I am Tom and I like tea with milk", person="Tom")
+    await forget(app, line.person.id, DeletionRequest(everything=True))
+    left = await rows_of(app.db, line.person.id)
+
+    assert {name for name, rows in left.items() if rows} <= {
+        "person",
+        "identity",
+        "chat",
+        "session",
+        "model_call",
+        "tombstone",
+        "audit",
+        "pace",
+        "letter",
+    }
+    assert await log_of(app, line) == []
+    async with app.db.begin_read() as tx:
+        assert await get_message(tx, toms.reply.person, toms.reply.id) == toms.reply
+
+
+@pytest.mark.parametrize("is_taken", [False, True])
+async def test_a_line_that_is_open_goes_on_after_its_chat_was_forgotten(
+    app: AppContext, line: ChatContext, say: Say, is_taken: bool
+) -> None:
+    """Also where somebody has opened another at its place meanwhile."""
+    await say(SECRET)
+    async with app.db.begin_write() as tx:
+        session = await ensure_open_session(tx, line.chat, app.clock())
+        await close_session(tx, line.chat, session, at=app.clock(), trigger="idle")
+    await forget(app, line.person.id, DeletionRequest(everything=True))
+    assert (await rows_of(app.db, line.person.id))["chat"] == []
+    if is_taken:
+        await open_local_chat(
+            app.db, app.clock, app.settings, person=line.person.name, channel=line.chat.channel
+        )
+    await answer_message(app, line, MessageSubmission(text="I like tea."))
+
+    assert (await log_of(app, line))[0] == ("person", "I like tea.")
+
+
+async def test_where_a_reply_was_sent_goes_with_it(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """A platform's name of a message that is forgotten here is a trace of it."""
+    given = await say(SECRET)
+    part = ReplyPart(channel="x", address="1", reply=given.reply.id, ordinal=0, text="")
+    async with app.db.begin_write() as tx:
+        key, now = "message:1:1", app.clock()
+        await record_piece(tx, line.person.id, part, 0, chat=line.chat.id, external_id=key, now=now)
+        assert await count_delivered_pieces(tx, line.person.id, part) == 1
+    await forget(app, line.person.id, DeletionRequest(everything=True))
+
+    async with app.db.begin_read() as tx:
+        assert await tx.rows("SELECT * FROM delivered") == []
+
+
+async def test_who_is_not_there_cannot_be_forgotten(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Which is said, and nothing happens."""
+    await say("hello you")
+    for wish in (
+        DeletionRequest(about="Zoe"),
+        DeletionRequest(ids=("abcdef",)),
+        DeletionRequest(batch=3),
+    ):
+        with pytest.raises(NotFound):
+            await forget(app, line.person.id, wish)
+
+
+async def test_old_messages_go_where_that_was_chosen(
+    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """What was learned from them stays; nothing keeps them from coming back."""
+    await say(f"Remember: {SECRET}")
+    clock.tick(minutes=60 * 24 * 20)
+    await say("we had a very long walk along the river")
+    assert await apply_retention(app, line.person.id) is None
+    kept = replace(
+        app, settings=replace(app.settings, retention=RetentionSettings(messages_days=10))
+    )
+    report = await apply_retention(kept, line.person.id)
+
+    assert report is not None
+    assert report.is_proved
+    assert len(report.orphans) == 1
+    assert SECRET not in "".join(text for _, text in await log_of(app, line))
+    async with app.db.begin_read() as tx:
+        assert [note.text for note in await list_notes(tx, line.person.id)] == [SECRET]
+        assert [each.what for each in await list_audit_entries(tx, line.person.id)] == ["retain"]
+        assert await tx.rows("SELECT * FROM tombstone") == []
+    assert await apply_retention(kept, line.person.id) is None
+
+
+async def test_letting_go_is_a_job_that_comes_back_every_day(
+    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """Only where it was chosen."""
+    await say(SECRET)
+    clock.tick(minutes=60 * 24 * 20)
+    kept = replace(
+        app, settings=replace(app.settings, retention=RetentionSettings(messages_days=10))
+    )
+    for each in (app, kept):
+        await plan_jobs(each.db, each.clock, each.settings)
+        async with app.db.begin_write() as tx:
+            held = await claim(
+                tx, "agenda", owner="w", now=clock(), lease_s=9, partition=RETENTION_JOB
+            )
+        assert (held is None) == (each is app)
+    assert held is not None
+    await run_jobs(kept, held, asyncio.Event())
+
+    assert await log_of(app, line) == []
+    async with app.db.begin_read() as tx:
+        rows = await tx.rows("SELECT due_at FROM letter WHERE lane = :lane", lane=RETENTION_JOB)
+    assert [row[0] for row in rows] == [clock() + DAY]
+
+
+def test_the_key_is_made_once_and_kept_apart(settings: Settings, settings_folder: Path) -> None:
+    """In a file that only its owner can read, or in a variable for several machines."""
+    assert find_deletion_key(settings) is None
+    key = ensure_deletion_key(settings)
+    (file,) = [each for each in settings_folder.rglob("*") if each.is_file()]
+
+    assert ensure_deletion_key(settings) == find_deletion_key(settings) == key
+    assert file.stat().st_mode & 0o077 == 0
+    shared = replace(settings, environment={"OLDFRIEND_FORGETTING_KEY": "ours" * 4})
+    assert find_deletion_key(shared) == b"ours" * 4
+
+
+@pytest.mark.parametrize("key", ["x", "\x01", "fifteen letters", f"  {'y' * 15}  "])
+async def test_a_key_that_can_be_guessed_is_refused(settings: Settings, key: str) -> None:
+    """Before anything is opened; an empty variable is none."""
+    shared = replace(settings, environment={"OLDFRIEND_FORGETTING_KEY": key})
+    with pytest.raises(InvalidInput, match="at least 16"):
+        async with open_app(shared):
+            pass
+
+    with pytest.raises(InvalidInput, match="at least 16"):
+        ensure_deletion_key(shared)
+    empty = replace(settings, environment={"OLDFRIEND_FORGETTING_KEY": " "})
+    assert find_deletion_key(empty) is None
+
+
+async def test_what_is_left_is_read_again_and_teaches_nothing_that_was_forgotten(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """A belief that was forgotten stays so, until the person tells it anew."""
+    await say("I live in Porto, in a small flat by the river.")
+    await say("I love jazz, and I can't stand coriander.")
+    await form(app, line)
+    await sum_up(app.db, line.person.id, "Loves jazz.")
+    home = next(each for each in await known(app, line) if each.value == "Porto")
+    jazz = await id_of(app, line, "I love jazz")
+    await forget(app, line.person.id, DeletionRequest(ids=(home.id, jazz)))
+    await form(app, line)
+    after = await known(app, line)
+
+    assert {each.value for each in after} & {"Porto", "jazz", "coriander"} == set()
+    async with app.db.begin_read() as tx:
+        segments = await list_segments(tx, line.person.id)
+        summaries = await list_summaries(tx, line.person.id)
+    assert {segment.status for segment in segments} == {"done"}
+    assert summaries == []
+    await say("I live in Porto.")
+    await form(app, line)
+    assert "Porto" in {each.value for each in await known(app, line)}
+
+
+async def test_a_belief_is_not_learned_again_from_words_that_stay(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """The report does not say that it is nowhere; what else was read from them stays."""
+    await say("I play the cello on Thursdays in an amateur orchestra.")
+    await form(app, line)
+    (cello,) = [each for each in await known(app, line) if each.kind == "fact"]
+    said = await id_of(app, line, "cello")
+    report = await forget(app, line.person.id, DeletionRequest(ids=(cello.id,)))
+    kept = {each.text for each in await known(app, line)}
+    async with app.db.begin_write() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+        segment = await reopen_segment(tx, segment)
+    await consolidate(await build_consolidation_deps(app, segment), segment)
+
+    assert (report.is_proved, report.read_from) == (True, (said,))
+    assert {each.text for each in await known(app, line)} == kept != set()
+    assert cello.text not in kept
+
+
+async def test_what_was_forgotten_is_not_read_again_in_other_words(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """A model may word it as it likes: it rests on words that nothing else rests on."""
+    await say(f"{QUARREL}, I am so ashamed.")
+    await form(app, line)
+    (event,) = [each for each in await known(app, line) if each.kind == "event"]
+    await forget(app, line.person.id, DeletionRequest(ids=(event.id,)))
+    async with app.db.begin_write() as tx:
+        (segment,) = await list_segments(tx, line.person.id)
+        segment = await reopen_segment(tx, segment)
+    means = await build_consolidation_deps(app, segment)
+
+    async def read_anew(material: ExtractionInput) -> Extraction:
+        (said,) = [each for each in material.messages if each.role == "person"]
+        quotes = (Quote(message=said.id, text=QUARREL),)
+        claim = Claim(kind="event", text="Fell out with Otto.", quotes=quotes, impact=-6)
+        return Extraction(author="extract/2", claims=(claim,))
+
+    await consolidate(replace(means, extract=read_anew, extract_small_talk=read_anew), segment)
+    assert [each.text for each in await known(app, line) if each.kind == "event"] == []
+
+
+async def test_what_is_said_anew_in_talk_may_be_brought_in_again(
+    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """As when it is brought in anew."""
+    await say(SECRET)
+    await forget(app, line.person.id, DeletionRequest(about="Ana"))
+
+    async def is_forgotten() -> bool:
+        async with app.db.begin_read() as tx:
+            forgotten = await load_deletion_filter(app.settings, tx, line.person.id)
+        return forgotten.is_message_forgotten(SECRET, said_at=clock() - DAY)
+
+    assert await is_forgotten()
+    clock.tick(minutes=1)
+    await say(SECRET)
+    assert not await is_forgotten()
+
+
+async def form(app: AppContext, line: ChatContext) -> None:
+    """Read whatever waits to be read."""
+    await schedule_learning(app.db, app.clock, app.settings, line.person.id, cut_reason="asked")
+    async with app.db.begin_read() as tx:
+        waiting = await list_segments(tx, line.person.id, status=["waiting"])
+    for segment in waiting:
+        await consolidate_segment(app, line.person.id, segment.id)
+
+
+async def known(app: AppContext, line: ChatContext) -> list[Memory]:
+    """What is believed now."""
+    async with app.db.begin_read() as tx:
+        return [each.memory for each in await list_memories(tx, line.person.id)]

@@ -1,0 +1,74 @@
+"""What is shown is described to programs, and costs commands nothing but itself."""
+
+import subprocess
+import sys
+from dataclasses import dataclass, field, fields
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from oldfriend.api.web_app import build_routes
+from oldfriend.presenters.base_schema import Schema, describe
+from oldfriend.presenters.sign_in_schemas import TokenMade, Tokens, TokenShape
+
+COMMANDS = [
+    "beliefs",
+    "consolidate",
+    "core",
+    "diff",
+    "forget",
+    "import_cmd",
+    "jobs",
+    "memory",
+    "recall",
+    "say",
+    "stats",
+    "status",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown(Schema):
+    """A thing."""
+
+    name: str = field(metadata=describe("How it is called.", examples=["Ana"]))
+    parts: tuple[int, ...] = ()
+
+
+def test_commands_show_things_without_loading_pydantic() -> None:
+    """It takes a tenth of a second to load, and only the API needs it."""
+    imports = "; ".join(f"import oldfriend.cli.{each}" for each in COMMANDS)
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{imports}; import oldfriend.sdk, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert not {"pydantic", "pydantic_core", "fastapi"} & set(ended.stdout.split())
+
+
+def test_the_api_document_describes_the_fields_of_a_schema() -> None:
+    """With what ``describe`` was given, and nothing else may be sent."""
+    schema = TypeAdapter(Shown).json_schema(mode="serialization")
+
+    assert schema["properties"]["name"]["description"] == "How it is called."
+    assert schema["properties"]["name"]["examples"] == ["Ana"]
+    assert schema["properties"]["parts"]["type"] == "array"
+    assert schema["additionalProperties"] is False
+    with pytest.raises(ValidationError):
+        TypeAdapter(Shown).validate_python({"name": "Ana", "other": 1})
+
+
+def test_each_shape_is_built_once_for_all_routes() -> None:
+    """Also within others; one that is built on another says its own, and the other none of it."""
+    build_routes()
+    common = {"id": "t", "name": "n", "scope": "read", "made_at": "a", "expires_at": "b"}
+    token = TokenShape(**common, is_over=False, used_at=None)
+    made = TokenMade(**common, is_over=False, used_at=None, token="secret")
+    listed = TypeAdapter(Tokens).dump_python(Tokens(items=(token,)))
+    told = TypeAdapter(TokenMade).dump_python(made)
+
+    assert "PrebuiltSerializer" in repr(TypeAdapter(tuple[Tokens, ...]).serializer)
+    assert listed["items"][0].keys() == {each.name for each in fields(TokenShape)}
+    assert told == {**listed["items"][0], "token": "secret"}

@@ -1,0 +1,115 @@
+"""A reply is explained: by whom it was written, what they were shown, what it stands on."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.errors import ModelUnavailable
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.llm.model import TokenUsage
+from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
+from oldfriend.presenters.receipt_schemas import (
+    ReceiptShape,
+    receipt_as_json,
+    receipt_as_text,
+    resolve_receipt,
+)
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
+from oldfriend.replies.reply_worker import StoredReply, answer_message
+from tests.app.test_lanes_of_turns import with_model
+from tests.chat_fixtures import Say
+
+
+async def told(app: AppContext, given: StoredReply) -> str:
+    """The explanation of a reply."""
+    async with app.db.begin_read() as tx:
+        return receipt_as_text(await resolve_receipt(tx, given.receipt))
+
+
+async def test_a_models_reply_names_the_model_the_prompt_and_all_it_was_shown(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """What came to mind and what was only said before are told apart, quoted with their dates."""
+    await say("My cat is called Miso and she hates rain.", channel="diary")
+    await answer_message(app, line, MessageSubmission(text="It is a grey day here."))
+    usage = TokenUsage(input=1200, output=5)
+    model = ScriptedModel([ScriptedReply(text="Miso.", usage=usage, cost=4200)])
+    given = await answer_message(
+        with_model(app, model), line, MessageSubmission(text="What is my cat called?")
+    )
+    text = await told(app, given)
+    stands, _, shown = text.partition("My reply stands on:")[2].partition("Only shown to the model")
+
+    expected = (
+        "Written by scripted:model, with the prompt reply/6 (1,200 tokens in, 5 out, $0.0042)."
+    )
+    assert expected in text
+    manner = "Taken as neutral, answered to inform (judged by rules/1), in the "
+    assert manner in text
+    assert "• you, 2023-11-14T" in stands
+    assert "My cat is called Miso" in stands
+    assert "It is a grey day here." in shown
+    assert "My cat is called Miso" not in shown
+    async with app.db.begin_read() as tx:
+        as_json = receipt_as_json(await resolve_receipt(tx, given.receipt))
+    assert json.loads(json.dumps(as_json))["model"]["name"] == "scripted:model"
+    assert "It is a grey day here." in [each["text"] for each in as_json["only_shown"]]
+
+
+async def test_a_model_that_failed_is_named_with_what_it_said(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Not only that it did."""
+    model = ScriptedModel([ModelUnavailable("It asks for fewer requests (429).", outage="busy")])
+    given = await answer_message(
+        with_model(app, model), line, MessageSubmission(text="What is my cat called?")
+    )
+
+    assert "The model did not answer (busy): It asks for fewer requests (429)." in await told(
+        app, given
+    )
+
+
+async def test_without_a_model_there_is_none_to_name(app: AppContext, say: Say) -> None:
+    """Rules have written it."""
+    text = await told(app, await say("hello"))
+
+    assert "Written by" not in text
+    assert "shown to the model" not in text
+
+
+@pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
+async def test_what_a_reply_lacked_is_told_alike_everywhere(
+    app: AppContext, line: ChatContext, language: str
+) -> None:
+    """In its language; of receipts of before, that it was the sense for meaning or the search."""
+    given = await answer_message(app, line, MessageSubmission(text="What is my cat called?"))
+    say = load_phrases(language).phrases
+    parts = ["notes", "profile", "inner", "search", "meaning"]
+    details = {**given.receipt.details, "language": language, "degraded": True}
+    async with app.db.begin_read() as tx:
+        told_of = await resolve_receipt(tx, given.receipt)
+    lacking = replace(
+        told_of, receipt=replace(given.receipt, details={**details, "missing": parts})
+    )
+    before = {key: value for key, value in details.items() if key != "missing"}
+    old = replace(told_of, receipt=replace(given.receipt, details=before))
+    expected = [say[f"missing_{part}"] for part in parts]
+
+    assert receipt_as_json(lacking)["missing"] == expected
+    assert ReceiptShape.from_domain(lacking).missing == tuple(expected)
+    assert receipt_as_text(lacking).endswith("\n".join(expected))
+    assert receipt_as_json(old)["missing"] == [say["missing_meaning"]]
+    assert len(
+        {load_phrases(each).phrases["missing_profile"] for each in OFFLINE_LANGUAGES}
+    ) == len(OFFLINE_LANGUAGES)
+
+
+async def test_what_the_reader_made_of_each_message_is_told(app: AppContext, say: Say) -> None:
+    """For it ordered them, and not the search alone."""
+    await say("the spare key hangs behind the boiler")
+    text = await told(app, await say("where is the spare key?"))
+
+    assert "an answer by the reader: " in text

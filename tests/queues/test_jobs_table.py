@@ -1,0 +1,69 @@
+"""Who failed waits, longer each time, and not in step with the others."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oldfriend.db.database import Database
+from oldfriend.domain.clock import MINUTE, SECOND
+from oldfriend.queues.jobs_table import MAX_DELAY_S, QueueStats, compute_retry_at, load_queue_stats
+from oldfriend.queues.queue import claim, enqueue, fail_job
+from tests.clock import FrozenClock
+
+
+def test_the_longest_wait_doubles_up_to_five_minutes():
+    waits = [compute_retry_at(0, attempts, jitter=1) // SECOND for attempts in range(12)]
+
+    assert waits == [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
+
+
+def test_what_the_other_side_asks_for_is_kept():
+    assert compute_retry_at(5 * SECOND, 1, jitter=0, min_delay_s=20) == 25 * SECOND
+
+
+@given(st.integers(0, 10**9), st.floats(0, 1), st.floats(0, 1))
+def test_the_moment_lies_anywhere_within_the_wait(attempts, one, other):
+    """Full jitter: more chance, more delay, never too much."""
+    early, late = sorted((one, other))
+
+    assert (
+        0
+        <= compute_retry_at(0, attempts, jitter=early)
+        <= compute_retry_at(0, attempts, jitter=late)
+    )
+    assert compute_retry_at(0, attempts, jitter=late) <= MAX_DELAY_S * SECOND
+
+
+async def test_nothing_waits_in_a_new_house(db: Database, clock: FrozenClock) -> None:
+    """Every queue is there all the same."""
+    async with db.begin_read() as tx:
+        counted = await load_queue_stats(tx, now=clock())
+
+    assert [each.queue for each in counted] == ["inbox", "outbox", "agenda"]
+    assert {
+        (each.due, each.delayed, each.dead_letters, each.leased, each.oldest_due_at)
+        for each in counted
+    } == {(0, 0, 0, 0, None)}
+
+
+async def test_letters_are_counted_by_what_they_wait_for(db: Database, clock: FrozenClock) -> None:
+    """Due, for later, set aside; and the lanes on which somebody works."""
+    began = clock()
+    async with db.begin_write() as tx:
+        for lane in ("a", "b", "b"):
+            await enqueue(tx, "inbox", lane, {}, person=None, now=clock())
+            clock.tick(seconds=1)
+        await enqueue(tx, "agenda", "job", {}, person=None, now=clock(), due_at=clock() + MINUTE)
+        held = await claim(tx, "inbox", owner="w", now=clock(), lease_s=30, partition="a")
+        assert held is not None
+        await fail_job(tx, held, held.jobs[0], error="x", now=clock(), retry_at=None)
+        inbox, outbox, agenda = await load_queue_stats(tx, now=clock())
+        *_, later = await load_queue_stats(tx, now=clock() + MINUTE)
+
+    assert inbox == QueueStats(
+        queue="inbox", due=2, delayed=0, dead_letters=1, leased=1, oldest_due_at=began + 1_000_000
+    )
+    assert outbox == QueueStats(
+        queue="outbox", due=0, delayed=0, dead_letters=0, leased=0, oldest_due_at=None
+    )
+    assert (agenda.due, agenda.delayed, agenda.oldest_due_at) == (0, 1, None)
+    assert (later.due, later.delayed) == (1, 0)

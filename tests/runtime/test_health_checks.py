@@ -1,0 +1,90 @@
+"""Everything is looked at, and what is not well says what to do."""
+
+from dataclasses import replace
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.channels.telegram.telegram_settings import TelegramSettings
+from oldfriend.config.settings_schema import ModelSettings
+from oldfriend.domain.errors import ModelUnavailable
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.queues.outbox import mark_chat_blocked
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.health_checks import run_checks
+from tests.app.test_lanes_of_turns import with_model
+from tests.chat_fixtures import Say
+from tests.clock import FrozenClock
+from tests.fakes.telegram import World, running_telegram
+
+
+async def findings(app: AppContext) -> str:
+    """What it says."""
+    return "\n".join(f"{finding.is_ok} {finding.text}" for finding in await run_checks(app))
+
+
+async def test_more_is_kept_than_can_be_found_and_why_is_said(app: AppContext, say: Say) -> None:
+    """Nobody wonders where their messages are."""
+    await say("My cat is called Miso.")
+    await say("hello")
+    text = await findings(app)
+
+    assert "owner: 4 messages are kept, 1 of them can be found (not the companion's own" in text
+
+
+async def test_the_disk_is_counted_where_there_is_a_file(app: AppContext, engine: str) -> None:
+    """A server's disk is its own business."""
+    assert ("GB free" in await findings(app)) == (engine == "sqlite")
+
+
+async def test_how_a_model_did_when_it_was_asked_last_is_told(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """In its own words; when it answers again, it is well."""
+    name = "ollama:big"
+    app = replace(app, settings=replace(app.settings, models=ModelSettings(main=(name,))))
+    error = ModelUnavailable("ollama asks for fewer requests (429).", outage="busy")
+    busy = ScriptedModel([error], name=name)
+    await answer_message(with_model(app, busy), line, MessageSubmission(text="hello there"))
+    failed = await findings(app)
+    clock.tick(minutes=1)
+    await answer_message(
+        with_model(app, ScriptedModel(["Yes."], name=name)), line, MessageSubmission(text="hello?")
+    )
+
+    expected = "ollama:big did not answer when it was asked last, 0 min ago: ollama asks for fewer"
+    assert f"False {expected}" in failed
+    assert "True ollama:big is connected" in await findings(app)
+
+
+def on_telegram(app: AppContext, world: World, *, token: str | None = None) -> AppContext:
+    """A house that is connected to a Telegram of the test."""
+    settings = replace(
+        app.settings,
+        channels={"telegram": TelegramSettings(base_url=world.url)},
+        environment={"OLDFRIEND_TELEGRAM_TOKEN": token or world.token},
+    )
+    return replace(app, settings=settings)
+
+
+async def test_how_it_stands_on_telegram(app: AppContext) -> None:
+    """Its token, whom it calls, when somebody was heard, who takes nothing any more."""
+    with running_telegram() as world:
+        connected = on_telegram(app, world)
+        async with app.db.begin_write() as tx:
+            await mark_chat_blocked(tx, "telegram", "7", "they let us in no more", now=app.clock())
+        well = await findings(connected)
+        world.webhook = {"url": "https://elsewhere.example/api"}
+        world.hook_error = "Wrong response from the webhook: 502"
+        called = await findings(connected)
+        wrong = await findings(on_telegram(app, world, token="1:wrong"))
+    away = await findings(connected)
+
+    assert "True Telegram knows the bot as @oldfriend_bot." in well
+    assert "nobody was heard there yet" in well
+    assert "nothing is sent to 7, until they write: they let us in no more" in well
+    assert "False Telegram" not in well
+    assert "False Telegram calls https://elsewhere.example/api, but is to be asked" in called
+    assert "False Telegram could not deliver" in called
+    assert "False Telegram: Telegram does not know this token" in wrong
+    assert "False Telegram: Telegram cannot be reached" in away
+    assert "Telegram" not in await findings(app)
