@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final, Self
 
 from oldfriend.domain.memories import Entity
-from oldfriend.lang.language_pack import choose_language_with, load_language_pack
+from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.search.question_pattern_loader import fold_text
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.role_references import find_name_spans, find_role_references
@@ -110,8 +110,8 @@ def _replace(form: PronounForm, text: str, name: str) -> str:
 
 @cache
 def load_pronoun_grammar(language: str) -> PronounGrammar:
-    """Load the pronouns of a language."""
-    words = load_language_pack(choose_language_with("queries", language)).read("queries")
+    """Load the pronouns of a language; none of one that has no file of them."""
+    words = load_language_pack(language).read("queries")
     return PronounGrammar(
         forms=tuple(
             PronounForm(

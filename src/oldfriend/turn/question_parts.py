@@ -24,11 +24,12 @@ T = TypeVar("T")
 
 def split_question(text: str, language: str) -> tuple[str, ...]:
     """Return the questions that a text joins, or the text alone if it asks one thing."""
-    if language not in OFFLINE_LANGUAGES or len(text) > MAX_CHARS:
+    between = compile_between(language) if language in OFFLINE_LANGUAGES else None
+    if between is None or len(text) > MAX_CHARS:
         return (text,)
     parts: list[str] = []
     start = 0
-    for found in compile_between(language).finditer(text):
+    for found in between.finditer(text):
         before, behind = text[start : found.start()], text[found.end() :]
         if len(parts) + 1 == MAX_PARTS:
             break
@@ -39,9 +40,10 @@ def split_question(text: str, language: str) -> tuple[str, ...]:
 
 
 @cache
-def compile_between(language: str) -> re.Pattern[str]:
-    """Compile the pattern of what stands between two questions."""
-    return re.compile(load_language_pack(language).read("queries")["between_questions"])
+def compile_between(language: str) -> re.Pattern[str] | None:
+    """Compile the pattern of what stands between two questions, if the language has one."""
+    pattern = load_language_pack(language).read("queries").get("between_questions")
+    return None if pattern is None else re.compile(pattern)
 
 
 def is_asking(part: str, language: str) -> bool:
