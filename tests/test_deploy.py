@@ -69,7 +69,7 @@ def test_what_compose_starts_is_there() -> None:
     services = composed()["services"]
     for name in ("oldfriend", "work"):
         assert (
-            build_parser().parse_args(services[name]["command"]).module
+            build_parser().parse_args(services[name]["command"]).handler
             == {
                 "oldfriend": "serve",
                 "work": "work",

@@ -41,6 +41,8 @@ LOW_PRECISION_LANGUAGES: Final = frozenset({"de", "es", "fr"})
 ANSWERING_CAUSES = frozenset({"words", "date", "said_by", "mentions", "answers"})
 CERTAIN_LOGIT: Final = 3.0
 """The reader's logit from which a message is shown whatever the rules say of it."""
+CERTAIN_SCORE: Final = 0.9
+"""The search's score from which a message with words of the question is close."""
 CLOSE_LOGIT: Final = -1.0
 """The reader's logit from which a message is close, whatever its score."""
 MIN_SHARED_TERMS: Final = 0.1
@@ -414,7 +416,16 @@ def is_close(recalled: RecalledMessage, min_score: float) -> bool:
     if is_close_by_reader(recalled):
         return True
     is_found = get_score(recalled) >= min_score and has_own_match(recalled)
-    return is_found and not is_far_by_reader(recalled)
+    return is_found and (not is_far_by_reader(recalled) or is_found_by_words(recalled))
+
+
+def is_found_by_words(recalled: RecalledMessage) -> bool:
+    """Tell whether the search is sure of a message by several words.
+
+    It knows that "my sister" is Eva, which the reader does not.
+    """
+    words = {word for each in recalled.hit.reasons if each.cause == "words" for word in each.words}
+    return len(words) > 1 and get_score(recalled) >= CERTAIN_SCORE
 
 
 def is_close_by_reader(recalled: RecalledMessage) -> bool:

@@ -158,7 +158,10 @@ def build_offline_reply(
 def judge_certainty(
     items: Sequence[ReceiptItem], context: ReplyContext
 ) -> Literal["sure", "unsure", "none"]:
-    """Return how sure what is told is an answer; a belief is, unless of another time."""
+    """Return how sure what is told is an answer.
+
+    A belief is, unless of another time, or only who plays a role where another thing was asked.
+    """
     recall_result = context.recall_result
     if not items:
         return "none"
@@ -168,7 +171,9 @@ def judge_certainty(
         return "unsure"  # it matters here, and may not be what was asked
     if items[0].kind == "memory":
         is_other_time = recall_result.is_about_past and recall_result.values_at_other_times
-        return "unsure" if is_other_time else "sure"
+        told = [each for each in recall_result.beliefs if get_item_id(each) == items[0].object]
+        is_beside = any(tells_role(each) and not each.is_requested_value for each in told)
+        return "unsure" if is_other_time or is_beside else "sure"
     return "sure" if items[0].object == recall_result.sure_message else "unsure"
 
 
