@@ -152,7 +152,7 @@ async def list_later_messages(
         if query.scope is not None:
             seqs = list_within_scope(index, query.scope, seqs)
         loaded = await list_messages_by_seq(tx, person.id, sorted(seqs))
-    by_seq = {each.seq: each for each in loaded if not is_asking(each)}
+    by_seq = {each.seq: each for each in loaded}
     weighed = (
         LaterMessage(
             changed=changed,
@@ -180,11 +180,11 @@ def weigh_link(link: LaterLink, message: Message, changed: Message) -> float:
 
 
 def select_likeliest(later: Iterable[LaterMessage]) -> Iterator[LaterMessage]:
-    """Yield the likeliest later messages of each message."""
+    """Yield the likeliest later messages of each message; one that asks changes nothing."""
     counts: Counter[MessageId] = Counter()
     for each in sorted(later, key=lambda each: -each.logit):
-        counts[each.changed] += 1
-        if counts[each.changed] <= MAX_LATER:
+        if counts[each.changed] < MAX_LATER and not is_asking(each.recalled.message):
+            counts[each.changed] += 1
             yield each
 
 
