@@ -8,7 +8,7 @@ from oldfriend.replies.reply_worker import answer_message
 from tests.api.conftest import Browse, Site, events, told, until_topic
 from tests.engines import SQLITE_ONLY
 
-TWO_THINGS = "My sister Ana was born in Porto on 3 May 1991."
+TWO_THINGS = "I live in Porto with my sister Ana."
 SAFE = "Remember that the safe opens with Xylophone."
 
 

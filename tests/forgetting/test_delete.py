@@ -48,7 +48,7 @@ engine = both_engines
 
 
 SECRET = "my sister Ana is terribly allergic to hazelnuts"
-QUARREL = "I had a terrible fight with my brother Otto yesterday"
+DIVORCE = "I got divorced from Otto yesterday"
 TAKEN_BACK = "(I took back what I had said here, because you asked me to forget it.)"
 
 
@@ -402,11 +402,11 @@ async def test_a_belief_is_not_learned_again_from_words_that_stay(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The report does not say that it is nowhere; what else was read from them stays."""
-    await say("I play the cello on Thursdays in an amateur orchestra.")
+    await say("I live in Porto with my sister Ana.")
     await form(app, line)
-    (cello,) = [each for each in await known(app, line) if each.kind == "fact"]
-    said = await id_of(app, line, "cello")
-    report = await forget(app, line.person.id, DeletionRequest(ids=(cello.id,)))
+    (home,) = [each for each in await known(app, line) if "Porto" in each.text]
+    said = await id_of(app, line, "Porto")
+    report = await forget(app, line.person.id, DeletionRequest(ids=(home.id,)))
     kept = {each.text for each in await known(app, line)}
     async with app.db.begin_write() as tx:
         (segment,) = await list_segments(tx, line.person.id)
@@ -415,14 +415,14 @@ async def test_a_belief_is_not_learned_again_from_words_that_stay(
 
     assert (report.is_proved, report.read_from) == (True, (said,))
     assert {each.text for each in await known(app, line)} == kept != set()
-    assert cello.text not in kept
+    assert home.text not in kept
 
 
 async def test_what_was_forgotten_is_not_read_again_in_other_words(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """A model may word it as it likes: it rests on words that nothing else rests on."""
-    await say(f"{QUARREL}, I am so ashamed.")
+    await say(f"{DIVORCE}, I am so ashamed.")
     await form(app, line)
     (event,) = [each for each in await known(app, line) if each.kind == "event"]
     await forget(app, line.person.id, DeletionRequest(ids=(event.id,)))
@@ -433,8 +433,10 @@ async def test_what_was_forgotten_is_not_read_again_in_other_words(
 
     async def read_anew(material: ExtractionInput) -> Extraction:
         (said,) = [each for each in material.messages if each.role == "person"]
-        quotes = (Quote(message=said.id, text=QUARREL),)
-        claim = Claim(kind="event", text="Fell out with Otto.", quotes=quotes, impact=-6)
+        quotes = (Quote(message=said.id, text=DIVORCE),)
+        claim = Claim(
+            kind="event", text="The marriage with Otto is over.", quotes=quotes, impact=-6
+        )
         return Extraction(author="extract/2", claims=(claim,))
 
     await consolidate(replace(means, extract=read_anew, extract_small_talk=read_anew), segment)
