@@ -198,6 +198,23 @@ def test_how_it_stands_is_taken_over(index: BeliefIndex) -> None:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
+        ("what is the gate code", []),
+        ("are we at the galley on friday", ["The Galley"]),
+        ("when will it be", []),
+        ("what does Will eat", ["Will Hart"]),
+    ],
+)
+def test_a_common_word_before_a_name_is_no_name(text: str, names: list[str]) -> None:
+    """It brought "The Galley" into every question with "the"."""
+    known = [entity("The Galley"), entity("Will Hart")]
+
+    assert [each.name for each in list_named_entities(text, known)] == names
+    assert [each.name for each in NameIndex(known).list_named_entities(text)] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
         ("Was macht Ana heute?", ["Ana"]),
         ("Anabel was here", []),
         ("hows anas dad", ["Ana"]),

@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import Final
 
 from oldfriend.domain.memories import Entity
+from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.domain.unicode_text import normalize
-from oldfriend.lang.language_pack import get_traits
-from oldfriend.search.tokenizer import is_unspaced
+from oldfriend.lang.language_pack import get_traits, list_languages
+from oldfriend.search.tokenizer import is_stop_word, is_unspaced
 
 _FIRST_UNSPACED = "\u2e80"
 SPACED = rf"[^\W{_FIRST_UNSPACED}-\U0010ffff]"  # a letter that would continue a name
@@ -54,10 +55,17 @@ def _first_token(name: str) -> str:
     return found[0] if found else name[0]
 
 
+@text_lru_cache(_CACHED_NAMES)
+def is_common_word(word: str) -> bool:
+    """Tell whether a word is a stop word of any language."""
+    return any(is_stop_word(word, language) for language in list_languages())
+
+
 def list_named_entities(text: str, entities: Sequence[Entity]) -> tuple[Entity, ...]:
     """List the entities that a text names; of overlapping names the longest counts.
 
-    The first word of a name counts too, where it is left after whole names have been matched.
+    The first word of a name counts too, where it is left after whole names have been matched; one
+    that is a common word ("The Galley", "Will Hart") only with its capital, within a sentence.
     """
     remaining = text.casefold()
     found: dict[str, Entity] = {}
@@ -69,7 +77,8 @@ def list_named_entities(text: str, entities: Sequence[Entity]) -> tuple[Entity, 
                 found[entity.id] = entity
     for entity in entities:
         first = entity.name.casefold().split()[0] if entity.name.strip() else ""
-        if len(first) > 1 and _remove_name(first, remaining)[1]:
+        is_named = not is_common_word(first) or f" {first.capitalize()}" in text
+        if len(first) > 1 and is_named and _remove_name(first, remaining)[1]:
             found[entity.id] = entity
     return tuple(found.values())
 
