@@ -121,7 +121,7 @@ def test_one_thing_is_looked_into_and_put_right(browser: Browser, tmp_path: Path
         say(page, "Remember that my cat is called Miso.")
         say(page, "Remember that the cat we have is named Miso.")
         place(page, link)
-        rows(page).filter(has_text="my cat is called Miso").locator(".text a").click()
+        rows(page).get_by_role("link", name="my cat is called Miso.").click()
         panel = page.get_by_role("region", name="my cat is called Miso.")
         expect(panel.get_by_text("Learned", exact=True).first).to_be_visible()
         panel.get_by_role("button", name="edit").click()
@@ -191,9 +191,9 @@ def test_a_verdict_on_what_somebody_else_has_changed_is_not_given_unseen(
     """In the list, the panel and beside the talk: it says so, and shows how it reads now."""
     program = on_any_port(Program(data=tmp_path / "data"))
     with served(program), opened(browser, new_link(program)) as (page, _):
-        say(page, "Remember that my cat is called Miso.")
+        say(page, "Remember that the good scissors live in the blue tin.")
         memory = json.loads(program.done("memory", "list", "--json").stdout)[0]["id"]
-        texts = iter(["my cat is called Tofu", "my cat is called Natto", "my cat is called Soba"])
+        texts = iter([f"the good scissors live in {each}" for each in ("Tofu", "Natto", "Soba")])
 
         def be_quicker(route: Route) -> None:
             program.done("memory", "edit", memory, next(texts))
