@@ -21,6 +21,7 @@ from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import MAX_TIME
 from oldfriend.domain.json import JsonValue
 from oldfriend.inbound.accept import ChatContext as Chat
+from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.memory.change_feed import get_feed_position
 from oldfriend.memory.chat_history import list_messages_before, list_messages_with_audio
 from oldfriend.memory.credentials import find_principal_by_token
@@ -109,6 +110,7 @@ async def both(messages: int, beliefs: int) -> AsyncIterator[tuple[Server, Serve
         async with open_app(settings_in(folder)) as app:
             chat = await line_with_history(app, messages, seed=1)
             await believe(app, chat, beliefs)
+            await extract_unread(app, chat.person.id)  # the first look at beliefs would
             token = await token_for(app, chat.person.name)
             asked = {path: await noted(app, chat, token, ask) for path, ask in PATHS.items()}
             database, routes = parse_database_path(app.settings.database), folder / "routes.json"

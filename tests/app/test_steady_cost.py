@@ -17,7 +17,8 @@ from oldfriend.runtime.wiring import open_app
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
 
-SHORT, LONG = 100, 1_500
+SHORT, LONG = 1_100, 2_600
+"""Both longer than what is looked through for what is unread (`MAX_UNREAD_MESSAGES`)."""
 MOST_GROWTH = 1.1
 LIST = re.compile(r":([a-z]+)\d+(?:, :\1\d+)*")
 """The parameters of a list, however long."""
@@ -100,6 +101,7 @@ async def talked(
     url = f"sqlite:///{settings.data / f'{count}.db'}"
     async with Memory.open(url, person="Nora") as memory:
         await memory.add(history(count))
+        await memory.consolidate()  # else the first look at beliefs would begin to
     async with open_app(replace(settings, database=url), clock=clock) as app:
         line = await open_local_chat(
             app.db, app.clock, app.settings, person="Nora", channel="terminal"

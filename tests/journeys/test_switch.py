@@ -169,8 +169,8 @@ async def test_without_its_model_a_vector_of_before_is_no_harm(
     assert await finds(alone, line, 1)
     assert not await finds(alone, line, sizes.switched - 1)
     cue = RecallQuery(text=said(sizes.switched - 1), language="en", at=alone.clock())
-    (hit,) = (await recall(alone.search_deps, line.person, cue, limit=1)).messages
-    assert hit.message.text == said(sizes.switched - 1)
+    hits = (await recall(alone.search_deps, line.person, cue, limit=30)).messages
+    assert said(sizes.switched - 1) in [each.message.text for each in hits]
 
 
 async def test_of_two_programs_the_one_started_last_embeds_anew(
