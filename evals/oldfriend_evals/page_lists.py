@@ -21,13 +21,14 @@ from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import MAX_TIME
 from oldfriend.domain.json import JsonValue
 from oldfriend.inbound.accept import ChatContext as Chat
-from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.memory.change_feed import get_feed_position
 from oldfriend.memory.chat_history import list_messages_before, list_messages_with_audio
 from oldfriend.memory.credentials import find_principal_by_token
 from oldfriend.memory.pagination import BeliefFilter, count_by_kind
 from oldfriend.memory.web_sessions import hash_secret
 from oldfriend.replies.retry_reply import list_unanswered_turns
+from oldfriend.runtime.learn_now import learn_now
+from oldfriend.runtime.maintenance import maintain
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.believing import believe
 from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
@@ -110,7 +111,9 @@ async def both(messages: int, beliefs: int) -> AsyncIterator[tuple[Server, Serve
         async with open_app(settings_in(folder)) as app:
             chat = await line_with_history(app, messages, seed=1)
             await believe(app, chat, beliefs)
-            await extract_unread(app, chat.person.id)  # the first look at beliefs would
+            # Else the first look at beliefs would read what is unread, and change the answers.
+            await learn_now(app, chat.person.id, cut_reason="asked")
+            await maintain(app, chat.person.id)
             token = await token_for(app, chat.person.name)
             asked = {path: await noted(app, chat, token, ask) for path, ask in PATHS.items()}
             database, routes = parse_database_path(app.settings.database), folder / "routes.json"
