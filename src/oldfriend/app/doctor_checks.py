@@ -1,4 +1,4 @@
-"""Doctor checks: what one has found, and the check for files that other accounts can change."""
+"""Doctor checks: the result of a check, and the check for files that other accounts can change."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""Doctor: checks the database, the views, search, embeddings, models and disk space."""
+"""Health checks: what `oldfriend doctor` checks of the database, search, models and disk space."""
 
 import asyncio
 import shutil

@@ -1,4 +1,7 @@
-"""Child processes: started with nothing of this process, and limited in memory and time."""
+"""Child processes: started with nothing of this process, limited in memory and time.
+
+Also keeps libraries from reporting how they are used.
+"""
 
 import os
 import resource

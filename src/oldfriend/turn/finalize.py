@@ -14,11 +14,11 @@ from oldfriend.llm.model import Completion
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.cited_sources import build_rarity_test, rank_cited_sources
+from oldfriend.turn.combined_reply import build_combined_reply
 from oldfriend.turn.companion_state import CompanionState
 from oldfriend.turn.failure_messages import FailureKind, format_failure_message
 from oldfriend.turn.generate import Actions
 from oldfriend.turn.intent import Perception
-from oldfriend.turn.multipart_reply import build_whole_reply
 from oldfriend.turn.receipt_items import CITED_KEY, build_listed_item, build_recalled_item
 from oldfriend.turn.reply_context import ReplyContext, load_offline_context
 from oldfriend.turn.reply_stream import ReplyStream
@@ -65,7 +65,7 @@ async def respond_offline(
     introduces = utterance.companion.introduced_at is None
     if introduces:
         await stream.write_paragraph(load_phrases(perception.language).phrases["offline"])
-    reply = build_whole_reply(utterance, perception, context)
+    reply = build_combined_reply(utterance, perception, context)
     await stream.write_paragraph(reply.text)
     if perception.intent == "about_me":
         await stream.write_paragraph(format_user_block(context, perception.language))
@@ -173,7 +173,7 @@ async def respond_to_failure(
         await stream.write_paragraph(format_failure_message(failure_kind, book))
     offline_context = await load_offline_context(utterance, perception, deps.search_deps)
     language = perception.language if is_known else utterance.system_language
-    reply = build_whole_reply(utterance, perception, offline_context, language=language)
+    reply = build_combined_reply(utterance, perception, offline_context, language=language)
     if not is_known and perception.intent not in MEMORY_INTENTS and perception.note is None:
         return replace(reply, items=())
     if perception.intent == "question" and not is_known:

@@ -175,7 +175,9 @@ def list_later_than_beliefs(
     evidence = [each.evidence[-1].message for each in known if each.evidence]
     linked = [each for each in rank_later(evidence, recall_result) if each.message.at > told]
     read = list_later_answers(recall_result.messages, told)
-    unread = [each for each in interleave(linked, read) if each.message.id not in believed]
+    unread = [
+        each for each in merge_linked_and_read(linked, read) if each.message.id not in believed
+    ]
     return list_newest(unread, limit=MAX_LATER)
 
 
@@ -190,12 +192,12 @@ def list_newest_first(
         for each in list_later_answers(recall_result.messages, closest[0].message.at)
         if may_be_change(each, recall_result)
     ]
-    others = [each for each in interleave(linked, read) if each.message.id not in ids]
+    others = [each for each in merge_linked_and_read(linked, read) if each.message.id not in ids]
     later = list_newest(others, limit=MAX_LATER)
     return list_newest([*closest, *later], limit=len(closest) + len(later))
 
 
-def interleave(
+def merge_linked_and_read(
     linked: Sequence[RecalledMessage], read: Iterable[RecalledMessage]
 ) -> list[RecalledMessage]:
     """Merge what is linked with what the reader takes for an answer, the likeliest first."""

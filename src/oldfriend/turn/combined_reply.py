@@ -1,4 +1,4 @@
-"""Multipart reply: answers each of the questions that a message asks, without a model."""
+"""Combined reply: answers each of the questions that a message asks, without a model."""
 
 from dataclasses import replace
 from typing import Final
@@ -13,14 +13,14 @@ from oldfriend.turn.turn_outcome import Reply, Utterance
 LEAST_CERTAIN: Final = ("none", "unsure", "sure")
 
 
-def build_whole_reply(
+def build_combined_reply(
     utterance: Utterance,
     perception: Perception,
     context: ReplyContext,
     *,
     language: str | None = None,
 ) -> Reply:
-    """Return the offline reply to all that a message asks; of what is not known it says so."""
+    """Return the offline reply to all that a message asks; it says which part is not known."""
     if not context.question_parts:
         return build_offline_reply(utterance, perception, context, language=language)
     replies: list[tuple[str, Reply]] = []
