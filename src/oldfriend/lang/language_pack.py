@@ -26,6 +26,7 @@ PackFile = Literal[
     "restatement",  # how a statement gives an earlier one another value
     "roles",  # words for relatives, partners and pets
     "safety",  # about what it matters what somebody must not eat or must take
+    "variants",  # which characters are one in two scripts; Chinese only
     "rules",  # which plain statements are read without a model
 ]
 Script = Literal["latin", "cyrillic", "han", "kana", "hangul"]

@@ -7,8 +7,8 @@ from typing import Final
 
 from oldfriend.domain.clock import TimeGrain
 from oldfriend.domain.memories import Subject
+from oldfriend.lang.chinese_variants import is_traditional, to_traditional
 from oldfriend.lang.language_pack import get_traits
-from oldfriend.learning.chinese_variants import TO_TRADITIONAL, is_traditional
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.datetimes import (
     Due,
@@ -289,7 +289,7 @@ def rendered(
     parts = {**groups, "who": f"{who}{gap}", "date": due.text if due else ""}
     template = template if due else _DATE.sub("", template)
     if any(map(is_traditional, (who, *groups.values()))):
-        template = template.translate(TO_TRADITIONAL)
+        template = to_traditional(template)
     text = " ".join(template.format(**parts).split())
     for words, better in book.polish:
         text = words.sub(better, text)

@@ -12,8 +12,8 @@ from typing import Final, TypeVar
 from oldfriend.domain.clock import SECOND, Micros, TimeGrain, from_micros, to_micros
 from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
+from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.named_days import Granularity
-from oldfriend.learning.chinese_variants import TO_SIMPLIFIED
 from oldfriend.learning.rule_extraction.rule_loader import RelativeTime, RuleBook, Unit
 from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
@@ -242,7 +242,7 @@ def _named(words: str, message: Message, *, is_past: bool) -> Days | None:
 
 def _spans(words: str, message: Message) -> tuple[DateSpan, ...]:
     offset = from_micros(message.at, message.zone).utcoffset() or timedelta()
-    words = _HAN_DAY.sub(_in_digits, words.translate(TO_SIMPLIFIED))
+    words = _HAN_DAY.sub(_in_digits, to_simplified(words))
     return parse_date_spans(words, asked_at=message.at, zone_offset_s=round(offset.total_seconds()))
 
 

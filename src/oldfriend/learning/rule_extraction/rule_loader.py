@@ -18,8 +18,8 @@ from oldfriend.domain.memories import (
     RelationType,
 )
 from oldfriend.domain.relations import PET_ROLES
+from oldfriend.lang.chinese_variants import load_character_variants, to_simplified
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
-from oldfriend.learning.chinese_variants import TO_SIMPLIFIED, build_traditional_variants
 from oldfriend.search.synonyms import get_role_words
 
 When = Literal["", "past", "dated", "due", "open"]
@@ -182,11 +182,11 @@ class RuleBook:
 
     def part_called(self, word: str) -> Part:
         """The part that a word stands for, in whichever script."""
-        return self.parts[word.lower().translate(TO_SIMPLIFIED)]
+        return self.parts[to_simplified(word.lower())]
 
     def part_of_each(self, word: str) -> Part:
         """The part that each of several plays, by the word for all of them."""
-        return self.several[word.lower().translate(TO_SIMPLIFIED)]
+        return self.several[to_simplified(word.lower())]
 
 
 @cache
@@ -362,7 +362,7 @@ def _all_prefiltered(sources: Sequence[str], pieces: Mapping[str, str]) -> tuple
 
 def _fold(text: str) -> str:
     """A text, or an expression, without letter case and in simplified characters."""
-    return text.lower() if text.isascii() else text.lower().translate(TO_SIMPLIFIED)
+    return to_simplified(text.lower())
 
 
 def _compiled(source: str, pieces: Mapping[str, str]) -> LazyPattern:
@@ -378,7 +378,7 @@ def _completed(source: str, pieces: Mapping[str, str]) -> str:
 
 def in_both_scripts(source: str) -> str:
     """An expression that finds Chinese in either script; of other languages as it is."""
-    variants = build_traditional_variants()
+    variants = load_character_variants()
     return "".join(
         _within(found["set"], variants) if found["set"] else _either(found[0], variants)
         for found in _TOKEN.finditer(source)

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass, fields
 from functools import cache
 
+from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.language_pack import (
     choose_language_with,
     list_languages,
     load_language_pack,
 )
-from oldfriend.learning.chinese_variants import TO_SIMPLIFIED
 from oldfriend.turn.injection_detection import strip_hidden_characters
 from oldfriend.turn.intent import PUNCTUATION_FOLDING
 
@@ -93,7 +93,7 @@ def list_all_cue_words() -> tuple[CueWords, ...]:
 def fold_characters(text: str) -> str:
     """Normalize a text for comparison: visible characters, one width, simplified Chinese."""
     visible = strip_hidden_characters(text).translate(PUNCTUATION_FOLDING)
-    return visible if visible.isascii() else visible.translate(TO_SIMPLIFIED)
+    return to_simplified(visible)
 
 
 @cache
