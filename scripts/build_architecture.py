@@ -16,7 +16,8 @@ PAGE: Final = ROOT / "docs" / "architecture.md"
 INTRODUCTION: Final = """\
 # Architecture
 
-This page is generated from the module docstrings by `make architecture`.
+This page is generated from the module docstrings by `make architecture`. Where to find a certain
+behavior says [Where is …?](where.md)
 
 ## The life of a message
 
