@@ -174,6 +174,7 @@ MessageCode: TypeAlias = Literal[
     "merge_two",
     "message_gone",
     "message_too_long",
+    "messages_need_model",
     "model_connected",
     "model_files_damaged",
     "model_files_unreadable",

@@ -71,6 +71,8 @@ from oldfriend.queues.scheduled_jobs import (
 )
 from oldfriend.usage.model_calls import CallContext, discard_answers
 
+RULES_PREFIX: Final = "rules/"
+"""With what the name of an extractor begins that uses no language model."""
 SCHEDULE_JOB: Final = "tend"
 MAINTAIN_JOB: Final = "tidy"
 ROLLUP_JOB: Final = "fold"
@@ -357,7 +359,7 @@ def is_consolidated(segment: Segment) -> bool:
 
 def is_extracted_by_rules(segment: Segment) -> bool:
     """Return whether a segment was read by rules."""
-    return (segment.author or "").startswith("rules/")
+    return (segment.author or "").startswith(RULES_PREFIX)
 
 
 async def reopen_for_messages(

@@ -165,6 +165,7 @@ export default {
   said_merge_two: "Name two memories, or two names; not one of each, and no summary.",
   said_message_gone: "There is no such message; it may have been forgotten.",
   said_message_too_long: "A message of {count} characters is too long; {most} fit. Split it.",
+  said_messages_need_model: "{name}: messages in a language that takes a model to understand: {count}. They are kept and can be found; what they tell is learned once a model is connected, in Settings, Models.",
   said_model_connected: "{name} is connected, at {address}.",
   said_model_files_damaged: "{file} is damaged: install Oldfriend anew.",
   said_model_files_unreadable: "The model in {folder} cannot be read: {error}",

@@ -165,6 +165,7 @@ export default {
   said_merge_two: "请选两条记忆，或者两个名字；不能一样一个，也不能是摘要。",
   said_message_gone: "没有这条消息，可能已经被忘掉了。",
   said_message_too_long: "这条消息有 {count} 个字符，太长了；最多 {most} 个。请分成几条。",
+  said_messages_need_model: "{name}：有 {count} 条消息所用的语言需要模型才能理解。它们都保存着，也能找到；在“设置 · 模型”里连接模型之后，才会从中学习。",
   said_model_connected: "{name} 已连接，地址 {address}。",
   said_model_files_damaged: "{file} 已损坏：请重新安装 Oldfriend。",
   said_model_files_unreadable: "读不了 {folder} 里的模型。",
