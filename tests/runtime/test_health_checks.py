@@ -94,7 +94,7 @@ async def test_how_it_stands_on_telegram(app: AppContext) -> None:
 async def test_messages_that_only_a_model_would_understand_are_counted(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
-    """Dutch and Japanese ones; English is read without a model, and so is none before it is read."""
+    """Dutch and Japanese ones; English needs none, and before it is read nothing waits."""
     await say("My cat is called Miso.")
     await say("ik woon in utrecht en werk als verpleegkundige")
     await say("京都に引っ越して、本屋で働いています")

@@ -214,6 +214,7 @@ MessageCode: TypeAlias = Literal[
     "nothing_to_pause",
     "notice_date_unknown",
     "notice_dates_ambiguous",
+    "notice_inferred_roles",
     "notice_line_kept",
     "notice_more",
     "notice_no_utf8",

@@ -36,6 +36,7 @@ from oldfriend.learning.rule_extraction.simple_statements import (
 from oldfriend.learning.segment_loader import SegmentContext, load_segment_context
 from oldfriend.learning.similarity import ClaimOrMemory
 from oldfriend.learning.small_talk import is_small_talk
+from oldfriend.learning.tagged_facts import TAGGER_AUTHOR
 from oldfriend.learning.validate import (
     ValidatedExtraction,
     has_companion_view,
@@ -312,7 +313,8 @@ async def write_resolution(
         await set_mood(tx, segment, extraction.mood)
         affected = await withdraw_earlier_reading(tx, segment, provenance, now=now)
         for decision in state.decisions.values():
-            await write_decision(tx, segment, decision, author=extraction.author, now=now)
+            author = choose_author(decision, extraction)
+            await write_decision(tx, segment, decision, author=author, now=now)
         await rederive_evidence(tx, segment.person, affected, now=now)
         await end_unsupported_beliefs(
             tx, segment.person, provenance=provenance, now=now, only=affected
@@ -328,6 +330,13 @@ async def write_resolution(
             await record_decision(tx, summary, op="learned", base=0, provenance=provenance, now=now)
         vectors = matches.get_vectors(state.decisions.values())
         await save_belief_vectors(tx, segment.person, deps.embedder, vectors)
+
+
+def choose_author(decision: Resolution, extraction: Extraction) -> str:
+    """Return who is named for a decision: of a quote without a model, the tagger that found it."""
+    memory = decision.after
+    is_tagged = isinstance(memory, Memory) and memory.is_quoted_fact and not extraction.is_by_model
+    return TAGGER_AUTHOR if is_tagged else extraction.author
 
 
 async def write_decision(

@@ -14,7 +14,8 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
 from oldfriend.lang.unlearned_languages import list_tagged_languages
 from oldfriend.learning.batch_reading import group_into_batches
-from oldfriend.learning.learning_scheduler import RULES_PREFIX, is_extracted_by_rules
+from oldfriend.learning.extraction import RULES_AUTHOR_PREFIX
+from oldfriend.learning.learning_scheduler import is_extracted_by_rules
 from oldfriend.learning.reading_jobs import enqueue_consolidations, list_planned_readings
 from oldfriend.memory.segments import Segment, list_segments
 
@@ -69,7 +70,7 @@ async def count_unlearned_messages(tx: Transaction, person: PersonId) -> int:
            AND m.role = 'person' AND m.replaced_at IS NULL
            AND m.language NOT IN ({", ".join(f":{name}" for name in learned)})""",
         person=person,
-        rules=f"{RULES_PREFIX}%",
+        rules=f"{RULES_AUTHOR_PREFIX}%",
         **learned,
     )
     return 0 if row is None else int(row[0])

@@ -18,6 +18,8 @@ from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Qu
 from oldfriend.llm.reading import FactTagger, TaggedClause
 from oldfriend.turn.injection_detection import detect_injection
 
+TAGGER_AUTHOR: Final = "tagger/1"
+"""The tagger's name and version, as evidence and changes cite them."""
 MIN_SCORE: Final = 0.5
 """Score of a clause to be kept."""
 MIN_CONTEXT_SCORE: Final = 0.05
