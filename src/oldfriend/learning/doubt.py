@@ -92,9 +92,12 @@ def is_unreal(message: Message) -> bool:
 def lets_others_speak(message: Message) -> bool:
     """Tell whether "I" in a message may be somebody else who speaks in it.
 
-    It stands behind words for speaking, or behind a pause before which somebody else is named.
+    It stands behind words for speaking, or behind a pause before which somebody else is named; what
+    stands in quotation marks is known to be another's.
     """
-    plain = BREAK.sub("| ", fold_punctuation(LINE_BREAK.sub("| ", message.text)))
+    start, end = find_quoted_part(message) or (0, 0)
+    own = message.text[:start] + " " * (end - start) + message.text[end:]
+    plain = BREAK.sub("| ", fold_punctuation(LINE_BREAK.sub("| ", own)))
     return any(
         is_spoken_by_other(each.group(), cues)
         for cues in load_cues_for(message.text, message.language)[:1]
@@ -123,7 +126,8 @@ def names_speaker(before: str, pause: str, cues: AttributionCues) -> bool:
     if own.search(before) or not any(map(str.isalpha, before)):
         return False
     if pause == ",":
-        return any(each.search(before) for each in (cues.kin, cues.other, cues.theirs))
+        is_person = any(each.search(before) for each in (cues.kin, cues.other, cues.theirs))
+        return is_person or cues.article.match(before.lstrip()) is not None
     is_short = pause == ":" or len(before.split()) <= MAX_NAME_WORDS
     return is_short and not cues.label.search(before)
 
