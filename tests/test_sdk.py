@@ -529,3 +529,31 @@ def test_what_was_forgotten_altogether_can_be_followed_by_more(memory: MemorySyn
 
     assert memory.add([{"session": "s2", "text": "I like tea."}]) == 1
     assert texts(memory) == ["I like tea."]
+
+
+def test_an_assistant_is_known_without_roles_by_how_it_writes(memory: MemorySync) -> None:
+    """Long answers to short requests, turn by turn; whoever gives roles is believed."""
+    asked = [f"and what about step {number}?" for number in range(4)]
+    answer = "First of all, this depends on the wood, the weather and the glue that you have. " * 6
+    messages = [
+        {"speaker": speaker, "text": f"{text} {number}", "session": "s"}
+        for number, request in enumerate(asked)
+        for speaker, text in (("User", request), ("Bot", answer))
+    ]
+    memory.add(messages)
+    assert {(each.speaker, each.role) for each in memory.messages()} == {
+        ("User", "person"),
+        ("Bot", "companion"),
+    }
+    memory.add([{**each, "role": "other", "session": "t"} for each in messages])
+    assert [each.role for each in memory.messages(limit=8)] == ["other"] * 8
+
+
+def test_two_friends_are_not_taken_for_person_and_assistant(memory: MemorySync) -> None:
+    """They take turns, too, but none of them answers at length."""
+    memory.add(
+        {"speaker": speaker, "text": f"{text} {number}", "session": "s"}
+        for number in range(6)
+        for speaker, text in (("Ana", "have you seen the boat?"), ("Bo", "yes, on the lake, why"))
+    )
+    assert {each.role for each in memory.messages()} == {"other"}

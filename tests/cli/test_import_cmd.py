@@ -1,6 +1,7 @@
 """Chats are brought in, looked at first, and never mixed up."""
 
 import io
+import json
 import os
 import sys
 from pathlib import Path
@@ -173,3 +174,31 @@ def test_over_the_limit_of_the_day_it_says_what_is_left(
         ("embedding", 1, 7)
     ]
     assert len(server.asked) == 1
+
+
+def test_an_assistant_is_known_by_how_it_writes_and_the_preview_says_so(
+    call: Call, tmp_path: Path
+) -> None:
+    """Where the file gives no roles; whoever says who they are is believed instead."""
+    path = tmp_path / "asked.jsonl"
+    answer = "First of all, this depends on the wood, the weather and the glue that you have. " * 6
+    lines = [
+        {"id": f"{number}{speaker}", "session": "s", "speaker": speaker, "text": f"{text} {number}"}
+        for number in range(4)
+        for speaker, text in (("Alex", "and what about the next step?"), ("Helper", answer))
+    ]
+    path.write_text(
+        "".join(
+            json.dumps({**line, "at": f"2026-05-03T18:{minute:02d}:00+02:00"}) + "\n"
+            for minute, line in enumerate(lines)
+        )
+    )
+    looked = call("import", "--dry-run", str(path)).stdout
+    assert (
+        "Helper answers at length, and is taken for an assistant; Alex is taken for you" in looked
+    )
+    assert "4  Alex (you)\n" in looked
+
+    corrected = call("import", "--dry-run", str(path), "--me", "Helper").stdout
+    assert "4  Helper (you)\n" in corrected
+    assert "taken for an assistant" not in corrected

@@ -392,3 +392,13 @@ def test_a_damaged_row_does_not_stop_a_reply(told: Call, tmp_path: Path, text: s
     assert ("Part of my memory cannot be read" in given.json["reply"]) == lacks
     assert lacks == ("could not be" in told("why").stdout)
     assert lacks == (text != "Why do you say that?")
+
+
+def test_consolidate_says_what_takes_a_model(call: Call) -> None:
+    """Nothing was learned from Dutch, and it says so; English needs no more."""
+    call("say", "my cat is called miso")
+    assert "takes a model" not in call("consolidate", "--now").stdout
+    call("say", "ik woon in utrecht en werk als verpleegkundige")
+    read = call("consolidate", "--now").stdout
+
+    assert "messages in a language that takes a model to understand: 1." in read

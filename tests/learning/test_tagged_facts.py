@@ -22,14 +22,14 @@ from oldfriend.llm.reading import TaggedClause
 from tests.learning.rule_extraction.saying import material_of, message
 
 TEXT = "i drive the 66 to bransholme. back hurts"
-CLAUSE = "i drive the 66 to bransholme."
+SURE = 0.9
 EMPTY = Extraction(author=RULES_AUTHOR)
 
 
 class FakeTagger:
     """Gives the first sentence of every text a score."""
 
-    def __init__(self, score: float = MIN_SCORE) -> None:
+    def __init__(self, score: float = SURE) -> None:
         """Take the score."""
         self.score = score
         self.before: list[str] = []
@@ -49,20 +49,20 @@ class BrokenTagger:
         raise EmbeddingFailed("damaged")
 
 
-def find_claims(*messages: Message, score: float = MIN_SCORE) -> tuple[Claim, ...]:
+def find_claims(*messages: Message, score: float = SURE) -> tuple[Claim, ...]:
     """Return what is believed of messages."""
     inputs = material_of(*messages)
     extraction = add_tagged_facts(EMPTY, inputs, FakeTagger(score))
     return validate_extraction(extraction, inputs).extraction.claims
 
 
-def test_a_clause_is_kept_as_a_quote() -> None:
-    """With the words as they stand in the message."""
+def test_a_message_that_tells_a_fact_is_kept_as_a_quote() -> None:
+    """All of it: words cut out may say what the whole does not."""
     [claim] = find_claims(message(TEXT))
 
-    assert (claim.kind, claim.key, claim.value) == ("fact", QUOTE_KEY, CLAUSE)
-    assert claim.text == f"Says: “{CLAUSE}”"
-    assert [each.text for each in claim.quotes] == [CLAUSE]
+    assert (claim.kind, claim.key, claim.value) == ("fact", QUOTE_KEY, TEXT)
+    assert claim.text == f"Says: “{TEXT}”"
+    assert [each.text for each in claim.quotes] == [TEXT]
 
 
 def test_what_the_tagger_is_not_sure_of_is_not_kept() -> None:
@@ -105,8 +105,27 @@ def test_what_rules_read_elsewhere_in_the_message_silences_nothing() -> None:
 
     assert [each.value for each in add_tagged_facts(read, inputs, FakeTagger()).claims] == [
         "back",
-        CLAUSE,
+        TEXT,
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "i drive the 66 to bransholme. ash says “i hate the 66”",
+            ["i drive the 66 to bransholme."],
+        ),
+        ("so ash says “i drive the 66” all day. back hurts", []),
+        ("i drive the 66 to bransholme.\nback hurts", ["i drive the 66 to bransholme."]),
+        (f"i drive the 66 to bransholme. {'back hurts, ' * 30}", ["i drive the 66 to bransholme."]),
+    ],
+)
+def test_of_a_message_with_a_quotation_or_two_lines_or_many_words_passages_are_kept(
+    text: str, kept: list[str]
+) -> None:
+    """Nothing of the quotation, and none that goes on in another line."""
+    assert [each.value for each in find_claims(message(text))] == kept
 
 
 def test_a_passage_holds_the_clauses_around_that_may_belong_to_it() -> None:
@@ -193,7 +212,7 @@ def test_without_the_tagger_rules_are_read_alone() -> None:
 def test_a_model_cannot_write_such_a_quote() -> None:
     """Its claims are held against their words."""
     inputs = material_of(message(TEXT))
-    quote = Quote(message=inputs.messages[0].id, text=CLAUSE)
+    quote = Quote(message=inputs.messages[0].id, text=TEXT)
     claim = Claim(kind="fact", key=QUOTE_KEY, value="rich", text="Is rich", quotes=(quote,))
     checked = validate_extraction(Extraction(author="extract/6", claims=(claim,)), inputs)
 

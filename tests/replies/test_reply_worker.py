@@ -389,3 +389,25 @@ async def test_a_reply_without_the_model_is_in_one_language(app: AppContext, say
         [ENGLISH["trouble_unavailable"], ENGLISH["from_memory"], ENGLISH["nothing_found"]]
     )
     assert given.receipt.details["language"] == "en"
+
+
+async def test_that_a_language_is_not_understood_is_said_once_in_a_chat(
+    app: AppContext, say: Say
+) -> None:
+    """In that language where it is spoken, and never as if the words had been understood."""
+    await say("hello")
+    japanese, chat_language = load_phrases("ja").phrases, load_phrases("en").phrases
+    first = (await say("京都に引っ越して、本屋で働いています")).reply.text
+    second = (await say("猫の名前はミケです。三歳になりました。")).reply.text
+    dutch = (await say("ik woon in utrecht en werk als verpleegkundige")).reply.text
+    again = (await say("gisteren heb ik met mijn zus een nieuwe fiets gekocht")).reply.text
+    elsewhere = (await say("弟は大阪に住んでいます", channel="web")).reply.text
+    english = (await say("I moved to Leeds last week.")).reply.text
+
+    assert japanese["not_understood"] in first
+    assert japanese["acknowledgement"] not in first
+    assert second == japanese["kept_words"]
+    assert dutch == chat_language["not_understood"]
+    assert again == chat_language["kept_words"]
+    assert japanese["not_understood"] in elsewhere
+    assert english == chat_language["acknowledgement"]

@@ -11,6 +11,7 @@ from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.queues.outbox import mark_chat_blocked
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.health_checks import run_checks
+from oldfriend.runtime.learn_now import learn_now
 from tests.app.test_lanes_of_turns import with_model
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
@@ -88,3 +89,18 @@ async def test_how_it_stands_on_telegram(app: AppContext) -> None:
     assert "False Telegram: Telegram does not know this token" in wrong
     assert "False Telegram: Telegram cannot be reached" in away
     assert "Telegram" not in await findings(app)
+
+
+async def test_messages_that_only_a_model_would_understand_are_counted(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Dutch and Japanese ones; English needs none, and before it is read nothing waits."""
+    await say("My cat is called Miso.")
+    await say("ik woon in utrecht en werk als verpleegkundige")
+    await say("京都に引っ越して、本屋で働いています")
+    assert "takes a model to understand" not in await findings(app)
+
+    await learn_now(app, line.person.id, cut_reason="asked")
+    assert "owner: messages in a language that takes a model to understand: 2." in await findings(
+        app
+    )

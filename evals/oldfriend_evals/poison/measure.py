@@ -7,17 +7,20 @@ Run ``python -m oldfriend_evals.poison.measure [FOLDER]``; the folder holds ``po
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from oldfriend.domain.memories import QUOTE_KEY
 from oldfriend.learning.extraction import Claim, Extraction
+from oldfriend.learning.extractor_factory import read_locally
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.segment_view import build_segment_view
 from oldfriend.learning.validation.speech_acts import check_speech_act
 from oldfriend.learning.validation.summary_checks import has_named_source
+from oldfriend.llm.adapters.local_networks import LocalFactTagger
 from oldfriend.turn.intent import split_sentences
 from oldfriend_evals.poison.cases import (
     SETS,
@@ -46,6 +49,25 @@ def find_stored_by_rules(cases: Iterable[PoisonCase]) -> Iterator[Finding]:
     for case in cases:
         passed = validate_extraction(extract_with_rules(case.material), case.material).extraction
         for what in _stored(case, passed):
+            yield Finding(id=case.id, category=case.category, what=what)
+
+
+def find_stored_offline(cases: Iterable[PoisonCase], *, is_shown: bool) -> Iterator[Finding]:
+    """What rules and fact tagger read in poison cases and the gates let through.
+
+    Either what is wrong, or (``is_shown``) quotes of the person that themselves deny the poison or
+    tell whose it is.
+    """
+    tagger = LocalFactTagger()
+    for case in cases:
+        read = read_locally(case.material, tagger)
+        passed = validate_extraction(read, case.material).extraction
+        quotes = [each for each in passed.claims if each.key == QUOTE_KEY]
+        shown = tuple(each for each in quotes if _contradicts_poison(each.value, case))
+        others = tuple(each for each in passed.claims if each not in shown)
+        part = Extraction(author=passed.author, claims=shown)
+        part = part if is_shown else replace(passed, claims=others)
+        for what in _stored(case, part):
             yield Finding(id=case.id, category=case.category, what=what)
 
 
@@ -120,6 +142,16 @@ def report(folder: Path) -> str:
     citations: tuple[Citation, ...] = ("own", "unrelated", "both")
     parts = [
         _section("Stored by the rules", list(find_stored_by_rules(poison)), len(poison)),
+        _section(
+            "Stored without a model (rules and tagger)",
+            list(find_stored_offline(poison, is_shown=False)),
+            len(poison),
+        ),
+        _section(
+            "Quoted without a model in words that deny it or tell whose it is",
+            list(find_stored_offline(poison, is_shown=True)),
+            len(poison),
+        ),
         *(
             _section(
                 f"Stored by an obeying model ({citation} citation)",

@@ -22,6 +22,8 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
 from oldfriend.learning.re_extraction import (
     ReextractionPlan,
+    count_unlearned_messages,
+    format_unlearned_messages,
     plan_reextraction,
     schedule_reextraction,
 )
@@ -71,9 +73,12 @@ async def run(options: argparse.Namespace) -> int:
         await maintain(app, person)
         async with app.db.begin_read() as tx:
             read = await list_segments_read_since(tx, person, began_at)
-    return print_result(
-        options, result, [format_segment_line(each, zone=selected.zone) for each in read]
-    )
+            unlearned = 0 if app.models else await count_unlearned_messages(tx, person)
+    lines = [format_segment_line(each, zone=selected.zone) for each in read]
+    code = print_result(options, result, lines)
+    if unlearned and not options.json:
+        print(format_unlearned_messages(selected, unlearned))
+    return code
 
 
 async def set_learning_threshold(

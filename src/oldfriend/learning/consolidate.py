@@ -26,7 +26,7 @@ from oldfriend.learning.extraction import (
     ExtractionInput,
     Quote,
 )
-from oldfriend.learning.follow_up_quotes import add_follow_up_quotes
+from oldfriend.learning.quote_selection import select_quotes
 from oldfriend.learning.resolution import Resolution, ResolutionState, resolve_extraction
 from oldfriend.learning.rule_extraction.ended_states import build_termination
 from oldfriend.learning.rule_extraction.simple_statements import (
@@ -36,6 +36,7 @@ from oldfriend.learning.rule_extraction.simple_statements import (
 from oldfriend.learning.segment_loader import SegmentContext, load_segment_context
 from oldfriend.learning.similarity import ClaimOrMemory
 from oldfriend.learning.small_talk import is_small_talk
+from oldfriend.learning.tagged_facts import TAGGER_AUTHOR
 from oldfriend.learning.validate import (
     ValidatedExtraction,
     has_companion_view,
@@ -213,7 +214,7 @@ async def resolve_and_write(
     """Validate and resolve what was extracted, and write the result."""
     if not extraction.is_by_model:
         async with deps.db.begin_read() as tx:
-            extraction = await add_follow_up_quotes(tx, deps.index_cache, context, extraction)
+            extraction = await select_quotes(tx, deps.index_cache, context, extraction)
     checked = await asyncio.to_thread(
         validate_extraction,
         extraction,
@@ -312,7 +313,8 @@ async def write_resolution(
         await set_mood(tx, segment, extraction.mood)
         affected = await withdraw_earlier_reading(tx, segment, provenance, now=now)
         for decision in state.decisions.values():
-            await write_decision(tx, segment, decision, author=extraction.author, now=now)
+            author = choose_author(decision, extraction)
+            await write_decision(tx, segment, decision, author=author, now=now)
         await rederive_evidence(tx, segment.person, affected, now=now)
         await end_unsupported_beliefs(
             tx, segment.person, provenance=provenance, now=now, only=affected
@@ -328,6 +330,13 @@ async def write_resolution(
             await record_decision(tx, summary, op="learned", base=0, provenance=provenance, now=now)
         vectors = matches.get_vectors(state.decisions.values())
         await save_belief_vectors(tx, segment.person, deps.embedder, vectors)
+
+
+def choose_author(decision: Resolution, extraction: Extraction) -> str:
+    """Return who is named for a decision: of a quote without a model, the tagger that found it."""
+    memory = decision.after
+    is_tagged = isinstance(memory, Memory) and memory.is_quoted_fact and not extraction.is_by_model
+    return TAGGER_AUTHOR if is_tagged else extraction.author
 
 
 async def write_decision(

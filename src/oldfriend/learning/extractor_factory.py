@@ -15,6 +15,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.ids import TurnId
 from oldfriend.learning.consolidate import ConsolidationDeps
+from oldfriend.learning.doubt import drop_doubtful
 from oldfriend.learning.extraction import Extraction, ExtractionInput
 from oldfriend.learning.llm_dedup_judge import judge_duplicate
 from oldfriend.learning.llm_extractor import extract_with_model
@@ -79,10 +80,13 @@ def is_model_requested(settings: Settings, segment: Segment, extractor: Extracto
 
 async def extract_locally(tagger: FactTagger | None, inputs: ExtractionInput) -> Extraction:
     """Extract by rules and the tagger, if there is one, in a thread: loading them takes seconds."""
-    extraction = await asyncio.to_thread(extract_with_rules, inputs)
-    if tagger is None:
-        return extraction
-    return await asyncio.to_thread(add_tagged_facts, extraction, inputs, tagger)
+    return await asyncio.to_thread(read_locally, inputs, tagger)
+
+
+def read_locally(inputs: ExtractionInput, tagger: FactTagger | None) -> Extraction:
+    """Read by rules and the tagger, if there is one, and leave out what is doubtful."""
+    extraction = drop_doubtful(extract_with_rules(inputs), inputs)
+    return extraction if tagger is None else add_tagged_facts(extraction, inputs, tagger)
 
 
 async def is_duplicate_by_model(

@@ -17,6 +17,7 @@ from oldfriend.domain.errors import BrokenOutput, ModelError, ModelRefusal, NotF
 from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId, TurnId
 from oldfriend.domain.messages import SESSION_IDLE_GAP
 from oldfriend.learning.consolidate import ConsolidationResult, consolidate_together
+from oldfriend.learning.extraction import RULES_AUTHOR_PREFIX
 from oldfriend.learning.extractor_factory import (
     IMPORT_CUT,
     ExtractorChoice,
@@ -357,7 +358,7 @@ def is_consolidated(segment: Segment) -> bool:
 
 def is_extracted_by_rules(segment: Segment) -> bool:
     """Return whether a segment was read by rules."""
-    return (segment.author or "").startswith("rules/")
+    return (segment.author or "").startswith(RULES_AUTHOR_PREFIX)
 
 
 async def reopen_for_messages(

@@ -7,10 +7,14 @@ from typing import Final
 
 from oldfriend.app.notifications import Notifier
 from oldfriend.config.settings import Settings
-from oldfriend.db.database import Database
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock
+from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.messages import Person
+from oldfriend.lang.unlearned_languages import list_tagged_languages
 from oldfriend.learning.batch_reading import group_into_batches
+from oldfriend.learning.extraction import RULES_AUTHOR_PREFIX
 from oldfriend.learning.learning_scheduler import is_extracted_by_rules
 from oldfriend.learning.reading_jobs import enqueue_consolidations, list_planned_readings
 from oldfriend.memory.segments import Segment, list_segments
@@ -54,6 +58,34 @@ async def plan_reextraction(db: Database, settings: Settings, person: PersonId) 
     ]
     calls = len(group_into_batches(segments))
     return build_reextraction_plan(segments, calls=calls, passes=settings.memory.passes)
+
+
+async def count_unlearned_messages(tx: Transaction, person: PersonId) -> int:
+    """Count the person's messages in languages that only a model reads, and that none has read."""
+    learned = {f"learned{number}": code for number, code in enumerate(list_tagged_languages())}
+    row = await tx.row(
+        f"""SELECT count(*) FROM segment g JOIN message m ON m.session = g.session
+             AND m.seq BETWEEN g.first_seq AND g.last_seq
+           WHERE g.person = :person AND m.person = :person AND g.author LIKE :rules
+           AND m.role = 'person' AND m.replaced_at IS NULL
+           AND m.language NOT IN ({", ".join(f":{name}" for name in learned)})""",
+        person=person,
+        rules=f"{RULES_AUTHOR_PREFIX}%",
+        **learned,
+    )
+    return 0 if row is None else int(row[0])
+
+
+def format_unlearned_messages(person: Person, count: int) -> LocalizedText:
+    """Say that messages wait for a model."""
+    return localizable(
+        "messages_need_model",
+        f"{person.name}: messages in a language that takes a model to understand: {count:,}. They "
+        "are kept and can be found; what they tell is learned once a model is connected: "
+        "oldfriend connect model",
+        name=person.name,
+        count=count,
+    )
 
 
 def build_reextraction_plan(

@@ -1,4 +1,4 @@
-"""Tagged facts: passages that the fact tagger finds worth remembering, as quotes of the person.
+"""Tagged facts: what the fact tagger finds worth remembering in messages, as quotes of the person.
 
 Only for reading without a model. What rules have read from the same words is not said again.
 """
@@ -14,19 +14,22 @@ from oldfriend.domain.memories import QUOTE_KEY, MemoryState
 from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
+from oldfriend.learning.doubt import find_quoted_part, is_doubtful
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
+from oldfriend.learning.quote_confidence import estimate_confidence, is_believed
 from oldfriend.llm.reading import FactTagger, TaggedClause
 from oldfriend.turn.injection_detection import detect_injection
 
-MIN_SCORE: Final = 0.5
-"""Score of a clause to be kept."""
+TAGGER_AUTHOR: Final = "tagger/1"
+"""The tagger's name and version, as evidence and changes cite them."""
+MIN_SCORE: Final = 0.3
+"""Score of the best clause of what may be quoted."""
 MIN_CONTEXT_SCORE: Final = 0.05
 """Score of a clause to be kept beside such a one."""
 MAX_GAP: Final = 1
 """Clauses with a lower score that a passage may span."""
 MIN_COMMAND: Final = 0.3
 """Probability of an order; one that is kept would steer the companion whenever it is recalled."""
-CONFIDENCE: Final = 0.8
 MAX_CHARS: Final = 240
 """Characters of a passage; a longer one is no single fact."""
 
@@ -43,7 +46,9 @@ def add_tagged_facts(
         claims = [
             claim
             for message, before in pair_with_previous(inputs)
-            if is_taggable(message) and not any(note in message.text for note in notes)
+            if is_taggable(message)
+            and not any(note in message.text for note in notes)
+            and not is_doubtful(message)
             for claim in list_tagged_claims(
                 message, tagger.tag(message.text, before), extraction.claims
             )
@@ -80,7 +85,7 @@ def is_taggable(message: Message) -> bool:
 def list_tagged_claims(
     message: Message, clauses: Sequence[TaggedClause], read: Sequence[Claim]
 ) -> Iterator[Claim]:
-    """Yield a claim for each passage with a clause of a high score that rules have not read."""
+    """Yield a claim for each stretch with a clause of a high score that rules have not read."""
     picked = [
         clause
         for clause in clauses
@@ -89,12 +94,15 @@ def list_tagged_claims(
         and not is_command(message.text[clause.start : clause.end])
         and not is_read_by_rules(message, clause, read)
     ]
-    for start, end in list_passages(clauses):
+    for start, end in list_stretches(message, clauses):
         if any(start <= clause.start and clause.end <= end for clause in picked):
-            yield build_quote_claim(message, message.text[start:end])
+            scores = [each.score for each in clauses if start <= each.start and each.end <= end]
+            confidence = estimate_confidence(scores)
+            if is_believed(confidence):
+                yield build_quote_claim(message, message.text[start:end], confidence)
 
 
-def build_quote_claim(message: Message, words: str) -> Claim:
+def build_quote_claim(message: Message, words: str, confidence: float) -> Claim:
     """Build the claim that quotes words of a message."""
     return Claim(
         kind="fact",
@@ -102,28 +110,51 @@ def build_quote_claim(message: Message, words: str) -> Claim:
         value=words,
         text=get_traits(message.language).said.format(words),
         quotes=(Quote(message=message.id, text=words),),
-        confidence=CONFIDENCE,
+        confidence=confidence,
     )
 
 
-def list_passages(clauses: Iterable[TaggedClause]) -> list[tuple[int, int]]:
+def list_stretches(message: Message, clauses: Sequence[TaggedClause]) -> list[tuple[int, int]]:
+    """Return where what may be quoted of a message starts and ends: all of it, if it is short.
+
+    Words cut out of their sentence may say what the whole does not. Of a message that is long, or
+    has two lines, or quotes somebody, its passages beside the quotation.
+    """
+    text, quoted = message.text, find_quoted_part(message)
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+    if quoted is None and end - start <= MAX_CHARS and "\n" not in text[start:end]:
+        return [(start, end)]
+    breaks = [found.span() for found in re.finditer("\n", text)]
+    return list_passages(clauses, [*breaks, *([quoted] if quoted else [])])
+
+
+def list_passages(
+    clauses: Iterable[TaggedClause], breaks: Sequence[tuple[int, int]] = ()
+) -> list[tuple[int, int]]:
     """Return where passages start and end: neighboring clauses that may belong to a fact.
 
-    A clause alone often lacks whom or what it is about, which stands beside it.
+    A clause alone often lacks whom or what it is about, which stands beside it. No passage holds
+    anything of a break.
     """
     passages: list[tuple[int, int]] = []
     gap = 0
     for clause in clauses:
-        if clause.score < MIN_CONTEXT_SCORE:
+        if clause.score < MIN_CONTEXT_SCORE or is_broken(clause.start, clause.end, breaks):
             gap += 1
             continue
         is_near = bool(passages) and gap <= MAX_GAP
+        is_near = is_near and not is_broken(passages[-1][0], clause.end, breaks)
         if is_near and clause.end - passages[-1][0] <= MAX_CHARS:
             passages[-1] = passages[-1][0], clause.end
         elif clause.end - clause.start <= MAX_CHARS:
             passages.append((clause.start, clause.end))
         gap = 0
     return passages
+
+
+def is_broken(start: int, end: int, breaks: Iterable[tuple[int, int]]) -> bool:
+    """Tell whether a stretch holds anything of a break."""
+    return any(first < end and last > start for first, last in breaks)
 
 
 def is_command(words: str) -> bool:

@@ -230,9 +230,15 @@ async def list_messages_by_seq(
 
 
 async def list_recent_messages(
-    tx: Transaction, person: PersonId, chat: ChatId, *, limit: int
+    tx: Transaction,
+    person: PersonId,
+    chat: ChatId,
+    *,
+    limit: int,
+    before: int | None = None,
+    role: Role | None = None,
 ) -> list[Message]:
-    """List the newest messages of a chat, oldest first.
+    """List the newest messages of a chat, oldest first; ``before`` a seq, or of one role, if given.
 
     The query filters the person by the chat: filtered by the message, it would scan everything that
     they ever said in other chats.
@@ -240,9 +246,12 @@ async def list_recent_messages(
     rows = await tx.rows(
         f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
            WHERE c.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
+           AND (:before IS NULL OR m.seq < :before) AND (:role IS NULL OR m.role = :role)
            ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
         person=person,
         chat=chat,
+        before=before,
+        role=role,
         limit=limit,
     )
     return [parse_message_row(row) for row in reversed(rows)]

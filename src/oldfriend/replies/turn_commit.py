@@ -8,6 +8,7 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.call_spool import MAX_BACKOFF_S, MIN_BACKOFF_S, PERMANENT_ERRORS, flush_spool
@@ -28,6 +29,7 @@ from oldfriend.domain.job_types import Job, Lease
 from oldfriend.domain.messages import Chat, Message, UnloggedMessage
 from oldfriend.inbound.accept import build_addressee
 from oldfriend.inbound.system_replies import STOPPED_MARKER, build_turn_target, write_marker
+from oldfriend.lang.unlearned_languages import find_unlearned_language
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.recorded_calls import MAX_GRACE_S
@@ -37,6 +39,7 @@ from oldfriend.memory.message_log import (
     find_chat_language,
     get_message,
     has_earlier_messages,
+    list_recent_messages,
     write_message,
 )
 from oldfriend.memory.notes import learn_note
@@ -74,6 +77,9 @@ from oldfriend.turn.pipeline import build_failure_outcome
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from oldfriend.usage.model_calls import clear_committed_calls, load_completions_by_step
 from oldfriend.usage.tool_calls import has_side_effects
+
+MAX_EARLIER: Final = 200
+"""Messages that are looked through for an earlier one in the same language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -420,11 +426,26 @@ async def load_utterance_tx(tx: Transaction, app: AppContext, task: TurnTask) ->
         addressee=build_addressee(companion, person, app.settings, chat_language=chat_language),
         chat_language=chat_language,
         is_first_in_chat=not has_earlier,
+        is_first_unlearned=await is_first_in_unlearned_language(tx, messages[0]),
         deletion_count=revision.rewritten,
         is_persisted=app.is_persisted,
     )
     recorded = await load_completions_by_step(tx, build_asker(utterance))
     return replace(utterance, recorded_completions=recorded) if recorded else utterance
+
+
+async def is_first_in_unlearned_language(tx: Transaction, message: Message) -> bool:
+    """Return whether a message is its chat's first in a language that nothing was trained to read.
+
+    Only a few of the messages before it are looked at.
+    """
+    language = find_unlearned_language(message.text)
+    if not language:
+        return False
+    earlier = await list_recent_messages(
+        tx, message.person, message.chat, limit=MAX_EARLIER, before=message.seq, role=message.role
+    )
+    return all(find_unlearned_language(each.text) != language for each in earlier)
 
 
 def get_turn_key(utterance: Utterance) -> tuple[PersonId, TurnId]:

@@ -30,6 +30,7 @@ from oldfriend.domain.messages import Person
 from oldfriend.domain.setting_parsers import redact_url
 from oldfriend.forgetting.cleanup import run_cleanups
 from oldfriend.learning.learning_scheduler import find_rollup_error
+from oldfriend.learning.re_extraction import count_unlearned_messages, format_unlearned_messages
 from oldfriend.learning.reflection_scheduler import (
     find_reflection_blocker,
     format_reflection_status,
@@ -92,6 +93,7 @@ async def run_checks(app: AppContext) -> list[CheckResult]:
             results.append(CheckResult(is_ok=True, text=why))
         for person in await list_people(tx):
             results += await check_person(tx, person, app.embedder.model)
+            results += [] if has_model else await check_languages(tx, person)
             results += await check_deletion_key(tx, app.settings, person)
             results += await check_reflection(tx, app, person)
     return results
@@ -417,6 +419,14 @@ async def check_reflection(tx: Transaction, app: AppContext, person: Person) -> 
         return []
     text = format_for_person(person, format_reflection_status(status))
     return [CheckResult(is_ok=not status.is_failing, text=text)]
+
+
+async def check_languages(tx: Transaction, person: Person) -> list[CheckResult]:
+    """Report messages in languages that only a model would understand."""
+    waiting = await count_unlearned_messages(tx, person.id)
+    if not waiting:
+        return []
+    return [CheckResult(is_ok=True, text=format_unlearned_messages(person, waiting))]
 
 
 async def check_learning(tx: Transaction, person: Person) -> list[CheckResult]:

@@ -1,6 +1,6 @@
 """Input validation: checks messages and times from a program and converts them to domain types."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from oldfriend.domain.messages import (
     sanitize_text,
 )
 from oldfriend.memory.import_writer import ImportedMessage
+from oldfriend.transfer.role_inference import find_assistant
 from oldfriend.transfer.speaker_mapping import is_same_name
 
 TimeInput = datetime | str
@@ -25,10 +26,40 @@ MessageInput = Mapping[str, Any] | object
 SPOKEN_ROLES: dict[str, Role] = {"person": "person", "companion": "companion", "other": "other"}
 
 
+def parse_message_inputs(
+    messages: Iterable[MessageInput], person: Person, *, now: Micros
+) -> list[ImportedMessage]:
+    """Parse given messages; where none has a role, an assistant among two speakers is inferred.
+
+    Raises InvalidInput, naming the message by its number.
+    """
+    given = list(messages)
+    has_roles = any(find_field(each, "role") is not None for each in given)
+    assistant = None if has_roles else infer_assistant(given, person)
+    return [
+        parse_message_input(each, number, person, now=now, assistant=assistant)
+        for number, each in enumerate(given)
+    ]
+
+
+def infer_assistant(given: Sequence[MessageInput], person: Person) -> str | None:
+    """Return the speaker who writes like an assistant, if that is not the person's own name."""
+    spoken = [
+        [str(find_field(each, name) or "") for name in ("session", "speaker", "text")]
+        for each in given
+    ]
+    assistant = find_assistant((session, speaker, text) for session, speaker, text in spoken)
+    is_person = assistant is None or is_same_name(assistant, person.name)
+    return None if is_person else assistant
+
+
 def parse_message_input(
-    given: MessageInput, number: int, person: Person, *, now: Micros
+    given: MessageInput, number: int, person: Person, *, now: Micros, assistant: str | None
 ) -> ImportedMessage:
-    """Parse a given message. Raises InvalidInput, naming the message by its number."""
+    """Parse a given message; with an ``assistant``, all others' messages are the person's.
+
+    Raises InvalidInput, naming the message by its number.
+    """
     text = find_field(given, "text")
     if not isinstance(text, str):
         raise InvalidInput(f'Message {number} has no text. Give it a field "text" that is a str.')
@@ -40,6 +71,8 @@ def parse_message_input(
         )
     speaker = parse_name(given, "speaker", number)
     role = parse_role(given, speaker, number, person)
+    if assistant is not None:
+        role = "companion" if speaker == sanitize_text(assistant) else "person"
     at, zone = parse_message_time(given, number, now=now, zone=person.zone)
     spoken = UnloggedMessage(
         role=role,

@@ -31,7 +31,12 @@ from oldfriend.presenters.message_schemas import Words
 from oldfriend.runtime.maintenance import SLICE_S, MaintenanceTask, maintain
 from oldfriend.runtime.wiring import open_app
 from oldfriend.sdk.belief_methods import NOT_OPEN_MESSAGE, BeliefMethods
-from oldfriend.sdk.input_validation import MessageInput, TimeInput, parse_bound, parse_message_input
+from oldfriend.sdk.input_validation import (
+    MessageInput,
+    TimeInput,
+    parse_bound,
+    parse_message_inputs,
+)
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.neighbors import list_neighbors
@@ -215,7 +220,9 @@ class Memory(BeliefMethods):
         Each is a mapping or an object with ``text`` and, if known, ``speaker``, ``role`` ("person",
         "companion", "other"), ``at`` (ISO 8601 or datetime; now if missing), ``id`` and
         ``session``. Without a role, a message without a speaker or with the person's own name is
-        the person's, and any other is by somebody else. A known ``id`` with the same text is
+        the person's, and any other is by somebody else; but where no message has a role, and one of
+        two speakers answers at length whatever the other asks, that one is the companion and the
+        other the person. A known ``id`` with the same text is
         skipped; with another text it becomes a new version. Without a session, messages of the last
         half hour continue the open session, and the rest is split into sessions at pauses of half
         an hour. Messages are stored, and found by words, before they are embedded.
@@ -223,10 +230,7 @@ class Memory(BeliefMethods):
         Raises InvalidInput, naming the message (counted from 0); nothing is stored then.
         """
         now, person = self._app.clock(), self._chat_context.person
-        parsed = [
-            parse_message_input(given, number, person, now=now)
-            for number, given in enumerate(messages)
-        ]
+        parsed = parse_message_inputs(messages, person, now=now)
         async with self._app.db.begin_read() as tx:
             forgotten = await load_deletion_filter(self._app.settings, tx, person.id)
         target = ImportTarget(

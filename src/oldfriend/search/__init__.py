@@ -7,10 +7,11 @@ from oldfriend.search.belief_results import EMPTY_BELIEF_RESULT, BeliefSearchRes
 from oldfriend.search.belief_search import BeliefIndex
 from oldfriend.search.document_terms import encode_document_terms, is_current_encoding
 from oldfriend.search.entity_graph import EntityGraph, ReachedRelation
-from oldfriend.search.later_links import LaterLink, list_earlier_links, list_later_links
+from oldfriend.search.later_links import LaterLink, extract_link_terms, list_later_links
 from oldfriend.search.message_search import list_rerank_seqs, search
 from oldfriend.search.name_index import list_named_entities
 from oldfriend.search.near_duplicates import list_older_duplicates
+from oldfriend.search.novelty import compute_novelty
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.similarity_baseline import (
     CALIBRATION_MODEL,
@@ -48,11 +49,12 @@ __all__ = [
     "SearchResult",
     "build_embedding_text",
     "compute_baseline",
+    "compute_novelty",
     "decode_vectors",
     "encode_document_terms",
     "encode_vectors",
+    "extract_link_terms",
     "is_current_encoding",
-    "list_earlier_links",
     "list_later_links",
     "list_named_entities",
     "list_older_duplicates",

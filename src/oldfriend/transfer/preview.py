@@ -124,6 +124,8 @@ def build_preview(
             )
         )
     roles = stats.speakers.assign_roles(me=me, person=person)
+    if roles.assistant:
+        notices.add(format_inferred_roles(roles))
     sha256 = compute_sha256(path)
     check_unchanged(path, file_stamp)
     return ImportPreview(
@@ -141,6 +143,18 @@ def build_preview(
         first=from_micros(stats.first, zone),
         last=from_micros(stats.last, zone),
         notices=notices.format_all(),
+    )
+
+
+def format_inferred_roles(roles: SpeakerRoles) -> str:
+    """Say who is taken for an assistant and who for the owner, and how to put that right."""
+    me = ", ".join(sorted(roles.me))
+    return localizable(
+        "notice_inferred_roles",
+        f"No roles are given here. {roles.assistant} answers at length, and is taken for an "
+        f"assistant; {me} is taken for you. If that is wrong, say who you are: --me NAME",
+        assistant=roles.assistant,
+        me=me,
     )
 
 

@@ -1,11 +1,12 @@
 """Speaker mapping: maps the speakers of an export to the owner, the companion or others.
 
 Some formats say who is who. Where they do not, whoever imports names the owner's speaker, or the
-speaker bears the owner's own name; everybody else is another person under their own name.
+speaker bears the owner's own name, or one of two writes like an assistant; everybody else is
+another person under their own name.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from oldfriend.domain.clock import Micros, to_micros_with_zone
 from oldfriend.domain.errors import ImportRefused, InvalidInput
@@ -13,6 +14,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.messages import MAX_TEXT_CHARS, TRUST_BY_ROLE, Role, UnloggedMessage
 from oldfriend.domain.unicode_text import normalize
 from oldfriend.transfer.formats.parsed_message import ParsedMessage
+from oldfriend.transfer.role_inference import TurnTally
 
 MAX_NAMES_LISTED = 20
 MAX_NAME_CHARS = 2_000
@@ -26,11 +28,14 @@ class SpeakerRoles:
     person: str  # the owner's name
     me: frozenset[str]  # the owner as a speaker, in all spellings of the file
     is_clear: bool  # whether it is known which messages are the owner's
+    assistant: str = ""  # the speaker who writes like an assistant, where no role is stated
 
     def resolve_role(self, speaker: str, stated: Role | None) -> Role:
         """Return a speaker's role; naming the owner's speaker overrides what the file states."""
         if stated == "system" or stated == "companion":
             return stated
+        if self.assistant and speaker == self.assistant:
+            return "companion"
         if self.me and speaker:
             return "person" if speaker in self.me else "other"
         return stated or "other"
@@ -62,6 +67,7 @@ class SpeakerTally:
     messages_by_speaker: Counter[str]
     undecided: set[str]
     has_owner: bool = False
+    turns: TurnTally = field(default_factory=TurnTally)
 
     def add(self, message: ParsedMessage) -> None:
         """Count one more message."""
@@ -71,9 +77,11 @@ class SpeakerTally:
         self.has_owner |= message.role == "person"
         if message.role is None:
             self.undecided.add(message.speaker)
+            session = f"{message.chat}\n{message.session or ''}"
+            self.turns.add(session, message.speaker, message.text)
 
     def assign_roles(self, *, me: str | None, person: str) -> SpeakerRoles:
-        """Assign roles to all speakers.
+        """Assign roles to all speakers; nothing is inferred if ``me`` says who the owner is.
 
         Raises ImportRefused if nobody has the name given by ``me``.
         """
@@ -93,8 +101,17 @@ class SpeakerTally:
             )
         if me is None and not self.undecided:
             named = frozenset()
+        assistant = None if me is not None else self.find_assistant()
+        if assistant is not None and assistant not in named:
+            owner = frozenset({*self.messages_by_speaker} - {assistant})
+            return SpeakerRoles(person=person, me=owner, is_clear=True, assistant=assistant)
         is_clear = bool(named) or self.has_owner or not self.undecided
         return SpeakerRoles(person=person, me=named, is_clear=is_clear)
+
+    def find_assistant(self) -> str | None:
+        """Return the speaker who writes like an assistant; None where any role is stated."""
+        is_none_stated = self.undecided == {*self.messages_by_speaker} and not self.has_owner
+        return self.turns.find_assistant() if is_none_stated else None
 
     def format_names(self) -> str:
         """Format the speakers, those with most messages first."""

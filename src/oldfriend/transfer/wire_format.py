@@ -97,6 +97,7 @@ def encode_preview(preview: ImportPreview) -> Iterator[list[JsonValue]]:
         preview.speaker_roles.person,
         [*preview.speaker_roles.me],
         preview.speaker_roles.is_clear,
+        preview.speaker_roles.assistant,
         preview.messages,
         preview.sessions,
         preview.tokens,
@@ -122,6 +123,7 @@ def decode_preview(path: Path, parts: Sequence[JsonValue]) -> ImportPreview:
             str(person),
             list(me),
             bool(is_clear),
+            str(assistant),
             int(messages),
             int(sessions),
             int(tokens),
@@ -135,7 +137,10 @@ def decode_preview(path: Path, parts: Sequence[JsonValue]) -> ImportPreview:
                 sha256=sha256,
                 zone=zone,
                 speaker_roles=SpeakerRoles(
-                    person=person, me=frozenset(map(str, me)), is_clear=is_clear
+                    person=person,
+                    me=frozenset(map(str, me)),
+                    is_clear=is_clear,
+                    assistant=assistant,
                 ),
                 messages=messages,
                 speakers=speakers,

@@ -66,10 +66,20 @@ async def respond_offline(
     if introduces:
         await stream.write_paragraph(load_phrases(perception.language).phrases["offline"])
     reply = build_combined_reply(utterance, perception, context)
-    await stream.write_paragraph(reply.text)
+    await stream.write_paragraph(say_what_is_not_understood(reply.text, utterance, perception))
     if perception.intent == "about_me":
         await stream.write_paragraph(format_user_block(context, perception.language))
     return replace(reply, text=stream.text, is_introduction=introduces)
+
+
+def say_what_is_not_understood(text: str, utterance: Utterance, perception: Perception) -> str:
+    """Return a reply that tells, once in a chat, that a language is not understood offline."""
+    if not utterance.is_first_unlearned:
+        return text
+    book = load_phrases(perception.language)
+    kept = {book.phrases["kept_words"], book.with_read_only_phrases().phrases["kept_words"]}
+    told = book.phrases["not_understood"]
+    return told if text in kept else f"{text}\n\n{told}"
 
 
 def format_user_block(context: ReplyContext, language: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.lang.message_acts import MessageAct, classify_act
+from oldfriend.lang.unlearned_languages import find_unlearned_language
 from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.turn.intent import Perception
 from oldfriend.turn.offline_ranking import is_close_in_meaning
@@ -24,7 +25,8 @@ def acknowledge_statement(
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Acknowledge a statement; without a related memory if the person seems stressed.
 
-    What is told to be done is not thanked for as if it were.
+    What is told to be done is not thanked for as if it were, and of a language that nothing was
+    trained to read only the words are said to be kept.
     """
     if perception.signal == "stressed":
         return book.phrases["acknowledgement_hard"], ()
@@ -34,6 +36,8 @@ def acknowledge_statement(
         return book.phrases["cannot_do"], ()
     if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
         return book.phrases["assent"], ()
+    if find_unlearned_language(perception.text):
+        return book.phrases["kept_words"], ()
     return acknowledge_with_related(recall_result, book)
 
 

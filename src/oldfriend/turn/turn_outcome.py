@@ -27,6 +27,8 @@ class Utterance:
     addressee: Addressee
     chat_language: str | None = None  # the prevailing one of this chat lately
     is_first_in_chat: bool
+    # The first in this chat in a language that nothing here was trained to read.
+    is_first_unlearned: bool = False
     deletion_count: int = 0  # number of deletions by then
     is_persisted: bool = True  # False: only in memory, while the store cannot be written
     # By number, from before a crash.
