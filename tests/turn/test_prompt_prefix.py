@@ -108,7 +108,7 @@ async def test_what_seldom_changes_stands_first_and_stays(talk: Talk) -> None:
     kept = [find_common_prefix(*pair) for pair in pairwise(texts)]
     shares = [len(one) / len(text) for one, text in zip(kept, texts[1:], strict=True)]
 
-    for part in [*KNOWN.values(), *WEEKS, "drawer 0", "drawer 3"]:
+    for part in [*KNOWN.values(), *WEEKS[1:], "drawer 0", "drawer 3"]:
         assert all(part in one for one in kept), part
     assert min(shares) > 0.7
     assert len({request.stable for request in requests}) == 1
