@@ -1,8 +1,9 @@
 """Prompt builder: assembles the system prompt and the sections of one reply within a budget.
 
 What seldom changes comes first, so that providers can cache it: the rules, the core blocks, the
-profile, the notes, the newest summaries, the thoughts. Then what is new or open, the time, what was
-recalled for the message and what others said; then the conversation. Does not read the database.
+profile, the notes, the newest summaries, the thoughts. Then the conversation; just before its last
+message what is new or open, the time, what was recalled and what others said. Does not read the
+database.
 """
 
 from collections.abc import Callable, Sequence
@@ -270,7 +271,7 @@ def build_changing_text(
     heard_lines = [*window.heard_lines, *filter(None, [forwarded.text])]
     parts = [section.text for section in sections if section.text]
     heard = [prompt.render("heard", text="\n".join(heard_lines))] if heard_lines else []
-    return "\n\n".join([*parts, *heard])
+    return prompt.render("ours", text="\n\n".join([*parts, *heard]))
 
 
 def build_trace(draft: PromptDraft) -> dict[str, JsonValue]:
