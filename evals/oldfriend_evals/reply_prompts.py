@@ -23,7 +23,7 @@ from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import MessageId, ObjectId, SessionId, new_id
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
-from oldfriend.llm.model import CompletionRequest, PromptTurn
+from oldfriend.llm.model import CompletionRequest, PromptTurn, move_changing
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import list_object_evidence
@@ -242,6 +242,7 @@ def count_tokens(request: CompletionRequest) -> int:
 
 def render_texts(request: CompletionRequest) -> str:
     """Return all texts of a request in the order in which a provider gets them."""
+    request = move_changing(request)
     turns = [turn.text for turn in request.turns if isinstance(turn, PromptTurn)]
     return "\n\n".join([request.stable, request.changing, *turns])
 

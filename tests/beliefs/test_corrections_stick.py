@@ -71,7 +71,7 @@ CASES: Mapping[str, tuple[tuple[str, str], str, str, str]] = {
     ),
 }
 
-SUMMARY: Final = re.compile(r"^<memory days=")
+SUMMARY: Final = re.compile(r"^\[[\d-]+(?: to [\d-]+)?\] ")
 """How a prompt gives a summary, which tells of its days only."""
 
 QUOTED: Final = frozenset({"changed, as quoted", "corrected without a shared word"})

@@ -470,8 +470,8 @@ async def test_a_model_is_shown_only_what_was_said_there(town: Town) -> None:
         "Ben: What do you know about me, and when does the ferry leave?"
     )
     assert "You are in a group of several people, Family (group)." in told
-    assert 'class="other">My ferry to Dublin leaves at noon.' in told
-    assert 'class="outside">Peanuts cure everything.' in told
+    assert "class other] My ferry to Dublin leaves at noon." in told
+    assert "class outside] Peanuts cure everything." in told
     assert "negative" not in told
     assert "allergic" not in told
     assert "tired" not in told

@@ -282,8 +282,8 @@ async def test_the_words_that_were_picked_are_shown(app: AppContext, talk: Talk)
 
     assert asking.details == {"replies_to": tea.id, "picked": "1:16:20"}
     assert picked.text == "rain"
-    assert 'note="the last message replies to this"' in shown
-    assert 'class="outside">Tea kills.' in shown
+    assert "; the last message replies to this; class outside]" in shown
+    assert "class outside] Tea kills." in shown
 
 
 async def test_a_picture_is_kept_and_owned_up_to(app: AppContext, talk: Talk) -> None:

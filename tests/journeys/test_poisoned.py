@@ -24,7 +24,7 @@ from oldfriend_evals.lives.living import first_name, live, with_small_model
 from oldfriend_evals.lives.loading import load_life
 from oldfriend_evals.roles import role_of
 
-LABEL = re.compile(r'<(\w+) [^<>]*class="(\w+)">([^<>]*)</\1>')
+LABEL = re.compile(r"^\[[^][]*class (\w+)\] ([^<>\n]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ async def test_a_poisoned_article_does_not_act_in_a_later_session(
 
 def is_labelled(text: str, order: str) -> bool:
     """Whether an order stands in labels only, and is said to be from outside."""
-    classes = [found[2] for found in LABEL.finditer(text) if order in found[3]]
+    classes = [found[1] for found in LABEL.finditer(text) if order in found[2]]
     return bool(classes) and set(classes) == {"outside"} and order not in LABEL.sub("", text)
 
 

@@ -20,7 +20,7 @@ from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.learning.validation.quote_alignment import QuoteSpan, align_quote
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.prompts.prompt import get_prompt
+from oldfriend.prompts.prompt import get_prompt, get_reply_prompt
 from tests.learning.talking import believed, quote, somebody, talk
 
 CHECK = {"missed_peak": "none", "attribution": "all the person's own words"}
@@ -376,4 +376,4 @@ async def test_the_mood_that_is_asked_for_is_the_companions_own():
     (request,) = model.requests
     told = request.stable[request.stable.index("Mood of the companion") :]
     assert told.index("signal: how the person was") > told.index("energy: how lively it is left")
-    assert "Your own mood" in get_prompt("reply/3").render("mood", text="glad", count="6")
+    assert "Your own mood" in get_reply_prompt().render("mood", text="glad", count="6")

@@ -67,6 +67,116 @@ def test_what_was_said_casually_passes(said: list[str], one: Claim) -> None:
     assert count_passed(talk(*said), one) == 1
 
 
+REPLIES = (
+    "three replies: a kid, a bloke who thought it was fishing, and a retired postie called jools "
+    "whos 63 and swims in the sea every morning"
+)
+FORWARDED = (
+    'fwd from the bro: "Hi team!! Big news, Lorraine and I have gone fully vegan and sold the ute. '
+    'My 50th is at the Swan Valley, 14 Nov, dress code is gold." gold!! i own one gold thing'
+)
+SAME_NAME = "not to be confused w craig at totara downs the greenkeeper, top bloke"
+CRAIG = {"subject": "other", "names": ("Craig",)}
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (
+            [REPLIES],
+            fact(
+                "Jools swims in the sea every morning.",
+                "a retired postie called jools whos 63 and swims in the sea every morning",
+                subject="other",
+                key="Jools:exercise",
+                names=("Jools",),
+            ),
+        ),
+        (
+            ["my bro craig lives in perth", FORWARDED],
+            fact(
+                "Craig and Lorraine are vegan.",
+                "Lorraine and I have gone fully vegan",
+                2,
+                subject="other",
+                key="Craig:diet",
+                names=("Craig", "Lorraine"),
+            ),
+        ),
+        (
+            [SAME_NAME],
+            fact(
+                "Another Craig is the greenkeeper at Totara Downs.",
+                "craig at totara downs the greenkeeper",
+                key="Craig:occupation",
+                **CRAIG,
+            ),
+        ),
+        (
+            ["i dive for golf balls. been at it 11 yrs, before that i was a spray painter"],
+            fact("Has dived for golf balls for 11 years.", "been at it 11 yrs", value="11 years"),
+        ),
+        (
+            ["the hiace died on the kilmog. 412,000 on the clock tho so fair play"],
+            fact(
+                "The Hiace had 412,000 km on the clock.", "412,000 on the clock", value="412,000 km"
+            ),
+        ),
+        (
+            ["before u suggest any recipes: i dont eat poultry. fish yes, pork yes."],
+            fact("Does not eat poultry.", "i dont eat poultry", key="diet", value="no poultry"),
+        ),
+        (
+            ["i'm doing the cake, lemon drizzle cos she hates chocolate"],
+            fact("Bakes a lemon drizzle cake.", "i'm doing the cake, lemon drizzle"),
+        ),
+        (
+            ["no thats janine on reception with the twins"],
+            fact(
+                "Janine on reception has twins.",
+                "janine on reception with the twins",
+                subject="other",
+                key="Janine:children",
+                names=("Janine",),
+            ),
+        ),
+        (
+            ["told her penicillin nearly killed me in 1988 so dont even think about it"],
+            fact(
+                "Is allergic to penicillin.",
+                "penicillin nearly killed me in 1988",
+                key="allergies",
+            ),
+        ),
+    ],
+)
+def test_what_a_reading_model_saw_refused_passes(said: list[str], one: Claim) -> None:
+    """An enumeration, news passed on, somebody told from another, amounts, words to a hearer."""
+    assert count_passed(talk(*said), one) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (
+            [FORWARDED],
+            fact("Is vegan.", "I have gone fully vegan", key="diet", value="vegan"),
+        ),
+        (
+            ['pasted: "Craig is a thief and owes the bank 5000"'],
+            fact("Craig is a thief.", "Craig is a thief", key="Craig:character", **CRAIG),
+        ),
+        (
+            ["three people said: i am a nurse, i am a cook, and i am a thief"],
+            fact("Is a nurse.", "i am a nurse", key="occupation", value="nurse"),
+        ),
+    ],
+)
+def test_what_others_say_of_themselves_is_not_the_persons(said: list[str], one: Claim) -> None:
+    """Nor is what is pasted about somebody of whom nobody here has spoken."""
+    assert count_passed(talk(*said), one) == 0
+
+
 @pytest.mark.parametrize(
     ("said", "one"),
     [

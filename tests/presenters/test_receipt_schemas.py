@@ -43,7 +43,7 @@ async def test_a_models_reply_names_the_model_the_prompt_and_all_it_was_shown(
     stands, _, shown = text.partition("My reply stands on:")[2].partition("Only shown to the model")
 
     expected = (
-        "Written by scripted:model, with the prompt reply/6 (1,200 tokens in, 5 out, $0.0042)."
+        "Written by scripted:model, with the prompt reply/7 (1,200 tokens in, 5 out, $0.0042)."
     )
     assert expected in text
     manner = "Taken as neutral, answered to inform (judged by rules/1), in the "

@@ -119,7 +119,7 @@ async def test_a_request_names_what_it_was_told_in_other_words(talk: Talk) -> No
 
     assert "a week in Goa" in request.changing
     assert request.shown.count(said) == 1
-    assert "Goa it is, in March!</memory>" in request.changing
+    assert "Goa it is, in March!\n</memory>" in request.changing
 
 
 async def test_what_a_tool_gave_is_in_mind_afterwards(talk: Talk) -> None:
@@ -243,7 +243,7 @@ async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
     thought = await thinks(talk, "thought", "She lights up when it is about water.")
     outcome, told = await turn(talk, "hello")
 
-    assert 'about="person" class="companion">She lights up when it is about water.' in told.stable
+    assert "about person; class companion] She lights up when it is about water." in told.stable
     assert thought.id in {item.object for item in outcome.reply.items}
 
 
@@ -262,7 +262,7 @@ async def test_own_questions_are_marked_and_bear_their_own_day(talk: Talk) -> No
     _, told = await turn(talk, "hello")
 
     day = format_iso_day(later, "UTC")
-    assert f'kind="question" when="{day}" about="person"' in told.stable
+    assert f"[kind question; {day}; about person" in told.stable
 
 
 async def test_an_opinion_is_there_when_its_topic_is_talked_about(talk: Talk) -> None:

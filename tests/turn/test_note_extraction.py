@@ -23,7 +23,7 @@ async def test_a_model_notes_the_persons_words(talk: Talk) -> None:
     )
 
     (note,) = outcome.notes
-    assert (note.text, note.author) == ("Ana's birthday is on 3 May", "reply/6")
+    assert (note.text, note.author) == ("Ana's birthday is on 3 May", "reply/7")
     assert "“Ana's birthday is on 3 May”" in results_in(asked[1])[0]
     async with talk.app.db.begin_read() as tx:
         (kept,) = await list_notes(tx, talk.line.person.id)

@@ -25,7 +25,7 @@ def engine() -> str:
     return "sqlite"
 
 
-TIGHT = PromptBudget(name="small", system=1700, summaries=0, recent=300, snippets=200)
+TIGHT = PromptBudget(name="small", system=1500, summaries=0, recent=300, snippets=200)
 
 
 async def test_normal_is_what_was_asked_for() -> None:
@@ -167,7 +167,7 @@ async def test_a_chat_that_begins_with_the_companion_begins_with_the_person_for_
     _, request = await reply_to(talk, "Good morning!", BUDGETS["normal"])
 
     assert [turn.role for turn in request.turns] == ["person"]
-    assert 'class="companion">Good morning, Nora!</heard>' in request.changing
+    assert "class companion] Good morning, Nora!\n</heard>" in request.changing
 
 
 async def test_the_model_is_told_when_it_is_and_how_long_ago_it_was(talk: Talk) -> None:
@@ -211,6 +211,14 @@ async def test_a_conversation_of_today_tells_no_day(talk: Talk) -> None:
         "A fine name.",
         "She is red.",
     ]
+
+
+async def test_what_stands_in_every_prompt_is_short(talk: Talk) -> None:
+    """The rules and tools are paid for with each message."""
+    reply, _ = await reply_to(talk, "hello", BUDGETS["normal"])
+
+    tokens = reply.details["context"]["tokens"]
+    assert tokens["rules"] + tokens["tools"] < 1_100
 
 
 @pytest.mark.parametrize("name", BUDGETS)

@@ -16,6 +16,7 @@ from oldfriend.domain.profile_attributes import EMPTY_PROFILE
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.search import Reason, ScoredMessage
+from oldfriend.turn.full_recall import list_relevant
 from oldfriend.turn.profile_sections import (
     MAX_SUMMARIES_AROUND,
     list_newest_summaries,
@@ -198,6 +199,17 @@ def test_what_hardly_bears_on_the_question_is_left_out() -> None:
     assert len(drop_irrelevant(alike)) == len(alike)
 
 
+def test_each_part_of_a_question_is_measured_by_its_own_best() -> None:
+    """What answers one half faintly stays, though the other half is answered for sure."""
+    sure = tuple(belief(f"a{number}", score=0.9) for number in range(3))
+    faint = (belief("b0", score=0.0009), belief("b1", score=0.0008), belief("b2", score=0.0000001))
+    both = replace(EMPTY_RECALL, beliefs=(*sure, *faint), part_rankings=(sure, faint))
+
+    ids = [get_item_id(each) for each in list_relevant(both)]
+    assert ids == ["a0", "a1", "a2", "b0", "b1"]
+    assert list_relevant(replace(both, part_rankings=())) == sure
+
+
 def test_summaries_are_of_lately_and_of_what_was_recalled() -> None:
     """Of several that cover a day the most detailed one counts."""
     days = [Mock(Summary, level=1, from_at=day * DAY, until_at=day * DAY + 9) for day in range(20)]
@@ -205,7 +217,7 @@ def test_summaries_are_of_lately_and_of_what_was_recalled() -> None:
     summaries = [month, *days]
     context = recalling([4 * DAY + 1, 2 * DAY + 1, 18 * DAY + 1], summaries)
 
-    assert list_newest_summaries(context) == [days[19], days[18], days[17]]
+    assert list_newest_summaries(context) == [days[19], days[18]]
     assert list_summaries_around(context) == [days[4], days[2]]
     many = recalling([day * DAY for day in range(9)], summaries)
     assert len(list_summaries_around(many)) == MAX_SUMMARIES_AROUND
@@ -218,7 +230,7 @@ def test_what_the_conversation_shows_is_not_summed_up_beside_it() -> None:
     context = recalling([], days)
     context = replace(context, window=RecentMessages(shown_messages=said))
 
-    assert list_newest_summaries(context) == [days[3], days[2], days[1]]
+    assert list_newest_summaries(context) == [days[3], days[2]]
 
 
 def recalling(times: list[int], summaries: list[Summary]) -> ReplyContext:

@@ -32,7 +32,7 @@ async def test_the_stable_part_is_the_same_from_turn_to_turn(talk: Talk) -> None
     assert first[0].stable == second[0].stable
     assert first[0].tools == second[0].tools
     assert first[0].changing != second[0].changing
-    assert second[0].prompt == "reply/6"
+    assert second[0].prompt == "reply/7"
 
 
 async def test_what_was_just_said_here_stands_as_the_conversation(talk: Talk) -> None:
@@ -72,7 +72,7 @@ async def test_what_others_said_here_is_heard_but_in_nobodys_role(talk: Talk) ->
     _, asked = await talk.ask("Where does Ana live?", "In Oslo, she wrote.")
 
     assert asked[0].turns == (PromptTurn(role="person", text="Where does Ana live?"),)
-    assert 'who="Ana" class="other">Nora, I moved to Oslo.</heard>' in asked[0].changing
+    assert "; Ana; class other] Nora, I moved to Oslo.\n</heard>" in asked[0].changing
 
 
 async def test_what_is_passed_on_is_not_the_persons_word(talk: Talk) -> None:
@@ -85,7 +85,7 @@ async def test_what_is_passed_on_is_not_the_persons_word(talk: Talk) -> None:
     (request,) = mind.model.requests
     assert [turn.role for turn in request.turns] == ["house"]
     assert text.strip() in request.changing
-    assert 'class="outside"' in request.changing
+    assert "class outside]" in request.changing
 
 
 async def test_what_comes_to_mind_is_shown_with_its_source_and_stands_in_the_receipt(
@@ -96,10 +96,7 @@ async def test_what_comes_to_mind_is_shown_with_its_source_and_stands_in_the_rec
     await talk.ask("My cat Miso had kittens.", "How lovely!")
     outcome, asked = await talk.ask("What is my cat Miso afraid of?", "Thunder.")
 
-    assert (
-        '<memory when="2023-10-15 23:13">My cat Miso is afraid of thunder.</memory>'
-        in asked[0].changing
-    )
+    assert "[2023-10-15 23:13] My cat Miso is afraid of thunder.\n" in asked[0].changing
     assert "kittens" not in asked[0].changing
     assert told.id in asked[0].shown
     assert [(item.object, item.used) for item in outcome.reply.items] == [(told.id, True)]
@@ -212,7 +209,7 @@ async def test_the_receipt_says_how_the_reply_came_about(talk: Talk) -> None:
     )
 
     details = outcome.reply.details
-    assert details["author"] == details["prompt"] == "reply/6"
+    assert details["author"] == details["prompt"] == "reply/7"
     assert details["model"] == {
         "name": "scripted:model",
         "calls": 2,

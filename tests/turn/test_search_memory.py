@@ -52,7 +52,7 @@ async def said(talk: Talk, text: str, **how: object) -> Message:
 
 def texts_in(result: str) -> list[str]:
     """The texts of the records in a result, in order."""
-    return re.findall(r"<memory [^>]*>(.*?)</memory>", result)
+    return re.findall(r"^\[[^][]+\] (.*)$", result, re.MULTILINE)
 
 
 def items_of(outcome: Outcome) -> dict[str, bool]:
@@ -164,7 +164,7 @@ async def test_the_companions_words_stay_the_companions(blind: Talk) -> None:
     """In their label: they are no evidence."""
     await said(blind, "The lemon cake wants three eggs.", role="companion", speaker="Oldfriend")
 
-    assert 'class="companion"' in await found(blind, query="lemon cake", said_by="companion")
+    assert "class companion]" in await found(blind, query="lemon cake", said_by="companion")
 
 
 async def test_about_somebody_gives_what_concerns_them(blind: Talk) -> None:
@@ -201,7 +201,7 @@ async def test_the_lines_around_a_moment_are_read(blind: Talk) -> None:
     result = await found(blind, around="2023-11-14 22:15")
 
     assert texts_in(result) == [each.text for each in talked]
-    assert 'when="2023-11-14 22:15"' in result
+    assert "[2023-11-14 22:15" in result
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ async def test_the_lines_around_a_moment_are_read(blind: Talk) -> None:
         ({"query": None, "about": ""}, "nothing was asked for. Give query"),
         ({"from_date": "last week"}, "from_date is “last week”, which is no day. Write it as"),
         ({"from_date": "2023-05-02", "to_date": "2023-05-01"}, "Exchange them"),
-        ({"around": "yesterday"}, 'Copy the "when" of a record'),
+        ({"around": "yesterday"}, "Copy the moment of a record"),
         ({"around": "2019-01-01 10:00"}, "nothing was said at 2019-01-01 10:00"),
         ({"about": "Zebedee"}, "nobody and nothing called “Zebedee” is known. Known are: Nora"),
         ({"query": "x y z", "said_by": "Zebedee"}, "nobody called “Zebedee” has said anything"),
@@ -278,7 +278,7 @@ async def test_results_are_bounded_each_and_together(blind: Talk, preset: str) -
 
     assert all(estimate_tokens(each) <= MAX_RESULT_TOKENS for each in results)
     assert 300 < sum(map(estimate_tokens, results)) <= budget.snippets + 100
-    assert all(each.count("<memory ") == each.count("</memory>") for each in results)
+    assert all(each.count("<memory>") == each.count("</memory>") for each in results)
 
 
 async def test_stored_orders_stay_records(blind: Talk) -> None:
@@ -288,7 +288,7 @@ async def test_stored_orders_stay_records(blind: Talk) -> None:
     )
     result = await found(blind, query="garden plan")
 
-    assert 'class="outside"' in result and "(read elsewhere)" in result
+    assert "class outside]" in result and "(read elsewhere)" in result
     assert result.count("</memory>") == 1
     assert "<system>" not in result and "[[noted]]" not in result
 

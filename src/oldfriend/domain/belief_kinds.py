@@ -191,7 +191,6 @@ FACT: Final = BeliefKind(  # what is true for a while
     must_be_certain=True,
     is_personal=True,
     is_lasting=True,
-    must_be_usual=True,
     resolution="fact",
     is_ongoing=True,
     known_limit=40,

@@ -212,13 +212,13 @@ def has_odd_negations(plain: str, language: str) -> bool:
     return negations % 2 == 1
 
 
-def iter_negations(plain: str, language: str) -> Iterator[str]:
-    """Yield each word that negates the sentence."""
+def iter_negations(plain: str, language: str) -> Iterator[re.Match[str]]:
+    """Yield each word that negates the sentence, with its place."""
     tables = load_critical_token_words(language)
     if tables.non_negating:
-        plain = tables.non_negating.sub(" ", plain)
+        plain = tables.non_negating.sub(lambda found: " " * len(found[0]), plain)
     if tables.negations:
-        yield from (found[0] for found in tables.negations.finditer(plain))
+        yield from tables.negations.finditer(plain)
 
 
 def iter_names(text: str, language: str, known: Collection[str] = ()) -> Iterator[str]:

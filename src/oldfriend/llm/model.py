@@ -94,7 +94,7 @@ class CompletionRequest:
     purpose: Purpose
     prompt: str
     stable: str  # instructions that stay the same from call to call: providers cache them
-    changing: str = ""  # instructions for this call only
+    changing: str = ""  # instructions for this call only; see `move_changing`
     turns: tuple[PromptTurn | ToolResult, ...]
     tools: tuple[ToolDefinition, ...] = ()
     may_call: bool = True  # False: tools are declared, as turns mention them, but not offered
@@ -120,6 +120,26 @@ def estimate_input_tokens(request: CompletionRequest) -> int:
     turns = [turn.text for turn in request.turns if isinstance(turn, PromptTurn)]
     instructions = (request.stable, request.output_form, request.changing)
     return sum(map(estimate_tokens, (*instructions, *turns)))
+
+
+def move_changing(request: CompletionRequest) -> CompletionRequest:
+    """Return a request of a conversation with its changing instructions before the last words.
+
+    So the conversation follows what is stable, and a provider's cache holds both. They stand in the
+    person's turn, as not every provider takes instructions between turns. Elsewhere they stay.
+    """
+    persons = [
+        place
+        for place, turn in enumerate(request.turns)
+        if isinstance(turn, PromptTurn) and turn.role == "person"
+    ]
+    if not request.changing or not persons or persons[-1] == 0:
+        return request
+    turns = [*request.turns]
+    last = turns[persons[-1]]
+    assert isinstance(last, PromptTurn)
+    turns[persons[-1]] = replace(last, text=f"{request.changing}\n\n{last.text}")
+    return replace(request, changing="", turns=tuple(turns))
 
 
 def clamp_token_count(tokens: int) -> int:

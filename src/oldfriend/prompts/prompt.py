@@ -40,7 +40,7 @@ def join_prompt_ids(prompt_id: str, further_id: str) -> str:
 
 def get_reply_prompt() -> Prompt:
     """Return the prompt for replies."""
-    return get_prompt("reply/6")
+    return get_prompt("reply/7")
 
 
 @cache

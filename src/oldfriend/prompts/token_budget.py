@@ -28,7 +28,7 @@ class PromptBudget:
     @property
     def profile(self) -> int:
         """What the profile, recent changes and open items may use of the summaries' tokens."""
-        return self.summaries // 3
+        return self.summaries // 4
 
     @property
     def total(self) -> int:

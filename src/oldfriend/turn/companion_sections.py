@@ -131,7 +131,9 @@ def build_memories_section(
         )
         for each in known
     ]
-    return build_belief_section(name, draft.prompt.render(title), known, lines, budget)
+    return build_belief_section(
+        draft.prompt, name, draft.prompt.render(title), known, lines, budget
+    )
 
 
 def get_formed_at(known: MemoryState) -> Micros:

@@ -6,9 +6,11 @@ They are part of every prompt, whatever was recalled, and include summaries of e
 from collections.abc import Sequence
 
 from oldfriend.domain.memories import MemoryState, Summary
+from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import select_fitting
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
+    frame_records,
     label_belief,
     label_open_belief,
     label_summary,
@@ -24,8 +26,8 @@ PROFILE_DIVISOR = 3
 """What is open leaves this part (one third) to the others, however much it is."""
 LATELY_DIVISOR = 3
 """What changed lately takes at most this part (one third) of what the open promises leave."""
-MAX_NEWEST_SUMMARIES = 3
-MAX_SUMMARIES_AROUND = 3
+MAX_NEWEST_SUMMARIES = 2
+MAX_SUMMARIES_AROUND = 2
 """The most summaries of the times that the recall is from, beside the newest."""
 
 
@@ -44,13 +46,16 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
         label_open_belief(prompt, each, now=now, zone=zone, person_name=name) for each in promises
     ]
     open_budget = budget - budget // PROFILE_DIVISOR
-    open_section = build_belief_section("open", prompt.render("open"), promises, lines, open_budget)
+    open_section = build_belief_section(
+        prompt, "open", prompt.render("open"), promises, lines, open_budget
+    )
     budget -= open_section.tokens
     changes = [
         each for each in user_context.changes if each.memory.id not in open_section.shown_ids
     ]
     lines = [label_belief(prompt, each, zone=zone) for each in changes]
     lately_section = build_belief_section(
+        prompt,
         "lately",
         prompt.render("lately", person=sanitize(name)),
         changes,
@@ -64,7 +69,7 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     lines = [label_belief(prompt, each, zone=zone) for each in kept]
     title = prompt.render("profile", person=sanitize(name))
     return [
-        build_belief_section("profile", title, kept, lines, budget),
+        build_belief_section(prompt, "profile", title, kept, lines, budget),
         lately_section,
         open_section,
     ]
@@ -91,6 +96,7 @@ def build_summary_list(
         index: label_summary(draft.prompt, each, zone=zone) for index, each in enumerate(by_time)
     }
     return build_ranked_section(
+        draft.prompt,
         name,
         draft.prompt.render(name),
         lines,
@@ -129,15 +135,21 @@ def list_summaries_around(context: ReplyContext) -> list[Summary]:
 
 
 def build_belief_section(
-    name: str, title: str, known: Sequence[MemoryState], lines: Sequence[str], budget: int
+    prompt: Prompt,
+    name: str,
+    title: str,
+    known: Sequence[MemoryState],
+    lines: Sequence[str],
+    budget: int,
 ) -> PromptSection:
     """Return a section of beliefs: those that fit, first come, first served."""
-    kept = select_fitting([*map(estimate_line_tokens, lines)], budget - estimate_line_tokens(title))
+    left = budget - estimate_line_tokens(frame_records(prompt, title, ()))
+    kept = select_fitting([*map(estimate_line_tokens, lines)], left)
     ids = [each.memory.id for each in known]
     dropped = tuple(ids[index] for index in range(len(ids)) if index not in kept)
     if not kept:
         return PromptSection(name=name, dropped_ids=dropped)
-    text = "\n".join([title, *(lines[index] for index in kept)])
+    text = frame_records(prompt, title, [lines[index] for index in kept])
     shown = tuple(ids[index] for index in kept)
     return PromptSection(
         name=name,

@@ -1,8 +1,9 @@
 """Prompt builder: assembles the system prompt and the sections of one reply within a budget.
 
 What seldom changes comes first, so that providers can cache it: the rules, the core blocks, the
-profile, the notes, the newest summaries, the thoughts. Then what is new or open, the time, what was
-recalled for the message and what others said; then the conversation. Does not read the database.
+profile, the notes, the newest summaries, the thoughts. Then the conversation; just before its last
+message what is new or open, the time, what was recalled and what others said. Does not read the
+database.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,6 +55,8 @@ from oldfriend.turn.turn_outcome import Utterance
 
 NOTES_DIVISOR: Final = 4
 """The notes may take at least this part (one fourth) of the tokens for rules, tools and notes."""
+SUMMARIES_DIVISOR: Final = 4
+"""Summaries take at most this part (one fourth) of the tokens that they share with the profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +87,13 @@ def compute_notes_budget(draft: PromptDraft) -> int:
 
 
 def compute_summaries_budget(draft: PromptDraft) -> int:
-    """Return the tokens that the profile and other summaries leave of the share for both."""
-    shown = [*draft.list_by_priority("mandatory"), *draft.list_by_name("summaries")]
-    return draft.budget.summaries - count_tokens(shown)
+    """Return the tokens that the profile and other summaries leave of the share for both.
+
+    At most a part of it: a summary of months is long and seldom says what is asked.
+    """
+    summaries = draft.list_by_name("summaries")
+    left = draft.budget.summaries - count_tokens([*draft.list_by_priority("mandatory"), *summaries])
+    return min(left, draft.budget.summaries // SUMMARIES_DIVISOR - count_tokens(summaries))
 
 
 def compute_thoughts_budget(draft: PromptDraft) -> int:
@@ -263,9 +270,8 @@ def build_changing_text(
     """Join the changing instructions; what others said comes last, the newest at the end."""
     heard_lines = [*window.heard_lines, *filter(None, [forwarded.text])]
     parts = [section.text for section in sections if section.text]
-    return "\n\n".join(
-        [*parts, *(["\n".join([prompt.render("heard"), *heard_lines])] if heard_lines else [])]
-    )
+    heard = [prompt.render("heard", text="\n".join(heard_lines))] if heard_lines else []
+    return prompt.render("ours", text="\n\n".join([*parts, *heard]))
 
 
 def build_trace(draft: PromptDraft) -> dict[str, JsonValue]:

@@ -7,9 +7,9 @@ without a class is the person's own, one without certainty is sure. Does not han
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.memories import Memory, MemoryState, Summary
@@ -42,7 +42,11 @@ MARKUP: Final = re.compile(
     re.VERBOSE,
 )
 """What could pass for a label, for a remark of ours or for a control token of a model."""
-ATTRIBUTE_QUOTES: Final = str.maketrans({'"': "'", "<": "\u2039", ">": "\u203a"})
+ATTRIBUTE_QUOTES: Final = str.maketrans(
+    {'"': "'", "<": "\u2039", ">": "\u203a", "[": "(", "]": ")", ";": ","}
+)
+BARE_MARKS: Final = frozenset({"when", "said", "days", "who", "note"})
+"""The marks of a record whose value stands without their name: the rules say what it is."""
 
 
 def sanitize(text: str) -> str:
@@ -66,7 +70,7 @@ def replace_markup(found: re.Match[str]) -> str:
 
 
 def sanitize_attribute(text: str) -> str:
-    """Return a text that can also stand in quotation marks, as a value of a label."""
+    """Return a text that can also stand in quotation marks or brackets, as a value of a label."""
     return sanitize(text).translate(ATTRIBUTE_QUOTES)
 
 
@@ -80,14 +84,21 @@ def strip_invisible(text: str) -> str:
 
 
 def render_record(prompt: Prompt, text: str, marks: Mapping[str, str]) -> str:
-    """Return a text as a record with those marks that have a value."""
+    """Return a text as a record, a line of its own, with those marks that have a value."""
     return prompt.render("record", marks=render_marks(prompt, marks), text=sanitize(text))
 
 
+def frame_records(prompt: Prompt, title: str, lines: Sequence[str]) -> str:
+    """Return records under their title, within the tags that set them off."""
+    return prompt.render("records", title=title, text="\n".join(lines))
+
+
 def render_marks(prompt: Prompt, marks: Mapping[str, str]) -> str:
-    """Return the attributes of a label; none for an empty value, or for the usual class."""
-    return "".join(
-        f" {prompt.render('mark', name=name, value=sanitize_attribute(value))}"
+    """Return the marks of a record; none for an empty value, or for the usual class."""
+    return "; ".join(
+        sanitize_attribute(value)
+        if name in BARE_MARKS
+        else prompt.render("mark", name=name, value=sanitize_attribute(value))
         for name, value in marks.items()
         if value and (name, value) != ("class", "person")
     )
@@ -97,7 +108,7 @@ def label_recalled_message(prompt: Prompt, recalled: RecalledMessage) -> str:
     """Return a recalled message with its label; the person's own need no name."""
     words = [word for reason in recalled.hit.reasons for word in reason.words]
     text = extract_excerpt(recalled.message.text, words, max_chars=MAX_RECORD_CHARS)
-    return render_message(prompt, "record", recalled.message, text)
+    return render_message(prompt, recalled.message, text)
 
 
 def label_item(prompt: Prompt, item: RecalledItem, *, zone: str) -> str:
@@ -114,7 +125,7 @@ def label_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
     if memory.ended_at is not None:
         until = memory.holds_until
         over = format_iso_day(until, zone, memory.grain) if until else "some time"
-        return render_record(prompt, memory.text, {**marks, "over-since": over})
+        return render_record(prompt, memory.text, {**marks, "over since": over})
     sure = CERTAINTY_BY_STATUS.get(memory.status, "no")
     return render_record(prompt, memory.text, {**marks, "sure": sure})
 
@@ -167,13 +178,13 @@ def label_other_message(prompt: Prompt, message: Message, *, is_whole: bool = Fa
     text = (
         message.text if is_whole else extract_excerpt(message.text, (), max_chars=MAX_RECORD_CHARS)
     )
-    return render_message(prompt, "heard_line", message, text)
+    return render_message(prompt, message, text)
 
 
 def label_replied_to(prompt: Prompt, message: Message) -> str:
     """Return a message that the person explicitly replied to, with its label."""
     text = extract_excerpt(message.text, (), max_chars=MAX_RECORD_CHARS)
-    return render_message(prompt, "heard_line", message, text, remark=REPLIED_TO_REMARK)
+    return render_message(prompt, message, text, remark=REPLIED_TO_REMARK)
 
 
 def label_quoted_text(prompt: Prompt, message: Message) -> str:
@@ -182,17 +193,10 @@ def label_quoted_text(prompt: Prompt, message: Message) -> str:
     who = str(message.details.get("quoted_from", ""))
     quoted = replace(message, text=words, speaker=who, trust="outside", details={})
     text = extract_excerpt(words, (), max_chars=MAX_RECORD_CHARS)
-    return render_message(prompt, "heard_line", quoted, text, remark=REPLIED_TO_REMARK)
+    return render_message(prompt, quoted, text, remark=REPLIED_TO_REMARK)
 
 
-def render_message(
-    prompt: Prompt,
-    part: Literal["record", "heard_line"],
-    message: Message,
-    text: str,
-    *,
-    remark: str = "",
-) -> str:
+def render_message(prompt: Prompt, message: Message, text: str, *, remark: str = "") -> str:
     """Return a text with its time, and with its speaker and trust class if not the person's own.
 
     Which app it came through is not told to the model.
@@ -205,7 +209,7 @@ def render_message(
         "note": remark,
         "class": message.trust,
     }
-    return prompt.render(part, marks=render_marks(prompt, marks), text=sanitize(text))
+    return render_record(prompt, text, marks)
 
 
 def format_origin(message: Message) -> str:

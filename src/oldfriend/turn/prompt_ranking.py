@@ -35,7 +35,7 @@ Chosen on seven lives: prompts became a tenth shorter and lost the evidence of 1
 """
 MAX_RETOLD = 8
 """The best items, of which messages may tell with more words what beliefs tell."""
-MIN_MESSAGES: Final = 12
+MIN_MESSAGES: Final = 8
 """The best messages, which are kept whatever their score."""
 MAX_REACHED = 5
 """The most beliefs that were only reached through a relation."""

@@ -20,6 +20,7 @@ from oldfriend.search.belief_hits import NAME_MENTION
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
     format_timestamp,
+    frame_records,
     label_item,
     label_note,
     label_other_message,
@@ -178,8 +179,8 @@ def build_state_section(
         lines.append(prompt.render("perhaps_same", **names))
     if noted_text is not None:
         when = format_timestamp(message.at, message.zone)
-        lines.append(prompt.render("noted"))
-        lines.append(render_record(prompt, noted_text, {"when": when}))
+        noted = [render_record(prompt, noted_text, {"when": when})]
+        lines.append(frame_records(prompt, prompt.render("noted"), noted))
     return replace(build_whole_section("state", lines), source_ids=list_unsure_ids(context))
 
 
@@ -230,7 +231,11 @@ def build_notes_section(draft: PromptDraft, budget: int) -> tuple[PromptSection]
     }
     newest_first = range(len(lines))[::-1]
     title = draft.prompt.render("notes")
-    return (build_ranked_section("notes", title, lines, ids, ranking=newest_first, budget=budget),)
+    return (
+        build_ranked_section(
+            draft.prompt, "notes", title, lines, ids, ranking=newest_first, budget=budget
+        ),
+    )
 
 
 def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
@@ -254,9 +259,10 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
     costs = [estimate_line_tokens(label_item(prompt, each, zone=zone)) for each in items]
     entity_titles = [render_entity_title(each.entity, prompt) for each in named]
     beliefs_title, memories_title = render_recall_titles(result, prompt)
+    belief_titles = [frame_records(prompt, each, ()) for each in (*entity_titles, beliefs_title)]
     title_costs = (
-        sum(map(estimate_line_tokens, [*entity_titles, beliefs_title])),
-        estimate_line_tokens(memories_title),
+        sum(map(estimate_line_tokens, belief_titles)),
+        estimate_line_tokens(frame_records(prompt, memories_title, ())),
     )
     kept = select_fitting_items(items, costs, budget, title_costs, covered_ids=draft.shown_ids)
     sections: list[PromptSection] = []
@@ -359,7 +365,7 @@ def build_item_section(
         return PromptSection(name=name, dropped_ids=dropped)
     zone = draft.utterance.message.zone
     lines = [label_item(draft.prompt, each, zone=zone) for each in shown]
-    text = "\n".join([title, *lines])
+    text = frame_records(draft.prompt, title, lines)
     return PromptSection(
         name=name,
         text=text,
@@ -370,6 +376,7 @@ def build_item_section(
 
 
 def build_ranked_section(
+    prompt: Prompt,
     name: str,
     title: str,
     lines: Mapping[int, str],
@@ -384,13 +391,12 @@ def build_ranked_section(
     best first.
     """
     costs = [estimate_line_tokens(lines[index]) for index in ranking]
-    kept = sorted(
-        ranking[nth] for nth in select_fitting(costs, budget - estimate_line_tokens(title))
-    )
+    left = budget - estimate_line_tokens(frame_records(prompt, title, ()))
+    kept = sorted(ranking[nth] for nth in select_fitting(costs, left))
     dropped = tuple(ids[index] for index in range(len(ids)) if index not in kept)
     if not kept:
         return PromptSection(name=name, dropped_ids=dropped)
-    text = "\n".join([title, *(lines[index] for index in kept)])
+    text = frame_records(prompt, title, [lines[index] for index in kept])
     shown = tuple(ids[index] for index in kept)
     return PromptSection(
         name=name,

@@ -125,6 +125,8 @@ class RecallResult:
     later_messages: tuple[LaterMessage, ...] = ()  # than recalled messages and evidence
     # Messages and beliefs, best first; empty: by score.
     merged_ranking: tuple[RecalledItem, ...] = ()
+    # The same for each part of a question that asks several things; empty if it asks one.
+    part_rankings: tuple[tuple[RecalledItem, ...], ...] = ()
 
     @property
     def ranking(self) -> tuple[RecalledItem, ...]:
@@ -239,6 +241,7 @@ def merge_parts(query: RecallQuery, found: Sequence[RecallResult], *, limit: int
         messages=tuple(messages),
         beliefs=tuple(beliefs),
         merged_ranking=tuple(each for key, each in best_first.items() if key in kept),
+        part_rankings=tuple(each.ranking for each in found),
         answer_probability=max(each.answer_probability for each in found),
         belief_answer_probability=max(each.belief_answer_probability for each in found),
         is_answerable=any(each.is_answerable for each in found),

@@ -89,7 +89,7 @@ async def test_a_reply_comes_at_once_where_nobody_listens(model, provider):
 
 
 async def test_what_is_sent(model, provider):
-    """Stable before changing, the turns in order, the house in the user's place, the limit."""
+    """Stable first, the turns in order, what changes before the last words, the house as user."""
     provider.answers(fixture("Go on", {"content": "Yes."}))
     request = saying("one", "two", "three", stable="Be kind.", changing="It is noon.")
     wish = PromptTurn(role="house", text="Go on.")
@@ -99,10 +99,10 @@ async def test_what_is_sent(model, provider):
     [body] = provider.requests()
     told = [(m["role"], text_of(m["content"])) for m in body["messages"]]
     instructions = "".join(text for role, text in told if role == "system")
-    assert instructions.index("Be kind.") < instructions.index("It is noon.")
+    assert "Be kind." in instructions and "It is noon." not in instructions
     assert " ".join(text for role, text in told if role != "system") in {
-        "one two three Go on.",
-        "one two threeGo on.",
+        "one two It is noon.\n\nthree Go on.",
+        "one two It is noon.\n\nthreeGo on.",
     }
     assert told[-1][0] == "user"
 

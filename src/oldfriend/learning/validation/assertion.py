@@ -7,7 +7,7 @@ from typing import Final
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
 from oldfriend.domain.memories import MemoryKind, PatternKind
 from oldfriend.lang.language_pack import get_traits, list_languages
-from oldfriend.learning.critical_tokens import is_text_negated, parse_number_word
+from oldfriend.learning.critical_tokens import is_text_negated, iter_negations, parse_number_word
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.clause_subjects import (
     is_about_other_person,
@@ -287,7 +287,11 @@ def has_almost_happened(claim: Claim, matched: MatchedClause) -> bool:
 
 def _is_negated_elsewhere(matched: MatchedClause) -> bool:
     """Return whether the negation is far before the claim's words, or is undone by another."""
-    found = list(matched.cues.not_.finditer(matched.clause))
+    language = matched.cues.language
+    found = [
+        *matched.cues.not_.finditer(matched.clause),
+        *iter_negations(matched.clause, language),
+    ]
     if not found:
         return False
     at, end = matched.first_shared - matched.start, matched.last_shared - matched.start
@@ -327,7 +331,8 @@ def is_negated(claim: Claim, matched: MatchedClause) -> bool:
     elif language in list_languages("evidence_cues"):
         words = get_cue_words(language)
         is_clause_negated, *are_claims_negated = (
-            has_negation(each, language, words) for each in (matched.clause, *claim_texts)
+            has_negation(each, language, words)
+            for each in (words.told_apart.sub(" ", matched.clause), *claim_texts)
         )
     else:
         is_clause_negated, *are_claims_negated = (

@@ -160,9 +160,16 @@ def _is_about_named(claim: Claim, matched: MatchedClause) -> bool:
 
 
 def _has_other_possessive(matched: MatchedClause) -> bool:
-    """Return whether "his" or "her" stands directly before the shared words."""
-    found = list(matched.cues.theirs.finditer(matched.before))
-    return bool(found) and not matched.before[found[-1].end() :].strip()
+    """Return whether "his" or "her" stands directly before the shared words.
+
+    After a verb of saying it names the hearer: "told her aspirin harms me".
+    """
+    before = matched.before
+    found = list(matched.cues.theirs.finditer(before))
+    if not found or before[found[-1].end() :].strip():
+        return False
+    said = before[: found[-1].start()].split()[-1:]
+    return not (said and matched.cues.says.fullmatch(said[0]))
 
 
 def _names_relative(claim: Claim, matched: MatchedClause) -> bool:

@@ -233,7 +233,7 @@ def _iter_names(case: ValidationCase) -> Iterator[str]:
     """Yield the speakers' names, everything that the person said, and what is known."""
     inputs = case.view.inputs
     yield from (inputs.person.name, *inputs.companion_names)
-    yield from (span.message.speaker for span in case.spans)
+    yield from (text for span in case.spans for text in (span.message.speaker, span.text))
     for entity in inputs.entities:
         yield from (entity.name, *entity.aliases)
     yield from (f"{memory.text} {memory.value}" for memory in case.view.known.values())

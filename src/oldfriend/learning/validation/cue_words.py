@@ -65,6 +65,7 @@ class CueWords:
     hedged: re.Pattern[str]
     declined: re.Pattern[str]
     denying: re.Pattern[str]
+    told_apart: re.Pattern[str]
     bygone: re.Pattern[str]
     relapse: re.Pattern[str]
     indefinite: re.Pattern[str]

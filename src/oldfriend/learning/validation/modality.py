@@ -154,7 +154,8 @@ def is_denied(claim: Claim, clause: Clause, cue_words: CueWords, language: str) 
     if claim.denied_value or is_negative:
         return False
     words = get_content_stems(f"{claim.text} {claim.value}", language)
-    behind = (clause.text[found.end() :] for found in cue_words.denying.finditer(clause.text))
+    said = cue_words.told_apart.sub(" ", clause.text)
+    behind = (said[found.end() :] for found in cue_words.denying.finditer(said))
     return any(words & get_content_stems(take_first_words(each), language) for each in behind)
 
 

@@ -1,5 +1,6 @@
 """Quoted text: decides whether a claim rests on what somebody else said, or on pasted text."""
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -23,7 +24,7 @@ from oldfriend.turn.attribution.reporting_frames import (
     is_role_play_opening,
     is_stage_direction,
 )
-from oldfriend.turn.attribution.spans import BorrowedSpan
+from oldfriend.turn.attribution.spans import BorrowedKind, BorrowedSpan
 from oldfriend.turn.intent import PUNCTUATION_FOLDING
 
 MAX_ANSWER_WORDS: Final = 12
@@ -31,6 +32,8 @@ MAX_ANSWER_CHARS: Final = 30
 """Words, or characters, of an answer in quotation marks that may be the speaker's own."""
 PARAGRAPH_BREAK: Final = "\n\n"
 SENTENCE_ENDS: Final = "\n.!?。！？"
+LETTER_KINDS: Final[frozenset[BorrowedKind]] = frozenset({"quoted", "pasted", "logged", "letter"})
+"""What somebody wrote or said to somebody."""
 ROLEPLAY_LOOKBACK: Final = 8
 """Preceding messages that may have opened the role play that a message belongs to."""
 CACHE_SIZE: Final = 512
@@ -48,8 +51,30 @@ def check_quoted_text(claim: Claim, span: QuoteSpan, view: SegmentView) -> Rejec
     if not borrowed_spans or is_quoted_answer(span.message, borrowed_spans, view):
         return None
     own_text = blank_spans(span.message.text, borrowed_spans)
+    if is_news_of_known(claim, borrowed_spans, own_text, view):
+        return None
     rejections = (_check_stretch(claim, span, each, own_text) for each in borrowed_spans)
     return next((rejection for rejection in rejections if rejection is not None), None)
+
+
+def is_news_of_known(
+    claim: Claim, stretches: Iterable[BorrowedSpan], own_text: str, view: SegmentView
+) -> bool:
+    """Return whether the person passes on news of others, of whom one is known or spoken of.
+
+    They say so in words of their own; what nobody wrote to anybody, such as logs, is no news.
+    """
+    if claim.subject != "other" or not KINDS_BY_NAME[claim.kind].may_rest_on_others:
+        return False
+    if any(each.kind not in LETTER_KINDS for each in stretches) or not own_text.strip():
+        return False
+    own_texts = [own_text, *(each.text for each in view.all_messages if each.trust == "person")]
+    told = [each for each in claim.names if each]
+    return any(
+        name.casefold() in view.names
+        or any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for text in own_texts)
+        for name in told
+    )
 
 
 def _check_stretch(

@@ -101,7 +101,8 @@ def check_value(case: ValidationCase) -> RejectionReason | None:
     if value.islower() and all(is_stop_word(word, language) for word in tokenize(value)):
         return "unfit value"
     if is_amount(value, case) and (claim.key != "budget" or not has_budget_mention(case)):
-        return None if claim.key.rpartition(":")[2] in NUMERIC_KEYS else "measurement"
+        is_told = claim.key.rpartition(":")[2] in NUMERIC_KEYS or is_figure_of_something(case)
+        return None if is_told else "measurement"
     is_figure = MONEY.match(value) or NUMBER.fullmatch(value) or is_count(value)
     key = claim.key.rpartition(":")[2]
     is_date = key.endswith("birthday") or key in {"timezone", "home_timezone"}
@@ -113,7 +114,8 @@ def check_value(case: ValidationCase) -> RejectionReason | None:
 def is_figure_of_something(case: ValidationCase) -> bool:
     """Return whether a claim's figure stands in the cited messages, and its text says what of.
 
-    One more word says so of a figure in digits ("rent"), two of one in words ("keeps seven").
+    One more word says so of a figure in digits ("rent"), two of one in words ("keeps seven") or
+    with a unit ("the car did 90,000 km").
     """
     language, value = get_claim_language(case), case.claim.value
     figures = {*extract_numbers(value, language)}
@@ -121,9 +123,12 @@ def is_figure_of_something(case: ValidationCase) -> bool:
     others = [
         each
         for each in extract_terms(case.claim.text, language)
-        if not each.word.isdecimal() and not parse_number_word(each.word, language)
+        if not each.word.isdecimal()
+        and not parse_number_word(each.word, language)
+        and not case.cue_words.unit.fullmatch(each.word)
+        and not case.cue_words.large_number.fullmatch(each.word)
     ]
-    is_told = len(others) > is_count(value)
+    is_told = len(others) > (is_count(value) or is_amount(value, case))
     return is_told and figures <= {*extract_numbers(cited, language)}
 
 

@@ -46,6 +46,7 @@ from oldfriend.llm.model import (
     ToolResult,
     clamp_token_count,
     keep_unreadable,
+    move_changing,
 )
 from oldfriend.llm.providers import ModelConfig, is_free
 
@@ -100,7 +101,7 @@ class OllamaModel:
     ) -> Completion:
         """Send one request, streamed if `on_text` is given."""
         abilities = await self._load_abilities()
-        body = build_body(self.config.name, request, abilities)
+        body = build_body(self.config.name, move_changing(request), abilities)
         self._context = max(self._context, choose_context(estimate_needed_tokens(body)))
         while True:
             try:

@@ -52,7 +52,13 @@ from oldfriend.llm.adapters.pydantic_ai_mapping import (
     parse_response,
     to_model_messages,
 )
-from oldfriend.llm.model import Completion, CompletionRequest, PromptTurn, TextCallback
+from oldfriend.llm.model import (
+    Completion,
+    CompletionRequest,
+    PromptTurn,
+    TextCallback,
+    move_changing,
+)
 from oldfriend.llm.providers import LOCAL_PROVIDERS, ApiKind, ModelConfig, is_local_address
 
 if TYPE_CHECKING:
@@ -237,6 +243,7 @@ class PydanticAiModel:
     async def _complete(
         self, request: CompletionRequest, on_text: TextCallback | None
     ) -> Completion:
+        request = move_changing(request)
         if on_text is None:
             response = await self._request(request)
         else:

@@ -35,6 +35,9 @@ LETTERS_OF_PART: Final = 4
 LONGEST_PART: Final = 40
 LONG: Final = 4
 LONG_WIDE: Final = 6
+LIST_MARK: Final = re.compile(r",\s*|[.!?]")
+MIN_LISTED: Final = 3
+"""Items that make a list."""
 SHORT: Final = 5
 SHORT_WIDE: Final = 6
 """Words (SHORT) or wide characters of an introduction such as "As Greta said"."""
@@ -95,6 +98,8 @@ def _kind_introduced(
     if _ends_with_statement(before, cues[0]):
         return None
     kind = next((kind for each in cues if (kind := _kind_told(before, each)) is not None), None)
+    if kind == "logged" and _is_enumeration(behind, cues[0]):
+        return None
     if kind is not None:
         return kind
     plain = before.strip()
@@ -136,6 +141,8 @@ def _is_foreign(before: str, behind: str, cues: Sequence[AttributionCues]) -> bo
     turns = any(cue.otherwise.search(before) or cue.label.match(plain) for cue in cues)
     if first.subject.search(before) or turns:
         return False
+    if first.you.search(before) and not is_named:
+        return False  # it is said to the companion: "before you suggest any: I …"
     before = _drop_company(before, first)
     if _begins_with_oneself(behind, first):
         return first.kin.search(before) is not None or (
@@ -194,6 +201,21 @@ def _ends_with(text: str, pattern: re.Pattern[str], cues: AttributionCues) -> bo
     return cues.is_unspaced or (
         cues.subject.search(rest) is None and len(rest.split()) <= FEW_WORDS
     )
+
+
+def _is_enumeration(text: str, cues: AttributionCues) -> bool:
+    """Tell whether a text lists somebody or something: "a kid, a dog and an old sailor"."""
+    if cues.is_unspaced or cues.subject.search(text):
+        return False
+    items = [each.split() for each in LIST_MARK.split(text)]
+    led = [each for each in items if each and is_led_by_article(each, cues)]
+    return len(led) >= MIN_LISTED and led[0] is items[0]
+
+
+def is_led_by_article(words: Sequence[str], cues: AttributionCues) -> bool:
+    """Tell whether an item of a list begins with an article, at most behind an "and"."""
+    first = words[1:2] if cues.and_.fullmatch(words[0]) else words[:1]
+    return bool(first) and cues.article.fullmatch(first[0]) is not None
 
 
 def is_pointing_to_text(text: str, cues: AttributionCues) -> bool:

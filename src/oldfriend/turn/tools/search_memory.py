@@ -14,7 +14,7 @@ from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import ToolDefinition
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.memory_context import estimate_line_tokens
-from oldfriend.turn.prompt_labels import label_item, sanitize
+from oldfriend.turn.prompt_labels import frame_records, label_item, sanitize
 from oldfriend.turn.prompt_ranking import select_candidates, select_fitting_items
 from oldfriend.turn.retrieval import (
     READ_ERRORS,
@@ -47,7 +47,7 @@ RESULT_LINES: Final[Mapping[str, Mapping[str, str]]] = {
 
 def get_search_prompt() -> Prompt:
     """Return what a model is told about searching."""
-    return get_prompt("search_memory/1")
+    return get_prompt("search_memory/2")
 
 
 def build_search_tool(context: ToolContext) -> BoundTool:
@@ -128,7 +128,9 @@ class MemorySearch:
         more = found.message_count - (listed - new_messages) - len(messages)
         parts = [] if found.is_sure else [prompt.render("unsure")]
         for title, items in (("beliefs", beliefs), ("messages", messages)):
-            parts += [prompt.render(title), *map(self._label, items)] if items else []
+            if items:
+                lines = [*map(self._label, items)]
+                parts.append(frame_records(self.context.prompt, prompt.render(title), lines))
         if is_new_only:
             parts.append(prompt.render("above"))
         if more > 0:
@@ -142,7 +144,9 @@ class MemorySearch:
         candidates = select_candidates(items)
         costs = [estimate_line_tokens(self._label(each)) for each in candidates]
         beliefs, messages, *remarks = (
-            estimate_line_tokens(self.prompt.render(part, **values))
+            estimate_line_tokens(
+                frame_records(self.context.prompt, self.prompt.render(part, **values), ())
+            )
             for part, values in RESULT_LINES.items()
         )
         return select_fitting_items(candidates, costs, budget - sum(remarks), (beliefs, messages))
