@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "oldfriend"
 PLACES = re.findall(
-    r"`([\w/]+(?:\.py|/)(?::\w+)?)`", (ROOT / "docs" / "where.md").read_text("utf-8")
+    r"`([\w/]+(?:\.py|\.js|/)(?::\w+)?)`", (ROOT / "docs" / "where.md").read_text("utf-8")
 )
 
 
