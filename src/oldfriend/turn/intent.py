@@ -35,6 +35,7 @@ Intent = Literal[
     "greeting",
     "thanks",
     "farewell",
+    "evening",
     "assent",
     "how_are_you",
     "remember",
@@ -87,6 +88,9 @@ SENTENCE_PATTERN = re.compile(
     "[^.!?\u3002\uff0e\uff01\uff1f\\n\u2026]+[.!?\u3002\uff0e\uff01\uff1f\u2026\"')\u201d]*"
 )
 CLAUSE_END = re.compile("[,:;]")
+PHRASE_END = re.compile("[,;.!\u3002\uff0c\u3001\n]")
+MAX_PLEASANTRIES = 4
+"""Phrases of a message that does no more than greet, thank and take leave."""
 EDGE_PUNCTUATION = " .,!?:;~\u3002\uff0c\uff01\uff1f\u2026\xbf\xa1\"'()\u201c\u201d-\u2013\u2014"
 
 
@@ -153,7 +157,14 @@ class Perception:
     @property
     def is_small_talk(self) -> bool:
         """Tell whether nothing in it could be about anything remembered."""
-        return self.intent in {"greeting", "thanks", "farewell", "assent", "how_are_you"}
+        return self.intent in {
+            "greeting",
+            "thanks",
+            "farewell",
+            "evening",
+            "assent",
+            "how_are_you",
+        }
 
 
 @text_lru_cache(CACHE_SIZE)
@@ -262,15 +273,9 @@ def match_intent(
 ) -> tuple[Intent | None, str | None]:
     """Return the intent that matches the whole message, and the note in it."""
     patterns = book.patterns
-    whole: list[tuple[Intent, frozenset[str]]] = [
-        ("greeting", patterns.greeting),
-        ("thanks", patterns.thanks),
-        ("farewell", patterns.farewell),
-        ("assent", patterns.assent),
-    ]
-    for intent, phrases in whole:
-        if normalized in phrases:
-            return intent, None
+    pleasantry = find_pleasantry(normalized, patterns)
+    if pleasantry is not None:
+        return pleasantry, None
     if found := find_note_text(text, folded, book):
         return "remember", found
     asked: list[tuple[Intent, re.Pattern[str]]] = [
@@ -287,7 +292,35 @@ def match_intent(
     matched = next((intent for intent, pattern in asked if pattern.search(normalized)), None)
     if matched is None and is_asking_if_human(normalized, folded, book):
         return "about_you", None
+    if matched is None:
+        return find_pleasantries(normalized, patterns), None
     return (None if matched == "correct" and is_question(folded, book) else matched), None
+
+
+def find_pleasantry(phrase: str, patterns: PhrasePatterns) -> Intent | None:
+    """Return what a phrase does that only greets, thanks, assents or takes leave.
+
+    A phrase for arriving and for leaving is an evening's.
+    """
+    whole: list[tuple[Intent, frozenset[str]]] = [
+        ("evening", patterns.greeting & patterns.farewell),
+        ("greeting", patterns.greeting),
+        ("thanks", patterns.thanks),
+        ("farewell", patterns.farewell),
+        ("assent", patterns.assent),
+    ]
+    return next((intent for intent, phrases in whole if phrase in phrases), None)
+
+
+def find_pleasantries(normalized: str, patterns: PhrasePatterns) -> Intent | None:
+    """Return what a message of several such phrases does: take leave, or what the last one does."""
+    parts = [each.strip(EDGE_PUNCTUATION) for each in PHRASE_END.split(normalized)]
+    phrases = [each for each in parts if each]
+    found = [find_pleasantry(each, patterns) for each in phrases[:MAX_PLEASANTRIES]]
+    if not found or None in found or len(phrases) > MAX_PLEASANTRIES:
+        return None
+    ending: tuple[Intent, ...] = ("farewell", "evening")
+    return next((intent for intent in ending if intent in found), found[-1])
 
 
 def is_asking_if_human(normalized: str, folded: str, book: LocalePhrases) -> bool:
