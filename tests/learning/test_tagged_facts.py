@@ -9,7 +9,7 @@ from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.memories import QUOTE_KEY
 from oldfriend.domain.messages import Message
 from oldfriend.learning.extraction import Claim, Extraction, Quote
-from oldfriend.learning.rule_extraction.rule_extractor import RULES_AUTHOR
+from oldfriend.learning.rule_extraction.rule_extractor import RULES_AUTHOR, extract_with_rules
 from oldfriend.learning.tagged_facts import (
     MAX_CHARS,
     MIN_CONTEXT_SCORE,
@@ -93,6 +93,25 @@ def test_what_rules_have_read_is_not_said_again() -> None:
     read = replace(EMPTY, claims=(Claim(kind="fact", text="Drives the 66", quotes=(quote,)),))
 
     assert add_tagged_facts(read, inputs, FakeTagger()) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("My sister Clara lives in Porto and works as a nurse.", True),
+        ("I live in Porto and work as a nurse.", True),
+        ("I live in Porto.", False),
+        ("My sister Ana and I live in Porto.", False),
+    ],
+)
+def test_what_rules_leave_unread_behind_an_and_is_quoted(text: str, more: bool) -> None:
+    """Else half of what was told would be lost."""
+    inputs = material_of(message(text))
+    read = extract_with_rules(inputs)
+    found = add_tagged_facts(read, inputs, FakeTagger()).claims
+
+    assert read.claims
+    assert [each.value for each in found if each.key == QUOTE_KEY] == [text] * more
 
 
 def test_what_rules_read_elsewhere_in_the_message_silences_nothing() -> None:

@@ -20,7 +20,7 @@ from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.segment_view import build_segment_view
 from oldfriend.learning.validation.speech_acts import check_speech_act
 from oldfriend.learning.validation.summary_checks import has_named_source
-from oldfriend.llm.adapters.local_networks import LocalFactTagger
+from oldfriend.runtime.wiring import build_fact_tagger
 from oldfriend.turn.intent import split_sentences
 from oldfriend_evals.poison.cases import (
     SETS,
@@ -58,7 +58,7 @@ def find_stored_offline(cases: Iterable[PoisonCase], *, is_shown: bool) -> Itera
     Either what is wrong, or (``is_shown``) quotes of the person that themselves deny the poison or
     tell whose it is.
     """
-    tagger = LocalFactTagger()
+    tagger = build_fact_tagger()
     for case in cases:
         read = read_locally(case.material, tagger)
         passed = validate_extraction(read, case.material).extraction

@@ -17,7 +17,7 @@ from oldfriend.learning.batch_reading import group_into_batches
 from oldfriend.learning.extraction import RULES_AUTHOR_PREFIX
 from oldfriend.learning.learning_scheduler import is_extracted_by_rules
 from oldfriend.learning.reading_jobs import enqueue_consolidations, list_planned_readings
-from oldfriend.memory.segments import Segment, list_segments
+from oldfriend.memory.segments import Segment, count_read_messages, list_segments
 
 OVERHEAD_TOKENS: Final = 4_300
 """Tokens of the instructions, the schema and the known beliefs, per call."""
@@ -62,18 +62,9 @@ async def plan_reextraction(db: Database, settings: Settings, person: PersonId) 
 
 async def count_unlearned_messages(tx: Transaction, person: PersonId) -> int:
     """Count the person's messages in languages that only a model reads, and that none has read."""
-    learned = {f"learned{number}": code for number, code in enumerate(list_tagged_languages())}
-    row = await tx.row(
-        f"""SELECT count(*) FROM segment g JOIN message m ON m.session = g.session
-             AND m.seq BETWEEN g.first_seq AND g.last_seq
-           WHERE g.person = :person AND m.person = :person AND g.author LIKE :rules
-           AND m.role = 'person' AND m.replaced_at IS NULL
-           AND m.language NOT IN ({", ".join(f":{name}" for name in learned)})""",
-        person=person,
-        rules=f"{RULES_AUTHOR_PREFIX}%",
-        **learned,
+    return await count_read_messages(
+        tx, person, by=RULES_AUTHOR_PREFIX, not_in=list_tagged_languages()
     )
-    return 0 if row is None else int(row[0])
 
 
 def format_unlearned_messages(person: Person, count: int) -> LocalizedText:

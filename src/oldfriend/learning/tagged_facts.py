@@ -6,7 +6,7 @@ Only for reading without a model. What rules have read from the same words is no
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
@@ -18,6 +18,8 @@ from oldfriend.learning.doubt import find_quoted_part, is_doubtful
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.learning.quote_confidence import estimate_confidence, is_believed
 from oldfriend.llm.reading import FactTagger, TaggedClause
+from oldfriend.search import extract_link_terms
+from oldfriend.turn.attribution.cues import load_cues_for
 from oldfriend.turn.injection_detection import detect_injection
 
 TAGGER_AUTHOR: Final = "tagger/1"
@@ -30,6 +32,8 @@ MAX_GAP: Final = 1
 """Clauses with a lower score that a passage may span."""
 MIN_COMMAND: Final = 0.3
 """Probability of an order; one that is kept would steer the companion whenever it is recalled."""
+MIN_UNREAD: Final = 2
+"""Content words behind an "and" that say something of their own."""
 MAX_CHARS: Final = 240
 """Characters of a passage; a longer one is no single fact."""
 
@@ -177,14 +181,34 @@ def load_ended_patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]
 
 
 def is_read_by_rules(message: Message, clause: TaggedClause, claims: Iterable[Claim]) -> bool:
-    """Tell whether a claim rests on words of the clause, or has its value from it."""
+    """Tell whether claims rest on words of the clause, or have their value from it.
+
+    They leave something unread that says more behind an "and".
+    """
     words = message.text[clause.start : clause.end]
-    return any(
-        quote.message == message.id
+    read = [
+        claim
+        for claim in claims
+        for quote in claim.quotes
+        if quote.message == message.id
         and (
             quote.text in words
             or (bool(claim.value) and claim.value.casefold() in words.casefold())
         )
-        for claim in claims
-        for quote in claim.quotes
+    ]
+    told = extract_link_terms(
+        " ".join(f"{each.text} {each.value}" for each in read), message.language
     )
+    return bool(read) and not any(
+        len(terms) >= MIN_UNREAD and told.isdisjoint(terms)
+        for terms in map(
+            partial(extract_link_terms, language=message.language), split_at_and(words, message)
+        )
+    )
+
+
+def split_at_and(words: str, message: Message) -> list[str]:
+    """Return the parts of a clause that an "and" joins; none if there is none."""
+    cues = load_cues_for(message.text, message.language)[:1]
+    parts = [part for each in cues for part in each.and_.split(words.lower())]
+    return parts if len(parts) > 1 else []
