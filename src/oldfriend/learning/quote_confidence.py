@@ -47,4 +47,4 @@ def to_logit(probability: float) -> float:
 def to_probability(logit: float) -> float:
     """Return the probability of a logit, such that `to_logit` returns it again."""
     share = 1 / (1 + math.exp(-logit))
-    return share * (1 + 2 * _TINY) - _TINY
+    return min(max(share * (1 + 2 * _TINY) - _TINY, 0.0), 1.0)

@@ -1,0 +1,37 @@
+"""What was told before is not quoted again; what is new is believed where the tagger is sure."""
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.inbound.accept import ChatContext
+from oldfriend.learning.quote_confidence import (
+    adjust_for_novelty,
+    estimate_confidence,
+    is_believed,
+)
+from tests.beliefs.life import believed, tell
+
+
+@pytest.fixture
+def engine() -> str:
+    """One is enough: nothing here asks the database anything of its own."""
+    return "sqlite"
+
+
+def test_a_quote_is_believed_by_how_sure_the_tagger_is_and_how_new_it_is() -> None:
+    """The second clause counts, too, and a lone one has to be sure."""
+    assert is_believed(estimate_confidence([0.7]))
+    assert not is_believed(estimate_confidence([0.6]))
+    assert is_believed(estimate_confidence([0.6, 0.3]))
+    assert not is_believed(adjust_for_novelty(estimate_confidence([0.7]), 0.5))
+    assert adjust_for_novelty(0.9, 1) == pytest.approx(0.9)
+    assert 0 <= estimate_confidence([0.0]) < estimate_confidence([1.0, 1.0]) <= 1
+
+
+async def test_what_was_told_before_is_not_quoted_twice(app: AppContext, line: ChatContext) -> None:
+    """However it is written."""
+    first = "my son sam starts school in september"
+    await tell(app, line, [first, "so my son sam starts school in september!!"])
+
+    texts = [str(each.content.text) for each in await believed(app, line)]
+    assert [text for text in texts if "sam starts" in text] == [f"Says: “{first}”"]
