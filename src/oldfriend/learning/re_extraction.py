@@ -17,7 +17,8 @@ from oldfriend.learning.batch_reading import group_into_batches
 from oldfriend.learning.extraction import RULES_AUTHOR_PREFIX
 from oldfriend.learning.learning_scheduler import is_extracted_by_rules
 from oldfriend.learning.reading_jobs import enqueue_consolidations, list_planned_readings
-from oldfriend.memory.segments import Segment, count_read_messages, list_segments
+from oldfriend.memory.read_messages import count_read_messages
+from oldfriend.memory.segments import Segment, list_segments
 
 OVERHEAD_TOKENS: Final = 4_300
 """Tokens of the instructions, the schema and the known beliefs, per call."""
