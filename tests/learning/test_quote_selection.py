@@ -31,7 +31,7 @@ def test_a_quote_is_believed_by_how_sure_the_tagger_is_and_how_new_it_is() -> No
 async def test_what_was_told_before_is_not_quoted_twice(app: AppContext, line: ChatContext) -> None:
     """However it is written."""
     first = "my son sam starts school in september"
-    await tell(app, line, [first, "so my son sam starts school in september!!"])
+    await tell(app, line, [first, "my son sam starts school in september!!"])
 
     texts = [str(each.content.text) for each in await believed(app, line)]
     assert [text for text in texts if "sam starts" in text] == [f"Says: “{first}”"]

@@ -26,6 +26,7 @@ from oldfriend.learning.extraction import (
     ExtractionInput,
     Quote,
 )
+from oldfriend.learning.follow_up_quotes import add_follow_up_quotes
 from oldfriend.learning.quote_selection import select_quotes
 from oldfriend.learning.resolution import Resolution, ResolutionState, resolve_extraction
 from oldfriend.learning.rule_extraction.ended_states import build_termination
@@ -215,6 +216,7 @@ async def resolve_and_write(
     if not extraction.is_by_model:
         async with deps.db.begin_read() as tx:
             extraction = await select_quotes(tx, deps.index_cache, context, extraction)
+            extraction = await add_follow_up_quotes(tx, deps.index_cache, context, extraction)
     checked = await asyncio.to_thread(
         validate_extraction,
         extraction,

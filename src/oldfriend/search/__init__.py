@@ -7,7 +7,12 @@ from oldfriend.search.belief_results import EMPTY_BELIEF_RESULT, BeliefSearchRes
 from oldfriend.search.belief_search import BeliefIndex
 from oldfriend.search.document_terms import encode_document_terms, is_current_encoding
 from oldfriend.search.entity_graph import EntityGraph, ReachedRelation
-from oldfriend.search.later_links import LaterLink, extract_link_terms, list_later_links
+from oldfriend.search.later_links import (
+    LaterLink,
+    extract_link_terms,
+    list_earlier_links,
+    list_later_links,
+)
 from oldfriend.search.message_search import list_rerank_seqs, search
 from oldfriend.search.name_index import list_named_entities
 from oldfriend.search.near_duplicates import list_older_duplicates
@@ -55,6 +60,7 @@ __all__ = [
     "encode_vectors",
     "extract_link_terms",
     "is_current_encoding",
+    "list_earlier_links",
     "list_later_links",
     "list_named_entities",
     "list_older_duplicates",

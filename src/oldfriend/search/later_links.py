@@ -81,6 +81,25 @@ def list_later_links(
     ]
 
 
+def list_earlier_links(
+    index: PersonIndex, seq: int, terms: Collection[int], *, limit: int
+) -> list[int]:
+    """List the messages before another that it is likeliest to change, and those just before it.
+
+    A first choice by what is the same in both directions; `list_later_links` weighs each.
+    """
+    position = np.flatnonzero(index.build_mask([seq]))
+    if not len(position):
+        return []
+    columns, own = index.columns, int(position[0])
+    is_earlier = (columns.seq < seq) & ~columns.is_companion & (columns.length > 0)
+    earlier = np.flatnonzero(is_earlier)
+    logits = compute_logits(compute_link_features(index, own, terms))[earlier]
+    best = np.argsort(-logits, kind="stable")[:limit]
+    found: list[int] = columns.seq[np.union1d(earlier[best], earlier[-MAX_NEXT:])].tolist()
+    return found
+
+
 def extract_link_terms(text: str, language: str) -> frozenset[int]:
     """Return the stems of a text's content words; in unspaced scripts each character counts."""
     return frozenset(

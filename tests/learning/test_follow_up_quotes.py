@@ -1,0 +1,89 @@
+"""What may change a quoted fact is quoted as well, and nothing else is."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.memories import Memory
+from oldfriend.inbound.accept import ChatContext
+from oldfriend.learning.follow_up_quotes import MAX_COMPARED, is_telling, select_follow_ups
+from oldfriend.search import IndexRow, PersonIndex, encode_document_terms
+from tests.beliefs.life import believed, tell
+from tests.learning.talking import said
+
+OLD = "i play the cello in the town orchestra"
+CHATTER = ("the bus was late", "what a lovely soup", "it rained again")
+
+
+@pytest.fixture
+def engine() -> str:
+    """One is enough: nothing here asks the database anything of its own."""
+    return "sqlite"
+
+
+@pytest.fixture(autouse=True)
+def link_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take links by words alone, which are weaker than those with vectors."""
+    monkeypatch.setattr("oldfriend.learning.follow_up_quotes.MIN_LOGIT", -1.0)
+
+
+def select(texts: Sequence[str], quoted: Sequence[int]) -> list[str]:
+    """What is quoted of messages beside some that are quoted, by their place."""
+    messages = [said(number, text) for number, text in enumerate(texts)]
+    rows = [
+        IndexRow(
+            seq=each.seq,
+            chat=each.chat,
+            session=each.session,
+            said_at=each.at,
+            speaker=each.speaker,
+            role=each.role,
+            language=each.language,
+            imprint=encode_document_terms(each.text, language=each.language),
+        )
+        for each in messages
+    ]
+    earlier = {each.id: messages[max(0, each.seq - MAX_COMPARED) : each.seq] for each in messages}
+    ids = [MessageId(f"id-{each}") for each in quoted]
+    told = [each for each in messages if each.id not in ids]
+    return [each.text for each in select_follow_ups(PersonIndex.build(rows), told, earlier, ids)]
+
+
+@pytest.mark.parametrize(
+    "newer", ["sold the cello and left the town orchestra", "wait no its the viola"]
+)
+def test_what_tells_more_of_a_quote_is_quoted(newer: str) -> None:
+    """By shared words, or as a correction soon after."""
+    assert select([OLD, CHATTER[0], newer, *CHATTER[1:]], [0]) == [newer]
+
+
+def test_what_tells_of_something_else_is_not_quoted() -> None:
+    """Nor what tells more of what is no fact."""
+    assert not select([OLD, *CHATTER], [0])
+    assert not select([CHATTER[0], OLD, "the bus was late again, the bus is always late"], [1])
+
+
+def test_more_of_what_was_selected_is_quoted_too() -> None:
+    """A matter that changes twice."""
+    changes = [
+        "sold the cello and left the town orchestra",
+        "the town orchestra took me back, with a new cello",
+    ]
+    assert select([OLD, CHATTER[0], changes[0], CHATTER[1], changes[1]], [0]) == changes
+
+
+@pytest.mark.parametrize("text", ["do i still play the cello?", "cello " * 60])
+def test_a_question_and_a_long_story_are_not_quoted(text: str) -> None:
+    """One tells nothing; the other is no single fact."""
+    assert not is_telling(said(1, text))
+
+
+async def test_the_newer_quote_is_believed(app: AppContext, line: ChatContext) -> None:
+    """Read in one go with the older one."""
+    newer = "so the gym on tuesdays with ash is off, sundays now"
+    await tell(app, line, ["i go to the gym on tuesdays and fridays with ash", *CHATTER, newer])
+    facts = [each.content for each in await believed(app, line)]
+
+    assert any(newer in each.text for each in facts if isinstance(each, Memory))
