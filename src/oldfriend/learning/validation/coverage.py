@@ -42,6 +42,7 @@ MAX_SLIGHT_TERMS: Final = 4
 MIN_VALUE_COVERAGE: Final = 0.5
 MIN_TEXT_COVERAGE: Final = 0.33
 MIN_SHORT_TEXT_COVERAGE: Final = 0.5
+MIN_TEXT_COVERAGE_WITHOUT_VALUE: Final = 0.66
 SHORT_TEXT_TERMS: Final = 2
 """Share of a value, of a text, and of a short text that must have been said."""
 ADDITIVE_EFFECTS: Final = frozenset({"reinforces", "fulfils"})
@@ -125,9 +126,11 @@ def _check_coverage_ratio(
     )
     if value and value_matches >= MIN_VALUE_COVERAGE * len(value):
         return None
-    min_share = (
-        MIN_SHORT_TEXT_COVERAGE if len(text) <= SHORT_TEXT_TERMS or value else MIN_TEXT_COVERAGE
-    )
+    min_share = MIN_TEXT_COVERAGE
+    if value and not find_shared_terms(value, nearby, language):
+        min_share = MIN_TEXT_COVERAGE_WITHOUT_VALUE
+    elif len(text) <= SHORT_TEXT_TERMS or value:
+        min_share = MIN_SHORT_TEXT_COVERAGE
     is_covered = text_matches > 0 and len(
         find_shared_terms(text, nearby, language)
     ) >= min_share * len(text)
