@@ -38,6 +38,8 @@ from oldfriend.turn.attribution.spans import find_sentences
 
 MIN_CLOSE_SHARE: Final = 0.67
 """Share of a claim's words that a clause has which alone decides whether they are denied."""
+MIN_CLAUSE_TERMS: Final = 2
+"""Words of a claim of which a clause may have all: "Raisins, I hate them." has them in two."""
 KIN: Final = "kin"
 """The axis of relatives, whose roles are compared one by one."""
 WAY: Final = "way"
@@ -130,6 +132,8 @@ def _list_closest_clauses(
         for each in extract_terms(case.claim.text, language)
         if not _is_denied(each.word, language)
     ]
+    if len(terms) < MIN_CLAUSE_TERMS:
+        return [], False
     found: list[tuple[int, str]] = []
     for text in texts:
         for cues in load_cues_for(text, _detect(text, case))[:1]:
