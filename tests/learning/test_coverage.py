@@ -13,7 +13,10 @@ from tests.learning.talking import claim, quote, talk
         (("I drove past the clinic in Tartu today.", "I made leek soup."), False),
         (("The new clinic in Tartu is huge.", "I baked bread."), False),
         (("I start at the clinic in Tartu.", "Signed it!"), True),
-        (("I start at the clinic in Tartu.", "companion: Will you stay?", "Signed it today."), True),
+        (
+            ("I start at the clinic in Tartu.", "companion: Will you stay?", "Signed it today."),
+            True,
+        ),
     ],
 )
 def test_few_words_lend_their_quote_to_no_other_matter(
