@@ -119,6 +119,24 @@ def test_a_change_is_not_believed_of_words_that_deny_it() -> None:
     assert checked.rejected == {"opposite": 1}
 
 
+@pytest.mark.parametrize(
+    ("said", "summary", "is_kept"),
+    [
+        ("My dog is called Rex.", "Nora has no dog called Rex.", False),
+        ("I love my job.", "Nora hates her job.", False),
+        ("I have three dogs.", "Nora has two dogs.", False),
+        ("My sister is a nurse.", "Nora's brother is a nurse.", False),
+        ("I don't eat meat.", "Nora eats no meat.", True),
+        ("My dog is called Rex.", "Nora's dog is called Rex.", True),
+    ],
+)
+def test_a_summary_does_not_say_the_opposite(said: str, summary: str, *, is_kept: bool) -> None:
+    """Its sentences rest on words that say so, like claims."""
+    read = Extraction(author="model/1", summary=summary)
+
+    assert bool(validate_extraction(read, talk(said)).extraction.summary) == is_kept
+
+
 def told(kind: MemoryKind, key: str, value: str, text: str, said: str) -> Claim:
     """What a careless reader makes of a message."""
     impact = 3 if kind == "event" else 0

@@ -53,20 +53,36 @@ def check_polarity(case: ValidationCase) -> RejectionReason | None:
     claim = case.claim
     if claim.effect in ADDITIVE_EFFECTS or claim.denied_value or claim.subject == "companion":
         return None
-    language = get_claim_language(case)
-    texts = [*_iter_sources(case)]
-    if (
+    language, texts = get_claim_language(case), [*_iter_sources(case)]
+    is_reversed = (
         _is_denial_added(case, texts, language)
         or _is_denial_dropped(case, texts, language)
-        or _has_swapped_relative(case, texts, language)
-        or _has_swapped_names(case, texts, language)
-    ):
-        return "opposite"
-    claimed = extract_critical_tokens(claim.text, language)
+        or _is_part_swapped(case, texts, language)
+    )
+    return "opposite" if is_reversed else None
+
+
+def is_plainly_reversed(case: ValidationCase) -> bool:
+    """Return whether a free retelling denies the very words of its sources, or swaps a part."""
+    language, texts = get_claim_language(case), [*_iter_sources(case)]
+    _, are_whole = _list_closest_clauses(case, texts, language)
+    is_liking = LIKING in extract_critical_tokens(case.claim.text, language).polarities
+    may_be_denied = are_whole or is_liking
+    return (may_be_denied and _is_denial_added(case, texts, language)) or _is_part_swapped(
+        case, texts, language
+    )
+
+
+def _is_part_swapped(case: ValidationCase, texts: Sequence[str], language: str) -> bool:
+    """Return whether a claim has another relative, name, side of an axis or number in a place."""
+    claimed = extract_critical_tokens(case.claim.text, language)
     said = [extract_critical_tokens(each, _detect(each, case)) for each in texts]
-    if _is_on_other_side(claimed, said) or _is_number_swapped(case, claimed, said):
-        return "opposite"
-    return None
+    return (
+        _has_swapped_relative(case, texts, language)
+        or _has_swapped_names(case, texts, language)
+        or _is_on_other_side(claimed, said)
+        or _is_number_swapped(case, claimed, said)
+    )
 
 
 def _iter_sources(case: ValidationCase) -> Iterator[str]:
@@ -125,12 +141,13 @@ def _list_closest_clauses(
 ) -> tuple[list[str], bool]:
     """Return the clauses with most words of a claim, if with enough; and whether with all of them.
 
-    The words that deny do not count.
+    Neither the words that deny nor the person's name count, who says "I".
     """
+    own = {each.word for each in extract_terms(case.view.inputs.person.name, language)}
     terms = [
         each
         for each in extract_terms(case.claim.text, language)
-        if not _is_denied(each.word, language)
+        if each.word not in own and not _is_denied(each.word, language)
     ]
     if len(terms) < MIN_CLAUSE_TERMS:
         return [], False
