@@ -26,16 +26,14 @@ MessageInput = Mapping[str, Any] | object
 SPOKEN_ROLES: dict[str, Role] = {"person": "person", "companion": "companion", "other": "other"}
 
 
-def parse_message_inputs(
-    messages: object, person: Person, *, now: Micros
-) -> list[ImportedMessage]:
+def parse_message_inputs(messages: object, person: Person, *, now: Micros) -> list[ImportedMessage]:
     """Parse given messages; where none has a role, an assistant among two speakers is inferred.
 
     Raises InvalidInput, naming the message by its number.
     """
     if not isinstance(messages, Iterable) or isinstance(messages, str | bytes | Mapping):
         raise InvalidInput(
-            f"Messages are given as a list, not as {type(messages).__name__}. Put one in a list, too."
+            f"Give messages as a list, not as {type(messages).__name__}. Put one in a list, too."
         )
     given = list(messages)
     has_roles = any(find_field(each, "role") is not None for each in given)
