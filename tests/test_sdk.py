@@ -1,6 +1,7 @@
 """Another program keeps and finds words with `from oldfriend import Memory`, awaited or not."""
 
 import asyncio
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -260,6 +261,7 @@ WRONG = [
     {"text": "x", "id": 1.5},
     {"text": "x", "session": True},
     {"text": "x", "speaker": b"Tom"},
+    {"text": "x", "speaker": "x" * 100_000},
     {"text": "x", "at": 1714750200},
     {"text": "x", "at": "soon"},
     {"text": "x", "at": "0001-01-01T00:00+14:00"},
@@ -396,6 +398,32 @@ def test_a_memory_not_yet_open_has_no_more_than_others(url: str) -> None:
     for _ in range(2):
         with pytest.raises(InvalidInput, match="cannot be a name"), opening:
             pass
+
+
+@pytest.mark.parametrize("wrong", [None, 7, "words", {"text": "words"}])
+def test_what_is_no_list_of_messages_is_refused(memory: MemorySync, wrong: Any) -> None:
+    """It is said what to give."""
+    with pytest.raises(InvalidInput, match="list"):
+        memory.add(wrong)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, None, "3", True])
+def test_what_is_no_number_is_refused(memory: MemorySync, wrong: Any) -> None:
+    """As a limit, and as a budget."""
+    for use in (
+        lambda: memory.recall("cat", limit=wrong),
+        lambda: memory.messages(limit=wrong),
+        lambda: memory.context("cat", budget=wrong),
+    ):
+        with pytest.raises(InvalidInput, match="whole number"):
+            use()
+
+
+def test_a_question_that_is_no_text_is_refused(memory: MemorySync) -> None:
+    """By what it is."""
+    for use in (memory.recall, memory.context):
+        with pytest.raises(InvalidInput, match="query"):
+            use(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("limit", [0, -1])

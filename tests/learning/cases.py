@@ -381,6 +381,11 @@ BAD: list[tuple[RejectionReason, ExtractionInput, Claim]] = [
     ("measurement", talk("Corrí 5 km.", language="es"), habit("Corre 5 km.", "Corrí 5 km")),
     ("measurement", talk("我跑了五公里。", language="zh"), habit("跑步五公里。", "我跑了五公里")),
     (
+        "opposite",
+        talk("My cat lives in Porto."),
+        fact("No cat lives in Porto.", "My cat lives in Porto"),
+    ),
+    (
         "happened once",
         talk("I went to the cinema yesterday."),
         habit("Goes to the cinema.", "I went to the cinema"),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from oldfriend.domain.clock import DAY
 from oldfriend.learning.consolidate import drop_forgotten
 from oldfriend.learning.extraction import Claim, Extraction, Quote
 from oldfriend.memory.deletion.tombstones import format_belief_words, format_quote_keys
@@ -20,11 +21,16 @@ class Heard:
 def left_of(claim: Claim, forgotten: str) -> int:
     """How many claims are left, when something was forgotten."""
     extraction = Extraction(author="rules/1", claims=(claim,))
-    messages = [Heard(id="before", at=LAID - 1), Heard(id="after", at=LAID + 1)]
+    messages = [
+        Heard(id="before", at=LAID - 1),
+        Heard(id="after", at=LAID + 1),
+        Heard(id="ahead", at=LAID + 3_650 * DAY),
+    ]
     passed = drop_forgotten(
         extraction,
         messages,
         lambda words, at: words == forgotten and at <= LAID,
+        LAID + DAY,
     )
     return len(passed.claims)
 
@@ -60,3 +66,8 @@ def test_what_rests_on_forgotten_words_alone_is_left_out() -> None:
 def test_what_was_told_anew_is_believed_anew() -> None:
     """Also where old words say it, too."""
     assert left_of(claim("before", "after"), "Lives in Porto.") == 1
+
+
+def test_words_dated_ahead_were_not_said_again() -> None:
+    """A wrong date in a file does not bring back what was forgotten."""
+    assert left_of(claim("ahead"), "Lives in Porto.") == 0

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.clock import DAY, HOUR, Micros, get_credible_time
 from oldfriend.domain.ids import ChatId, MessageId, PersonId, SessionId
 from oldfriend.domain.memories import (
     Entity,
@@ -108,9 +108,13 @@ class Life:
         self.now = DAY_0
         self.over: TerminationBuilder = lambda _claim, _language: None
 
-    def reads(self, *claims: Claim, **others: object) -> None:
-        """A segment is read; what was decided holds from then on."""
-        self.now += DAY
+    def reads(self, *claims: Claim, ahead: Micros | None = None, **others: object) -> None:
+        """A segment is read; what was decided holds from then on.
+
+        Not before it was said, unless ``ahead`` is the time of reading.
+        """
+        said_at = [message(int(q.message[1:])).at for each in claims for q in each.quotes]
+        self.now = max([self.now + DAY, *said_at]) if ahead is None else ahead
         thinking = ResolutionState(
             context=ResolutionContext(
                 person=P,
@@ -137,7 +141,7 @@ class Life:
             if isinstance(after, Entity):
                 self.entities[after.id] = after
             elif isinstance(after, Memory):
-                said = [each.source.at for each in decision.evidence]
+                said = [get_credible_time(e.source.at, self.now) for e in decision.evidence]
                 self.known[after.id] = replace(thinking.known[after.id], memory=after)
                 standing = self.known[after.id].stats
                 seen = max([standing.last_seen, *said])
@@ -266,6 +270,22 @@ def test_an_old_chat_overrules_nothing_newer(life: Life) -> None:
 
     assert life.believed() == {"Lives in Lisbon.": "active", "Lives in Porto.": "superseded"}
     assert life.of("Lives in Porto.").ended_at is not None
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_message_dated_ahead_does_not_win_over_today(life: Life, *, is_first: bool) -> None:
+    """Whether it is read before or after what is said today."""
+    readings = [
+        (home("Faro", day=3650), DAY_0 + 10 * DAY + HOUR),
+        (home("Porto", day=10), DAY_0 + 10 * DAY + 2 * HOUR),
+    ]
+    for one, now in readings if is_first else readings[::-1]:
+        life.reads(one, ahead=now)
+    life.reads(home("Porto", day=11))
+
+    assert life.of("Lives in Porto.").status == "active"
+    assert life.of("Lives in Faro.").status == "superseded"
+    assert (life.of("Lives in Porto.").holds_from or 0) < DAY_0 + 11 * DAY
 
 
 def test_what_was_so_before_finds_its_place(life: Life) -> None:

@@ -104,6 +104,22 @@ eth0\t00000000\t010011AC\t0003
 """
 
 
+def test_a_container_beside_a_router_does_not_ask_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a network of the house the gateway is no machine with models."""
+    mark, routes = tmp_path / ".dockerenv", tmp_path / "route"
+    mark.touch()
+    routes.write_text(ROUTES.replace("010011AC", "0101A8C0"))
+    monkeypatch.setattr(addresses, "CONTAINER_MARKS", (mark,))
+    monkeypatch.setattr(addresses, "ROUTES", routes)
+    list_host_names.cache_clear()
+    try:
+        assert "192.168.1.1" not in list_host_gateways()
+    finally:
+        list_host_names.cache_clear()
+
+
 @pytest.mark.parametrize("is_container", [True, False])
 def test_a_container_knows_the_machine_that_runs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_container: bool

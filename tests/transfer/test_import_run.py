@@ -6,10 +6,11 @@ import multiprocessing
 import os
 import signal
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import DAY, from_micros
 from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.memory.people import ensure_companion, ensure_person
 from oldfriend.runtime.wiring import open_database
@@ -17,6 +18,7 @@ from oldfriend.transfer.import_run import import_messages
 from oldfriend.transfer.preview import build_preview
 from oldfriend.transfer.restore import restore
 from tests.engines import SEVERAL_PROCESSES
+from tests.transfer.conftest import NOW
 
 CHAT = (
     "31/12/2023, 21:05 - Ana: shall we swim?\n"
@@ -51,6 +53,30 @@ async def test_messages_keep_their_times_speakers_and_roles(install, write):
     assert rows[1][:3] == ("Ben", "other", "other")
     assert from_micros(rows[0][3], rows[0][4]).isoformat() == "2023-12-31T21:05:00+00:00"
     assert {row[4] for row in rows} == {"Europe/Lisbon"}
+
+
+@pytest.mark.parametrize("ids", [{}, {"id": "m1", "session": "s"}], ids=["bare", "with ids"])
+async def test_words_dated_ahead_are_older_than_those_of_today(install, write, ids):
+    """They count as said the day before, are told, keep the file's date, and come in once."""
+    ahead = datetime.fromtimestamp(NOW / 1e6, UTC) + timedelta(days=3_650)
+    today = datetime.fromtimestamp(NOW / 1e6, UTC)
+    lines = [
+        {"speaker": "owner", "at": ahead.isoformat(), "text": "I live in Faro.", **ids},
+        {"speaker": "owner", "at": today.isoformat(), "text": "I live in Porto."},
+    ]
+    path = write("ahead.jsonl", "\n".join(map(json.dumps, lines)))
+
+    await install.bring_in(path)
+    again = await install.bring_in(path)
+
+    rows = await install.rows("SELECT text, said_at, details FROM message ORDER BY said_at")
+    assert [(text, at) for text, at, _ in rows] == [
+        ("I live in Faro.", NOW - DAY),
+        ("I live in Porto.", NOW),
+    ]
+    assert json.loads(rows[0][2])["dated"].startswith(str(ahead.year))
+    assert (again.added, again.number) == (0, None)
+    assert any("dated in the future: 1." in each for each in install.inspect(path).notices)
 
 
 async def test_pauses_make_the_sessions_and_they_are_closed(install, write):

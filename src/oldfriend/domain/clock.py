@@ -33,6 +33,16 @@ MAX_CLOCK_SKEW: Final = MINUTE
 """A timestamp further in the future than this was written by a wrong clock."""
 
 
+def is_misdated(at: Micros, now: Micros) -> bool:
+    """Return whether a time of saying lies so far ahead that it is wrong in every time zone."""
+    return at > now + DAY
+
+
+def get_credible_time(at: Micros, now: Micros) -> Micros:
+    """Return a time of saying; a misdated one counts as a day old, older than all of today."""
+    return now - DAY if is_misdated(at, now) else at
+
+
 def system_clock() -> Micros:
     """Return the machine's current time."""
     return to_micros(datetime.now(UTC))

@@ -216,6 +216,7 @@ MessageCode: TypeAlias = Literal[
     "notice_dates_ambiguous",
     "notice_inferred_roles",
     "notice_line_kept",
+    "notice_misdated",
     "notice_more",
     "notice_no_utf8",
     "notice_unknown_field",

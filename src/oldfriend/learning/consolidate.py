@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from oldfriend.db.database import Database, Transaction
-from oldfriend.domain.clock import Clock, Micros
+from oldfriend.domain.clock import Clock, Micros, is_misdated
 from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost, StaleDecision
 from oldfriend.domain.ids import MessageId, ObjectId, SegmentId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
@@ -225,7 +225,8 @@ async def resolve_and_write(
     )
     messages = context.inputs.messages
     checked = replace(
-        checked, extraction=drop_forgotten(checked.extraction, messages, deps.is_forgotten)
+        checked,
+        extraction=drop_forgotten(checked.extraction, messages, deps.is_forgotten, deps.clock()),
     )
     vectors = await deps.embed([claim.text for claim in checked.extraction.claims])
     matches = match_claims(checked.extraction.claims, context, vectors, embedder=deps.embedder)
@@ -418,10 +419,13 @@ def has_missed_peak(extraction: Extraction) -> bool:
 
 
 def drop_forgotten(
-    extraction: Extraction, messages: Iterable[Message], is_forgotten: IsForgotten
+    extraction: Extraction, messages: Iterable[Message], is_forgotten: IsForgotten, now: Micros
 ) -> Extraction:
-    """Drop the claims and relations that were deleted and not said again since."""
-    said_at = {each.id: each.at for each in messages}
+    """Drop the claims and relations that were deleted and not said again since.
+
+    A date ahead does not show that something was said again.
+    """
+    said_at = {each.id: 0 if is_misdated(each.at, now) else each.at for each in messages}
     claims = tuple(
         claim for claim in extraction.claims if not is_claim_forgotten(claim, said_at, is_forgotten)
     )

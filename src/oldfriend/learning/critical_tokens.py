@@ -17,6 +17,8 @@ WordIndex = Mapping[str, int]
 """The position of each word in a table, in an order that all languages share."""
 
 NO_WORDS: Final[WordIndex] = {}
+LIKING: Final = "liking"
+"""The axis of love and hate; words of hate are among the negations, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,7 @@ class CriticalTokenWords:
     every_unit: re.Pattern[str] | None
     negations: re.Pattern[str] | None
     single_negations: re.Pattern[str] | None
+    may_negate: re.Pattern[str] | None
     non_negating: re.Pattern[str] | None
     synonyms: tuple[tuple[str, ...], ...]
     synonym_index: WordIndex
@@ -56,6 +59,7 @@ def load_critical_token_words(language: str) -> CriticalTokenWords:
         every_unit=compile_if_any("every_unit"),
         negations=compile_if_any("negations", re.VERBOSE),
         single_negations=compile_if_any("single_negations"),
+        may_negate=compile_if_any("may_negate"),
         non_negating=compile_if_any("non_negating", re.VERBOSE),
         synonyms=split_forms(data.get("synonyms", "")),
         synonym_index=build_word_index(data.get("synonyms", "")),

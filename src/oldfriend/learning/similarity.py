@@ -21,6 +21,7 @@ from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.learning.critical_tokens import (
+    LIKING,
     CriticalTokens,
     convert_han_numbers,
     extract_critical_tokens,
@@ -222,7 +223,7 @@ def iter_polarity_differences(ours: CriticalTokens, theirs: CriticalTokens) -> I
     """Yield a difference in negation, or in the side of a shared axis."""
     if ours.is_negated != theirs.is_negated:
         yield "negation"
-    for axis in sorted(ours.polarities.keys() & theirs.polarities.keys()):
+    for axis in sorted((ours.polarities.keys() & theirs.polarities.keys()) - {LIKING}):
         if ours.polarities[axis] != theirs.polarities[axis]:
             yield f"side: {axis}"
 

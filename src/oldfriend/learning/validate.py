@@ -34,6 +34,7 @@ from oldfriend.learning.validation.normalization import (
     list_normalizations,
     normalize_claim,
 )
+from oldfriend.learning.validation.polarity import check_polarity
 from oldfriend.learning.validation.quote_alignment import QuoteSpan, align_quote
 from oldfriend.learning.validation.rejection_reasons import NormalizationKind, RejectionReason
 from oldfriend.learning.validation.relation_checks import validate_relation
@@ -101,7 +102,7 @@ CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (
 )
 """Each returns a reason against a claim, or None."""
 
-MODEL_CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (*CLAIM_CHECKS, check_coverage)
+MODEL_CLAIM_CHECKS: Final[Sequence[ClaimCheck]] = (*CLAIM_CHECKS, check_coverage, check_polarity)
 """Model claims must also be covered by their quotes; rules build claims from the words."""
 
 VERBATIM_CHECKS: Final[Sequence[ClaimCheck]] = (check_kind, check_target, check_prompt_injection)

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Iterator
 from functools import cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import urlsplit
@@ -58,6 +58,8 @@ CONTAINER_MARKS: Final = (Path("/.dockerenv"), Path("/run/.containerenv"))
 """Files that Docker and Podman put into each container."""
 HOST_NAMES: Final = ("host.docker.internal", "host.containers.internal")
 """Names by which a container of Docker or Podman reaches the machine that runs it."""
+BRIDGE_NETWORKS: Final = (IPv4Network("172.16.0.0/12"), IPv4Network("10.88.0.0/16"))
+"""From these Docker and Podman take the networks that their own machine is the gateway of."""
 ROUTES: Final = Path("/proc/net/route")
 
 
@@ -190,11 +192,15 @@ def list_host_names() -> tuple[str, ...]:
 def list_host_gateways() -> tuple[str, ...]:
     """Return the hosts where the machine that runs this container may be; () outside of one.
 
-    The default gateway is that machine on the usual bridge network, but a router on some others.
+    The default gateway is that machine on the bridge networks of Docker and Podman, and a router on
+    others, which must not be asked.
     """
     names = list_host_names()
     gateway = find_default_gateway() if names else None
-    return names if gateway is None else (*names, gateway)
+    is_bridge = gateway is not None and any(
+        IPv4Address(gateway) in network for network in BRIDGE_NETWORKS
+    )
+    return (*names, gateway) if gateway is not None and is_bridge else names
 
 
 def find_default_gateway() -> str | None:

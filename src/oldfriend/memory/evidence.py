@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple, Protocol
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.clock import DAY, Micros, get_credible_time
 from oldfriend.domain.ids import (
     BatchId,
     EvidenceId,
@@ -202,7 +202,7 @@ async def add_evidence(
                 "confidence": each.confidence,
                 "extractor": extractor,
                 "segment": segment,
-                "said_at": each.source.at,
+                "said_at": get_credible_time(each.source.at, now),
             }
             for each in evidence
         ],

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Row, SqlValue, Transaction
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, from_micros, get_credible_time, is_misdated
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, new_id
 from oldfriend.domain.messages import (
     SESSION_IDLE_GAP,
@@ -231,10 +231,14 @@ async def write_imported_messages(
     A message with a known external id gets a new version if its text has changed, and is left alone
     otherwise. A new message goes into the session it came in. Messages without a session are split
     at pauses of half an hour, in order of time, into closed sessions; but what a program reports
-    from within the last half hour continues the open session, as in a conversation.
+    from within the last half hour continues the open session, as in a conversation. A message of a
+    file that is dated ahead counts as a day old, so that it is newer than nothing said today.
     """
     await lock_person(tx, target.chat.person)
-    offered, messages = len(messages), await drop_forgotten_messages(tx, target, messages)
+    offered = len(messages)
+    messages = await drop_forgotten_messages(tx, target, messages, now=now)
+    if target.batch is not None:
+        messages = [date_back(each, now) for each in messages]
     ids = [each.message.external_id for each in messages if each.message.external_id is not None]
     known = await load_known_messages(tx, target.chat.person, target.chat.id, ids)
     new = [each for each in messages if each.message.external_id not in known]
@@ -260,17 +264,30 @@ async def write_imported_messages(
     )
 
 
+def date_back(imported: ImportedMessage, now: Micros) -> ImportedMessage:
+    """Return a message with a possible date; the one of the file is kept in its details."""
+    message = imported.message
+    if not is_misdated(message.at, now):
+        return imported
+    details = {**message.details, "dated": from_micros(message.at, message.zone).isoformat()}
+    return replace(
+        imported, message=replace(message, at=get_credible_time(message.at, now), details=details)
+    )
+
+
 async def drop_forgotten_messages(
-    tx: Transaction, target: ImportTarget, messages: Sequence[ImportedMessage]
+    tx: Transaction, target: ImportTarget, messages: Sequence[ImportedMessage], *, now: Micros
 ) -> list[ImportedMessage]:
-    """Drop messages that were deleted before; lift tombstones of what the person says again."""
+    """Drop messages that were deleted before; lift tombstones of what the person says again.
+
+    A date ahead does not show that a message was said after it was deleted.
+    """
     tombstones, incoming = target.tombstones, [each.message for each in messages]
     kept_flags = [
-        not tombstones.is_message_forgotten(sanitize_text(message.text), said_at=message.at)
-        and not tombstones.is_external_id_forgotten(
-            target.chat, message.external_id, said_at=message.at
-        )
+        not tombstones.is_message_forgotten(sanitize_text(message.text), said_at=at)
+        and not tombstones.is_external_id_forgotten(target.chat, message.external_id, said_at=at)
         for message in incoming
+        for at in [0 if is_misdated(message.at, now) else message.at]
     ]
     if tombstones.forgotten_at:
         said_again = {

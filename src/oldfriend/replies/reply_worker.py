@@ -169,7 +169,10 @@ async def find_stored_reply(db: Database, message: Message) -> StoredReply | Non
     if reply is None:
         return None
     if reply.role == "marker" and reply.text == STOPPED_MARKER:
-        raise TurnStopped("You stopped the reply.")
+        raise TurnStopped(
+            "The reply was stopped: by you, or because something it rests on was being forgotten. "
+            "Ask again if you still want it."
+        )
     if receipt is None:
         raise TurnFailed(reply.text)
     return StoredReply(message=message, reply=reply, receipt=receipt)

@@ -16,7 +16,7 @@ from oldfriend.domain.messages import (
 )
 from oldfriend.memory.import_writer import ImportedMessage
 from oldfriend.transfer.role_inference import find_assistant
-from oldfriend.transfer.speaker_mapping import is_same_name
+from oldfriend.transfer.speaker_mapping import MAX_NAME_CHARS, is_same_name
 
 TimeInput = datetime | str
 """A datetime, aware or in the person's time zone, or ISO 8601 text."""
@@ -26,13 +26,15 @@ MessageInput = Mapping[str, Any] | object
 SPOKEN_ROLES: dict[str, Role] = {"person": "person", "companion": "companion", "other": "other"}
 
 
-def parse_message_inputs(
-    messages: Iterable[MessageInput], person: Person, *, now: Micros
-) -> list[ImportedMessage]:
+def parse_message_inputs(messages: object, person: Person, *, now: Micros) -> list[ImportedMessage]:
     """Parse given messages; where none has a role, an assistant among two speakers is inferred.
 
     Raises InvalidInput, naming the message by its number.
     """
+    if not isinstance(messages, Iterable) or isinstance(messages, str | bytes | Mapping):
+        raise InvalidInput(
+            f"Give messages as a list, not as {type(messages).__name__}. Put one in a list, too."
+        )
     given = list(messages)
     has_roles = any(find_field(each, "role") is not None for each in given)
     assistant = None if has_roles else infer_assistant(given, person)
@@ -51,6 +53,22 @@ def infer_assistant(given: Sequence[MessageInput], person: Person) -> str | None
     assistant = find_assistant((session, speaker, text) for session, speaker, text in spoken)
     is_person = assistant is None or is_same_name(assistant, person.name)
     return None if is_person else assistant
+
+
+def parse_count(given: object, name: str, *, least: int = 1) -> int:
+    """Parse a number of results or tokens. Raises InvalidInput."""
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise InvalidInput(f"{name} is {given!r}; give a whole number.")
+    if given < least:
+        raise InvalidInput(f"{name} is {given}; ask for at least {least}.")
+    return given
+
+
+def parse_query(given: object) -> str:
+    """Parse what is asked for. Raises InvalidInput."""
+    if not isinstance(given, str):
+        raise InvalidInput(f"The query is {given!r}; give the question as a str.")
+    return given
 
 
 def parse_message_input(
@@ -98,7 +116,12 @@ def parse_name(given: MessageInput, name: str, number: int) -> str:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InvalidInput(f"Message {number} has a {name!r} that is neither str nor int.")
-    return sanitize_text(str(value))
+    plain = sanitize_text(str(value))
+    if len(plain) > MAX_NAME_CHARS:
+        raise InvalidInput(
+            f"Message {number} has a {name!r} of {len(plain):,} characters; {MAX_NAME_CHARS:,} fit."
+        )
+    return plain
 
 
 def parse_role(given: MessageInput, speaker: str, number: int, person: Person) -> Role:

@@ -35,7 +35,9 @@ from oldfriend.sdk.input_validation import (
     MessageInput,
     TimeInput,
     parse_bound,
+    parse_count,
     parse_message_inputs,
+    parse_query,
 )
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.memory_context import build_context
@@ -258,8 +260,7 @@ class Memory(BeliefMethods):
         "event" (see ``Belief``); empty: all. With ``around`` a message comes with the three before
         and after it. Raises InvalidInput.
         """
-        if limit < 1:
-            raise InvalidInput(f"limit is {limit}; ask for at least 1.")
+        limit = parse_count(limit, "limit")
         deps, person = self._app.search_deps, self._chat_context.person
         kind_filter = parse_kinds(kinds)
         recall_query = replace(self._build_query(query), kinds=kind_filter.belief_kinds)
@@ -277,9 +278,8 @@ class Memory(BeliefMethods):
     async def context(self, query: str, budget: int = 2000) -> str:
         """Return what the memory holds on a query, for a prompt, in at most ``budget`` tokens."""
         deps, recall_query = self._app.search_deps, self._build_query(query)
-        assembled = await build_context(
-            deps, self._chat_context.person, recall_query, budget=budget
-        )
+        most = parse_count(budget, "budget", least=0)
+        assembled = await build_context(deps, self._chat_context.person, recall_query, budget=most)
         self._maintenance.start()
         return assembled
 
@@ -296,7 +296,9 @@ class Memory(BeliefMethods):
             parse_bound(until, "until", person.zone),
         )
         async with self._app.db.begin_read() as tx:
-            found = await list_messages(tx, person.id, since=first, until=end, limit=limit)
+            found = await list_messages(
+                tx, person.id, since=first, until=end, limit=parse_count(limit, "limit")
+            )
         return [Words.from_domain(message) for message in found]
 
     async def forget(
@@ -337,7 +339,7 @@ class Memory(BeliefMethods):
         return self._chat_context.person.language or self._app.settings.language or "en"
 
     def _build_query(self, query: str) -> RecallQuery:
-        text = sanitize_text(query)
+        text = sanitize_text(parse_query(query))
         language = detect_language(text, fallback=self._language)
         return RecallQuery(text=text, language=language, at=self._app.clock())
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.clock import Clock, Micros, from_micros, is_misdated, system_clock
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.messages import SESSION_IDLE_GAP, Role, UnloggedMessage, estimate_tokens
@@ -95,7 +95,13 @@ class ImportPreview:
 
 
 def build_preview(
-    path: Path, *, me: str | None, person: str, zone: str, on_progress: OnProgress | None = None
+    path: Path,
+    *,
+    me: str | None,
+    person: str,
+    zone: str,
+    on_progress: OnProgress | None = None,
+    clock: Clock = system_clock,
 ) -> ImportPreview:
     """Check a whole file and build its preview. Raises ImportRefused.
 
@@ -107,7 +113,9 @@ def build_preview(
     notices = NoticeList()
     report_unread_files(detected, notices.add)
     report_legacy_encodings(detected, notices.add)
-    stats = FileStats(speakers=SpeakerTally(messages_by_speaker=Counter(), undecided=set()))
+    stats = FileStats(
+        now=clock(), speakers=SpeakerTally(messages_by_speaker=Counter(), undecided=set())
+    )
     provisional_roles = SpeakerRoles(person=person, me=frozenset(), is_clear=False)
     for number, message in enumerate(detected.parse(notices.add), start=1):
         stats.add(
@@ -123,6 +131,7 @@ def build_preview(
                 "import_without_message", f"There is no message in {path.name}.", name=path.name
             )
         )
+    report_misdated(stats.misdated, notices.add)
     roles = stats.speakers.assign_roles(me=me, person=person)
     if roles.assistant:
         notices.add(format_inferred_roles(roles))
@@ -156,6 +165,19 @@ def format_inferred_roles(roles: SpeakerRoles) -> str:
         assistant=roles.assistant,
         me=me,
     )
+
+
+def report_misdated(count: int, add_notice: Callable[[str], None]) -> None:
+    """Report messages that are dated ahead of now."""
+    if count:
+        add_notice(
+            localizable(
+                "notice_misdated",
+                f"Messages dated in the future: {count:,}. They count as said the day before the "
+                "import. If there are many, check the clock and the order of day and month.",
+                count=count,
+            )
+        )
 
 
 @dataclass(slots=True)
@@ -229,10 +251,12 @@ class ChatStats:
 class FileStats:
     """The statistics of a file so far."""
 
+    now: Micros
     speakers: SpeakerTally
     chats: dict[str, ChatStats] = field(default_factory=dict)
     messages_by_role: Counter[tuple[str, Role | None]] = field(default_factory=Counter)
     messages: int = 0
+    misdated: int = 0  # in the future
     sessions: int = 0
     tokens: int = 0
     first: Micros = 0
@@ -244,6 +268,7 @@ class FileStats:
         self.first = min(self.first, at) if self.messages else at
         self.last = max(self.last, at) if self.messages else at
         self.messages += 1
+        self.misdated += is_misdated(at, self.now)
         self.tokens += estimate_tokens(message.text)
         self.speakers.add(message)
         self.messages_by_role[message.speaker, message.role] += 1

@@ -116,6 +116,15 @@ async def test_somebody_else_who_listens_there_is_no_server(body: str) -> None:
         assert await find_servers(places) == []
 
 
+@pytest.mark.parametrize("odd", ["{}", "7", '{"name": 7}', '{"name": "a\\nb"}', '{"name": ""}'])
+async def test_a_model_without_a_usable_name_hides_no_others(odd: str) -> None:
+    """The server is found with those that have one."""
+    async with raw_server(whole(f'{{"models": [{odd}, {{"name": "llama3:8b"}}]}}')) as server:
+        (found,) = await find_servers([("ollama", server.url)])
+
+    assert [each.name for each in found.models] == ["llama3:8b"]
+
+
 async def test_nobody_is_there() -> None:
     """As on most machines; an address that is none is nobody's."""
     urls = ("http://127.0.0.1:9/v1", "http://localhost:x/v1", "http:///v1", "")

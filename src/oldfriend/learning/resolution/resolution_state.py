@@ -10,7 +10,7 @@ from dataclasses import InitVar, dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, KINDS_BY_NAME
-from oldfriend.domain.clock import Micros, get_coarser
+from oldfriend.domain.clock import Micros, get_coarser, get_credible_time
 from oldfriend.domain.ids import EntityId, MemoryId, MessageId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import (
     Cause,
@@ -265,7 +265,8 @@ class ResolutionState:
 
     def get_said_at(self, claim: Claim) -> Micros:
         """Return when a claim was last said."""
-        return max(self.context.messages[quote.message].at for quote in claim.quotes)
+        times = (self.context.messages[quote.message].at for quote in claim.quotes)
+        return max(get_credible_time(each, self.context.now) for each in times)
 
     def get_language(self, claim: Claim) -> str:
         """Return the language of a claim's first quote."""

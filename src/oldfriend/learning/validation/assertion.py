@@ -29,6 +29,7 @@ from oldfriend.turn.attribution.cues import SIGN_FOLDING, AttributionCues, fold_
 
 WORD: Final = re.compile(r"[^\W_]+")
 """Kinds of claims that may be stated beside a condition and still hold without it."""
+ENDINGS: Final = " .!¡…。！"
 LAUGHING_EMOJI: Final = frozenset("😂🤣🙃😜😝🤡😉🤪😆😹😏😛")
 EVENT: Final[MemoryKind] = "event"
 """Events are true even if somebody laughs about them."""
@@ -135,7 +136,7 @@ def is_joke(claim: Claim, matched: MatchedClause) -> bool:
     is_taken_back = matched.cues.take_back.fullmatch(short.strip()) and not is_stated_negatively(
         claim
     )
-    if is_taken_back or matched.cues.joke.search(short):
+    if is_taken_back or matched.cues.joke.search(short) or is_reversed(claim, matched):
         return True
     jokes = matched.cues.joke.finditer(matched.plain)
     if any(
@@ -144,6 +145,21 @@ def is_joke(claim: Claim, matched: MatchedClause) -> bool:
     ):
         return True
     return claim.kind != EVENT and _is_laughed_at(matched, short)
+
+
+def is_reversed(claim: Claim, matched: MatchedClause) -> bool:
+    """Return whether a sentence ends with a bare denial behind its statement: "I'm rich, NOT!"."""
+    *_, (start, _) = split_clause_bounds(matched.plain, matched.cues)
+    tail = matched.plain[start:].strip(ENDINGS)
+    if "?" in matched.plain or start < matched.last_shared or is_stated_negatively(claim):
+        return False
+    is_denied = _has_negation(claim.text, matched) or matched.cues.not_.search(matched.clause)
+    endings = (matched.cues.take_back, matched.cues.not_)
+    return not is_denied and any(each.fullmatch(tail) for each in endings)
+
+
+def _has_negation(text: str, matched: MatchedClause) -> bool:
+    return matched.cues.not_.search(fold_punctuation(text)) is not None
 
 
 def _is_about_clause(matched: MatchedClause, at: int) -> bool:

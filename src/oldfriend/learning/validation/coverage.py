@@ -37,11 +37,15 @@ MAX_SENTENCES: Final = 24
 MAX_ANSWER_WORDS: Final = 12
 MAX_ANSWER_CHARS: Final = 30
 """Words, or characters, of an answer that leaves its subject to the question."""
-MAX_SLIGHT_TERMS: Final = 4
-"""So few content words mean something only with the words before them: "I did it!"."""
+MAX_SLIGHT_TERMS: Final = 1
+MAX_SLIGHT_ANSWER_TERMS: Final = 4
+"""So few content words mean something only with the words before them: "I did it!"; more of them
+if they answer a question.
+"""
 MIN_VALUE_COVERAGE: Final = 0.5
 MIN_TEXT_COVERAGE: Final = 0.33
 MIN_SHORT_TEXT_COVERAGE: Final = 0.5
+MIN_TEXT_COVERAGE_WITHOUT_VALUE: Final = 0.66
 SHORT_TEXT_TERMS: Final = 2
 """Share of a value, of a text, and of a short text that must have been said."""
 ADDITIVE_EFFECTS: Final = frozenset({"reinforces", "fulfils"})
@@ -83,10 +87,11 @@ def check_coverage(case: ValidationCase) -> RejectionReason | None:
             & find_relatives(" ".join(cited_sentences), language)
         )
     )
+    max_slight = MAX_SLIGHT_ANSWER_TERMS if question_terms else MAX_SLIGHT_TERMS
     if (
         not is_referred_to
         and not confirmed_terms
-        and (len(cited_terms) > MAX_SLIGHT_TERMS or not [*supporting_terms, *known_terms])
+        and (len(cited_terms) > max_slight or not [*supporting_terms, *known_terms])
     ):
         return "unfounded"
     if _contains_value(claim.value, cited_sentences):
@@ -125,9 +130,11 @@ def _check_coverage_ratio(
     )
     if value and value_matches >= MIN_VALUE_COVERAGE * len(value):
         return None
-    min_share = (
-        MIN_SHORT_TEXT_COVERAGE if len(text) <= SHORT_TEXT_TERMS or value else MIN_TEXT_COVERAGE
-    )
+    min_share = MIN_TEXT_COVERAGE
+    if value and not find_shared_terms(value, nearby, language):
+        min_share = MIN_TEXT_COVERAGE_WITHOUT_VALUE
+    elif len(text) <= SHORT_TEXT_TERMS or value:
+        min_share = MIN_SHORT_TEXT_COVERAGE
     is_covered = text_matches > 0 and len(
         find_shared_terms(text, nearby, language)
     ) >= min_share * len(text)

@@ -15,7 +15,12 @@ from oldfriend.learning.validation.cue_words import get_cue_words
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import SegmentView
-from oldfriend.learning.validation.word_overlap import extract_terms, find_shared_terms
+from oldfriend.learning.validation.word_overlap import (
+    extract_terms,
+    find_shared_terms,
+    is_date_word,
+)
+from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.quotations import find_quotation_end
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans, merge_spans
@@ -24,7 +29,7 @@ from oldfriend.turn.attribution.reporting_frames import (
     is_role_play_opening,
     is_stage_direction,
 )
-from oldfriend.turn.attribution.spans import BorrowedKind, BorrowedSpan
+from oldfriend.turn.attribution.spans import BorrowedKind, BorrowedSpan, find_sentences
 from oldfriend.turn.intent import PUNCTUATION_FOLDING
 
 MAX_ANSWER_WORDS: Final = 12
@@ -36,6 +41,8 @@ LETTER_KINDS: Final[frozenset[BorrowedKind]] = frozenset({"quoted", "pasted", "l
 """What somebody wrote or said to somebody."""
 ROLEPLAY_LOOKBACK: Final = 8
 """Preceding messages that may have opened the role play that a message belongs to."""
+MAX_NAME_WORDS: Final = 2
+WORD: Final = re.compile(r"[^\W\d_]+")
 CACHE_SIZE: Final = 512
 
 
@@ -47,6 +54,8 @@ def check_quoted_text(claim: Claim, span: QuoteSpan, view: SegmentView) -> Rejec
         return "outside words"
     if is_roleplay(span.message, view):
         return "imagined"
+    if is_typed_by_another(span.message, view):
+        return "words of another"
     borrowed_spans = list_borrowed_spans(span.message, view.inputs.companion_names)
     if not borrowed_spans or is_quoted_answer(span.message, borrowed_spans, view):
         return None
@@ -127,6 +136,28 @@ def is_pasted_for_task(message: Message, view: SegmentView) -> bool:
     """Return whether the preceding message asked for work on a text, and this is that text."""
     before = [each for each in view.list_before(message) if each.trust == "person"]
     return bool(before) and is_open_request(before[-1].text, before[-1].language)
+
+
+def is_typed_by_another(message: Message, view: SegmentView) -> bool:
+    """Return whether a message begins with the name of somebody else who types: "Viktor here."."""
+    sentence = next(iter(find_sentences(message.text)), None)
+    own_names = {view.inputs.person.name, message.speaker}
+    if sentence is None or not own_names.isdisjoint({"", DEFAULT_OWNER_NAME}):
+        return False
+    own_words = {word.casefold() for name in own_names for word in WORD.findall(name)}
+    head = message.text[sentence.start : sentence.end].split(",")[0]
+    for cues in load_cues_for(message.text, message.language)[:1]:
+        plain = cues.hello.sub(" ", fold_punctuation(head), count=1)
+        names = [
+            word
+            for word in WORD.findall(head)
+            if word[0].isupper() and not is_date_word(word, cues.language)
+        ]
+        rest = WORD.findall(cues.typing.sub(" ", plain))
+        is_named = 0 < len(rest) <= MAX_NAME_WORDS and {*map(str.lower, names)} >= {*rest}
+        if is_named and cues.typing.search(plain):
+            return own_words.isdisjoint(rest)
+    return False
 
 
 def is_roleplay(message: Message, view: SegmentView) -> bool:

@@ -31,6 +31,7 @@ RejectionReason = Literal[
     "weak sign",
     "unfounded",
     "another matter",
+    "opposite",
     # about its fields
     "unfit kind",
     "reserved key",

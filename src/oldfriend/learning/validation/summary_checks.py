@@ -12,6 +12,7 @@ from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.assertion import LAUGHING_EMOJI
 from oldfriend.learning.validation.cue_words import fold_characters, list_all_cue_words
 from oldfriend.learning.validation.irony_and_refusal import check_irony
+from oldfriend.learning.validation.polarity import is_plainly_reversed
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.quoted_text import list_borrowed_spans
 from oldfriend.learning.validation.segment_view import SegmentView, ValidationCase
@@ -85,6 +86,8 @@ def is_attributed(sentence: str, view: SegmentView) -> bool:
         said_terms = _extract_all(_iter_source_texts(sentence, view), language)
         is_said = not telling or len(_list_unshared(telling, said_terms, language)) < len(telling)
         return is_said and _has_said_values(sentence, terms, [*said_terms, *named_terms], language)
+    if _is_reversed(sentence, terms, view, language):
+        return False
     stated, supposed = _split_stated(sentence, terms, view, language)
     own_terms = _extract_all(stated, language)
     said_terms = _extract_all((*stated, *supposed), language)
@@ -220,6 +223,32 @@ def _split_stated(
 ) -> tuple[list[str], list[str]]:
     """Return what the person or a tool states of a sentence, and what is no assertion."""
     claim = Claim(kind="fact", text=sentence, quotes=())
+    found = _find_sharing(terms, view, language)
+    stated: list[str] = []
+    supposed: list[str] = []
+    for _, span, text in found:
+        case = ValidationCase(claim=claim, spans=(span,), view=view)
+        is_asserted = _is_stated(claim, span, view) and check_irony(case) is None
+        is_evidence = span.message.trust == "tool" or is_asserted
+        (stated if is_evidence else supposed).append(text)
+    return stated, supposed
+
+
+def _is_reversed(sentence: str, terms: Sequence[Term], view: SegmentView, language: str) -> bool:
+    """Return whether a sentence says the opposite of all that shares words with it."""
+    spans = tuple(span for _, span, _ in _find_sharing(terms, view, language))
+    claim = Claim(kind="fact", text=sentence, quotes=())
+    case = ValidationCase(claim=claim, spans=spans, view=view)
+    return bool(spans) and is_plainly_reversed(case)
+
+
+def _find_sharing(
+    terms: Sequence[Term], view: SegmentView, language: str
+) -> list[tuple[int, QuoteSpan, str]]:
+    """Return the sentences of the person and of tools that share most words with a sentence.
+
+    Each with their number, and without what is borrowed.
+    """
     found: list[tuple[int, QuoteSpan, str]] = []
     for message in view.inputs.messages:
         if message.trust not in {"person", "tool"} or message.role == "marker":
@@ -233,14 +262,7 @@ def _split_stated(
             span = QuoteSpan(message=message, start=each.start, end=each.end)
             found += [(shared, span, text)] if shared else []
     found.sort(key=lambda each: -each[0])
-    stated: list[str] = []
-    supposed: list[str] = []
-    for _, span, text in found[:MAX_SENTENCES]:
-        case = ValidationCase(claim=claim, spans=(span,), view=view)
-        is_asserted = _is_stated(claim, span, view) and check_irony(case) is None
-        is_evidence = span.message.trust == "tool" or is_asserted
-        (stated if is_evidence else supposed).append(text)
-    return stated, supposed
+    return found[:MAX_SENTENCES]
 
 
 def _is_stated(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:

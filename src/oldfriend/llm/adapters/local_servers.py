@@ -37,6 +37,7 @@ SEARCH_TIMEOUT_S: Final = SERVER_TIMEOUT_S + READ_TIMEOUT_S
 """For all servers, as all are asked at once."""
 MAX_BYTES: Final = 4_000_000
 MAX_MODELS: Final = 200
+MAX_NAME_CHARS: Final = 300
 
 MAX_COUNT: Final = 1 << 60
 
@@ -176,7 +177,7 @@ class Link:
 
 def read_ollama(link: Link) -> tuple[str, list[LocalModel]]:
     """Return the models of an Ollama, most recently changed first."""
-    tags = list_objects(link.fetch("/api/tags"), "models")
+    tags = list_named(link.fetch("/api/tags"), "models", "name")
     return "ollama", [read_ollama_model(link, tag) for tag in tags[:MAX_MODELS]]
 
 
@@ -219,6 +220,10 @@ def parse_ollama_model(name: str, shown: Json) -> LocalModel:
 
 def read_lmstudio(link: Link) -> tuple[str, list[LocalModel]]:
     """Return the models of an LM Studio of 0.3.6 or later."""
+    models = list_named(link.fetch("/api/v0/models"), "data", "id")
+    typed = [each for each in models if isinstance(each.get("type"), str)]
+    if models and not typed:
+        raise LookupError("type")
     return "lmstudio", [
         LocalModel(
             name=str(each["id"]),
@@ -228,7 +233,7 @@ def read_lmstudio(link: Link) -> tuple[str, list[LocalModel]]:
             or to_count(each.get("max_context_length")),
             has_tools=has_tool_use(each),
         )
-        for each in list_objects(link.fetch("/api/v0/models"), "data")
+        for each in typed
         if each["type"] in {"llm", "vlm", "embeddings"}
     ]
 
@@ -241,7 +246,7 @@ def has_tool_use(model: Json) -> bool | None:
 
 def read_openai_server(link: Link) -> tuple[str, list[LocalModel]]:
     """Return the models of a llama-server or a vLLM. Raises ValueError for any other server."""
-    models = list_objects(link.fetch("/v1/models"), "data")
+    models = list_named(link.fetch("/v1/models"), "data", "id")
     owners = {each.get("owned_by") for each in models}
     if owners == {"vllm"}:
         return "vllm", [
@@ -301,12 +306,26 @@ def read_object(value: JsonValue) -> Json:
     return value
 
 
-def list_objects(parent: Json, name: str) -> list[Json]:
-    """Return the objects in a list of an answer. Raises LookupError, TypeError."""
+def list_named(parent: Json, name: str, key: str) -> list[Json]:
+    """Return the objects in a list that have a usable name; a malformed one hides no others.
+
+    Raises LookupError, TypeError.
+    """
     value = parent[name]
     if not isinstance(value, list):
         raise TypeError(name)
-    return [read_object(each) for each in value]
+    named: list[Json] = [
+        each for each in value if isinstance(each, dict) and is_model_name(each.get(key))
+    ]
+    if value and not named:
+        raise LookupError(key)
+    return named
+
+
+def is_model_name(value: JsonValue) -> bool:
+    """Return whether a value may be the name of a model: a short printable text."""
+    is_text = isinstance(value, str) and value.isprintable() and bool(value.strip())
+    return is_text and len(str(value)) <= MAX_NAME_CHARS
 
 
 def find_object(parent: Json, name: str) -> Json:

@@ -91,6 +91,7 @@ class AttributionCues:
     night: re.Pattern[str]
     lesson: re.Pattern[str]
     quotative: re.Pattern[str]
+    typing: re.Pattern[str]
 
     @property
     def is_unspaced(self) -> bool:

@@ -136,6 +136,8 @@ TIMED_NAME: Final = re.compile(
 LONGEST_TIME: Final = 32
 FEWEST_LINES: Final = 3
 HEADING_MARKS: Final = frozenset("—–|·[(•")
+FEWEST_DIGITS: Final = 7
+"""Digits of a telephone number, by which a chat names a contact without a name."""
 COLONS: Final = frozenset(":：>»→")
 LONGEST_NAME: Final = 32
 MOST_WORDS: Final = 3
@@ -282,12 +284,13 @@ def find_name_prefix(line: str) -> str:
     name = rest[:at].partition("(")[0].strip(" *_`】])")
     if at < 1 or not name or not rest[at + 1 :].strip() or rest[at + 1 : at + 3] == "//":
         return ""
-    if not all(each.isalnum() or each in " .'’-_()~&·" for each in name):
+    is_number = name[0] == "+" and sum(map(str.isdecimal, name)) >= FEWEST_DIGITS
+    if not all(each.isalnum() or each in " .'’-_()~&·" for each in name.removeprefix("+")):
         return ""
     if WIDE_CHARS.search(name):
         return name if len(name) <= LONGEST_WIDE_NAME else ""
     is_short = len(name.split()) <= MOST_WORDS and any(map(str.isalpha, name))
-    return name if is_short and rest[at + 1 : at + 2].isspace() else ""
+    return name if (is_short or is_number) and rest[at + 1 : at + 2].isspace() else ""
 
 
 def _end_of_name(line: str) -> int:

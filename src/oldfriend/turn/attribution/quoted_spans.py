@@ -7,6 +7,7 @@ from typing import Final
 
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.turn.attribution.cues import AttributionCues, fold_punctuation, load_cues_for
+from oldfriend.turn.attribution.direct_speech import is_pro_drop
 from oldfriend.turn.attribution.pasted_text import find_letters, find_pasted_layouts
 from oldfriend.turn.attribution.quotations import find_quotations
 from oldfriend.turn.attribution.reporting_frames import find_framed_spans
@@ -47,6 +48,11 @@ NUMBERED: Final = re.compile(r"(?<!\w)[^\W\d_]\d{1,2}[.:)] ")
 FACES: Final = frozenset("👩👨👧👦👱👵👴🧑🧔👤")
 SHORT: Final = 6
 LONGEST_TAIL: Final = 40
+LONGEST_SOURCE: Final = 60
+SOURCE_WORDS: Final = 9
+"""Characters and words of a last clause that names the source: "…, says the card from Tom"."""
+HEADING_WORDS: Final = 2
+"""So many words of a line that ends with a colon may say whose words follow."""
 ENDINGS: Final = " \t\n.!?…)"
 BEHIND_SELF: Final = frozenset(",;).!")
 BEFORE_NOT: Final = frozenset("(,;—–-")
@@ -124,7 +130,8 @@ def _heads(line: str, following: str, number: int, cues: Sequence[AttributionCue
         return True
     if _speaks(plain, cues):
         return False
-    if AGED_NAME.fullmatch(line.strip()) or (number == 0 and _names_sender(line, cues)):
+    is_sender = number == 0 and _names_sender(line, cues)
+    if AGED_NAME.fullmatch(line.strip()) or is_sender or _names_owner(plain, following, cues):
         return True
     is_dated = len(plain.split()) <= SHORT and AGO.search(plain) and SINCE.search(plain)
     if is_dated and (line.lstrip()[:1].isupper() or "@" in line):
@@ -136,6 +143,18 @@ def _heads(line: str, following: str, number: int, cues: Sequence[AttributionCue
     is_left_open = plain.endswith(("...", "…")) and not following.strip()
     is_short = len(plain.split()) <= SHORT
     return is_left_open and is_short and any(each.kin.search(plain) for each in cues)
+
+
+def _names_owner(line: str, following: str, cues: Sequence[AttributionCues]) -> bool:
+    """Tell whether a line with a colon, without a label, stands above first-person words."""
+    words = line.rstrip(" :").split()
+    is_personal = _speaks(fold_punctuation(following), cues) or is_pro_drop(cues[0])
+    is_list = not following.lstrip()[:1].isalpha()
+    if not line.endswith(":") or is_list or not is_personal:
+        return False
+    is_labelled = any(each.label.search(line) for each in cues)
+    is_long = len(words) >= HEADING_WORDS or (cues[0].is_unspaced and len(line) > HEADING_WORDS)
+    return is_long and len(words) <= SHORT and not is_labelled
 
 
 def _tagged(lines: Sequence[str], cues: Sequence[AttributionCues]) -> Iterator[BorrowedSpan]:
@@ -170,15 +189,43 @@ def _told_behind(
 
 def _is_said_by_tail(sentence: str, cues: Sequence[AttributionCues]) -> bool:
     """Tell whether the last clause is a verb of saying whose subject is not the author."""
-    comma = sentence.rfind(",", max(0, len(sentence) - LONGEST_TAIL))
+    comma = sentence.rfind(",", max(0, len(sentence) - LONGEST_SOURCE))
     tail = sentence[comma + 1 :].strip(ENDINGS)
-    if comma < 0 or not 1 < len(tail.split()) <= 3 or not _speaks(sentence[:comma], cues):
+    if comma < 0 or not _speaks(sentence[:comma], cues):
+        return False
+    if _names_source(tail, cues):
+        return True
+    if not 1 < len(tail.split()) <= 3:
         return False
     for each in cues:
         verb = each.says.match(tail)
         is_last = any(found.end() == len(tail) for found in each.says.finditer(tail))
         if (verb or is_last) and not each.self.search(tail) and not each.you.search(tail):
             return each.says.sub("", tail).strip() != ""
+    return False
+
+
+def _names_source(tail: str, cues: Sequence[AttributionCues]) -> bool:
+    """Tell whether a clause says what thing, or who, has the words before it: "says the card"."""
+    if _speaks(tail, cues) or any(each.you.search(tail) for each in cues):
+        return False
+    for each in cues:
+        if each.according.match(tail):
+            return True
+        if each.is_unspaced:
+            verbs = [found.end() for found in each.says.finditer(tail)]
+            return bool(verbs) and len(tail) - verbs[-1] <= 1 < verbs[-1]
+        if len(tail.split()) > SOURCE_WORDS:
+            continue
+        found = next(
+            (one for verb in (each.says, each.quotative) if (one := verb.search(tail))), None
+        )
+        if found is None or (found.start() and not each.point.fullmatch(tail[: found.start() - 1])):
+            continue
+        rest = tail[found.end() :].split()
+        is_thing = any(map(each.article.fullmatch, rest[:2]))
+        if is_thing or (rest and found.start()):
+            return True
     return False
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from oldfriend.domain.messages import WIDE_CHARS
+from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.turn.attribution.cues import AttributionCues, fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.direct_speech import (
     CLAUSE_MARK,
@@ -27,6 +28,8 @@ DASHES: Final = frozenset("-–—")
 BLANKS: Final = re.compile(r"\s{1,8}")
 ARROWS: Final = frozenset("→⇒➡")
 COLONS: Final = (":", "：")
+OWNED: Final = re.compile(r"(?<!\w)([^\W\d_]{2,24})'s(?= \w)")
+"""A possessive before what is owned, in a folded text."""
 LONGEST_HEADING: Final = 14
 """Words before a colon; more are a sentence that goes on after it."""
 MOST_MARKS: Final = 128
@@ -136,7 +139,7 @@ def _is_foreign(before: str, behind: str, cues: Sequence[AttributionCues]) -> bo
     """Tell whether a heading names somebody else, or is long, and precedes first-person words."""
     first = cues[0]
     named = (first.kin, first.other, first.theirs, first.says, first.handle)
-    is_named = any(each.search(before) for each in named)
+    is_named = any(each.search(before) for each in named) or _is_owned(before, first)
     plain = first.article.sub("", before.strip(), count=1).lstrip()
     turns = any(cue.otherwise.search(before) or cue.label.match(plain) for cue in cues)
     if first.subject.search(before) or turns:
@@ -150,6 +153,12 @@ def _is_foreign(before: str, behind: str, cues: Sequence[AttributionCues]) -> bo
         )
     is_named = any(each.search(before) for each in (first.kin, first.other, first.handle))
     return is_named and not first.self.search(before)
+
+
+def _is_owned(heading: str, cues: AttributionCues) -> bool:
+    """Tell whether a heading says whose something is: "Tom's words", but not "it's official"."""
+    owners = (found.group(1) for found in OWNED.finditer(heading))
+    return any(not is_stop_word(each, cues.language) for each in owners)
 
 
 def _ends_with_statement(heading: str, cues: AttributionCues) -> bool:
@@ -274,6 +283,7 @@ def find_framed_spans(text: str, language: str) -> Iterator[BorrowedSpan]:
     sentences = find_sentences(text)
     yield from find_introduced_spans(text, cues)
     yield from find_direct_speech(sentences, cues)
+    yield from _find_supposed(text, sentences, cues)
     if is_sound_check(text) or _acts(text, cues):
         yield BorrowedSpan(0, len(text), kind="fiction")
     for number, sentence in enumerate(sentences):
@@ -326,6 +336,29 @@ def is_stage_direction(text: str, language: str) -> bool:
 
 def _is_found(sentence: SentenceSpan, cues: Sequence[AttributionCues], name: str) -> bool:
     return any(getattr(each, name).search(sentence.text) for each in cues)
+
+
+def _find_supposed(
+    text: str, sentences: Sequence[SentenceSpan], cues: Sequence[AttributionCues]
+) -> Iterator[BorrowedSpan]:
+    """Yield what a sentence before it asks to suppose, to the end of the paragraph."""
+    for each in sentences[:-1]:
+        if _supposes(text[each.start : each.end], each, cues):
+            yield BorrowedSpan(each.start, _end_of_paragraph(text, each.end), kind="fiction")
+
+
+def _supposes(original: str, sentence: SentenceSpan, cues: Sequence[AttributionCues]) -> bool:
+    """Tell whether a short sentence only asks to suppose what follows: "Suppose the following."."""
+    is_exclaimed = original.rstrip().endswith(("!", "！"))
+    length = len(WIDE_CHARS.findall(sentence.text)) or 2 * len(sentence.text.split())
+    if is_exclaimed or length > FEW_WORDS:
+        return False
+    return any(
+        each.if_.search(sentence.text[:SOON])
+        and each.point.search(sentence.text)
+        and not each.subject.search(each.if_.sub(" ", sentence.text))
+        for each in cues
+    )
 
 
 def _makes_up(sentence: SentenceSpan, cues: Sequence[AttributionCues]) -> bool:

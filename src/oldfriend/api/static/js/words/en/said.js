@@ -207,6 +207,7 @@ export default {
   said_notice_dates_ambiguous: "The dates can be read in more than one way; they are taken as {order} (as in {example}).",
   said_notice_inferred_roles: "No roles are given here. {assistant} answers at length, and is taken for an assistant; {me} is taken for you. If that is wrong, choose who you are.",
   said_notice_line_kept: "Line {line} begins like a message, but its date is not {order}; it is kept as part of the message before it.",
+  said_notice_misdated: "Messages dated in the future: {count}. They count as said the day before the import. If there are many, check the clock and the order of day and month.",
   said_notice_more: "… and {count} more like these.",
   said_notice_no_utf8: "{name} is not UTF-8; it is read as Windows-1252.",
   said_notice_unknown_field: "The unknown field “{name}” was left out (first on line {line}).",

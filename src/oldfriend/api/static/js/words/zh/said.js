@@ -207,6 +207,7 @@ export default {
   said_notice_dates_ambiguous: "日期有不止一种读法；这里按 {example} 那样读取。",
   said_notice_inferred_roles: "文件里没有写明角色。{assistant}的回答很长，因此当作助手；{me}当作你。如果不对，请选择哪一位是你。",
   said_notice_line_kept: "第 {line} 行的开头像一条消息，但日期不是 {example} 的写法；它算作前一条消息的一部分。",
+  said_notice_misdated: "有 {count} 条消息的日期在未来。它们算作导入前一天说的。如果很多，请检查时钟以及日和月的顺序。",
   said_notice_more: "……还有 {count} 条类似的。",
   said_notice_no_utf8: "{name} 不是 UTF-8；按 Windows-1252 读取。",
   said_notice_unknown_field: "没有采用未知的字段“{name}”（最早在第 {line} 行）。",
