@@ -261,7 +261,7 @@ def build_nearness_measure(
     terms_by_id = {each.memory.id: list_belief_terms(each) for each in known}
     counts = Counter(term for terms in terms_by_id.values() for term in terms)
 
-    def weigh(terms: Iterable[str]) -> float:
+    def weigh(terms: Iterable[int]) -> float:
         return sum(log(1 + len(terms_by_id) / counts[term]) for term in terms)
 
     def get_nearness(each: MemoryState) -> float:
@@ -275,10 +275,10 @@ def build_nearness_measure(
     return get_nearness
 
 
-def list_belief_terms(known: MemoryState) -> frozenset[str]:
+def list_belief_terms(known: MemoryState) -> frozenset[int]:
     """Return the content terms of a belief."""
     memory = known.memory
-    return frozenset(extract_content_terms(f"{memory.text} {memory.value}", memory.language))
+    return extract_content_terms(f"{memory.text} {memory.value}", memory.language)
 
 
 def filter_mentioned(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:
