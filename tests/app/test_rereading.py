@@ -78,7 +78,7 @@ async def test_a_model_reads_once_what_rules_have_read(app: AppContext, line: Ch
     assert len(await home_of(app, line)) == 1
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
-    assert (segment.author, segment.generation) == ("extract/6", 2)
+    assert (segment.author, segment.generation) == ("extract/7", 2)
     assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
 
 
@@ -159,7 +159,7 @@ async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_ag
 
     async with app.db.begin_read() as tx:
         (segment,) = await list_segments(tx, line.person.id)
-    assert (segment.author, segment.generation) == ("extract/6", 2)
+    assert (segment.author, segment.generation) == ("extract/7", 2)
     assert len(asked) == 1
 
 
@@ -180,4 +180,4 @@ async def test_an_answer_that_makes_no_sense_is_asked_for_again(
     assert len(await home_of(app, line)) == 1
     async with app.db.begin_read() as tx:
         rows = await tx.rows("SELECT prompt FROM model_call ORDER BY prompt")
-    assert [prompt for (prompt,) in rows] == ["extract/6", "extract/6", "extract/6+mend/1"]
+    assert [prompt for (prompt,) in rows] == ["extract/7", "extract/7", "extract/7+mend/1"]

@@ -58,6 +58,26 @@ def test_who_they_are_comes_first_then_how_they_live_then_what_matters_most() ->
     ]
 
 
+def test_where_they_live_and_work_is_told_whatever_its_key_is() -> None:
+    """A model makes up keys, and tells it as a tie to a place."""
+    tie = known("lives_in", 1, kind="triple", subject="person", text="Lives in Sawyers Bay.")
+    ties = [tie, known("visited", 2, kind="triple", subject="person", text="Visited Lisbon.")]
+    facts = [known("song", 3, importance=0.9), known("home_address", 4), known("work_hours", 5)]
+    facts += [known("job_title", 6), known("dog_name", 7)]
+
+    told = [each.memory.key for each in build_profile([*ties, *facts]).attributes]
+    assert told == ["job_title", "home_address", "lives_in", "song", "work_hours", "dog_name"]
+
+
+def test_of_one_relative_little_is_told() -> None:
+    """Five lines on one operation would push out what matters."""
+    mum = [known(f"Mum:health_{n}", n, subject="other", value="hip") for n in range(5)]
+    dad = known("Dad:allergies", 9, subject="other", value="nuts")
+
+    told = [each.memory.key for each in build_profile([*mum, dad]).attributes]
+    assert sorted(told) == ["Dad:allergies", "Mum:health_0", "Mum:health_1"]
+
+
 def test_nothing_of_the_houses_own_nor_of_others_nor_unsure() -> None:
     """ACCEPTANCE E5, E9."""
     profile = build_profile(

@@ -12,8 +12,9 @@ from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedModel
+from oldfriend.memory.belief_views import list_entities
 from oldfriend.memory.evidence import NewEvidence, add_evidence
-from oldfriend.memory.journal import Provenance, record_decision
+from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
 from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.turn.memory_context import build_context
@@ -94,6 +95,21 @@ async def test_who_is_named_gets_a_section(talk: Talk) -> None:
 
     assert "About Ana (person):" in request.changing
     assert request.changing.count("Ana works as a nurse.") == 1
+
+
+async def test_who_is_named_is_described(talk: Talk) -> None:
+    """As a record, so that it orders nothing."""
+    app, person = talk.app, talk.line.person.id
+    async with app.db.begin_write() as tx:
+        ana = next(each for each in await list_entities(tx, person) if each.name == "Ana")
+        base = await get_latest_seq(tx, person, ana.id)
+        told = replace(ana, description="the sister who works nights")
+        await record_decision(tx, told, op="revised", base=base, provenance=HERE, now=app.clock())
+    _, request = await briefed(talk, "I had lunch with Ana")
+
+    assert (
+        "About Ana (person):\n<memory>\n[kind description] the sister who works nights\n["
+    ) in request.changing
 
 
 async def test_a_belief_and_its_words_are_not_both_told(talk: Talk) -> None:

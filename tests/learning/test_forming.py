@@ -362,5 +362,5 @@ async def test_of_small_talk_a_model_reads_what_the_companion_thinks(
         words = await list_evidence(tx, line.person.id)
         (segment,) = await list_segments(tx, line.person.id)
     assert [each.memory.kind for each in await believed(app, line)] == ["opinion"]
-    assert {row.extractor for rows in words.values() for row in rows} == {"extract/6"}
-    assert segment.author == "extract/6"
+    assert {row.extractor for rows in words.values() for row in rows} == {"extract/7"}
+    assert segment.author == "extract/7"

@@ -1,9 +1,11 @@
 """A model says whether two are the same, after it has named what differs."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from oldfriend.domain.clock import parse_timestamp
 from oldfriend.domain.errors import ModelRefusal, ModelUnavailable
 from oldfriend.learning.llm_dedup_judge import (
     UNDECIDED,
@@ -11,10 +13,12 @@ from oldfriend.learning.llm_dedup_judge import (
     build_judge_request,
     judge_duplicate,
 )
+from oldfriend.llm.model import PromptTurn
 from oldfriend.llm.scripted import ScriptedModel
 from tests.learning.alike import claim
 from tests.learning.talking import believed
 
+AUCKLAND = "Pacific/Auckland"
 ONE, OTHER = claim("Runs every morning."), believed("m1", "pattern", "Goes jogging daily.").memory
 
 
@@ -71,9 +75,18 @@ async def test_what_stays_broken_means_two() -> None:
     assert not UNDECIDED.is_same
 
 
+def test_days_are_those_of_the_person() -> None:
+    """Shortly after midnight it is the day before by the clocks of Greenwich."""
+    meal = replace(ONE, kind="event", happened_at=parse_timestamp("2026-09-12T00:30", AUCKLAND)[0])
+    (turn,) = build_judge_request(meal, OTHER, "en", AUCKLAND).turns
+
+    assert isinstance(turn, PromptTurn)
+    assert 'when="2026-09-12"' in turn.text
+
+
 def test_a_pair_is_asked_about_in_the_same_words_in_either_order() -> None:
     """So that the answer is found again."""
-    asked = [build_judge_request(*pair, "en").turns for pair in ((ONE, OTHER), (OTHER, ONE))]
+    asked = [build_judge_request(*pair, "en", "UTC").turns for pair in ((ONE, OTHER), (OTHER, ONE))]
 
     assert asked[0] == asked[1]
 

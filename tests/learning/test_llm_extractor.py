@@ -66,7 +66,7 @@ async def test_a_fact_is_read_with_the_words_it_rests_on():
         "k-id",
     )
     assert claim.quotes == (quote("moved to Porto"),)
-    assert found.author == "extract/6"
+    assert found.author == "extract/7"
 
 
 async def test_everything_is_shown_under_small_names_with_its_class():
@@ -84,7 +84,7 @@ async def test_everything_is_shown_under_small_names_with_its_class():
     assert '<entity id="e1"' in text
     assert "id-1" not in text
     assert set(request.shown) == {"id--99", "id-1", "id-2", "id-3", "k-id", "e-id"}
-    assert (request.purpose, request.prompt) == ("extract", "extract/6")
+    assert (request.purpose, request.prompt) == ("extract", "extract/7")
     assert "Tuesday, 2023-11-14 22:14" in request.changing
 
 
@@ -336,9 +336,9 @@ async def test_names_that_nobody_gave_out_stay_to_be_found_out():
 
 def test_the_prompt_names_every_part_of_the_form_and_all_anchors_of_impact():
     """What is asked for in the schema is explained in words (ACCEPTANCE W17)."""
-    stable = get_prompt("extract/6").render("stable")
+    stable = get_prompt("extract/7").render("stable")
 
-    assert all(f'"{part}"' in get_prompt("extract/6").render("form") for part in ALL_PARTS)
+    assert all(f'"{part}"' in get_prompt("extract/7").render("form") for part in ALL_PARTS)
     assert all(f"\n  {anchor} " in stable for anchor in (-10, -7, -4, -1, 0, 1, 4, 7, 10))
     assert build_schema(ALL_PARTS)["required"] == [*ALL_PARTS]
 

@@ -474,6 +474,20 @@ def test_names_find_who_is_meant(life: Life) -> None:
     }
 
 
+def test_two_names_that_are_told_apart_are_not_asked_about_again(life: Life) -> None:
+    """Whichever of them was the one in doubt, also if both were named at once."""
+    life.reads(mentions=(named("Ana"), named("Ana García")))
+    doubted = [each.name for each in life.entities.values() if each.status == "uncertain"]
+    told = SameAsClaim(one="Ana", other="Ana García", is_same=False, quotes=named("x").quotes)
+    life.reads(same_as_claims=(told,))
+
+    assert doubted == ["Ana García"]
+    assert {each.name: each.status for each in life.entities.values()} == {
+        "Ana": "confirmed",
+        "Ana García": "separate",
+    }
+
+
 @pytest.mark.parametrize(
     ("known", "told"),
     [("Bali, Indonesia", "bali"), ("Bali", "Bali, Indonesia"), ("Ana (Porto)", "Ana")],

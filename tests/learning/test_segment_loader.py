@@ -1,8 +1,10 @@
 """What a segment is read with: what was known then, and of that what is near to it."""
 
+from dataclasses import replace
+
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import DAY
-from oldfriend.domain.ids import EntityId, PersonId
+from oldfriend.domain.ids import EntityId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import ChatContext
@@ -79,3 +81,21 @@ def test_an_entity_is_mentioned_by_its_whole_name() -> None:
     messages = talk("my paleontologist ate a banana at mias").messages
 
     assert filter_mentioned(messages, [ana, leon, mia]) == [mia]
+
+
+def test_what_concerns_whom_the_words_name_is_shown_first() -> None:
+    """A rare word counts for more than a usual one; a name finds what is about its bearer."""
+    street = [
+        believed(
+            f"k-{n}", "fact", f"Walks the street to shop {n}.", key=f"s_{n}", value=f"shop {n}"
+        )
+        for n in range(2 * MAX_SHOWN)
+    ]
+    lease = believed("k-lease", "fact", "Rents a cottage of Mr Fenwick.", key="home")
+    nurse = believed("k-nurse", "fact", "Works as a nurse at Hull Royal.", key="Abena:work")
+    nurse = replace(nurse, memory=replace(nurse.memory, entities=(EntityId(ObjectId("abena")),)))
+    messages = talk("Fenwick sells the street. Abena starts at the zoo.").messages
+
+    shown = select_nearest([*street, lease, nurse], messages, {}, [EntityId(ObjectId("abena"))])
+
+    assert lease in shown and nurse in shown

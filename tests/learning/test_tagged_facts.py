@@ -233,7 +233,7 @@ def test_a_model_cannot_write_such_a_quote() -> None:
     inputs = material_of(message(TEXT))
     quote = Quote(message=inputs.messages[0].id, text=TEXT)
     claim = Claim(kind="fact", key=QUOTE_KEY, value="rich", text="Is rich", quotes=(quote,))
-    checked = validate_extraction(Extraction(author="extract/6", claims=(claim,)), inputs)
+    checked = validate_extraction(Extraction(author="extract/7", claims=(claim,)), inputs)
 
     assert checked.extraction.claims == ()
     assert checked.rejected["reserved key"] == 1

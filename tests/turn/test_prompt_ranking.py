@@ -19,6 +19,7 @@ from oldfriend.search import Reason, ScoredMessage
 from oldfriend.turn.full_recall import list_relevant
 from oldfriend.turn.profile_sections import (
     MAX_SUMMARIES_AROUND,
+    drop_retold_ties,
     list_newest_summaries,
     list_summaries_around,
 )
@@ -197,6 +198,15 @@ def test_what_hardly_bears_on_the_question_is_left_out() -> None:
     assert kept == [*(f"m{number}" for number in range(MIN_MESSAGES)), "b", "named", "ill"]
     alike = [message(f"m{number}", score=0.01) for number in range(30)]
     assert len(drop_irrelevant(alike)) == len(alike)
+
+
+def test_a_tie_that_a_fact_tells_is_not_told_beside_it() -> None:
+    """The family would stand in the profile twice."""
+    fact, song = (belief(text).state for text in ("Has a daughter, Isla, who is 10.", "Sings."))
+    tie, other = (belief(text).state for text in ("Isla is Gav's daughter.", "Dunc is Gav's son."))
+    ties = [replace(each, memory=replace(each.memory, kind="triple")) for each in (tie, other)]
+
+    assert drop_retold_ties([ties[0], fact, ties[1], song], "Gav") == [fact, ties[1], song]
 
 
 def test_each_part_of_a_question_is_measured_by_its_own_best() -> None:

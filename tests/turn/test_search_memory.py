@@ -15,6 +15,7 @@ from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.turn.retrieval import EMPTY_RECALL
+from oldfriend.turn.tools.memory_lookup import MAX_UNSURE
 from oldfriend.turn.tools.search_memory import MAX_RESULT_TOKENS, SEARCH_MEMORY
 from oldfriend.turn.turn_dependencies import TurnLimits
 from oldfriend.turn.turn_outcome import Outcome
@@ -344,3 +345,14 @@ async def test_a_broken_memory_is_told_and_the_turn_goes_on(
 
     assert "could not do it" in results_in(asked[1])[0]
     assert outcome.reply.text == "I do not know."
+
+
+async def test_an_unlucky_search_says_so_and_shows_little(blind: Talk) -> None:
+    """What nobody has told is not answered with all that was ever said."""
+    for number in range(30):
+        await said(blind, f"The shelf number {number} holds jars of plums and pears.")
+
+    result = await found(blind, query="chess tournament in Tartu")
+
+    assert result.startswith("Nothing found")
+    assert len(texts_in(result)) <= MAX_UNSURE

@@ -1,5 +1,6 @@
 """Profile: the beliefs about a person that are always in context, selected and sorted."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -13,8 +14,27 @@ from oldfriend.domain.supersession import is_or_was_true
 
 IDENTITY_KEYS: Final = ("preferred_name", "name", "pronouns", "age", "birthday")
 RELATION_KEYS: Final = ("relationship_status", *PARTNER_ROLES, "children", "family")
-WORK_KEYS: Final = ("occupation", "workplace", "employer", "school", "studies")
-HOME_KEYS: Final = ("location", "timezone", "home_timezone", "hometown")
+WORK_KEYS: Final = (
+    "occupation",
+    "job",
+    "profession",
+    "workplace",
+    "employer",
+    "works_at",
+    "school",
+    "studies",
+    "studies_at",
+)
+HOME_KEYS: Final = (
+    "location",
+    "home",
+    "address",
+    "residence",
+    "lives_in",
+    "timezone",
+    "home_timezone",
+    "hometown",
+)
 HEALTH_KEYS: Final = (
     "allergies",
     "allergy",
@@ -27,8 +47,12 @@ HEALTH_KEYS: Final = (
 )
 FIRST_KEYS: Final = (*IDENTITY_KEYS, *RELATION_KEYS, *WORK_KEYS, *HOME_KEYS, *HEALTH_KEYS)
 """The keys that come first, in this order; the others follow by importance and freshness."""
+FIRST_KEYS_AS_WORDS: Final = (*WORK_KEYS, *HOME_KEYS, *HEALTH_KEYS)
+"""Those of them that are also found as a word of a longer key, such as "home_address"."""
 CLOSE_RELATIONS: Final = frozenset({"partner_of", "parent_of", "child_of", "sibling_of"})
 """Relations to the person that belong to who they are."""
+LIVING_RELATIONS: Final = frozenset({"lives_in", "works_at", "studies_at"})
+"""Relations of the person that say how they live."""
 SAFETY_KEYS: Final = frozenset(
     {
         "allergies",
@@ -49,7 +73,9 @@ SAFETY_KEYS: Final = frozenset(
 )
 """Keys of what may harm somebody if it is not thought of, also somebody else than the person."""
 MAX_SAFETY_OF_OTHERS: Final = 8
-"""The most such facts about others, those of the greatest weight."""
+"""The most such facts about others, those of the greatest weight …"""
+MAX_SAFETY_OF_ONE: Final = 2
+"""… and of one of them, whose other facts are told where they are spoken of."""
 HIDDEN_KEYS: Final = frozenset(
     {
         "welcomed",
@@ -118,19 +144,31 @@ def build_profile(beliefs: Iterable[MemoryState]) -> Profile:
             part == "preferences"
             or (part == "facts" and is_profile_key(memory.key) and memory.subject != "other")
             or is_close_relation(memory)
+            or is_living_relation(memory)
         ):
             attributes.append(each)
         elif is_safety_of_other(memory):
             safety.append(each)
         elif part == "promises":
             promises.append(each)
-    safety.sort(key=lambda each: (-compute_weight(each), each.base_seq))
-    attributes += safety[:MAX_SAFETY_OF_OTHERS]
+    attributes += select_safety(safety)
     return Profile(
         attributes=tuple(sorted(attributes, key=get_attribute_sort_key)),
         promises=tuple(sorted(promises, key=get_due_sort_key)),
         quotes=tuple(sorted(quotes, key=lambda each: -each.stats.last_seen)),
     )
+
+
+def select_safety(safety_of_others: Sequence[MemoryState]) -> list[MemoryState]:
+    """Select what matters most of what others must not eat or must take, a little of each."""
+    counts = Counter[str]()
+    selected: list[MemoryState] = []
+    for each in sorted(safety_of_others, key=lambda one: (-compute_weight(one), one.base_seq)):
+        owner = each.memory.key.rpartition(":")[0]
+        counts[owner] += 1
+        if not owner or counts[owner] <= MAX_SAFETY_OF_ONE:
+            selected.append(each)
+    return selected[:MAX_SAFETY_OF_OTHERS]
 
 
 def put_first(profile: Profile, safety: Iterable[MemoryState]) -> Profile:
@@ -194,6 +232,12 @@ def is_close_relation(memory: Memory) -> bool:
     return is_role and RELATION_BY_ROLE.get(memory.value) in CLOSE_RELATIONS
 
 
+def is_living_relation(memory: Memory) -> bool:
+    """Return whether a relation says where the person lives, works or learns."""
+    is_own = memory.kind == "triple" and memory.subject == "person"
+    return is_own and memory.key in LIVING_RELATIONS
+
+
 def is_safety_of_other(memory: Memory) -> bool:
     """Return whether a fact says what somebody else must not eat or must take."""
     owner, _, bare = memory.key.rpartition(":")
@@ -222,13 +266,21 @@ def get_attribute_sort_key(known: MemoryState) -> tuple[int, float, int, int]:
     memory = known.memory
     if is_safety_of_other(memory):
         place = FIRST_KEYS.index(HEALTH_KEYS[-1])
-    elif memory.key in FIRST_KEYS:
-        place = FIRST_KEYS.index(memory.key)
+    elif (word := find_first_key(memory.key)) is not None:
+        place = FIRST_KEYS.index(word)
     elif is_close_relation(memory):
         place = FIRST_KEYS.index(RELATION_KEYS[-1])
     else:
         place = len(FIRST_KEYS)
     return place, -round(compute_weight(known), 1), -known.stats.last_seen, known.base_seq
+
+
+def find_first_key(key: str) -> str | None:
+    """Return the first key that a key is; of work, home and health also one that is its word."""
+    if key in FIRST_KEYS:
+        return key
+    words = key.split("_")
+    return next((each for each in FIRST_KEYS_AS_WORDS if each in words), None)
 
 
 def compute_weight(known: MemoryState) -> float:

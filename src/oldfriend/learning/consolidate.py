@@ -68,7 +68,7 @@ IsForgotten: TypeAlias = Callable[[str, Micros], bool]
 
 Extractor: TypeAlias = Callable[[ExtractionInput], Awaitable[Extraction]]
 TextEmbedder: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors | None]]
-DuplicateJudge: TypeAlias = Callable[[ClaimOrMemory, ClaimOrMemory, str], Awaitable[bool]]
+DuplicateJudge: TypeAlias = Callable[[ClaimOrMemory, ClaimOrMemory, str, str], Awaitable[bool]]
 """Whether two statements say the same; a claim is in the given language."""
 
 MAX_ATTEMPTS: Final = 3
@@ -232,8 +232,7 @@ async def resolve_and_write(
     matches = match_claims(checked.extraction.claims, context, vectors, embedder=deps.embedder)
     if deps.judge_duplicate is not None:
         pairs = list_undecided_pairs(matches, context, batch)
-        language = context.resolution.language
-        await judge_unclear_pairs(matches, pairs, deps.judge_duplicate, language)
+        await judge_unclear_pairs(matches, pairs, deps.judge_duplicate, context.inputs)
     state = ResolutionState(
         context=context.resolution,
         believed=context.known,
@@ -279,11 +278,12 @@ async def judge_unclear_pairs(
     matches: ClaimMatches,
     pairs: Sequence[UnclearPair],
     judge_duplicate: DuplicateJudge,
-    language: str,
+    inputs: ExtractionInput,
 ) -> None:
     """Ask a model which of some unclear pairs say the same."""
+    zone = inputs.messages[0].zone
     for pair in pairs[:MAX_JUDGED_PAIRS]:
-        if await judge_duplicate(pair.claim, pair.other, language):
+        if await judge_duplicate(pair.claim, pair.other, inputs.language, zone):
             matches.confirm_match(pair)
 
 

@@ -90,10 +90,10 @@ def read_locally(inputs: ExtractionInput, tagger: FactTagger | None) -> Extracti
 
 
 async def is_duplicate_by_model(
-    model: LanguageModel, one: ClaimOrMemory, other: ClaimOrMemory, language: str
+    model: LanguageModel, one: ClaimOrMemory, other: ClaimOrMemory, language: str, zone: str
 ) -> bool:
     """Return whether a model says that two statements mean the same."""
-    return (await judge_duplicate(model, one, other, language=language)).is_same
+    return (await judge_duplicate(model, one, other, language=language, zone=zone)).is_same
 
 
 async def try_embed(embedder: Embedder, texts: list[str]) -> Vectors | None:

@@ -48,26 +48,32 @@ UNDECIDED: Final = DedupJudgement(differences=(), core_intent_match=False, is_sa
 
 
 async def judge_duplicate(
-    model: LanguageModel, one: ClaimOrMemory, other: ClaimOrMemory, *, language: str = "en"
+    model: LanguageModel,
+    one: ClaimOrMemory,
+    other: ClaimOrMemory,
+    *,
+    language: str = "en",
+    zone: str = "UTC",
 ) -> DedupJudgement:
     """Ask a model whether two statements say the same; without a usable answer they do not.
 
+    Their days are told by the clocks of ``zone``, as the sentences themselves tell them.
     Raises what the model raises, such as ModelUnavailable.
     """
     try:
         return await complete_structured(
-            model, build_judge_request(one, other, language), parse_judgement
+            model, build_judge_request(one, other, language, zone), parse_judgement
         )
     except (BrokenOutput, ModelRefusal):
         return UNDECIDED
 
 
 def build_judge_request(
-    one: ClaimOrMemory, other: ClaimOrMemory, language: str
+    one: ClaimOrMemory, other: ClaimOrMemory, language: str, zone: str
 ) -> CompletionRequest:
     """Build the request for a judgement, which is the same in whatever order the two are given."""
     prompt = get_prompt(PROMPT)
-    first, second = sorted(format_statement(prompt, each, language) for each in (one, other))
+    first, second = sorted(format_statement(prompt, each, language, zone) for each in (one, other))
     ask = prompt.render("ask", one=first, other=second)
     return CompletionRequest(
         purpose="adjudicate",
@@ -88,14 +94,14 @@ def list_source_ids(statement: ClaimOrMemory) -> Iterator[str]:
         yield from (quote.message for quote in statement.quotes)
 
 
-def format_statement(prompt: Prompt, statement: ClaimOrMemory, language: str) -> str:
+def format_statement(prompt: Prompt, statement: ClaimOrMemory, language: str, zone: str) -> str:
     """Render a statement for the model; it cannot close its label."""
     at = statement.happened_at if statement.due_at is None else statement.due_at
     return prompt.render(
         "told",
         kind=statement.pattern or statement.kind,
         language=statement.language if isinstance(statement, Memory) else language,
-        when="" if at is None else from_micros(at).strftime("%Y-%m-%d"),
+        when="" if at is None else from_micros(at, zone).strftime("%Y-%m-%d"),
         text=sanitize(statement.text),
     )
 

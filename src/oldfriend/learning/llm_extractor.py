@@ -335,7 +335,7 @@ def parse_self_check(fields: Fields) -> Mapping[str, str]:
     return notes
 
 
-PROMPT: Final = "extract/6"
+PROMPT: Final = "extract/7"
 """Prompt of the extraction; named as the author of all that it extracts."""
 
 MAX_TOKENS: Final = 6_000

@@ -24,7 +24,7 @@ from oldfriend.llm.model import LanguageModel
 from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.evidence import list_object_evidence, move_evidence
 from oldfriend.memory.journal import Provenance, record_decision
-from oldfriend.memory.people import lock_person
+from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.vectors import load_belief_vectors
 from oldfriend.search.belief_score import score_belief
 
@@ -91,8 +91,9 @@ async def merge_duplicate_memories(
         known = await list_memories(tx, person, kinds=DECAYING_KINDS)
         vectors = await load_vectors(tx, person, embedder, known)
         names = list_names(await list_entities(tx, person))
+        zone = (await get_person_by_id(tx, person)).zone
     merges, asked, unclear = await judge_candidates(
-        list_duplicate_candidates(known, vectors, names, since=since), model
+        list_duplicate_candidates(known, vectors, names, since=since), model, zone=zone
     )
     merging = {side.memory.id for each in merges for side in (each.stronger, each.weaker)}
     unmerged = [each for each in known if each.memory.id not in merging]
@@ -156,7 +157,7 @@ def build_candidate(one: MemoryState, other: MemoryState, *, is_clear: bool) -> 
 
 
 async def judge_candidates(
-    candidates: Sequence[DuplicateCandidate], model: LanguageModel | None
+    candidates: Sequence[DuplicateCandidate], model: LanguageModel | None, *, zone: str
 ) -> tuple[list[DuplicateMerge], int, int]:
     """Return the merges, how many pairs were asked about, and how many were not judged.
 
@@ -176,7 +177,9 @@ async def judge_candidates(
                 continue
             asked += 1
             if not (
-                await judge_duplicate(model, stronger, weaker, language=stronger.language)
+                await judge_duplicate(
+                    model, stronger, weaker, language=stronger.language, zone=zone
+                )
             ).is_same:
                 continue
             author = PROMPT

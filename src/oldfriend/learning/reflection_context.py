@@ -141,7 +141,7 @@ def select_nearest_to_events(
 ) -> list[MemoryState]:
     """Return what is new, and then what is nearest to some events; equals by strength."""
     get_nearness = build_nearness_measure(
-        [each.memory.text for each in events], compute_cosines(others, events, vectors)
+        others, [each.memory.text for each in events], compute_cosines(others, events, vectors)
     )
 
     def get_sort_key(each: MemoryState) -> tuple[bool, float, float, Micros]:

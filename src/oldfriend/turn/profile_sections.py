@@ -16,7 +16,7 @@ from oldfriend.turn.prompt_labels import (
     label_summary,
     sanitize,
 )
-from oldfriend.turn.prompt_ranking import drop_repeated, get_last_said_at
+from oldfriend.turn.prompt_ranking import drop_repeated, get_last_said_at, holds_words
 from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, build_ranked_section
 from oldfriend.turn.reply_context import ReplyContext
 
@@ -65,13 +65,30 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     budget -= lately_section.tokens
     shown = {*open_section.shown_ids, *lately_section.shown_ids}
     kept = [each for each in profile.attributes if each.memory.id not in shown]
-    kept = drop_repeated(kept[: budget // MIN_LABEL_TOKENS])
+    kept = drop_retold_ties(drop_repeated(kept[: budget // MIN_LABEL_TOKENS]), name)
     lines = [label_belief(prompt, each, zone=zone) for each in kept]
     title = prompt.render("profile", person=sanitize(name))
     return [
         build_belief_section(prompt, "profile", title, kept, lines, budget),
         lately_section,
         open_section,
+    ]
+
+
+def drop_retold_ties(known: Sequence[MemoryState], name: str) -> list[MemoryState]:
+    """Return the beliefs without the ties that a fact among them tells.
+
+    "Isla is Gav's daughter" says no more of Gav than "Has a daughter, Isla".
+    """
+    facts = [each.memory.text for each in known if each.memory.kind != "triple"]
+    return [
+        each
+        for each in known
+        if each.memory.kind != "triple"
+        or not any(
+            holds_words(f"{fact} {name}", each.memory.text, each.memory.language, share=1.0)
+            for fact in facts
+        )
     ]
 
 

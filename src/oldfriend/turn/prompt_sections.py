@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.memories import Entity, Memory
@@ -259,7 +260,11 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
     costs = [estimate_line_tokens(label_item(prompt, each, zone=zone)) for each in items]
     entity_titles = [render_entity_title(each.entity, prompt) for each in named]
     beliefs_title, memories_title = render_recall_titles(result, prompt)
-    belief_titles = [frame_records(prompt, each, ()) for each in (*entity_titles, beliefs_title)]
+    descriptions = [render_description(each.entity, prompt) for each in named]
+    belief_titles = [
+        *map(partial(frame_records, prompt), entity_titles, descriptions),
+        frame_records(prompt, beliefs_title, ()),
+    ]
     title_costs = (
         sum(map(estimate_line_tokens, belief_titles)),
         estimate_line_tokens(frame_records(prompt, memories_title, ())),
@@ -267,9 +272,10 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
     kept = select_fitting_items(items, costs, budget, title_costs, covered_ids=draft.shown_ids)
     sections: list[PromptSection] = []
     shown: set[str] = set()
-    for each, title in zip(named, entity_titles, strict=True):
+    for each, title, description in zip(named, entity_titles, descriptions, strict=True):
         about = [one for one in kept if is_about(one, each) and get_item_id(one) not in shown]
-        section = build_item_section(draft, f"about {each.entity.name}", title, about, about)
+        name = f"about {each.entity.name}"
+        section = build_item_section(draft, name, title, about, about, lead=description)
         sections.append(replace(section, source_ids=(each.entity.id,) if section.shown_ids else ()))
         shown |= set(section.shown_ids)
     already = {*draft.shown_ids, *shown}
@@ -342,6 +348,12 @@ def render_entity_title(entity: Entity, prompt: Prompt) -> str:
     return prompt.render("about", name=f"{names} ({entity.kind})")
 
 
+def render_description(entity: Entity, prompt: Prompt) -> list[str]:
+    """Return who or what an entity is as a record, if somebody has described it."""
+    marks = {"kind": "description"}
+    return [render_record(prompt, entity.description, marks)] if entity.description else []
+
+
 def render_recall_titles(recall_result: RecallResult, prompt: Prompt) -> tuple[str, str]:
     """Return the titles of recalled beliefs and messages, which say if it is uncertain."""
     return (
@@ -356,15 +368,17 @@ def build_item_section(
     title: str,
     items: Sequence[RecalledItem],
     kept: Sequence[RecalledItem],
+    *,
+    lead: Sequence[str] = (),
 ) -> PromptSection:
-    """Return a section with those of the items that are kept, in their own order."""
+    """Return a section with those of the items that are kept, in their own order, behind a lead."""
     kept_ids = {*map(get_item_id, kept)}
     shown = [each for each in items if get_item_id(each) in kept_ids]
     dropped = tuple(get_item_id(each) for each in items if get_item_id(each) not in kept_ids)
     if not shown:
         return PromptSection(name=name, dropped_ids=dropped)
     zone = draft.utterance.message.zone
-    lines = [label_item(draft.prompt, each, zone=zone) for each in shown]
+    lines = [*lead, *(label_item(draft.prompt, each, zone=zone) for each in shown)]
     text = frame_records(draft.prompt, title, lines)
     return PromptSection(
         name=name,

@@ -39,7 +39,7 @@ async def judged(
 def request_of(life: Life, day: int) -> CompletionRequest:
     """What is asked about one day."""
     return build_extraction_request(
-        material_of(life, life.days[day - 1]), get_prompt("extract/6"), ALL_PARTS
+        material_of(life, life.days[day - 1]), get_prompt("extract/7"), ALL_PARTS
     )
 
 
@@ -101,7 +101,7 @@ def test_what_is_no_json_is_json_when_it_is_asked_for_again():
     wish = PromptTurn(role="house", text="Again, please.")
     again = CompletionRequest(
         purpose="extract",
-        prompt="extract/6",
+        prompt="extract/7",
         stable="",
         output=broken.output,
         turns=(*broken.turns, PromptTurn(role="companion", text=answer(broken)), wish),

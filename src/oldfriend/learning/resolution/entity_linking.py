@@ -51,9 +51,13 @@ def resolve_same_as(state: ResolutionState, same_as: SameAsClaim) -> None:
         merged = replace(other_entity, status="merged", same_as=kept.id, ended_at=state.context.now)
         state.set_entity(merged, "merged", evidence)
     else:
-        state.set_entity(
-            replace(other_entity, status="separate", same_as=kept.id), "separated", evidence
-        )
+        told_apart = (other_entity, kept)
+        for first, second in ((one, other), (other, one)):
+            if first.status == "uncertain" and first.same_as == second.id:
+                told_apart = (first, second)  # else it would be asked about again
+        first, second = told_apart
+        separate = replace(first, status="separate", same_as=second.id)
+        state.set_entity(separate, "separated", evidence)
 
 
 def is_separated_by_person(one: Entity, other: Entity) -> bool:

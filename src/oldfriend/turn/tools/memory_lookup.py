@@ -33,7 +33,7 @@ from oldfriend.search.entity_graph import is_current
 from oldfriend.search.message_scope import list_newest_in_scope, list_speakers_named
 from oldfriend.search.name_index import contains_name
 from oldfriend.search.types import MessageScope
-from oldfriend.turn.full_recall import recall_in_full
+from oldfriend.turn.full_recall import list_relevant, recall_in_full
 from oldfriend.turn.intent import RULES_VERSION
 from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.prompt_labels import format_timestamp, sanitize
@@ -57,6 +57,8 @@ MAX_COMPANION_MESSAGES: Final = 1_000
 """The newest messages of the companion that are searched; they are in no index."""
 MAX_LISTED_NAMES: Final = 12
 """The most names that are offered in place of an unknown one."""
+MAX_UNSURE: Final = 8
+"""The most that is shown of a search that found nothing which surely answers."""
 NEIGHBORS_EACH_SIDE: Final = 8
 """Messages on each side that are read around a moment, as far as they fit."""
 PERSON: Final = "person"
@@ -224,9 +226,8 @@ class MemoryLookup:
         result = await recall_in_full(self.search_deps, person, query, limit=MAX_FOUND)
         if request.query:
             is_sure = result.is_answerable or result.is_belief_answerable
-            return FoundMemories(
-                items=result.ranking, source_ids=subject.entity_ids, is_sure=is_sure
-            )
+            items = result.ranking if is_sure else list_relevant(result)[:MAX_UNSURE]
+            return FoundMemories(items=items, source_ids=subject.entity_ids, is_sure=is_sure)
         known = await self._load(subject.known) if is_unlimited(scope) else ()
         return FoundMemories(items=(*known, *result.ranking), source_ids=subject.entity_ids)
 
