@@ -259,12 +259,15 @@ async def recall_one(
     """Return what answers a query that asks one thing best."""
     if is_too_short(query.text):
         return EMPTY_RECALL
-    question = build_question(query, person, await embed_query(search_deps.embedder, query.text))
+    embedding = await embed_query(search_deps.embedder, query.text, query.language)
+    question = build_question(query, person, embedding)
     result = await search_once(search_deps, person, question, limit, query)
     while result.missing_models:
         # Part of the history has embeddings of an earlier model only: query it with that one too.
         embeddings = {
-            model: await embed_query(search_deps.find_former_embedder(model), query.text)
+            model: await embed_query(
+                search_deps.find_former_embedder(model), query.text, query.language
+            )
             for model in result.missing_models
         }
         question = replace(question, legacy_embeddings={**question.legacy_embeddings, **embeddings})
