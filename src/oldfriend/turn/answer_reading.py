@@ -10,6 +10,7 @@ from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.messages import Message, Person
+from oldfriend.lang.glossing import has_glossary
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.glosses import gloss_all
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
@@ -61,6 +62,7 @@ async def read_answers(
         sure_message=ranked[0].message.id
         if get_traits(language).reader == "answers" and is_sure(ranked, result)
         else None,
+        is_gloss_read=has_glossary(language),
         reader_probability=max(each.probability for each in readings),
     )
 

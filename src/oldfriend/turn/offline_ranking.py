@@ -366,20 +366,26 @@ def is_about_requested(recalled: RecalledMessage, recall_result: RecallResult) -
     """Tell whether a message is about what is asked for, by the rules or beyond doubt."""
     matter = recall_result.requested_attribute
     may_be_read = matter is None or not matter.is_promise
-    return (may_be_read and has_certain_reading(recalled)) or can_answer_requested(
+    return (may_be_read and has_certain_reading(recalled, recall_result)) or can_answer_requested(
         recalled, recall_result
     )
 
 
 def fits_question(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
     """Tell whether a message is about whom is asked, and still holds."""
-    is_about = has_certain_reading(recalled) or is_about_asked_person(recalled, recall_result)
+    is_about = has_certain_reading(recalled, recall_result) or is_about_asked_person(
+        recalled, recall_result
+    )
     return is_about and not is_corrected_later(recalled, recall_result)
 
 
-def has_certain_reading(recalled: RecalledMessage) -> bool:
-    """Tell whether the reader has hardly a doubt about a message."""
-    return recalled.reading is not None and recalled.reading.logit >= CERTAIN_LOGIT
+def has_certain_reading(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether the reader has hardly a doubt about a message; it always has of glosses."""
+    return (
+        recalled.reading is not None
+        and recalled.reading.logit >= CERTAIN_LOGIT
+        and not recall_result.is_gloss_read
+    )
 
 
 def select_close(fitting: Sequence[RecalledMessage], min_score: float) -> list[RecalledMessage]:

@@ -105,6 +105,7 @@ class RecallResult:
     is_answerable: bool
     is_degraded: bool  # searched by words alone, without an embedding
     reader_probability: float | None = None  # that the best answers, by the reader, if it read
+    is_gloss_read: bool = False  # the reader read the question word by word in English
     question: str = ""  # what was asked
     sure_message: MessageId | None = None  # the one that is an answer beyond doubt, if any
     beliefs: tuple[RecalledBelief, ...] = ()  # best first
