@@ -21,6 +21,7 @@ from oldfriend.domain.memories import (
     Status,
 )
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.llm.glosses import gloss_for_embedder
 from oldfriend.search import (
     BeliefIndex,
     IndexRow,
@@ -103,7 +104,8 @@ async def asked_of(language: str, embedder: Embedder) -> list[Asked]:
     life, questions = load_life(language), load_questions(language)
     messages, beliefs = await messages_of(life, embedder), await beliefs_of(life, embedder)
     at = max(line.spoken.at for line in life.lines)
-    vectors = await embedder.embed([each.text for each in questions])
+    texts = await gloss_for_embedder(embedder.model, [(each.text, language) for each in questions])
+    vectors = await embedder.embed(texts)
     return [
         asked(life, messages, beliefs, each, question_of(each, language, vector, at))
         for each, vector in zip(questions, vectors, strict=True)
@@ -158,7 +160,12 @@ async def messages_of(life: Life, embedder: Embedder) -> PersonIndex:
         )
         for place, line in said
     ]
-    texts = [build_embedding_text(line.spoken.speaker, line.spoken.text) for _, line in said]
+    said_words = [(line.spoken.text, life.language) for _, line in said]
+    glossed = await gloss_for_embedder(embedder.model, said_words)
+    texts = [
+        build_embedding_text(line.spoken.speaker, text)
+        for (_, line), text in zip(said, glossed, strict=True)
+    ]
     return PersonIndex.build(rows, await embedder.embed(texts))
 
 
@@ -182,7 +189,8 @@ async def beliefs_of(life: Life, embedder: Embedder) -> BeliefIndex:
         for base, belief in enumerate(life.truth.beliefs, start=1)
         if status_of(belief) in {*LIVE_STATUSES, "superseded"}
     ]
-    vectors = await embedder.embed([each.memory.text for each in known])
+    believed = [(each.memory.text, life.language) for each in known]
+    vectors = await embedder.embed(await gloss_for_embedder(embedder.model, believed))
     index.upsert(
         known, {each.memory.id: np.asarray(row) for each, row in zip(known, vectors, strict=True)}
     )

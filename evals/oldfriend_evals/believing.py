@@ -24,6 +24,7 @@ from oldfriend.learning.consolidate import ConsolidationDeps, consolidate
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.learning.segmentation import SegmentationCriteria, cut_ready_segments
 from oldfriend.llm.embedding import Vectors
+from oldfriend.llm.glosses import TextInLanguage
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, list_journal_as_of, rebuild_views, record_decision
@@ -255,7 +256,7 @@ def means(
             claims=tuple(claim_from(message, kind, text) for message, kind, text in read),
         )
 
-    async def embed(texts: Sequence[str]) -> Vectors:
+    async def embed(texts: Sequence[TextInLanguage]) -> Vectors:
         rows: Vectors = vectors[number * CLAIMS : number * CLAIMS + len(texts)]
         return rows
 

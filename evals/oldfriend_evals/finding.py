@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.lang.glossing import gloss
 from oldfriend.search import (
     IndexRow,
     PersonIndex,
@@ -134,7 +135,10 @@ def index_of(conversation: Conversation, embed: Embed) -> PersonIndex:
         )
         for number, line in enumerate(conversation.lines)
     ]
-    texts = [build_embedding_text(line.speaker, line.text) for line in conversation.lines]
+    texts = [
+        build_embedding_text(line.speaker, gloss(line.text, line.language))
+        for line in conversation.lines
+    ]
     return PersonIndex.build(rows, decode_vectors(encode_vectors(embed(texts))))
 
 
@@ -321,7 +325,7 @@ def case_of(
 
 def vector_of(query: Query, embed: Embed) -> Floats:
     """The question's vector."""
-    vector: Floats = embed([query.text])[0]
+    vector: Floats = embed([gloss(query.text, query.language)])[0]
     return vector
 
 

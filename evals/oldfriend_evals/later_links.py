@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from oldfriend.llm.embedding import Embedder
+from oldfriend.llm.glosses import gloss_for_embedder
 from oldfriend.runtime.wiring import open_app
 from oldfriend.search import (
     IndexRow,
@@ -142,7 +143,12 @@ async def build_index(embedder: Embedder, told: Told) -> PersonIndex:
         )
         for number, each in enumerate(told.messages)
     ]
-    texts = [build_embedding_text(str(each["from"]), each["text"]) for each in told.messages]
+    said = [(each["text"], told.language) for each in told.messages]
+    glossed = await gloss_for_embedder(embedder.model, said)
+    texts = [
+        build_embedding_text(str(each["from"]), text)
+        for each, text in zip(told.messages, glossed, strict=True)
+    ]
     return PersonIndex.build(rows, await embedder.embed(texts))
 
 

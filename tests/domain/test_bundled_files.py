@@ -7,13 +7,14 @@ import pytest
 
 from oldfriend.domain.bundled_files import CHECKSUMS_FILE, read_bundled_file
 from oldfriend.domain.errors import InstallationDamaged
+from oldfriend.lang.glossing import FOLDER as GLOSSARIES
 from oldfriend.lang.message_acts import WEIGHTS_FILE as ACTS_FILE
 from oldfriend.search.fusion import WEIGHTS_FILE as SEARCH_FILE
 from oldfriend.search.spelling import LEXICON_FILE
 from oldfriend_evals.checksums import write_checksums
 
 PACKAGE = Path(str(files("oldfriend")))
-LEARNED = (".npz", ".npy", ".onnx")
+LEARNED = (".npz", ".npy", ".onnx", ".gz")
 """What the names of networks and weights end with; besides them, search has a JSON file."""
 
 
@@ -33,7 +34,7 @@ def test_every_network_and_weight_file_says_what_it_was_made_of():
     """In the notice of its folder, by its name: nobody may ship what nobody may use."""
     found = learned_files()
 
-    assert {ACTS_FILE, SEARCH_FILE, LEXICON_FILE} < set(found)
+    assert {ACTS_FILE, SEARCH_FILE, LEXICON_FILE, GLOSSARIES / "es.tsv.gz"} < set(found)
     assert [path for path in found if path.name not in shipped_beside(path, "NOTICE")] == []
 
 

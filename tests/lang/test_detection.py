@@ -59,3 +59,9 @@ def test_several_words_in_latin_letters_are_in_no_language_of_other_letters(expe
     assert detect_language("Coriander ruins everything", fallback=expected) == "en"
     assert detect_language("OK", fallback=expected) == expected
     assert detect_language("Coriander ruins everything", fallback="es") == "es"
+
+
+@pytest.mark.parametrize("text", ["晚饭吃了两碗面 胃又不舒服了", "老板说下个月搬走", "那她呢"])
+def test_one_japanese_message_does_not_make_chinese_ones_japanese(text: str) -> None:
+    """Somebody who learns Japanese writes a word of it, and goes on in Chinese."""
+    assert detect_language(text, fallback="ja") == "zh"

@@ -21,14 +21,15 @@ RIGHT = "the shed key hangs behind the boiler"
 class GivenReader:
     """A reader whose logits are given by words of the passage."""
 
-    def __init__(self, logits: dict[str, float]) -> None:
+    def __init__(self, logits: dict[str, float], question: str = QUESTION) -> None:
         """Know the logits; any other passage has -9."""
         self.logits = logits
+        self.question = question
         self.passages: list[Passage] = []
 
     async def read(self, question: str, passages: Sequence[Passage]) -> list[Reading]:
         """Give them."""
-        assert question == QUESTION
+        assert question == self.question
         self.passages += passages
         return [Reading(logit=self.find(each.text), start=0, end=0) for each in passages]
 
@@ -93,7 +94,7 @@ async def test_it_is_sure_only_where_both_agree(
 
 
 @pytest.mark.parametrize(
-    ("reader", "language"), [(None, "en"), (BrokenReader(), "en"), (GivenReader({}), "nl")]
+    ("reader", "language"), [(None, "en"), (BrokenReader(), "en"), (GivenReader({}), "ko")]
 )
 async def test_without_a_reader_the_search_stands(
     app: AppContext, line: ChatContext, found: RecallResult, reader: Reader | None, language: str
@@ -113,6 +114,22 @@ async def test_the_reader_is_told_who_speaks_and_what_was_said_before(
     assert passages[RIGHT].speaker == OWN_SPEAKER
     assert all(each.speaker in {OWN_SPEAKER, COMPANION_SPEAKER} for each in reader.passages)
     assert next(each for text, each in passages.items() if "bike" in text).before
+
+
+async def test_the_reader_gets_other_languages_word_by_word_in_english(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """The question, the messages, and what was said before them."""
+    await say("me duele la rodilla otra vez, no puedo correr")
+    await say("la llave del candado está detrás de la caldera")
+    query = RecallQuery(text="¿dónde está la llave del candado?", language="es", at=app.clock())
+    found = await recall(app.search_deps, line.person, query, limit=20)
+    reader = GivenReader({}, question="¿where is the key of the padlock?")
+    deps = replace(app.search_deps, reader=reader)
+    await read_answers(deps, line.person, query.text, "es", found)
+    texts = [each.text for each in reader.passages]
+
+    assert any("the key of the padlock is behind" in text for text in texts)
 
 
 async def test_of_what_is_only_close_the_newest_comes_first(

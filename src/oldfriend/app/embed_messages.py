@@ -5,7 +5,7 @@ the embedding model all messages lack its vectors; until a message has one, sear
 of the previous model.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.app.app_context import AppContext
@@ -13,7 +13,9 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MAX_CLOCK_SKEW, Clock, Micros
 from oldfriend.domain.errors import AllowanceUsedUp, OldfriendError
 from oldfriend.domain.ids import PersonId, TurnId
+from oldfriend.domain.messages import Message
 from oldfriend.llm.embedding import Embedder
+from oldfriend.llm.glosses import gloss_for_embedder
 from oldfriend.memory.vectors import (
     EmbeddingModelChoice,
     EmbeddingProgress,
@@ -136,7 +138,7 @@ async def embed_batch(
     run.has_skipped = run.has_skipped or len(ours) < len(waiting)
     if not ours:
         return
-    vectors = await embedder.embed([format_for_embedding(each) for each in ours])
+    vectors = await embedder.embed(await format_for_embedding(model, ours))
     async with db.begin_write() as tx:
         await save_message_vectors(tx, person, model, [each.seq for each in ours], vectors)
         if not run.has_skipped:
@@ -157,7 +159,8 @@ async def embed_beliefs(app: AppContext, person: PersonId) -> None:
             progress = replace(status.done, last_change=status.last_change)
             await store_progress(app.db, app.embedder, person, progress)
             return
-        vectors = await app.embedder.embed([each.text for each in waiting])
+        texts = await gloss_for_embedder(model, [(each.text, each.language) for each in waiting])
+        vectors = await app.embedder.embed(texts)
         vectors_by_belief = {each.memory: row for each, row in zip(waiting, vectors, strict=True)}
         bases = {each.memory: each.base for each in waiting}
         async with app.db.begin_write() as tx:
@@ -172,9 +175,14 @@ async def store_progress(
         await save_embedding_progress(tx, person, embedder.model, progress)
 
 
-def format_for_embedding(message: UnembeddedMessage) -> str:
-    """Return the text of a message that is embedded."""
-    return build_embedding_text(message.speaker, message.text)
+async def format_for_embedding(
+    model: str, messages: Sequence[UnembeddedMessage | Message]
+) -> list[str]:
+    """Return the texts of messages as a model embeds them. Raises EmbeddingFailed."""
+    texts = await gloss_for_embedder(model, [(each.text, each.language) for each in messages])
+    return [
+        build_embedding_text(each.speaker, text) for each, text in zip(messages, texts, strict=True)
+    ]
 
 
 async def claim_model_choice(app: AppContext) -> bool:

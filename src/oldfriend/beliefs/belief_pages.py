@@ -105,13 +105,12 @@ async def search_belief_ids(
     db: Database, embedder: Embedder, person: Person, query: str, belief_filter: BeliefFilter
 ) -> BeliefMatches:
     """Search the filtered beliefs by word prefixes and meaning."""
-    vector = await embed_text(embedder, query)
+    language = detect_language(query, fallback=person.language or "en")
+    vector = await embed_text(embedder, query, language)
     async with db.begin_read() as tx:
         texts = await list_belief_texts(tx, person.id, replace(belief_filter, kinds=frozenset()))
         vectors = await load_belief_vectors(tx, person.id, embedder.model)
-    patterns = build_prefix_patterns(
-        query, detect_language(query, fallback=person.language or "en")
-    )
+    patterns = build_prefix_patterns(query, language)
 
     def found() -> list[BeliefText]:
         close = (

@@ -241,7 +241,7 @@ async def search_beliefs(
     """Return the memories that contain words of a query or are close in meaning, best first."""
     language = detect_language(query, fallback=person.language or "en")
     wanted = get_canonical_stems(query, language)
-    vector = await embed_text(embedder, query)
+    vector = await embed_text(embedder, query, language)
     async with db.begin_read() as tx:
         beliefs = await list_beliefs(tx, person.id, live=live)
         vectors = await load_belief_vectors(tx, person.id, embedder.model)

@@ -11,6 +11,10 @@ from oldfriend.lang.language_pack import Script, get_traits, list_languages
 _MAX_LOANWORDS: Final = 2
 """Latin words that also occur in a language of another script: "OK", "iPhone Pro"."""
 
+_MAX_KANJI_ONLY: Final = 8
+"""Chinese characters of a Japanese text without kana; one message in kana does not make all that
+follow Japanese."""
+
 # Enough of a text to detect its language; more would only cost time.
 _HEAD_CHARS: Final = 400
 MIN_HITS: Final = 2
@@ -67,12 +71,20 @@ def _detect_by_script(text: str, fallback: str) -> str | None:
     if 3 * (kana + han + hangul) > letters - (kana + han + hangul):
         if hangul > kana + han:
             return _find_language("hangul")
-        if kana or (han and get_traits(fallback).script == "kana"):
+        if kana or (han <= _MAX_KANJI_ONLY and _may_be_kanji_only(text, fallback)):
             return _find_language("kana")
         return _find_language("han") if han else None
     if 2 * len(_CYRILLIC.findall(text)) > letters:
         return _find_language("cyrillic")
     return None
+
+
+def _may_be_kanji_only(text: str, fallback: str) -> bool:
+    """Tell whether a text without kana may be Japanese, in a Japanese conversation."""
+    if get_traits(fallback).script != "kana" or not _HAN.search(text):
+        return False
+    chinese = _find_language("han")
+    return chinese is None or not set(get_traits(chinese).letters).intersection(text)
 
 
 def _detect_by_stop_words(

@@ -63,7 +63,8 @@ class LanguageTraits:
     has_learned_acts: bool = False
     said: str = "Says: “{}”"
     has_ngrams: bool = False
-    vector_weight: float = 1.0
+    is_glossed: bool = False
+    has_compounds: bool = False
 
     @property
     def is_han(self) -> bool:

@@ -44,6 +44,7 @@ from oldfriend.learning.validate import (
     validate_extraction,
 )
 from oldfriend.llm.embedding import Vectors
+from oldfriend.llm.glosses import TextInLanguage
 from oldfriend.memory.deletion.tombstones import format_belief_words, format_quote_keys
 from oldfriend.memory.derived_evidence import cascade_retraction, rederive_evidence
 from oldfriend.memory.evidence import add_evidence, withdraw_evidence
@@ -67,7 +68,7 @@ IsForgotten: TypeAlias = Callable[[str, Micros], bool]
 """Whether words extracted from what was said at a time were deleted afterwards."""
 
 Extractor: TypeAlias = Callable[[ExtractionInput], Awaitable[Extraction]]
-TextEmbedder: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors | None]]
+TextEmbedder: TypeAlias = Callable[[Sequence[TextInLanguage]], Awaitable[Vectors | None]]
 DuplicateJudge: TypeAlias = Callable[[ClaimOrMemory, ClaimOrMemory, str, str], Awaitable[bool]]
 """Whether two statements say the same; a claim is in the given language."""
 
@@ -228,7 +229,8 @@ async def resolve_and_write(
         checked,
         extraction=drop_forgotten(checked.extraction, messages, deps.is_forgotten, deps.clock()),
     )
-    vectors = await deps.embed([claim.text for claim in checked.extraction.claims])
+    claims = checked.extraction.claims
+    vectors = await deps.embed([(claim.text, context.resolution.language) for claim in claims])
     matches = match_claims(checked.extraction.claims, context, vectors, embedder=deps.embedder)
     if deps.judge_duplicate is not None:
         pairs = list_undecided_pairs(matches, context, batch)

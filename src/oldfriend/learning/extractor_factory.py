@@ -5,6 +5,7 @@ cost money, and it leaves the machine.
 """
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, Literal
 
@@ -23,6 +24,7 @@ from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.similarity import ClaimOrMemory
 from oldfriend.learning.tagged_facts import add_tagged_facts
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.llm.glosses import TextInLanguage, gloss_for_embedder
 from oldfriend.llm.model import LanguageModel
 from oldfriend.llm.reading import FactTagger
 from oldfriend.memory.segments import Segment
@@ -96,11 +98,11 @@ async def is_duplicate_by_model(
     return (await judge_duplicate(model, one, other, language=language, zone=zone)).is_same
 
 
-async def try_embed(embedder: Embedder, texts: list[str]) -> Vectors | None:
+async def try_embed(embedder: Embedder, texts: Sequence[TextInLanguage]) -> Vectors | None:
     """Embed texts; None if there are none or embedding fails, which stops nothing."""
     if not texts:
         return None
     try:
-        return await embedder.embed(texts)
+        return await embedder.embed(await gloss_for_embedder(embedder.model, texts))
     except EmbeddingFailed:
         return None

@@ -36,6 +36,7 @@ from oldfriend.learning.validation.reflection_checks import (
     validate_ideas,
 )
 from oldfriend.llm.embedding import Vectors
+from oldfriend.llm.glosses import TextInLanguage
 from oldfriend.llm.model import CompletionRequest, LanguageModel
 from oldfriend.memory.belief_corrections import list_mentioned_entities
 from oldfriend.memory.belief_views import get_memory_state
@@ -78,7 +79,7 @@ class ReflectionDeps:
     db: Database
     clock: Clock
     model: Callable[[str], Awaitable[LanguageModel]]  # by call key: a finished call is not repeated
-    embed: Callable[[Sequence[str]], Awaitable[Vectors | None]]
+    embed: Callable[[Sequence[TextInLanguage]], Awaitable[Vectors | None]]
     embedder: str  # name of the embedding model
     is_forgotten: Callable[[str, Micros], bool] = field(default=lambda _words, _at: False)
     zone: str = "UTC"  # its midnight ends a day
@@ -210,7 +211,8 @@ async def write_ideas(
     validated: ValidatedIdeas,
 ) -> ReflectionRecord:
     """Write the accepted ideas and the record of the run in one transaction."""
-    vectors = await deps.embed([idea.text for idea, _ in validated.accepted])
+    texts = [(idea.text, reflection.language) for idea, _ in validated.accepted]
+    vectors = await deps.embed(texts)
     now = deps.clock()
     async with deps.db.begin_write() as tx:
         await lock_person(tx, run.task.person)

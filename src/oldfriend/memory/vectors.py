@@ -26,6 +26,7 @@ class UnembeddedBelief:
 
     memory: MemoryId
     text: str
+    language: str
     base: int  # the newest decision about it; a later one may change the text
 
 
@@ -97,7 +98,7 @@ async def list_unembedded_beliefs(
 ) -> list[UnembeddedBelief]:
     """List live beliefs without a current vector of a model."""
     rows = await tx.rows(
-        """SELECT m.id, m.text, m.change_seq FROM memory m LEFT JOIN memory_vector v
+        """SELECT m.id, m.text, m.language, m.change_seq FROM memory m LEFT JOIN memory_vector v
              ON v.person = m.person AND v.model = :model AND v.memory = m.id
              AND v.change_seq = m.change_seq
            WHERE m.person = :person AND m.ended_at IS NULL AND m.kind <> 'note'
@@ -107,7 +108,10 @@ async def list_unembedded_beliefs(
         model=model,
         limit=limit,
     )
-    return [UnembeddedBelief(memory=row[0], text=row[1], base=row[2]) for row in rows]
+    return [
+        UnembeddedBelief(memory=id_, text=text, language=language, base=base)
+        for id_, text, language, base in rows
+    ]
 
 
 VECTORS_PER_QUERY: Final = 256
@@ -122,6 +126,7 @@ class UnembeddedMessage:
     turn: TurnId | None  # that answers it
     speaker: str
     text: str
+    language: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +226,7 @@ async def list_unembedded_messages(
 ) -> list[UnembeddedMessage]:
     """List the next searchable messages without a vector of this model, in order of writing."""
     rows = await tx.rows(
-        """SELECT m.seq, m.turn, m.speaker, m.text FROM message m
+        """SELECT m.seq, m.turn, m.speaker, m.text, m.language FROM message m
            WHERE m.person = :person AND m.seq > :after AND m.replaced_at IS NULL
            AND length(m.imprint) > 0 AND NOT EXISTS (SELECT 1 FROM message_vector v
              WHERE v.person = m.person AND v.model = :model AND v.seq = m.seq)
@@ -232,8 +237,8 @@ async def list_unembedded_messages(
         limit=limit,
     )
     return [
-        UnembeddedMessage(seq=seq, turn=turn, speaker=speaker, text=text)
-        for seq, turn, speaker, text in rows
+        UnembeddedMessage(seq=seq, turn=turn, speaker=speaker, text=text, language=language)
+        for seq, turn, speaker, text, language in rows
     ]
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.concurrency import run_with_watcher
 from oldfriend.app.dead_processes import reap_dead_processes
+from oldfriend.app.embed_messages import format_for_embedding
 from oldfriend.app.leases import HeldLease
 from oldfriend.app.recorded_models import build_asker, build_turn_dependencies
 from oldfriend.db.database import Database
@@ -55,7 +56,6 @@ from oldfriend.replies.turn_commit import (
     send_given_up_notices,
     verify_and_acknowledge,
 )
-from oldfriend.search import build_embedding_text
 from oldfriend.turn.pipeline import build_fixed_outcome, finish_without_model, run_turn
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from oldfriend.usage.tool_calls import delete_read_calls
@@ -305,10 +305,11 @@ async def decide_turn(
 
 async def embed_utterance(app: AppContext, utterance: Utterance) -> Vectors | None:
     """Return the vectors of the messages; None if they cannot be computed now."""
-    texts = [build_embedding_text(each.speaker, each.text) for each in utterance.messages]
+    embedder = app.with_asker(build_asker(utterance)).embedder
     try:
         async with asyncio.timeout(EMBEDDING_TIMEOUT_S):
-            return await app.with_asker(build_asker(utterance)).embedder.embed(texts)
+            texts = await format_for_embedding(embedder.model, utterance.messages)
+            return await embedder.embed(texts)
     except (EmbeddingFailed, TimeoutError):
         return None  # the backfill adds them later
 

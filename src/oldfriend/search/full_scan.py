@@ -59,7 +59,7 @@ class ScanScores:
     idf_sum: float
     is_known_word: tuple[bool, ...]  # whether any message holds it
     max_possible: float  # BM25 of a short message that holds every word
-    similarity_weight: float  # 0 without usable vectors, 1 if they count in full
+    similarity_weight: float  # 1, or 0 without usable vectors
     mean_cosine: float
 
 
@@ -93,7 +93,7 @@ def scan(
         idf_sum=idf_sum,
         is_known_word=is_known,
         max_possible=idf_sum * (BM25_K1 + 1) + _TINY,
-        similarity_weight=has_similarity * _get_vector_weight(query),
+        similarity_weight=float(has_similarity),
         mean_cosine=mean_cosine,
     )
 
@@ -164,8 +164,7 @@ def _score_vectors(
     count = len(index)
     cosine = np.zeros(count + 1, np.float32)
     similarity = np.zeros(count + 1, np.float32)
-    weight = _get_vector_weight(query)
-    if not weight:
+    if not _has_usable_vectors(query):
         return cosine, similarity, 0.0
     means: list[tuple[float, float]] = []
     known = index.vector_mask * searchable
@@ -193,17 +192,14 @@ def _score_vectors(
             cosine[at] += cosines
             similarity[at] += standardized
     total = sum(count for count, _ in means)
-    similarity *= np.float32(weight)
     return cosine, similarity, sum(count * mean for count, mean in means) / max(total, 1)
 
 
-def _get_vector_weight(query: SearchQuery) -> float:
-    """Return how much vectors count in the language of a question, from 0 to 1."""
+def _has_usable_vectors(query: SearchQuery) -> bool:
+    """Return whether vectors mean something in the language of a question."""
     traits, embedding = get_traits(query.language), query.embedding
-    if traits.is_cjk:
-        return 0.0
     is_bundled = embedding is None or embedding.baseline is TRAINING_BASELINE
-    return traits.vector_weight if is_bundled else 1.0
+    return not traits.is_cjk or (is_bundled and traits.is_glossed)
 
 
 def _find_exact_cosines(index: PersonIndex, query: SearchQuery) -> tuple[Ints, Floats]:

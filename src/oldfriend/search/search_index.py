@@ -392,8 +392,9 @@ class PersonIndex:
 
     def _is_embeddable(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Tell whether vectors are meaningful in the languages of these messages."""
-        is_unsupported = [get_traits(language).is_cjk for language in self.tables.languages.strings]
-        is_embeddable: NDArray[np.bool_] = ~np.array([*is_unsupported, False], np.bool_)[
+        traits = map(get_traits, self.tables.languages.strings)
+        is_known = [each.is_glossed or not each.is_cjk for each in traits]
+        is_embeddable: NDArray[np.bool_] = np.array([*is_known, True], np.bool_)[
             self.columns.language[positions]
         ]
         return is_embeddable

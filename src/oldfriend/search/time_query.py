@@ -157,8 +157,25 @@ def is_time_only_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     rest = patterns.happened.sub(" ", query.text)
     if _times(rest, query) != spans:
         return False
-    words = [word for word in tokenize(rest) if not is_stop_word(word, query.language)]
-    return len(words) <= MAX_WORDS and all(_is_of_time(word, rest, query) for word in words)
+    words = _list_content_words(rest, query.language)
+    return len(words) <= MAX_WORDS and not _list_content_words(
+        _blank(rest, [word for word in words if _is_of_time(word, rest, query)]), query.language
+    )
+
+
+def _list_content_words(text: str, language: str) -> list[str]:
+    return [word for word in tokenize(text) if not is_stop_word(word, language)]
+
+
+def _blank(text: str, words: Iterable[str]) -> str:
+    """Return a text with words blanked out; in scripts without spaces they overlap."""
+    spans = [
+        found.span()
+        for word in words
+        for found in re.finditer(re.escape(word), text, re.IGNORECASE)
+    ]
+    blanked = {at for start, end in spans for at in range(start, end)}
+    return "".join(" " if at in blanked else letter for at, letter in enumerate(text))
 
 
 def is_recap_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:

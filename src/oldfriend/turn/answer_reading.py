@@ -4,13 +4,15 @@ Only for replies without a model. Reads the database and runs the reader; never 
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.messages import Message, Person
+from oldfriend.lang.glossing import has_glossary
 from oldfriend.lang.language_pack import get_traits
+from oldfriend.llm.glosses import gloss_all
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
 from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.turn.offline_ranking import is_about_asked_person, list_later_answers
@@ -42,23 +44,25 @@ async def read_answers(
     reader = search_deps.reader
     if reader is None or not get_traits(language).reader or not result.messages:
         return result
-    passages = await build_passages(search_deps, person, [each.message for each in result.messages])
+    messages = [each.message for each in result.messages]
     try:
-        readings = await reader.read(question, passages)
+        asked = await gloss_all([(question, language)])
+        readings = await reader.read(asked[0], await build_passages(search_deps, person, messages))
     except EmbeddingFailed:
         return result
-    messages = tuple(
+    read = tuple(
         replace(each, reading=reading)
         for each, reading in zip(result.messages, readings, strict=True)
     )
-    ranked = sorted(messages, key=lambda each: -compute_fused_score(each))
+    ranked = sorted(read, key=lambda each: -compute_fused_score(each))
     return replace(
         result,
-        messages=messages,
-        merged_ranking=tuple(put_in_order(replace(result, messages=messages).ranking, ranked)),
+        messages=read,
+        merged_ranking=tuple(put_in_order(replace(result, messages=read).ranking, ranked)),
         sure_message=ranked[0].message.id
         if get_traits(language).reader == "answers" and is_sure(ranked, result)
         else None,
+        is_gloss_read=has_glossary(language),
         reader_probability=max(each.probability for each in readings),
     )
 
@@ -75,22 +79,29 @@ def put_in_order(
 async def build_passages(
     search_deps: SearchDeps, person: Person, messages: Sequence[Message]
 ) -> list[Passage]:
-    """Return messages as the reader takes them, each with the one before it in its chat."""
+    """Return messages as the reader takes them, each with the one before it in its chat.
+
+    Raises EmbeddingFailed if they cannot be put into English.
+    """
     async with search_deps.db.begin_read() as tx:
         earlier = await list_messages_by_seq(tx, person.id, [each.seq - 1 for each in messages])
     before = {each.seq + 1: each for each in earlier}
+    previous = [find_previous(each, before) for each in messages]
+    texts = await gloss_all([(each.text, each.language) for each in messages])
+    texts_before = await gloss_all(
+        [("", "") if each is None else (each.text, each.language) for each in previous]
+    )
     return [
-        Passage(
-            text=each.text,
-            speaker=name_speaker(each),
-            before=previous.text
-            if (previous := before.get(each.seq)) is not None
-            and previous.chat == each.chat
-            and previous.role != "marker"
-            else "",
-        )
-        for each in messages
+        Passage(text=text, speaker=name_speaker(each), before=text_before)
+        for each, text, text_before in zip(messages, texts, texts_before, strict=True)
     ]
+
+
+def find_previous(message: Message, before: Mapping[int, Message]) -> Message | None:
+    """Return the message before another in its chat, of those that stand before some."""
+    previous = before.get(message.seq)
+    is_near = previous is not None and previous.chat == message.chat
+    return previous if is_near and previous is not None and previous.role != "marker" else None
 
 
 def name_speaker(message: Message) -> str:

@@ -4,14 +4,18 @@ Does not read memory.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Literal
 
+from oldfriend.domain.errors import InstallationDamaged
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.detection import detect_language, is_possible_language
+from oldfriend.lang.glossing import gloss
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.prompts.locale_phrases import (
     OFFLINE_LANGUAGES,
@@ -192,7 +196,11 @@ def perceive(text: str, addressee: Addressee) -> Perception:
                 is_only_question=intent not in {"remember", "correct"},
             )
     return classify_sentences(
-        text, words, load_phrases(choose_language(*expected)), detected or None
+        text,
+        words,
+        load_phrases(choose_language(*expected)),
+        detected or None,
+        next(filter(None, expected), None),
     )
 
 
@@ -202,7 +210,7 @@ def is_likely_language(text: str, language: str | None) -> bool:
 
 
 def classify_sentences(
-    text: str, words: str, book: LocalePhrases, detected: str | None
+    text: str, words: str, book: LocalePhrases, detected: str | None, likely: str | None
 ) -> Perception:
     """Classify a message sentence by sentence; ``words`` is the text without the name."""
     sentences = split_sentences(words)
@@ -212,8 +220,9 @@ def classify_sentences(
         start = words.index(sentences[asking.index(True)])
         note = find_note_text(words[:start], words[:start].translate(PUNCTUATION_FOLDING), book)
         question = words[start:] if note else question
+    language = detected or likely or book.language
     is_asking = any(asking) or (
-        is_question_by_classifier(words) and not tells_of_loss(words, book.patterns)
+        is_question_by_classifier(words, language) and not tells_of_loss(words, book.patterns)
     )
     intent: Intent = "question" if is_asking else "statement"
     return Perception(
@@ -228,11 +237,19 @@ def classify_sentences(
     )
 
 
-def is_question_by_classifier(text: str) -> bool:
-    """Tell whether a short text without a sign of a question asks nevertheless."""
+def is_question_by_classifier(text: str, language: str) -> bool:
+    """Tell whether a short text without a sign of a question asks nevertheless.
+
+    Word by word in English, too, where words have blanks between them: a Dutch question that looks
+    like a statement often looks like a question then.
+    """
     if len(text) > MAX_UNMARKED_QUESTION_CHARS:
         return False
-    return classify_act(text)["question"] >= MIN_QUESTION_PROBABILITY
+    forms = {text}
+    if not get_traits(language).is_cjk:
+        with suppress(InstallationDamaged):
+            forms.add(gloss(text, language))
+    return any(classify_act(form)["question"] >= MIN_QUESTION_PROBABILITY for form in forms)
 
 
 def tells_of_loss(text: str, patterns: PhrasePatterns) -> bool:

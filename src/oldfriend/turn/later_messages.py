@@ -14,6 +14,7 @@ from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message, Person
+from oldfriend.lang.glossing import has_glossary
 from oldfriend.memory.message_log import get_message, list_messages_by_seq
 from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.search import Reason, ScoredMessage, list_later_links
@@ -43,6 +44,8 @@ MAX_FOLLOWED: Final = 5
 """The most messages, and the most beliefs, whose later messages are looked for."""
 MIN_LOGIT: Final = -3.5
 """The least logit of a later message that is told beside what it may have changed."""
+MIN_GLOSSED_LOGIT: Final = -3.9
+"""The same where texts are glossed: they are less alike word by word."""
 MIN_PROBABLE_LOGIT: Final = -2.0
 """The same, in a prompt, where every line costs."""
 CORRECTION_LOGIT: Final = -1.0
@@ -62,7 +65,8 @@ async def add_later_messages(
         return result
     ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
     messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
-    later = await list_later_messages(search_deps, person, messages, query, min_logit=MIN_LOGIT)
+    least = MIN_GLOSSED_LOGIT if has_glossary(query.language) else MIN_LOGIT
+    later = await list_later_messages(search_deps, person, messages, query, min_logit=least)
     is_changed = any(each.changed == result.sure_message for each in later)
     return replace(
         result,

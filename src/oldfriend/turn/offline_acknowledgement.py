@@ -57,7 +57,7 @@ def acknowledge_with_related(
     """Acknowledge a statement, with a related memory if one is very close."""
     if recall_result.messages and recall_result.answer_probability >= MIN_UNASKED_ANSWERABLE:
         related = recall_result.messages[0]
-        if is_close_in_meaning(related, book.language):
+        if is_close_in_meaning(related):
             return book.phrases["related"].format(quoted=format_recalled_quote(related, book)), [
                 related
             ]

@@ -36,15 +36,18 @@ from oldfriend.turn.retrieval import (
 
 BETTER_RATIO = 0.75
 """Messages win over beliefs whose probability of answering is below this share of theirs."""
-LOW_PRECISION_LANGUAGES: Final = frozenset({"de", "es", "fr"})
-"""Languages in which the bundled embedder finds everything similar."""
-ANSWERING_CAUSES = frozenset({"words", "date", "said_by", "mentions", "answers"})
+MATCHING_CAUSES: Final = frozenset(
+    {"words", "words_like", "meaning", "date", "said_by", "mentions", "answers"}
+)
+"""Reasons for which a message itself matches, and not only what is around it."""
 CERTAIN_LOGIT: Final = 3.0
 """The reader's logit from which a message is shown whatever the rules say of it."""
 CERTAIN_SCORE: Final = 0.9
 """The search's score from which a message with words of the question is close."""
 CLOSE_LOGIT: Final = -1.0
 """The reader's logit from which a message is close, whatever its score."""
+MIN_SCORE_OF_TIME: Final = 1e-12
+"""The search's score, below which a message is not of the time that alone is asked about."""
 MIN_SHARED_TERMS: Final = 0.1
 """Of the content words of the shorter of two messages, from which they may be about the same."""
 FAR_LOGIT: Final = -5.0
@@ -297,25 +300,9 @@ def has_only_names(belief: RecalledBelief, named: Sequence[Entity] = ()) -> bool
     )
 
 
-def has_answering_cause(recalled: Sequence[RecalledMessage], language: str) -> bool:
-    """Tell whether any of these messages may be quoted as an answer.
-
-    In low-precision languages similarity proves nothing: there one must share a word with the
-    question, match what it asks for by name or date, or be close by the reader.
-    """
-    causes = {reason.cause for each in recalled for reason in each.hit.reasons}
-    return bool(recalled) and (
-        language not in LOW_PRECISION_LANGUAGES
-        or not causes.isdisjoint(ANSWERING_CAUSES)
-        or any(map(is_close_by_reader, recalled))
-    )
-
-
-def is_close_in_meaning(recalled: RecalledMessage, language: str) -> bool:
-    """Tell whether a message is similar in meaning; never in low-precision languages."""
-    return language not in LOW_PRECISION_LANGUAGES and any(
-        each.cause == "meaning" for each in recalled.hit.reasons
-    )
+def is_close_in_meaning(recalled: RecalledMessage) -> bool:
+    """Tell whether a message is similar in meaning."""
+    return any(each.cause == "meaning" for each in recalled.hit.reasons)
 
 
 def can_answer_requested(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
@@ -379,20 +366,26 @@ def is_about_requested(recalled: RecalledMessage, recall_result: RecallResult) -
     """Tell whether a message is about what is asked for, by the rules or beyond doubt."""
     matter = recall_result.requested_attribute
     may_be_read = matter is None or not matter.is_promise
-    return (may_be_read and has_certain_reading(recalled)) or can_answer_requested(
+    return (may_be_read and has_certain_reading(recalled, recall_result)) or can_answer_requested(
         recalled, recall_result
     )
 
 
 def fits_question(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
     """Tell whether a message is about whom is asked, and still holds."""
-    is_about = has_certain_reading(recalled) or is_about_asked_person(recalled, recall_result)
+    is_about = has_certain_reading(recalled, recall_result) or is_about_asked_person(
+        recalled, recall_result
+    )
     return is_about and not is_corrected_later(recalled, recall_result)
 
 
-def has_certain_reading(recalled: RecalledMessage) -> bool:
-    """Tell whether the reader has hardly a doubt about a message."""
-    return recalled.reading is not None and recalled.reading.logit >= CERTAIN_LOGIT
+def has_certain_reading(recalled: RecalledMessage, recall_result: RecallResult) -> bool:
+    """Tell whether the reader has hardly a doubt about a message; it always has of glosses."""
+    return (
+        recalled.reading is not None
+        and recalled.reading.logit >= CERTAIN_LOGIT
+        and not recall_result.is_gloss_read
+    )
 
 
 def select_close(fitting: Sequence[RecalledMessage], min_score: float) -> list[RecalledMessage]:
@@ -431,8 +424,9 @@ def is_found_by_words(recalled: RecalledMessage) -> bool:
 
 
 def is_close_by_reader(recalled: RecalledMessage) -> bool:
-    """Tell whether the reader finds that a message may answer."""
-    return recalled.reading is not None and recalled.reading.logit >= CLOSE_LOGIT
+    """Tell whether the reader finds that a message may answer, of the time that is asked about."""
+    is_of_time = get_score(recalled) >= MIN_SCORE_OF_TIME
+    return is_of_time and recalled.reading is not None and recalled.reading.logit >= CLOSE_LOGIT
 
 
 def is_far_by_reader(recalled: RecalledMessage) -> bool:
@@ -441,14 +435,8 @@ def is_far_by_reader(recalled: RecalledMessage) -> bool:
 
 
 def has_own_match(recalled: RecalledMessage) -> bool:
-    """Tell whether a message itself matches the question, and not only what is around it.
-
-    In low-precision languages a likeness in meaning is no match.
-    """
-    causes = {reason.cause for reason in recalled.hit.reasons}
-    if recalled.message.language not in LOW_PRECISION_LANGUAGES and "meaning" in causes:
-        return True
-    return not causes.isdisjoint({"words_like", *ANSWERING_CAUSES})
+    """Tell whether a message itself matches the question, and not only what is around it."""
+    return not MATCHING_CAUSES.isdisjoint(reason.cause for reason in recalled.hit.reasons)
 
 
 def select_told(told: Sequence[Message], limit: int) -> list[Message]:

@@ -41,7 +41,6 @@ from oldfriend.turn.offline_ranking import (
     can_answer,
     can_answer_past,
     fits_question,
-    has_answering_cause,
     has_better_messages,
     has_named_entity,
     has_newer_message,
@@ -462,7 +461,7 @@ def answer_from_messages(
         and not is_same_question(each, recall_result.question)
     ]
     fitting = [each for each in matching if fits_question(each, recall_result)]
-    if not is_likely_known(recall_result) or not has_answering_cause(fitting, book.language):
+    if not is_likely_known(recall_result) or not fitting:
         return book.phrases["nothing_found"], ()
     is_sure = fitting[0].message.id == recall_result.sure_message
     # Where the best one is about somebody else, or it is known what is asked, little else is close.

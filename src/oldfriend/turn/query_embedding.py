@@ -2,6 +2,7 @@
 
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.llm.embedding import Embedder, Vectors
+from oldfriend.llm.glosses import gloss_for_embedder
 from oldfriend.search import (
     CALIBRATION_MODEL,
     CALIBRATION_TEXTS,
@@ -10,10 +11,10 @@ from oldfriend.search import (
 )
 
 
-async def embed_query(embedder: Embedder | None, text: str) -> QueryEmbedding | None:
+async def embed_query(embedder: Embedder | None, text: str, language: str) -> QueryEmbedding | None:
     """Return the text's embedding and its baseline; None if it fails: recall goes on without it."""
     if embedder is None or embedder.model == CALIBRATION_MODEL:
-        vector = await embed_text(embedder, text)
+        vector = await embed_text(embedder, text, language)
         return None if vector is None else QueryEmbedding(vector=vector)
     try:
         vectors = await embedder.embed([text, *CALIBRATION_TEXTS])
@@ -22,12 +23,13 @@ async def embed_query(embedder: Embedder | None, text: str) -> QueryEmbedding | 
     return QueryEmbedding(vector=vectors[0], baseline=compute_baseline(vectors[0], vectors[1:]))
 
 
-async def embed_text(embedder: Embedder | None, text: str) -> Vectors | None:
+async def embed_text(embedder: Embedder | None, text: str, language: str) -> Vectors | None:
     """Return the text's vector; None if it fails: recall goes on without it."""
     if embedder is None:
         return None
     try:
-        vectors: Vectors = await embedder.embed([text])
+        texts = await gloss_for_embedder(embedder.model, [(text, language)])
+        vectors: Vectors = await embedder.embed(texts)
     except EmbeddingFailed:
         return None
     first: Vectors = vectors[0]

@@ -105,6 +105,7 @@ class RecallResult:
     is_answerable: bool
     is_degraded: bool  # searched by words alone, without an embedding
     reader_probability: float | None = None  # that the best answers, by the reader, if it read
+    is_gloss_read: bool = False  # the reader read the question word by word in English
     question: str = ""  # what was asked
     sure_message: MessageId | None = None  # the one that is an answer beyond doubt, if any
     beliefs: tuple[RecalledBelief, ...] = ()  # best first
@@ -259,12 +260,15 @@ async def recall_one(
     """Return what answers a query that asks one thing best."""
     if is_too_short(query.text):
         return EMPTY_RECALL
-    question = build_question(query, person, await embed_query(search_deps.embedder, query.text))
+    embedding = await embed_query(search_deps.embedder, query.text, query.language)
+    question = build_question(query, person, embedding)
     result = await search_once(search_deps, person, question, limit, query)
     while result.missing_models:
         # Part of the history has embeddings of an earlier model only: query it with that one too.
         embeddings = {
-            model: await embed_query(search_deps.find_former_embedder(model), query.text)
+            model: await embed_query(
+                search_deps.find_former_embedder(model), query.text, query.language
+            )
             for model in result.missing_models
         }
         question = replace(question, legacy_embeddings={**question.legacy_embeddings, **embeddings})
