@@ -27,7 +27,7 @@ from oldfriend.search import (
     encode_document_terms,
 )
 from oldfriend.search.later_links import (
-    compute_link_features,
+    compare_messages,
     extract_link_terms,
     find_later,
 )
@@ -154,7 +154,7 @@ async def list_examples(embedder: Embedder) -> list[Example]:
         for old, changes in told.changes.items():
             later = np.flatnonzero(find_later(index, old))
             terms = extract_link_terms(told.messages[old]["text"], told.language)
-            compared = compute_link_features(index, old, terms)
+            (compared,) = compare_messages(index, [old], [terms])
             columns = (
                 compared.idf,
                 compared.share,

@@ -24,7 +24,7 @@ from oldfriend.lang.message_acts import (
     WORD_PLACES,
     MessageAct,
     hash_word,
-    list_features,
+    list_buckets,
     list_learned_languages,
     list_words,
 )
@@ -91,7 +91,7 @@ def build_matrix(texts: Sequence[str]) -> csr_matrix:
     columns: list[int] = []
     values: list[float] = []
     for row, text in enumerate(texts):
-        buckets = sorted(set(list_features(text)))
+        buckets = list_buckets(text).tolist()
         rows += [row] * len(buckets)
         columns += buckets
         values += [len(buckets) ** -0.5] * len(buckets)

@@ -84,14 +84,17 @@ async def add_later_to_ranking(
     later = await list_later_messages(
         search_deps, person, messages, query, min_logit=MIN_PROBABLE_LOGIT
     )
+    if not later:
+        return tuple(ranking)
     known = {get_item_id(each): each for each in ranking}
+    changes: dict[MessageId | None, list[RecalledItem]] = {}
+    for found in later:
+        item = known.get(found.recalled.message.id, found.recalled)
+        changes.setdefault(found.changed, []).append(item)
     completed: dict[str, RecalledItem] = {}
     for each in ranking:
-        completed.setdefault(get_item_id(each), each)
-        for found in later:
-            if found.changed == find_last_message_id(each):
-                item = known.get(found.recalled.message.id, found.recalled)
-                completed.setdefault(get_item_id(item), item)
+        for item in (each, *changes.get(find_last_message_id(each), ())):
+            completed.setdefault(get_item_id(item), item)
     return tuple(completed.values())
 
 
@@ -127,22 +130,18 @@ async def list_later_messages(
     min_logit: float,
 ) -> tuple[LaterMessage, ...]:
     """List the messages that may have changed what some say, of each the likeliest first."""
-    followed = {each.id: each for each in messages}
+    followed = {each.seq: each for each in messages}
     hidden = {*query.excluded_seqs, *query.answered_seqs}
     async with search_deps.db.begin_read() as tx:
         index = await search_deps.index_cache.get_message_index(
             tx, person.id, exclude=query.answered_seqs
         )
-        links = {
-            each.id: list_later_links(
-                index,
-                each.seq,
-                extract_link_terms(each.text, each.language),
-                excluded_seqs=hidden,
-                limit=MAX_COMPARED,
-            )
-            for each in followed.values()
-        }
+        links = list_later_links(
+            index,
+            {each.seq: extract_link_terms(each.text, each.language) for each in followed.values()},
+            excluded_seqs=hidden,
+            limit=MAX_COMPARED,
+        )
         seqs = {
             link.seq
             for found in links.values()
@@ -155,7 +154,7 @@ async def list_later_messages(
     by_seq = {each.seq: each for each in loaded}
     weighed = (
         LaterMessage(
-            changed=changed,
+            changed=followed[changed].id,
             recalled=build_later(message),
             logit=weigh_link(link, message, followed[changed]),
         )
