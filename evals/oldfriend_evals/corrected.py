@@ -39,6 +39,8 @@ Outcome = Literal["current", "stale, sure", "stale, unsure", "none"]
 COUNTED: Final = ("current", "stale, sure", "stale, unsure", "none", "beliefs stale", "new unknown")
 MIN_QUOTED: Final = 40
 """Characters of the newer message by which it is found in a reply."""
+TIME_OF_DAY: Final = "18:47"
+"""Of each message; a quote's time is no value."""
 FIRST_PLACE, LAST_PLACE = 0.4, 0.7
 """Where in a life the first and the last message of a case stand."""
 
@@ -57,7 +59,7 @@ def build_life(case: Mapping[str, Any]) -> BlindLife:
 
 def format_day(number: int) -> str:
     """Return the evening of a day in August."""
-    return f"2026-08-{3 + number:02}T18:47:00+00:00"
+    return f"2026-08-{3 + number:02}T{TIME_OF_DAY}:00+00:00"
 
 
 def build_life_within(case: Mapping[str, Any], life: BlindLife) -> BlindLife:
@@ -98,6 +100,7 @@ async def ask(case: Mapping[str, Any], life: BlindLife) -> tuple[str, bool, list
 
 def judge(case: Mapping[str, Any], reply: str, *, is_sure: bool) -> Outcome:
     """Return what a reply tells."""
+    reply = reply.replace(TIME_OF_DAY, "")
     newer = find_change(case).strip().rstrip(".!")
     quoted = reply.find(newer[:MIN_QUOTED])
     rest = reply if quoted < 0 else reply.replace(newer, "\0" * len(newer))

@@ -72,6 +72,37 @@ async def test_a_correction_soon_after_is_found_without_a_shared_word(
     assert corrected.id in {each.recalled.message.id for each in full.later_messages}
 
 
+@pytest.mark.parametrize(
+    ("told", "newer", "question"),
+    [
+        (
+            "learning japanese this winter, an hour a day",
+            "who am i kidding. dropped the japanese before lesson 1",
+            "what language am i studying this winter",
+        ),
+        (
+            "writing my novel in scrivener",
+            "everything lives in obsidian now, took a whole weekend to migrate",
+            "which program do i write the novel in",
+        ),
+    ],
+)
+async def test_what_reads_like_an_update_is_found(
+    talk: Talk, told: str, newer: str, question: str
+) -> None:
+    """Also behind a rhetorical question, without a shared word, and of a season to come."""
+    await talk.tell(told)
+    await talk.tell("ordered new curtains")
+    update = await talk.tell(newer)
+    deps, person = talk.app.search_deps, talk.line.person
+    await try_embed_missing(talk.app, person.id)
+    query = RecallQuery(text=question, language="en", at=talk.clock())
+    found = await recall(deps, person, query, limit=5)
+    full = await add_later_messages(deps, person, query, found)
+
+    assert update.id in {each.recalled.message.id for each in full.later_messages}
+
+
 @pytest.mark.parametrize(("question", "is_followed"), [("this year", True), ("last year", False)])
 async def test_only_who_asks_about_a_past_time_is_told_what_was_said_then(
     talk: Talk, question: str, is_followed: bool

@@ -28,6 +28,7 @@ from oldfriend.lang.message_acts import (
     list_learned_languages,
     list_words,
 )
+from oldfriend.lang.update_detection import WEIGHTS_FILE as UPDATE_WEIGHTS_FILE
 from oldfriend_evals.checksums import write_checksums
 from oldfriend_evals.reader.material import FOLDER, is_held_out, load_chats
 
@@ -157,7 +158,7 @@ def main() -> None:
         bias=model.intercept_.astype(np.float32),
         words=build_word_set(cases),
     )
-    write_checksums(WEIGHTS_FILE.parent, [WEIGHTS_FILE.name])
+    write_checksums(WEIGHTS_FILE.parent, [WEIGHTS_FILE.name, UPDATE_WEIGHTS_FILE.name])
 
 
 if __name__ == "__main__":

@@ -90,6 +90,7 @@ def load_weights() -> tuple[npt.NDArray[np.float16], npt.NDArray[np.float32]]:
         return stored["weights"], stored["bias"]
 
 
+@text_lru_cache(CACHE_SIZE)
 def list_buckets(text: str) -> npt.NDArray[np.int64]:
     """Return the distinct buckets of a text's words, pairs of words and n-grams, ascending."""
     hashes = np.array(hash_features(text), dtype=np.int64)
@@ -97,7 +98,9 @@ def list_buckets(text: str) -> npt.NDArray[np.int64]:
     hashes.sort()
     is_new = np.ones(len(hashes), np.bool_)
     np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
-    return hashes[is_new]
+    buckets = hashes[is_new]
+    buckets.setflags(write=False)
+    return buckets
 
 
 def hash_features(text: str) -> list[int]:

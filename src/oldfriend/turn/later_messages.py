@@ -18,10 +18,11 @@ from oldfriend.memory.message_log import get_message, list_messages_by_seq
 from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.date_parser import DateSpan
-from oldfriend.search.later_links import LaterLink, extract_link_terms
+from oldfriend.search.later_links import LaterLink, extract_link_terms, weigh_update
 from oldfriend.search.message_scope import list_within_scope
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.turn.answer_reading import compute_fused_score
+from oldfriend.turn.attribution.spans import find_sentences
 from oldfriend.turn.neighbors import is_asking
 from oldfriend.turn.retrieval import (
     LaterMessage,
@@ -38,15 +39,19 @@ from oldfriend.turn.retrieval import (
 MAX_LATER: Final = 2
 """The most later messages of one message."""
 MAX_COMPARED: Final = 8
-"""Later messages that are looked at for one message; some of them only ask."""
+"""Later messages that are looked at for one message; some only ask, or do not tell of a change."""
+MAX_COMPARED_FOR_PROMPT: Final = 2
+"""The same, for a prompt, which shows more of what was said, and is wanted at once."""
 MAX_FOLLOWED: Final = 5
 """The most messages, and the most beliefs, whose later messages are looked for."""
-MIN_LOGIT: Final = -3.5
+MIN_LOGIT: Final = -3.0
 """The least logit of a later message that is told beside what it may have changed."""
-MIN_PROBABLE_LOGIT: Final = -2.0
+MIN_PROBABLE_LOGIT: Final = -1.2
 """The same, in a prompt, where every line costs."""
-CORRECTION_LOGIT: Final = -1.0
+CORRECTION_LOGIT: Final = 0.0
 """The least logit of a message that says that something was wrong, soon after another."""
+MAX_UPDATE_GAIN: Final = 2.0
+"""By so much a message that reads like an update may be likelier than what both share says."""
 
 
 async def add_later_messages(
@@ -62,7 +67,9 @@ async def add_later_messages(
         return result
     ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
     messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
-    later = await list_later_messages(search_deps, person, messages, query, min_logit=MIN_LOGIT)
+    later = await list_later_messages(
+        search_deps, person, messages, query, min_logit=MIN_LOGIT, limit=MAX_COMPARED
+    )
     is_changed = any(each.changed == result.sure_message for each in later)
     return replace(
         result,
@@ -82,7 +89,12 @@ async def add_later_to_ranking(
     """Return the ranking with what probably changed the best of it just after them."""
     messages = await list_followed(search_deps, person, ranking)
     later = await list_later_messages(
-        search_deps, person, messages, query, min_logit=MIN_PROBABLE_LOGIT
+        search_deps,
+        person,
+        messages,
+        query,
+        min_logit=MIN_PROBABLE_LOGIT,
+        limit=MAX_COMPARED_FOR_PROMPT,
     )
     if not later:
         return tuple(ranking)
@@ -128,8 +140,12 @@ async def list_later_messages(
     query: RecallQuery,
     *,
     min_logit: float,
+    limit: int,
 ) -> tuple[LaterMessage, ...]:
-    """List the messages that may have changed what some say, of each the likeliest first."""
+    """List the messages that may have changed what some say, of each the likeliest first.
+
+    As many are looked at for each as the limit says, and those right after it.
+    """
     followed = {each.seq: each for each in messages}
     hidden = {*query.excluded_seqs, *query.answered_seqs}
     async with search_deps.db.begin_read() as tx:
@@ -140,13 +156,13 @@ async def list_later_messages(
             index,
             {each.seq: extract_link_terms(each.text, each.language) for each in followed.values()},
             excluded_seqs=hidden,
-            limit=MAX_COMPARED,
+            limit=limit,
         )
         seqs = {
             link.seq
             for found in links.values()
             for link in found
-            if link.logit >= min_logit or link.is_next
+            if link.logit >= min_logit - MAX_UPDATE_GAIN or link.is_next
         }
         if query.scope is not None:
             seqs = list_within_scope(index, query.scope, seqs)
@@ -156,7 +172,7 @@ async def list_later_messages(
         LaterMessage(
             changed=followed[changed].id,
             recalled=build_later(message),
-            logit=weigh_link(link, message, followed[changed]),
+            logit=weigh_link(link, message, followed[changed], min_logit=min_logit),
         )
         for changed, found in links.items()
         for link in found
@@ -165,26 +181,36 @@ async def list_later_messages(
     return tuple(select_likeliest(each for each in weighed if each.logit >= min_logit))
 
 
-def weigh_link(link: LaterLink, message: Message, changed: Message) -> float:
+def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit: float) -> float:
     """Return the logit of a link: greater if the message soon after says that something was wrong.
 
     Such a correction often has no word of what it corrects, and is too short for its language to be
-    recognized: "wait, no, it's Regina".
+    recognized, or to read like an update: "wait, no, it's Regina".
     """
     languages = {message.language, changed.language}
     is_correction = link.is_next and any(
         has_correction_words(message.text, each) for each in languages
     )
-    return max(link.logit, CORRECTION_LOGIT) if is_correction else link.logit
+    may_reach = link.logit >= min_logit - MAX_UPDATE_GAIN
+    logit = weigh_update(link, message.text) if may_reach else link.logit
+    return max(logit, CORRECTION_LOGIT) if is_correction else logit
 
 
 def select_likeliest(later: Iterable[LaterMessage]) -> Iterator[LaterMessage]:
-    """Yield the likeliest later messages of each message; one that asks changes nothing."""
+    """Yield the likeliest later messages of each message; one that only asks changes nothing."""
     counts: Counter[MessageId] = Counter()
     for each in sorted(later, key=lambda each: -each.logit):
-        if counts[each.changed] < MAX_LATER and not is_asking(each.recalled.message):
+        if counts[each.changed] < MAX_LATER and not is_only_asking(each.recalled.message):
             counts[each.changed] += 1
             yield each
+
+
+def is_only_asking(message: Message) -> bool:
+    """Tell whether a message asks, and does not tell something behind that without a mark."""
+    if not is_asking(message):
+        return False
+    *_, last = find_sentences(message.text) or (None,)
+    return last is None or is_asking(replace(message, text=last.text))
 
 
 def build_later(message: Message) -> RecalledMessage:
