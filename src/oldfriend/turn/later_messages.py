@@ -62,8 +62,7 @@ async def add_later_messages(
     A message is no sure answer if a later one may have changed what it says. Who asks about a past
     time is told what was said then.
     """
-    spans = parse_query_spans(build_question(query, person, None))
-    if spans and are_over(spans, from_micros(query.at, person.zone).date()):
+    if asks_about_past_time(person, query):
         return result
     ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
     messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
@@ -76,6 +75,29 @@ async def add_later_messages(
         later_messages=later,
         sure_message=None if is_changed else result.sure_message,
     )
+
+
+async def list_later_by_message(
+    search_deps: SearchDeps, person: Person, query: RecallQuery, items: Sequence[RecalledItem]
+) -> dict[MessageId, tuple[Message, ...]]:
+    """List for the best messages what was said later and probably changed it, the newest first."""
+    if asks_about_past_time(person, query):
+        return {}
+    messages = [each for each in items if isinstance(each, RecalledMessage)]
+    followed = await list_followed(search_deps, person, messages)
+    later = await list_later_messages(
+        search_deps, person, followed, query, min_logit=MIN_PROBABLE_LOGIT, limit=MAX_COMPARED
+    )
+    found: dict[MessageId, list[Message]] = {}
+    for each in sorted(later, key=lambda each: -each.recalled.message.at):
+        found.setdefault(each.changed, []).append(each.recalled.message)
+    return {changed: tuple(told) for changed, told in found.items()}
+
+
+def asks_about_past_time(person: Person, query: RecallQuery) -> bool:
+    """Tell whether a query names a time that is over, and so asks for what was so then."""
+    spans = parse_query_spans(build_question(query, person, None))
+    return bool(spans) and are_over(spans, from_micros(query.at, person.zone).date())
 
 
 def are_over(spans: Iterable[DateSpan], today: date) -> bool:
