@@ -14,8 +14,9 @@ from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message, Person
+from oldfriend.lang.update_detection import compute_update_logit
 from oldfriend.memory.message_log import get_message, list_messages_by_seq
-from oldfriend.memory.restatement_detection import has_correction_words
+from oldfriend.memory.restatement_detection import has_correction_words, is_marked_correction
 from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.date_parser import DateSpan
 from oldfriend.search.later_links import LaterLink, extract_link_terms, weigh_update
@@ -50,6 +51,8 @@ MIN_PROBABLE_LOGIT: Final = -1.2
 """The same, in a prompt, where every line costs."""
 CORRECTION_LOGIT: Final = 0.0
 """The least logit of a message that says that something was wrong, soon after another."""
+MIN_CORRECTION: Final = -1.5
+"""The least logit, of an update, of what begins as a correction; all but 1 in 100 have it."""
 MAX_UPDATE_GAIN: Final = 2.0
 """By so much a message that reads like an update may be likelier than what both share says."""
 
@@ -209,13 +212,23 @@ def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit
     Such a correction often has no word of what it corrects, and is too short for its language to be
     recognized, or to read like an update: "wait, no, it's Regina".
     """
-    languages = {message.language, changed.language}
-    is_correction = link.is_next and any(
-        has_correction_words(message.text, each) for each in languages
+    is_correction = link.is_next and is_short_correction(
+        message.text, {message.language, changed.language}
     )
     may_reach = link.logit >= min_logit - MAX_UPDATE_GAIN
     logit = weigh_update(link, message.text) if may_reach else link.logit
     return max(logit, CORRECTION_LOGIT) if is_correction else logit
+
+
+def is_short_correction(text: str, languages: Iterable[str]) -> bool:
+    """Tell whether a text is marked as a correction, or begins and reads like one.
+
+    "No milk in the house" only begins so.
+    """
+    if is_marked_correction(text):
+        return True
+    begins_so = any(has_correction_words(text, each) for each in languages)
+    return begins_so and compute_update_logit(text) >= MIN_CORRECTION
 
 
 def select_likeliest(later: Iterable[LaterMessage]) -> Iterator[LaterMessage]:
