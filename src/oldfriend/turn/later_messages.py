@@ -3,11 +3,12 @@
 Reads the database; never writes.
 """
 
-from collections import Counter
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 from typing import Final
 
 from oldfriend.domain.clock import from_micros
@@ -45,8 +46,14 @@ MAX_COMPARED_FOR_PROMPT: Final = 2
 """The same, for a prompt, which shows more of what was said, and is wanted at once."""
 MAX_FOLLOWED: Final = 5
 """The most messages, and the most beliefs, whose later messages are looked for."""
-MIN_LOGIT: Final = -3.0
-"""The least logit of a later message that is told beside what it may have changed."""
+MIN_LOGIT: Final = -6.0
+"""The least logit of a later message that may be told beside what it may have changed."""
+NO_CHANGE_LOGIT: Final = -4.0
+"""The logit that nothing said later changes a message: among few, an unlikely one may be it."""
+MIN_SHARE: Final = 0.17
+"""The least probability of a later message, among those compared and none, beside an answer."""
+MIN_SHARE_OF_HIT: Final = 0.3
+"""The same, beside a message that was searched for, where a wrong one would mislead."""
 MIN_PROBABLE_LOGIT: Final = -1.2
 """The same, in a prompt, where every line costs."""
 CORRECTION_LOGIT: Final = 0.0
@@ -70,7 +77,7 @@ async def add_later_messages(
     ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
     messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
     later = await list_later_messages(
-        search_deps, person, messages, query, min_logit=MIN_LOGIT, limit=MAX_COMPARED
+        search_deps, person, messages, query, min_logit=MIN_LOGIT, min_share=MIN_SHARE
     )
     is_changed = any(each.changed == result.sure_message for each in later)
     return replace(
@@ -89,7 +96,7 @@ async def list_later_by_message(
     messages = [each for each in items if isinstance(each, RecalledMessage)]
     followed = await list_followed(search_deps, person, messages)
     later = await list_later_messages(
-        search_deps, person, followed, query, min_logit=MIN_PROBABLE_LOGIT, limit=MAX_COMPARED
+        search_deps, person, followed, query, min_logit=MIN_LOGIT, min_share=MIN_SHARE_OF_HIT
     )
     found: dict[MessageId, list[Message]] = {}
     for each in sorted(later, key=lambda each: -each.recalled.message.at):
@@ -165,7 +172,8 @@ async def list_later_messages(
     query: RecallQuery,
     *,
     min_logit: float,
-    limit: int,
+    min_share: float = 0.0,
+    limit: int = MAX_COMPARED,
 ) -> tuple[LaterMessage, ...]:
     """List the messages that may have changed what some say, of each the likeliest first.
 
@@ -203,7 +211,7 @@ async def list_later_messages(
         for link in found
         if (message := by_seq.get(link.seq)) is not None
     )
-    return tuple(select_likeliest(each for each in weighed if each.logit >= min_logit))
+    return tuple(select_likeliest((each for each in weighed if each.logit >= min_logit), min_share))
 
 
 def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit: float) -> float:
@@ -231,13 +239,20 @@ def is_short_correction(text: str, languages: Iterable[str]) -> bool:
     return begins_so and compute_update_logit(text) >= MIN_CORRECTION
 
 
-def select_likeliest(later: Iterable[LaterMessage]) -> Iterator[LaterMessage]:
+def select_likeliest(later: Iterable[LaterMessage], min_share: float) -> Iterator[LaterMessage]:
     """Yield the likeliest later messages of each message; one that only asks changes nothing."""
-    counts: Counter[MessageId] = Counter()
+    by_changed: dict[MessageId, list[LaterMessage]] = {}
     for each in sorted(later, key=lambda each: -each.logit):
-        if counts[each.changed] < MAX_LATER and not is_only_asking(each.recalled.message):
-            counts[each.changed] += 1
-            yield each
+        by_changed.setdefault(each.changed, []).append(each)
+    for found in by_changed.values():
+        odds = [math.exp(each.logit) for each in found]
+        least = min_share * (math.exp(NO_CHANGE_LOGIT) + sum(odds))
+        telling = (
+            each
+            for each, own in zip(found, odds, strict=True)
+            if own >= least and not is_only_asking(each.recalled.message)
+        )
+        yield from islice(telling, MAX_LATER)
 
 
 def is_only_asking(message: Message) -> bool:
