@@ -4,7 +4,11 @@ import pytest
 
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.search import ScoredMessage
-from oldfriend.turn.later_messages import add_later_messages, add_later_to_ranking
+from oldfriend.turn.later_messages import (
+    add_later_messages,
+    add_later_to_ranking,
+    is_short_correction,
+)
 from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, recall
 from tests.turn.conftest import Talk
 
@@ -119,3 +123,19 @@ async def test_only_who_asks_about_a_past_time_is_told_what_was_said_then(
     full = await add_later_messages(deps, person, query, found)
 
     assert bool(full.later_messages) is is_followed
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "is_correction"),
+    [
+        ("wait no its regina", "en", True),
+        ("*381", "en", True),
+        ("no more cereal in the house", "en", False),
+        ("no hay cereal en casa", "es", False),
+    ],
+)
+def test_what_only_begins_like_a_correction_is_none(
+    text: str, language: str, is_correction: bool
+) -> None:
+    """It has to read like one, unless it is marked as one."""
+    assert is_short_correction(text, {language}) is is_correction
