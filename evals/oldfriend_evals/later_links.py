@@ -3,21 +3,26 @@
     python -m oldfriend_evals.later_links
 
 Pairs: the facts of the lives in ``blind/`` that have ended, with what ended them, and the cases of
-``corrections/``, alone and in the middle of a life. Prints how often the message comes first or
-second among all later ones, held out by a fifth of the lives and cases, and the weights of
-`oldfriend.search.later_links` that are fitted to all.
+``corrections/``, alone and in the middle of a life. First it is learned which messages read like an
+update; then that is one of the features of a pair. Prints how often the message comes first or
+second among all later ones, held out by a fifth of the texts, lives and cases, and the weights of
+`oldfriend.search.later_links` that are fitted to all; writes ``lang/update_detection.npz``.
 """
 
 import asyncio
 import sys
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
+from oldfriend.lang.message_acts import WEIGHTS_FILE as ACT_WEIGHTS_FILE
+from oldfriend.lang.update_detection import WEIGHTS_FILE
 from oldfriend.llm.embedding import Embedder
 from oldfriend.llm.glosses import gloss_for_embedder
 from oldfriend.runtime.wiring import open_app
@@ -28,12 +33,13 @@ from oldfriend.search import (
     encode_document_terms,
 )
 from oldfriend.search.later_links import (
-    compute_link_features,
+    compare_messages,
     extract_link_terms,
     find_later,
 )
 from oldfriend.search.types import Floats
 from oldfriend_evals.blind_lives import BlindLife, list_folders, load_blind_life
+from oldfriend_evals.checksums import write_checksums
 from oldfriend_evals.corrected import (
     build_life,
     build_life_within,
@@ -41,12 +47,15 @@ from oldfriend_evals.corrected import (
     find_first,
     load_cases,
 )
+from oldfriend_evals.reader.train_acts import build_matrix
 from oldfriend_evals.stores import settings_in
 
 CASES: Final = sorted((Path(__file__).parent / "corrections").glob("*.jsonl"))
 FOLDS: Final = 5
 PENALTY: Final = 1.0
 STEPS: Final = 30
+INVERSE_PENALTY: Final = 1.0
+STEPS_OF_UPDATES: Final = 200
 LEVELS: Final = (-3.5, -2.0, -1.0, 0.0, 1.0, 2.0)
 """Logits for which it is printed how many are found, and how many others stand above."""
 
@@ -59,6 +68,7 @@ class Example:
     fold: int
     features: Floats
     is_change: Floats
+    texts: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +130,8 @@ def list_endings(life: BlindLife) -> dict[int, frozenset[int]]:
     place = {each["id"]: number for number, each in enumerate(life.messages)}
     endings: dict[int, set[int]] = {}
     for fact in life.facts:
-        ended = {place[each] for each in fact.get("ended_by") or ()}
+        told = fact.get("ended_by") or []
+        ended = {place[each] for each in ([told] if isinstance(told, str) else told)}
         for old in (place[each] for each in fact["evidence"]):
             later = {each for each in ended if each > old}
             if later and old not in ended:
@@ -160,7 +171,7 @@ async def list_examples(embedder: Embedder) -> list[Example]:
         for old, changes in told.changes.items():
             later = np.flatnonzero(find_later(index, old))
             terms = extract_link_terms(told.messages[old]["text"], told.language)
-            compared = compute_link_features(index, old, terms)
+            (compared,) = compare_messages(index, [old], [terms])
             columns = (
                 compared.idf,
                 compared.share,
@@ -175,9 +186,40 @@ async def list_examples(embedder: Embedder) -> list[Example]:
                     fold=told.fold,
                     features=np.stack(columns, axis=1)[later].astype(np.float32),
                     is_change=np.isin(later, [*changes]).astype(np.float32),
+                    texts=[told.messages[place]["text"] for place in later.tolist()],
                 )
             )
     return [each for each in examples if each.is_change.any()]
+
+
+def learn_updates(examples: Sequence[Example]) -> dict[str, float]:
+    """Learn which messages tell an update, write it, and return the logits of texts held out."""
+    labels: dict[str, float] = {}
+    for each in examples:
+        for text, is_change in zip(each.texts, each.is_change.tolist(), strict=True):
+            labels[text] = max(is_change, labels.get(text, 0.0))
+    texts, wanted = list(labels), np.array(list(labels.values()))
+    matrix = build_matrix(texts)
+    folds = np.array([zlib.crc32(text.encode()) % FOLDS for text in texts])
+    logits = np.zeros(len(texts))
+    for fold in range(FOLDS):
+        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=STEPS_OF_UPDATES)
+        model.fit(matrix[folds != fold], wanted[folds != fold])
+        logits[folds == fold] = model.decision_function(matrix[folds == fold])
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=STEPS_OF_UPDATES).fit(matrix, wanted)
+    np.savez_compressed(
+        WEIGHTS_FILE,
+        weights=model.coef_[0].astype(np.float16),
+        bias=np.float32(model.intercept_[0]),
+    )
+    write_checksums(WEIGHTS_FILE.parent, [ACT_WEIGHTS_FILE.name, WEIGHTS_FILE.name])
+    return dict(zip(texts, logits.tolist(), strict=True))
+
+
+def add_updates(example: Example, logits: Mapping[str, float]) -> Example:
+    """Return an example with the logits that its messages tell an update as its first feature."""
+    column = np.array([[logits[text]] for text in example.texts], np.float32)
+    return replace(example, features=np.hstack([column, example.features]))
 
 
 def fit(examples: Sequence[Example]) -> Floats:
@@ -220,13 +262,16 @@ async def measure() -> None:
             embedder = app.search_deps.embedder
             assert embedder is not None
             examples = await list_examples(embedder)
+    logits_of_updates = learn_updates(examples)
+    examples = [add_updates(each, logits_of_updates) for each in examples]
     folds = [fit([each for each in examples if each.fold != fold]) for fold in range(FOLDS)]
     logits = [each.features @ folds[each.fold] for each in examples]
     for line in describe(examples, logits):
         sys.stdout.write(f"{line}\n")
-    idf, share, cosine, deviation, no_vector, bias = fit(examples).tolist()
+    update, idf, share, cosine, deviation, no_vector, bias = fit(examples).tolist()
     sys.stdout.write(
-        f"IDF_WEIGHT {idf:.3f}, SHARE_WEIGHT {share:.2f}, COSINE_WEIGHT {cosine:.2f}, "
+        f"UPDATE_WEIGHT {update:.3f}, IDF_WEIGHT {idf:.3f}, SHARE_WEIGHT {share:.2f}, "
+        f"COSINE_WEIGHT {cosine:.2f}, "
         f"DEVIATION_WEIGHT {deviation:.3f}, BIAS {bias:.2f}, "
         f"BIAS_WITHOUT_VECTOR {bias + no_vector:.2f}\n"
     )

@@ -117,3 +117,18 @@ def test_a_reply_is_named_by_part_of_its_id(call: Call) -> None:
         assert call("why", part, "--json").json == first["receipt"]
     assert call("why", "abc").code == 2
     assert call("why", "zzzzzzzz").code == 1
+
+
+def test_a_hit_comes_with_what_was_said_later_of_the_same(call: Call) -> None:
+    """Whoever reads the old day sees that it was moved."""
+    moved = "the dentist is not on thursday anymore, the dentist is monday now"
+    call("say", "the dentist is on thursday at 4")
+    call("say", moved)
+    hits = call("recall", "when is the dentist on thursday", "-k", "5", "--json").json
+    by_text = {hit["text"]: hit for hit in hits}
+
+    old = by_text["the dentist is on thursday at 4"]
+    assert [each["text"] for each in old["later"]] == [moved]
+    assert "later" not in by_text[moved]
+    shown = call("recall", "when is the dentist on thursday").stdout
+    assert "said later: " in shown.partition("the dentist is on thursday at 4")[2]

@@ -152,3 +152,20 @@ def test_the_day_begins_where_the_asker_lives():
 def test_no_text_and_no_moment_break_it(text, asked_at):
     """Dates that do not exist are not dates."""
     parse_date_spans(text, asked_at=asked_at, zone_offset_s=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_any_year"),
+    [
+        ("what am I studying this winter", True),
+        ("was mache ich diesen Winter", True),
+        ("what did I see this spring", False),
+        ("what did I study last winter", False),
+        ("the winter of 2022", False),
+    ],
+)
+def test_this_season_may_be_the_next_one_unless_it_is_now(text: str, is_any_year: bool) -> None:
+    """Asked on 10 May."""
+    span = parse_date_spans(text, asked_at=ASKED_AT, zone_offset_s=0)[0]
+
+    assert span.is_any_year is is_any_year

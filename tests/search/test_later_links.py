@@ -41,7 +41,7 @@ def test_the_message_that_changes_another_comes_first(language: str, old: str, n
     """Before chatter, and before what was said earlier."""
     told = [old, *CHATTER[:2], new, *CHATTER[2:]]
     index = build([("person", new), *(("person", text) for text in told)], language)
-    links = list_later_links(index, 1, extract_link_terms(old, language), limit=9)
+    links = list_later_links(index, {1: extract_link_terms(old, language)}, limit=9)[1]
 
     assert links[0].seq == 4
     assert links[0].logit > links[1].logit + 1
@@ -56,6 +56,6 @@ def test_the_companion_changes_nothing_that_was_told() -> None:
     )
     terms = extract_link_terms(old, "en")
 
-    assert [each.seq for each in list_later_links(index, 0, terms, limit=9)] == [2]
-    assert not list_later_links(index, 0, terms, excluded_seqs=[2], limit=9)
-    assert not list_later_links(index, 7, terms, limit=9)
+    links = list_later_links(index, {0: terms, 7: terms}, limit=9)
+    assert {seq: [each.seq for each in found] for seq, found in links.items()} == {0: [2]}
+    assert not list_later_links(index, {0: terms}, excluded_seqs=[2], limit=9)[0]

@@ -130,6 +130,19 @@ def test_vectors_find_what_shares_no_word():
     assert "meaning" in {reason.cause for reason in result.hits[0].reasons}
 
 
+def test_what_has_no_vector_yet_ranks_by_its_words():
+    """Just told, it comes before what only seems close in meaning."""
+    chatter = ("the bus was late", "what a lovely soup", "it rained again", "tea count seven")
+    lines = (*LINES, *(("s4", "Ana", text) for text in chatter))
+    vectors = np.random.default_rng(0).normal(size=(len(lines), 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    asked = vectors[9].copy()
+    vectors[6] = 0
+    index = PersonIndex.build(rows(lines), vectors)
+
+    assert found(index, "what was taken out by the vet?", 1, vector=asked) == [6]
+
+
 def with_vector(cosine):
     """One message, and a question whose vector is that close to the message's."""
     vector = np.zeros((1, 384), dtype=np.float32)

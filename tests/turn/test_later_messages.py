@@ -4,7 +4,11 @@ import pytest
 
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.search import ScoredMessage
-from oldfriend.turn.later_messages import add_later_messages, add_later_to_ranking
+from oldfriend.turn.later_messages import (
+    add_later_messages,
+    add_later_to_ranking,
+    is_short_correction,
+)
 from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, recall
 from tests.turn.conftest import Talk
 
@@ -72,6 +76,37 @@ async def test_a_correction_soon_after_is_found_without_a_shared_word(
     assert corrected.id in {each.recalled.message.id for each in full.later_messages}
 
 
+@pytest.mark.parametrize(
+    ("told", "newer", "question"),
+    [
+        (
+            "learning japanese this winter, an hour a day",
+            "who am i kidding. dropped the japanese before lesson 1",
+            "what language am i studying this winter",
+        ),
+        (
+            "writing my novel in scrivener",
+            "everything lives in obsidian now, took a whole weekend to migrate",
+            "which program do i write the novel in",
+        ),
+    ],
+)
+async def test_what_reads_like_an_update_is_found(
+    talk: Talk, told: str, newer: str, question: str
+) -> None:
+    """Also behind a rhetorical question, without a shared word, and of a season to come."""
+    await talk.tell(told)
+    await talk.tell("ordered new curtains")
+    update = await talk.tell(newer)
+    deps, person = talk.app.search_deps, talk.line.person
+    await try_embed_missing(talk.app, person.id)
+    query = RecallQuery(text=question, language="en", at=talk.clock())
+    found = await recall(deps, person, query, limit=5)
+    full = await add_later_messages(deps, person, query, found)
+
+    assert update.id in {each.recalled.message.id for each in full.later_messages}
+
+
 @pytest.mark.parametrize(("question", "is_followed"), [("this year", True), ("last year", False)])
 async def test_only_who_asks_about_a_past_time_is_told_what_was_said_then(
     talk: Talk, question: str, is_followed: bool
@@ -88,3 +123,19 @@ async def test_only_who_asks_about_a_past_time_is_told_what_was_said_then(
     full = await add_later_messages(deps, person, query, found)
 
     assert bool(full.later_messages) is is_followed
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "is_correction"),
+    [
+        ("wait no its regina", "en", True),
+        ("*381", "en", True),
+        ("no more cereal in the house", "en", False),
+        ("no hay cereal en casa", "es", False),
+    ],
+)
+def test_what_only_begins_like_a_correction_is_none(
+    text: str, language: str, is_correction: bool
+) -> None:
+    """It has to read like one, unless it is marked as one."""
+    assert is_short_correction(text, {language}) is is_correction

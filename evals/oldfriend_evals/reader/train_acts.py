@@ -24,10 +24,11 @@ from oldfriend.lang.message_acts import (
     WORD_PLACES,
     MessageAct,
     hash_word,
-    list_features,
+    list_buckets,
     list_learned_languages,
     list_words,
 )
+from oldfriend.lang.update_detection import WEIGHTS_FILE as UPDATE_WEIGHTS_FILE
 from oldfriend_evals.checksums import write_checksums
 from oldfriend_evals.reader.material import FOLDER, is_held_out, load_chats
 
@@ -91,7 +92,7 @@ def build_matrix(texts: Sequence[str]) -> csr_matrix:
     columns: list[int] = []
     values: list[float] = []
     for row, text in enumerate(texts):
-        buckets = sorted(set(list_features(text)))
+        buckets = list_buckets(text).tolist()
         rows += [row] * len(buckets)
         columns += buckets
         values += [len(buckets) ** -0.5] * len(buckets)
@@ -157,7 +158,7 @@ def main() -> None:
         bias=model.intercept_.astype(np.float32),
         words=build_word_set(cases),
     )
-    write_checksums(WEIGHTS_FILE.parent, [WEIGHTS_FILE.name])
+    write_checksums(WEIGHTS_FILE.parent, [WEIGHTS_FILE.name, UPDATE_WEIGHTS_FILE.name])
 
 
 if __name__ == "__main__":

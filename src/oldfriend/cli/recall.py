@@ -29,11 +29,13 @@ from oldfriend.presenters.receipt_schemas import (
 )
 from oldfriend.search import Reason
 from oldfriend.turn.kind_filter import parse_kinds
+from oldfriend.turn.later_messages import list_later_by_message
 from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.reason_texts import format_reasons
 from oldfriend.turn.retrieval import (
     RecalledBelief,
     RecalledItem,
+    RecalledMessage,
     RecallQuery,
     SearchDeps,
     get_score,
@@ -57,11 +59,15 @@ async def run(options: argparse.Namespace) -> int:
         )
         deps = app.with_asker(CallContext(person=person.id)).search_deps
         recollection = await recall(deps, person, query, limit=options.k)
+        shown = kind_filter.select(recollection.ranking)[: options.k]
+        later = await list_later_by_message(deps, person, query, shown)
         hits = [
             RecallHit(
-                item=each, neighbors=await load_neighbors(deps, each) if options.around else ()
+                item=each,
+                neighbors=await load_neighbors(deps, each) if options.around else (),
+                later=later.get(each.message.id, ()) if isinstance(each, RecalledMessage) else (),
             )
-            for each in kind_filter.select(recollection.ranking)[: options.k]
+            for each in shown
         ]
         if options.json:
             print(dumps([to_hit_json(hit, person.zone) for hit in hits]))
@@ -74,10 +80,11 @@ async def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallHit:
-    """A recalled item with its neighboring messages."""
+    """A recalled item with its neighboring messages, and what probably changed it since."""
 
     item: RecalledItem
     neighbors: Sequence[Message] = ()
+    later: Sequence[Message] = ()
 
 
 async def load_neighbors(deps: SearchDeps, item: RecalledItem) -> tuple[Message, ...]:
@@ -96,7 +103,7 @@ def to_hit_json(hit: RecallHit, zone: str) -> JsonValue:
     item = hit.item
     if isinstance(item, RecalledBelief):
         return belief_hit_as_json(item, zone)
-    return Hit.from_recalled(item, hit.neighbors).as_json()
+    return Hit.from_recalled(item, hit.neighbors, hit.later).as_json()
 
 
 def print_hits(hits: Sequence[RecallHit], *, is_sure: bool) -> None:
@@ -123,6 +130,8 @@ def print_hit(number: int, hit: RecallHit) -> None:
     print(f"    {format_said_at(message)} · {message.channel} · {item.hit.score:.2f} · {reasons}")
     for neighbor in hit.neighbors:
         print(f"      {format_message(neighbor).strip()}")
+    for each in hit.later:
+        print(f"      said later: {format_message(each).strip()}")
 
 
 def format_hit_reasons(reasons: tuple[Reason, ...]) -> str:

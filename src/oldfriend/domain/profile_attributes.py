@@ -1,5 +1,6 @@
 """Profile: the beliefs about a person that are always in context, selected and sorted."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -123,8 +124,8 @@ EMPTY_PROFILE: Final = Profile()
 
 def drop_long_overdue(profile: Profile, now: Micros) -> Profile:
     """Return a profile without what was due too long ago."""
-    pending = (each for each in profile.promises if not is_long_overdue(each, now))
-    return replace(profile, promises=tuple(pending))
+    first = bisect_left(profile.promises, True, key=lambda each: not is_long_overdue(each, now))
+    return replace(profile, promises=profile.promises[first:])
 
 
 def build_profile(beliefs: Iterable[MemoryState]) -> Profile:

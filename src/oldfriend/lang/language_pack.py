@@ -40,6 +40,8 @@ PACKS: Final[Traversable] = resources.files("oldfriend.lang") / "packs"
 
 _MAX_PACKS: Final = 64
 """Packs kept: people's settings may name languages that have none."""
+_MAX_FILES: Final = 4
+"""Parsed files kept: what two modules take from one file is mostly read soon after each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,18 +90,21 @@ class LanguagePack:
         return self.code in list_languages(file)
 
     def read(self, file: PackFile) -> dict[str, Any]:
-        """Read and parse a file, without caching; empty if the language does not have it."""
-        if not self.has(file):
-            return {}
-        return tomllib.loads((PACKS / self.code / f"{file}.toml").read_text("utf-8"))
+        """Read and parse a file; empty if the language does not have it."""
+        return _parse_file(self.code, file) if self.has(file) else {}
 
     @cached_property
     def traits(self) -> LanguageTraits:
         """How the language is written and recognized."""
-        values = self.read("language")
+        values = {**self.read("language")}
         for name in {"abbreviations", "stop_words", "question_words"} & values.keys():
             values[name] = frozenset(values[name].split())
         return LanguageTraits(**values)
+
+
+@lru_cache(maxsize=_MAX_FILES)
+def _parse_file(code: str, file: PackFile) -> dict[str, Any]:
+    return tomllib.loads((PACKS / code / f"{file}.toml").read_text("utf-8"))
 
 
 @lru_cache(maxsize=_MAX_PACKS)

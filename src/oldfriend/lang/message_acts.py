@@ -6,10 +6,10 @@ languages, so that a question is known without its mark, its accents or a list o
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from io import BytesIO
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, get_args
@@ -43,7 +43,7 @@ WORD: Final = re.compile(r"[\u2e80-\U0003ffff]|[^\W_\u2e80-\U0003ffff]+|[^\w\s?\
 def classify_act(text: str) -> Mapping[MessageAct, float]:
     """Return the probability of each act; question marks are not looked at."""
     weights, bias = load_weights()
-    buckets = np.array(sorted(set(list_features(text))), dtype=np.int64)
+    buckets = list_buckets(text)
     summed = weights[buckets].sum(axis=0, dtype=np.float32) / max(len(buckets), 1) ** 0.5 + bias
     likely = np.exp(summed - summed.max())
     shares = (likely / likely.sum()).tolist()
@@ -90,20 +90,42 @@ def load_weights() -> tuple[npt.NDArray[np.float16], npt.NDArray[np.float32]]:
         return stored["weights"], stored["bias"]
 
 
-def list_features(text: str) -> Iterator[int]:
-    """Yield the buckets of a text's words, pairs of words and character n-grams."""
+@text_lru_cache(CACHE_SIZE)
+def list_buckets(text: str) -> npt.NDArray[np.int64]:
+    """Return the distinct buckets of a text's words, pairs of words and n-grams, ascending."""
+    hashes = np.array(hash_features(text), dtype=np.int64)
+    hashes %= BUCKETS
+    hashes.sort()
+    is_new = np.ones(len(hashes), np.bool_)
+    np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
+    buckets = hashes[is_new]
+    buckets.setflags(write=False)
+    return buckets
+
+
+def hash_features(text: str) -> list[int]:
+    """Return the hashes of a text's words, pairs of words and character n-grams."""
     folded = ACCENTS.sub("", normalize("NFKD", text[-MAX_CHARS:].lower()))
     words = ["<", *WORD.findall(folded), ">"]
-    yield from (hash_feature(f"w {word}") for word in words)
-    yield from (hash_feature(f"p {first} {second}") for first, second in pairwise(words))
-    yield from (hash_feature(f"b {word}") for word in words[1:4])
-    yield from (hash_feature(f"t {' '.join(words[:size])}") for size in (3, 4))
-    joined = " ".join(words)
-    for length in NGRAM_LENGTHS:
-        for start in range(len(joined) - length + 1):
-            yield hash_feature(joined[start : start + length])
+    named = [
+        *(f"w {word}" for word in words),
+        *(f"p {first} {second}" for first, second in pairwise(words)),
+        *(f"b {word}" for word in words[1:4]),
+        *(f"t {' '.join(words[:size])}" for size in (3, 4)),
+    ]
+    hashes = [zlib.crc32(each.encode("utf-8", "surrogatepass")) for each in named]
+    return hashes + hash_ngrams(" ".join(words))
 
 
-def hash_feature(feature: str) -> int:
-    """Return the bucket of a feature."""
-    return zlib.crc32(feature.encode("utf-8", "surrogatepass")) % BUCKETS
+def hash_ngrams(text: str) -> list[int]:
+    """Return the hashes of a text's character n-grams."""
+    encoded, crc32 = text.encode("utf-8", "surrogatepass"), zlib.crc32
+    starts: Sequence[int] = range(len(text) + 1)
+    if not text.isascii():
+        sizes = (len(each.encode("utf-8", "surrogatepass")) for each in text)
+        starts = [*accumulate(sizes, initial=0)]
+    return [
+        crc32(encoded[start:end])
+        for length in NGRAM_LENGTHS
+        for start, end in zip(starts, starts[length:], strict=False)
+    ]

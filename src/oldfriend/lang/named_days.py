@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final, Literal
 
+from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.language_pack import list_languages, load_language_pack
 
@@ -67,20 +68,21 @@ class NamedDayBook:
 
     def list_patterns(self, text: str) -> tuple[NamedDayPattern, ...]:
         """Return the patterns that may find something in a text."""
-        if not self.has_any.search(text):
+        if not (self.any_word.may_match(text) and self.any_word.search(text)):
             return ()
         return (*(self.weekdays if self.any_weekday.search(text) else ()), *self.times)
 
     @cached_property
-    def has_any(self) -> re.Pattern[str]:
-        """Pattern of any of the words."""
+    def any_word(self) -> LazyPattern:
+        """Pattern of any of the words; few texts need it compiled."""
         words = self._words
         times = [
             words["weekend"],
             words["last_weekend"],
             *(each["said"] for each in words["times"]),
         ]
-        return re.compile("|".join([self._any_weekday, *times]).replace("(?P<count>", "(?:"))
+        source = "|".join([self._any_weekday, *times]).replace("(?P<count>", "(?:")
+        return LazyPattern(source, str, fold=str)
 
     @cached_property
     def any_weekday(self) -> re.Pattern[str]:

@@ -11,15 +11,16 @@ import numpy as np
 
 from oldfriend.learning.similarity import (
     DEFAULT_THRESHOLDS,
+    SPACED_SCRIPTS_ONLY,
     THRESHOLDS,
     ClaimOrMemory,
     EmbeddedTexts,
     Vector,
     build_ngram_vector,
-    find_vector,
     get_canonical_stems,
     get_model_family,
     get_ngram_metric,
+    is_mostly_unspaced,
 )
 from oldfriend.search.types import multiply
 
@@ -97,8 +98,11 @@ def group_by_metric(
     """Group statements that can be compared with each other, by metric."""
     groups: dict[str, MetricGroup] = {}
     embedded = MetricGroup()
+    by_text = {} if vectors is None else vectors.by_text
+    is_spaced_only = vectors is not None and get_model_family(vectors.model) in SPACED_SCRIPTS_ONLY
     for position, each in enumerate(statements):
-        vector = None if vectors is None else find_vector(each.text, vectors)
+        is_read = not (is_spaced_only and is_mostly_unspaced(each.text))
+        vector = by_text.get(each.text) if is_read else None
         if vector is None:
             groups.setdefault(get_ngram_metric(each.text), MetricGroup()).positions.append(position)
         else:

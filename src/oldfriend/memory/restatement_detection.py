@@ -63,11 +63,15 @@ def find_restatement(new: str, old: str, language: str) -> str | None:
 
 
 def has_correction_words(text: str, language: str) -> bool:
-    """Return whether a text begins as a correction: "no, wait"; or "*Regina" in chats."""
+    """Return whether a text begins with words of a correction: "no, wait"."""
     words = load_restatement_words(language)
-    is_marked = MARKED_CORRECTION.match(text) is not None
     opening = text[:MAX_OPENING_CHARS].casefold()
-    return is_marked or (words is not None and words.correction.search(opening) is not None)
+    return words is not None and words.correction.search(opening) is not None
+
+
+def is_marked_correction(text: str) -> bool:
+    """Return whether a text is the right word with its mark: "*Regina"."""
+    return MARKED_CORRECTION.match(text) is not None
 
 
 @lru_cache(maxsize=32)

@@ -1,7 +1,7 @@
 """Search hits: the messages that answer a query, and why they were found."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from typing_extensions import override
@@ -44,11 +44,18 @@ class Hit(Words):
     score: float
     why: tuple[str, ...]  # in plain words, the strongest reason first
     around: tuple[Words, ...] = ()  # neighboring messages, if requested
+    later: tuple[Words, ...] = ()  # what probably changed it since, the newest first
 
     @classmethod
-    def from_recalled(cls, recalled: RecalledMessage, around: Sequence[Message] = ()) -> Self:
-        """Present a recalled message, with its neighbors."""
-        return cls.from_message(recalled.message, recalled.hit.score, recalled.hit.reasons, around)
+    def from_recalled(
+        cls,
+        recalled: RecalledMessage,
+        around: Sequence[Message] = (),
+        later: Sequence[Message] = (),
+    ) -> Self:
+        """Present a recalled message, with its neighbors and what probably changed it since."""
+        hit = cls.from_message(recalled.message, recalled.hit.score, recalled.hit.reasons, around)
+        return replace(hit, later=tuple(Words.from_domain(each) for each in later))
 
     @classmethod
     def from_message(
@@ -70,12 +77,14 @@ class Hit(Words):
     def as_json(self) -> dict[str, JsonValue]:
         """Return it as JSON."""
         around: list[JsonValue] = [each.as_json() for each in self.around]
+        later: list[JsonValue] = [each.as_json() for each in self.later]
         return {
             "kind": self.kind,
             **Words.as_json(self),
             "score": round(self.score, 4),
             "why": [*self.why],
             **({"around": around} if around else {}),
+            **({"later": later} if later else {}),
         }
 
 

@@ -40,6 +40,7 @@ from oldfriend.sdk.input_validation import (
     parse_query,
 )
 from oldfriend.turn.kind_filter import parse_kinds
+from oldfriend.turn.later_messages import list_later_by_message
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.retrieval import RecalledBelief, RecallQuery, recall
@@ -258,7 +259,8 @@ class Memory(BeliefMethods):
         What is nearest is returned even if it answers nothing: ``has_answer`` of the result tells
         whether any of it is likely to. ``kinds`` restricts them, such as to "message", "fact" or
         "event" (see ``Belief``); empty: all. With ``around`` a message comes with the three before
-        and after it. Raises InvalidInput.
+        and after it. ``later`` of a message is what was said since and probably changed it. Raises
+        InvalidInput.
         """
         limit = parse_count(limit, "limit")
         deps, person = self._app.search_deps, self._chat_context.person
@@ -266,12 +268,15 @@ class Memory(BeliefMethods):
         recall_query = replace(self._build_query(query), kinds=kind_filter.belief_kinds)
         hits: list[Hit | BeliefHit] = []
         found = await recall(deps, person, recall_query, limit=limit)
-        for recalled in kind_filter.select(found.ranking)[:limit]:
+        shown = kind_filter.select(found.ranking)[:limit]
+        later = await list_later_by_message(deps, person, recall_query, shown)
+        for recalled in shown:
             if isinstance(recalled, RecalledBelief):
                 hits.append(BeliefHit.from_recalled(recalled, person.zone))
             else:
                 neighbors = await list_neighbors(deps, recalled.message) if around else ()
-                hits.append(Hit.from_recalled(recalled, neighbors))
+                since = later.get(recalled.message.id, ())
+                hits.append(Hit.from_recalled(recalled, neighbors, since))
         self._maintenance.start()
         return RecalledHits.from_recalled(hits, found)
 

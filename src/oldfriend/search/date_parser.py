@@ -327,14 +327,15 @@ def _parse_season_span(tokens: list[str], at: int, today: date | None) -> Iterat
         years or {"in", "last", "the"} & set(before)
     ):
         return
-    any_year = not years and not (_LAST_WORDS | _THIS_WORDS) & set(before)
     year = years[0] if years else (today.year if today else 2000)
     if not years and today and date(year, month, 1) > today:
         year -= 1
     first = date(year, month, 1)
-    yield DateSpan(
-        first=first, end=first + timedelta(days=92), granularity="season", is_any_year=any_year
-    )
+    end = first + timedelta(days=92)
+    # "This winter", said in summer, may be the next one.
+    is_running = bool(_THIS_WORDS & set(before)) and (today is None or today < end)
+    is_named = bool(years or _LAST_WORDS & set(before) or is_running)
+    yield DateSpan(first=first, end=end, granularity="season", is_any_year=not is_named)
 
 
 def _build_spans(

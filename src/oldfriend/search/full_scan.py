@@ -76,6 +76,9 @@ def scan(
     first_pass += lexical_around * np.float32(_WORDS_WEIGHT / max(max_around, _TINY))
     first_pass += np.float32(_NGRAMS_WEIGHT) * ngrams
     if has_similarity:
+        # What has no vector yet is as close as its words are: the best by words as the closest.
+        by_words = lexical * np.float32(float(similarity.max()) / max(max_lexical, _TINY))
+        similarity += (similarity == 0) * by_words
         first_pass += similarity
         first_pass[:-1] += np.float32(_BEFORE_WEIGHT) * similarity[index.previous]
         first_pass[:-1] += np.float32(_AFTER_WEIGHT) * similarity[index.following]

@@ -293,6 +293,11 @@ class PersonIndex:
         # Neither end is wanted, so clipping is safe beyond them. `isin` has a higher fixed cost.
         return is_wanted.take(self.columns.seq - before, mode="clip")
 
+    def find_known_positions(self, seqs: Collection[int]) -> dict[int, int]:
+        """Return the positions of those of some messages that are in the index, by seq."""
+        positions = np.flatnonzero(self.build_mask(seqs))
+        return dict(zip(self.columns.seq[positions].tolist(), positions.tolist(), strict=True))
+
     def find_hits(self, words: Sequence[Sequence[int]]) -> TermHits:
         """Find for each word the messages that hold any of its terms, and how often."""
         terms = flatten_terms(words)

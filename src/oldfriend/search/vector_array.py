@@ -131,6 +131,13 @@ class VectorArray:
         cosines: Floats = multiply(self.array.values, vector)
         return cosines
 
+    def compute_many_cosines(self, vectors: Floats) -> Floats:
+        """Return the cosines of each of some vectors of the same model with each vector."""
+        if self.is_quantized:
+            return np.stack([self.compute_cosines(each) for each in vectors])
+        cosines: Floats = np.ascontiguousarray(multiply(self.array.values, vectors.T).T)
+        return cosines
+
     def _encode(self, vectors: Floats) -> Floats | Bytes:
         return quantize(vectors) if self.is_quantized else vectors
 

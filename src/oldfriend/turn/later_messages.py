@@ -3,26 +3,28 @@
 Reads the database; never writes.
 """
 
-from collections import Counter
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 from typing import Final
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message, Person
-from oldfriend.lang.glossing import has_glossary
+from oldfriend.lang.update_detection import compute_update_logit
 from oldfriend.memory.message_log import get_message, list_messages_by_seq
-from oldfriend.memory.restatement_detection import has_correction_words
+from oldfriend.memory.restatement_detection import has_correction_words, is_marked_correction
 from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.date_parser import DateSpan
-from oldfriend.search.later_links import LaterLink, extract_link_terms
+from oldfriend.search.later_links import LaterLink, extract_link_terms, weigh_update
 from oldfriend.search.message_scope import list_within_scope
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.turn.answer_reading import compute_fused_score
+from oldfriend.turn.attribution.spans import find_sentences
 from oldfriend.turn.neighbors import is_asking
 from oldfriend.turn.retrieval import (
     LaterMessage,
@@ -39,17 +41,27 @@ from oldfriend.turn.retrieval import (
 MAX_LATER: Final = 2
 """The most later messages of one message."""
 MAX_COMPARED: Final = 8
-"""Later messages that are looked at for one message; some of them only ask."""
+"""Later messages that are looked at for one message; some only ask, or do not tell of a change."""
+MAX_COMPARED_FOR_PROMPT: Final = 2
+"""The same, for a prompt, which shows more of what was said, and is wanted at once."""
 MAX_FOLLOWED: Final = 5
 """The most messages, and the most beliefs, whose later messages are looked for."""
-MIN_LOGIT: Final = -3.5
-"""The least logit of a later message that is told beside what it may have changed."""
-MIN_GLOSSED_LOGIT: Final = -3.9
-"""The same where texts are glossed: they are less alike word by word."""
-MIN_PROBABLE_LOGIT: Final = -2.0
+MIN_LOGIT: Final = -6.0
+"""The least logit of a later message that may be told beside what it may have changed."""
+NO_CHANGE_LOGIT: Final = -4.0
+"""The logit that nothing said later changes a message: among few, an unlikely one may be it."""
+MIN_SHARE: Final = 0.17
+"""The least probability of a later message, among those compared and none, beside an answer."""
+MIN_SHARE_OF_HIT: Final = 0.3
+"""The same, beside a message that was searched for, where a wrong one would mislead."""
+MIN_PROBABLE_LOGIT: Final = -1.2
 """The same, in a prompt, where every line costs."""
-CORRECTION_LOGIT: Final = -1.0
+CORRECTION_LOGIT: Final = 0.0
 """The least logit of a message that says that something was wrong, soon after another."""
+MIN_CORRECTION: Final = -1.5
+"""The least logit, of an update, of what begins as a correction; all but 1 in 100 have it."""
+MAX_UPDATE_GAIN: Final = 2.0
+"""By so much a message that reads like an update may be likelier than what both share says."""
 
 
 async def add_later_messages(
@@ -60,19 +72,42 @@ async def add_later_messages(
     A message is no sure answer if a later one may have changed what it says. Who asks about a past
     time is told what was said then.
     """
-    spans = parse_query_spans(build_question(query, person, None))
-    if spans and are_over(spans, from_micros(query.at, person.zone).date()):
+    if asks_about_past_time(person, query):
         return result
     ranked = sorted(result.messages, key=lambda each: -compute_fused_score(each))
     messages = await list_followed(search_deps, person, [*ranked, *result.beliefs])
-    least = MIN_GLOSSED_LOGIT if has_glossary(query.language) else MIN_LOGIT
-    later = await list_later_messages(search_deps, person, messages, query, min_logit=least)
+    later = await list_later_messages(
+        search_deps, person, messages, query, min_logit=MIN_LOGIT, min_share=MIN_SHARE
+    )
     is_changed = any(each.changed == result.sure_message for each in later)
     return replace(
         result,
         later_messages=later,
         sure_message=None if is_changed else result.sure_message,
     )
+
+
+async def list_later_by_message(
+    search_deps: SearchDeps, person: Person, query: RecallQuery, items: Sequence[RecalledItem]
+) -> dict[MessageId, tuple[Message, ...]]:
+    """List for the best messages what was said later and probably changed it, the newest first."""
+    if asks_about_past_time(person, query):
+        return {}
+    messages = [each for each in items if isinstance(each, RecalledMessage)]
+    followed = await list_followed(search_deps, person, messages)
+    later = await list_later_messages(
+        search_deps, person, followed, query, min_logit=MIN_LOGIT, min_share=MIN_SHARE_OF_HIT
+    )
+    found: dict[MessageId, list[Message]] = {}
+    for each in sorted(later, key=lambda each: -each.recalled.message.at):
+        found.setdefault(each.changed, []).append(each.recalled.message)
+    return {changed: tuple(told) for changed, told in found.items()}
+
+
+def asks_about_past_time(person: Person, query: RecallQuery) -> bool:
+    """Tell whether a query names a time that is over, and so asks for what was so then."""
+    spans = parse_query_spans(build_question(query, person, None))
+    return bool(spans) and are_over(spans, from_micros(query.at, person.zone).date())
 
 
 def are_over(spans: Iterable[DateSpan], today: date) -> bool:
@@ -86,16 +121,24 @@ async def add_later_to_ranking(
     """Return the ranking with what probably changed the best of it just after them."""
     messages = await list_followed(search_deps, person, ranking)
     later = await list_later_messages(
-        search_deps, person, messages, query, min_logit=MIN_PROBABLE_LOGIT
+        search_deps,
+        person,
+        messages,
+        query,
+        min_logit=MIN_PROBABLE_LOGIT,
+        limit=MAX_COMPARED_FOR_PROMPT,
     )
+    if not later:
+        return tuple(ranking)
     known = {get_item_id(each): each for each in ranking}
+    changes: dict[MessageId | None, list[RecalledItem]] = {}
+    for found in later:
+        item = known.get(found.recalled.message.id, found.recalled)
+        changes.setdefault(found.changed, []).append(item)
     completed: dict[str, RecalledItem] = {}
     for each in ranking:
-        completed.setdefault(get_item_id(each), each)
-        for found in later:
-            if found.changed == find_last_message_id(each):
-                item = known.get(found.recalled.message.id, found.recalled)
-                completed.setdefault(get_item_id(item), item)
+        for item in (each, *changes.get(find_last_message_id(each), ())):
+            completed.setdefault(get_item_id(item), item)
     return tuple(completed.values())
 
 
@@ -129,29 +172,30 @@ async def list_later_messages(
     query: RecallQuery,
     *,
     min_logit: float,
+    min_share: float = 0.0,
+    limit: int = MAX_COMPARED,
 ) -> tuple[LaterMessage, ...]:
-    """List the messages that may have changed what some say, of each the likeliest first."""
-    followed = {each.id: each for each in messages}
+    """List the messages that may have changed what some say, of each the likeliest first.
+
+    As many are looked at for each as the limit says, and those right after it.
+    """
+    followed = {each.seq: each for each in messages}
     hidden = {*query.excluded_seqs, *query.answered_seqs}
     async with search_deps.db.begin_read() as tx:
         index = await search_deps.index_cache.get_message_index(
             tx, person.id, exclude=query.answered_seqs
         )
-        links = {
-            each.id: list_later_links(
-                index,
-                each.seq,
-                extract_link_terms(each.text, each.language),
-                excluded_seqs=hidden,
-                limit=MAX_COMPARED,
-            )
-            for each in followed.values()
-        }
+        links = list_later_links(
+            index,
+            {each.seq: extract_link_terms(each.text, each.language) for each in followed.values()},
+            excluded_seqs=hidden,
+            limit=limit,
+        )
         seqs = {
             link.seq
             for found in links.values()
             for link in found
-            if link.logit >= min_logit or link.is_next
+            if link.logit >= min_logit - MAX_UPDATE_GAIN or link.is_next
         }
         if query.scope is not None:
             seqs = list_within_scope(index, query.scope, seqs)
@@ -159,37 +203,64 @@ async def list_later_messages(
     by_seq = {each.seq: each for each in loaded}
     weighed = (
         LaterMessage(
-            changed=changed,
+            changed=followed[changed].id,
             recalled=build_later(message),
-            logit=weigh_link(link, message, followed[changed]),
+            logit=weigh_link(link, message, followed[changed], min_logit=min_logit),
         )
         for changed, found in links.items()
         for link in found
         if (message := by_seq.get(link.seq)) is not None
     )
-    return tuple(select_likeliest(each for each in weighed if each.logit >= min_logit))
+    return tuple(select_likeliest((each for each in weighed if each.logit >= min_logit), min_share))
 
 
-def weigh_link(link: LaterLink, message: Message, changed: Message) -> float:
+def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit: float) -> float:
     """Return the logit of a link: greater if the message soon after says that something was wrong.
 
     Such a correction often has no word of what it corrects, and is too short for its language to be
-    recognized: "wait, no, it's Regina".
+    recognized, or to read like an update: "wait, no, it's Regina".
     """
-    languages = {message.language, changed.language}
-    is_correction = link.is_next and any(
-        has_correction_words(message.text, each) for each in languages
+    is_correction = link.is_next and is_short_correction(
+        message.text, {message.language, changed.language}
     )
-    return max(link.logit, CORRECTION_LOGIT) if is_correction else link.logit
+    may_reach = link.logit >= min_logit - MAX_UPDATE_GAIN
+    logit = weigh_update(link, message.text) if may_reach else link.logit
+    return max(logit, CORRECTION_LOGIT) if is_correction else logit
 
 
-def select_likeliest(later: Iterable[LaterMessage]) -> Iterator[LaterMessage]:
-    """Yield the likeliest later messages of each message; one that asks changes nothing."""
-    counts: Counter[MessageId] = Counter()
+def is_short_correction(text: str, languages: Iterable[str]) -> bool:
+    """Tell whether a text is marked as a correction, or begins and reads like one.
+
+    "No milk in the house" only begins so.
+    """
+    if is_marked_correction(text):
+        return True
+    begins_so = any(has_correction_words(text, each) for each in languages)
+    return begins_so and compute_update_logit(text) >= MIN_CORRECTION
+
+
+def select_likeliest(later: Iterable[LaterMessage], min_share: float) -> Iterator[LaterMessage]:
+    """Yield the likeliest later messages of each message; one that only asks changes nothing."""
+    by_changed: dict[MessageId, list[LaterMessage]] = {}
     for each in sorted(later, key=lambda each: -each.logit):
-        if counts[each.changed] < MAX_LATER and not is_asking(each.recalled.message):
-            counts[each.changed] += 1
-            yield each
+        by_changed.setdefault(each.changed, []).append(each)
+    for found in by_changed.values():
+        odds = [math.exp(each.logit) for each in found]
+        least = min_share * (math.exp(NO_CHANGE_LOGIT) + sum(odds))
+        telling = (
+            each
+            for each, own in zip(found, odds, strict=True)
+            if own >= least and not is_only_asking(each.recalled.message)
+        )
+        yield from islice(telling, MAX_LATER)
+
+
+def is_only_asking(message: Message) -> bool:
+    """Tell whether a message asks, and does not tell something behind that without a mark."""
+    if not is_asking(message):
+        return False
+    *_, last = find_sentences(message.text) or (None,)
+    return last is None or is_asking(replace(message, text=last.text))
 
 
 def build_later(message: Message) -> RecalledMessage:

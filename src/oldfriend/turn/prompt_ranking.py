@@ -3,7 +3,7 @@
 Reads embeddings; the token budget is applied elsewhere.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -152,37 +152,48 @@ def select_fitting_items(
     beside a belief about somebody named if it says more.
     """
     shown, kept = set(covered_ids), dict[int, RecalledItem]()
+    resting: dict[MessageId, list[RecalledBelief]] = {}  # of those kept
     used = {True: 0, False: 0}
     for share in (budget // 2, budget):
         for index, (item, item_cost) in enumerate(zip(ranked, costs, strict=True)):
+            if index in kept:
+                continue
             is_belief, evidence_ids = isinstance(item, RecalledBelief), list_evidence_ids(item)
             cost = item_cost if used[is_belief] else item_cost + title_costs[not is_belief]
             fits = used[is_belief] + cost <= share and sum(used.values()) + cost <= budget
             is_covered = (
                 get_item_id(item) in shown
                 or bool(shown & evidence_ids)
-                or is_told(item, kept.values(), is_among_best=index < MAX_RETOLD)
+                or is_told(item, resting, is_among_best=index < MAX_RETOLD)
             )
-            if index in kept or not fits or is_covered or is_reworded(item, kept.values()):
+            if not fits or is_covered or is_reworded(item, kept.values()):
                 continue
             kept[index] = item
+            if isinstance(item, RecalledBelief):
+                for each in evidence_ids:
+                    resting.setdefault(each, []).append(item)
             used[is_belief] += cost
             shown.add(get_item_id(item))
     return [kept[index] for index in sorted(kept)]
 
 
-def is_told(item: RecalledItem, others: Iterable[RecalledItem], *, is_among_best: bool) -> bool:
-    """Tell whether beliefs that rest on a message tell it.
+def is_told(
+    item: RecalledItem,
+    resting: Mapping[MessageId, Sequence[RecalledBelief]],
+    *,
+    is_among_best: bool,
+) -> bool:
+    """Tell whether beliefs that rest on a message tell it, given those that rest on each message.
 
     One about somebody named is shown for the name: it does not stand for a message among the best
     unless it holds nearly all of its words.
     """
-    if isinstance(item, RecalledBelief):
+    beliefs = () if isinstance(item, RecalledBelief) else resting.get(item.message.id, ())
+    if isinstance(item, RecalledBelief) or not beliefs:
         return False
-    resting = [each for each in others if item.message.id in list_evidence_ids(each)]
-    if not (is_among_best and resting and all(map(is_about_named, resting))):
-        return bool(resting)
-    told = " ".join(each.state.memory.text for each in resting if isinstance(each, RecalledBelief))
+    if not (is_among_best and all(map(is_about_named, beliefs))):
+        return True
+    told = " ".join(each.state.memory.text for each in beliefs)
     return holds_words(told, item.message.text, item.message.language)
 
 

@@ -109,8 +109,13 @@ def get_own_text(message: Message) -> str:
     """Return a message's text; in the person's messages, pasted text is blanked out."""
     if message.trust != "person":
         return message.text
-    pasted = [each for each in list_borrowed_spans(message) if each.is_pasted]
-    return blank_spans(message.text, pasted)
+    return _blank_pasted(message.text, message.language)
+
+
+@text_lru_cache(CACHE_SIZE)
+def _blank_pasted(text: str, language: str) -> str:
+    spans = _find_all_stretches(text, detect_language(text, fallback=language), frozenset())
+    return blank_spans(text, [each for each in spans if each.is_pasted])
 
 
 @text_lru_cache(CACHE_SIZE)

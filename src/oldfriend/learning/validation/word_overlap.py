@@ -61,7 +61,10 @@ def find_shared_terms(terms: Iterable[Term], others: Iterable[Term], language: s
     A term matches with the same stem or beginning, the same relative or number, or as part of a
     compound.
     """
-    words = {each.word for each in others}
+    told = [*terms]
+    words = {each.word for each in others} if told else set[str]()
+    if all(each.word in words for each in told):
+        return told
     senses = frozenset[str]().union(*(_get_senses(each, language) for each in words))
     roots: dict[str, list[str]] = {}
     for word in words:
@@ -69,7 +72,7 @@ def find_shared_terms(terms: Iterable[Term], others: Iterable[Term], language: s
     long = [each for each in words if len(each) >= MIN_COMPOUND_PART]
     return [
         each
-        for each in terms
+        for each in told
         if each.word in words
         or not senses.isdisjoint(_get_senses(each.word, language))
         or any(

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
+from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.language_pack import LANGUAGES, get_traits
 from oldfriend.turn.attribution.cues import fold_punctuation
 
+CACHE_SIZE: Final = 512
 ENDS: Final = frozenset(".!?。！？…\n．")
 SHORTENED: Final = re.compile(
     r"""
@@ -35,9 +37,11 @@ class SentenceSpan:
     text: str  # folded
 
 
-def find_sentences(text: str) -> list[SentenceSpan]:
+@text_lru_cache(CACHE_SIZE)
+def find_sentences(text: str) -> tuple[SentenceSpan, ...]:
     """Return the sentences of a text with their offsets."""
-    sentences, start = [], 0
+    sentences: list[SentenceSpan] = []
+    start = 0
     for at, character in enumerate(text):
         is_last = at + 1 == len(text)
         following = text[at + 1 : at + 2]
@@ -50,7 +54,7 @@ def find_sentences(text: str) -> list[SentenceSpan]:
                     SentenceSpan(start, at + 1, fold_punctuation(text[start : at + 1]))
                 )
             start = at + 1
-    return sentences
+    return tuple(sentences)
 
 
 def is_shortened(text: str, at: int) -> bool:
