@@ -96,7 +96,7 @@ def test_an_unknown_person_is_answered_with_the_known_ones(call: Call) -> None:
         ended = call(*command, "--person", "Aad")
 
         assert ended.code == 1
-        assert "Known: owner, Ada." in ended.stderr
+        assert "Known people: owner, Ada." in ended.stderr
 
 
 @pytest.mark.parametrize("before", [True, False])

@@ -80,7 +80,7 @@ def test_it_is_shown_how_often_a_belief_came_to_mind(told: Call) -> None:
 
     shown = told("memory", "show", home(told)).stdout
     uses = told("memory", "show", home(told), "--json").json["came_to_mind"]
-    assert "came to mind for 2 replies, of which 2 say it; last on 20" in shown
+    assert "recalled for 2 replies, 2 of which mention it; last on 20" in shown
     assert (uses["replies"], uses["used"]) == (2, 2)
 
 
@@ -168,9 +168,9 @@ def test_numbers_rebuilding_and_undoing(told: Call) -> None:
     assert "Beliefs:" in told("stats").stdout
     assert told("stats", "--json").json["segments"] == {"done": 1}
     assert told("rebuild", "--check").stdout == "All beliefs match the journal.\n"
-    assert "0 were different" in told("rebuild").stdout
+    assert "0 of them did not match" in told("rebuild").stdout
     undone = told("undo", "consolidation", "last").stdout
-    assert "Believed no more:" in undone
+    assert "No longer believed:" in undone
     assert "Lives in Porto." in undone
     assert "Nothing yet" in told("facts").stdout
     assert told("undo", "consolidation", "last").code == 1

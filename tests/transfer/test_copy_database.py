@@ -323,7 +323,7 @@ def test_it_is_a_command(oldfriend: Program, elsewhere_url: str) -> None:
 
     said = oldfriend.done("convert", here, elsewhere_url).stdout
     assert "message_vector" in said
-    assert "read back and found the same" in said
+    assert "read back and found to be the same" in said
     hits = oldfriend.done("recall", "key", "--json", "--database", elsewhere_url).json
     assert hits[0]["text"] == "Remember: the key is red"
     again = oldfriend("convert", here, elsewhere_url)

@@ -206,7 +206,7 @@ async def test_what_another_process_has_deleted_is_not_here_any_more(hall: Hall)
     parcel.folder.rmdir()
 
     assert hall.porter.list_uploads(parcel.person) == []
-    with pytest.raises(NotFound, match="not here any more"):
+    with pytest.raises(NotFound, match="no longer here"):
         hall.porter.get(parcel.person, parcel.id)
 
 
