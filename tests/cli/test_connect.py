@@ -254,13 +254,13 @@ def test_a_key_that_is_kept_for_another_address_is_asked_for_anew(call: Call, da
         ),
         (
             ("model", "--provider", "telegram", "--name", "m", "--base-url", "http://10.0.0.8/v1"),
-            "telegram is no provider",
+            "telegram cannot be the name of a provider",
         ),
         (
             ("model", "--provider", "x", "--name", "m", "--base-url", "http://169.254.169.254/v1"),
             "will not be used",
         ),
-        (("forget", "--provider", "forgetting"), "forgetting is no provider"),
+        (("forget", "--provider", "forgetting"), "forgetting cannot be the name of a provider"),
     ],
 )
 def test_no_key_is_led_elsewhere(

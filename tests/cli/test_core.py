@@ -55,7 +55,7 @@ def test_the_style_is_set_added_to_and_cleared(call: Call) -> None:
     assert "Long." in call("core", "style", "set", "Long.").stdout
     assert call("core", "style", "clear").stdout == "style: (empty)\n"
     assert call("core", "style", "append").code == 2
-    assert "none of set, append, clear" in call("core", "style", "put", "Dry.").stderr
+    assert "not one of: set, append, clear" in call("core", "style", "put", "Dry.").stderr
 
 
 def test_one_starts_from_a_persona(call: Call) -> None:

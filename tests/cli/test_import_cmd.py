@@ -56,7 +56,7 @@ def test_importing_again_as_somebody_else_tells_how(call: Call, file: Path) -> N
     other = call("import", str(file), "--me", "Ben")
 
     assert other.code == 0
-    assert "Import 1 brought this file with --me 'Ana'" in other.stdout
+    assert "Import 1 read this file with --me 'Ana'" in other.stdout
     assert "oldfriend import undo 1" in other.stdout
 
 
@@ -72,7 +72,7 @@ def test_one_is_one_and_two_are_more(call: Call, file: Path, tmp_path: Path) -> 
     brought = call("import", str(file)).stdout
     assert "1 message is new, 2 were here already. " in brought
     assert "\n1 message can now be found by meaning, too." in brought
-    assert "is undone: 1 message was taken out." in call("import", "undo", "2").stdout
+    assert "was undone: 1 message was removed." in call("import", "undo", "2").stdout
 
     export = tmp_path / "all.jsonl"
     call("export", str(export))

@@ -87,7 +87,7 @@ def test_a_job_is_dropped_only_by_somebody_who_is_sure(call: Call, filled: None)
     sure = call("jobs", "drop", "inbox/chat/1/1", "--yes")
 
     assert (unsure.code, "--yes" in unsure.stderr) == (2, True)
-    assert (sure.code, sure.stdout) == (0, "inbox/chat/1/1 is dropped.\n")
+    assert (sure.code, sure.stdout) == (0, "inbox/chat/1/1 was dropped.\n")
     assert "inbox/chat/1/1" not in ids(call)
     gone = call("jobs", "drop", "inbox/chat/1/1", "--yes")
     assert (gone.code, "no such job" in gone.stderr) == (1, True)

@@ -226,7 +226,7 @@ def test_how_often_somebody_is_read_is_chosen_for_each(told: Call) -> None:
     """One to five hundred turns, or as the settings have it; what is wrong changes nothing."""
     told("say", "I live in Oslo.", "--person", "Omar", "--new-person")
     assert (
-        "after 10 turns at the latest, as oldfriend.toml" in told("consolidate", "--every").stdout
+        "after at most 10 turns, as set in oldfriend.toml" in told("consolidate", "--every").stdout
     )
     assert "after 25 turns" in told("consolidate", "--every", "25").stdout
     for wrong in ("0", "501", "often"):

@@ -157,7 +157,7 @@ def test_other_hosts_are_not_served(program: Program) -> None:
     refused = program("serve", "--set", "serve.host=0.0.0.0")
 
     assert refused.code == 2
-    assert "must be an address of this machine alone" in refused.stderr
+    assert "must be an address of this machine only" in refused.stderr
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ async def test_how_a_model_did_when_it_was_asked_last_is_told(
     )
 
     expected = (
-        "ollama:big did not answer the last time it was asked, 0 min ago: ollama asks for fewer"
+        "ollama:big did not answer the last time it was asked, 0 min ago: ollama is limiting our"
     )
     assert f"False {expected}" in failed
     assert "True ollama:big is connected" in await findings(app)
@@ -84,7 +84,7 @@ async def test_how_it_stands_on_telegram(app: AppContext) -> None:
 
     assert "True Telegram knows the bot as @oldfriend_bot." in well
     assert "nobody has written there yet" in well
-    assert "nothing is sent to 7 until they write: they let us in no more" in well
+    assert "nothing is sent to 7 until they write again: they let us in no more" in well
     assert "False Telegram" not in well
     assert "False Telegram calls https://elsewhere.example/api, but is to be asked" in called
     assert "False Telegram could not deliver" in called

@@ -198,7 +198,7 @@ async def test_what_arrives_otherwise_is_noticed_and_nothing_of_it_kept(
             await tx.run("UPDATE message SET text = 'edited ' WHERE text = 'edited'")
 
     monkeypatch.setattr(converting, "write_rows", write_wrongly)
-    with pytest.raises(StoreCorrupt, match="message did not arrive.*Nothing was kept"):
+    with pytest.raises(StoreCorrupt, match="message was not copied correctly.*Nothing was kept"):
         await copy_database(install.db, elsewhere, progress=not_shown)
 
     assert not any((await everything_in(elsewhere)).values())

@@ -231,7 +231,7 @@ export default {
   said_person_memory: "{name}: {kept} messages are stored, and {findable} of them can be found{more}.",
   said_person_unfound: " (the companion's own words, and messages that only ask or greet, are not searched){more}",
   said_person_unknown: "Nobody here is called “{name}”.",
-  said_place_closed: "{title}: nothing is sent to {who} until they write: {why}",
+  said_place_closed: "{title}: nothing is sent to {who} until they write again: {why}",
   said_platform_refused: "{says}",
   said_platform_unreached: "{says}",
   said_process_stops: "It is stopping: it finishes what it has begun and starts nothing new.",
