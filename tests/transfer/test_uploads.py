@@ -188,7 +188,7 @@ async def test_many_at_once_do_not_get_past_the_limits(
     large = await tried(hall.hand_over(), hall.hand_over(pieces=2))
     full = ImportWorker(folder, spare=1 << 62)
     hall.porter = full
-    with pytest.raises(StoreFull, match="Make room"):
+    with pytest.raises(StoreFull, match="Free some space"):
         await hall.hand_over()
 
     assert MAX_TOTAL_BYTES > 1 << 30
