@@ -234,8 +234,8 @@ def test_how_often_somebody_is_read_is_chosen_for_each(told: Call) -> None:
         assert (refused.code, refused.stdout) == (2, "")
         assert "whole number from 1 to 500" in refused.stderr
     assert "after at most 25 turns" in told("consolidate", "--every").stdout
-    assert "after 10 turns" in told("consolidate", "--every", "--person", "Omar").stdout
-    assert "after 10 turns" in told("consolidate", "--every", "default").stdout
+    assert "after at most 10 turns" in told("consolidate", "--every", "--person", "Omar").stdout
+    assert "after at most 10 turns" in told("consolidate", "--every", "default").stdout
 
 
 def test_what_says_the_same_is_found_and_joined_when_asked(told: Call) -> None:
