@@ -184,7 +184,7 @@ async def test_a_file_that_unfolds_without_end_is_refused(browse: Browse) -> Non
     seen = await checked(browser, bytes(raw), "chat.zip")
 
     assert seen["stage"] == "failed"
-    assert "unfolds" in seen["why"]["text"]
+    assert "unpacks" in seen["why"]["text"]
 
 
 async def test_nobody_sees_what_another_hands_over(browse: Browse) -> None:

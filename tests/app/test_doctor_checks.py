@@ -47,7 +47,7 @@ def test_what_everybody_may_write_is_said_and_mended(
 
     assert not found.is_ok
     assert str(path) in found.text
-    command = found.text.rpartition("Close it: ")[2]
+    command = found.text.rpartition("To prevent that: ")[2]
     subprocess.run(shlex.split(command), check=True)
     assert check_permissions(install) == []
 

@@ -101,7 +101,7 @@ async def test_making_up_never_fails_what_was_kept(
     tired = await try_embed_missing(
         replace(app, embedder=CountingEmbedder(calls=0)), line.person.id
     )
-    assert tired == "Searching by words for now: tired"
+    assert tired == "Search uses words alone for now: tired"
     assert (
         await try_embed_missing(replace(app, embedder=CountingEmbedder()), line.person.id) is None
     )

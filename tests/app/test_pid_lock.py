@@ -122,7 +122,7 @@ def test_a_file_that_is_in_use_and_not_ours_is_told(tmp_path: Path) -> None:
     """Nothing is sent to whatever number stands in it."""
     with hold_pid_lock(tmp_path, now=5):
         (tmp_path / SERVE_FILE_NAME).write_text("{}")
-        with pytest.raises(StoreUnusable, match="not as Oldfriend writes it"):
+        with pytest.raises(StoreUnusable, match="not written by Oldfriend"):
             find_server(tmp_path)
 
 

@@ -173,7 +173,7 @@ async def test_the_job_waits_for_tomorrow_when_the_background_has_spent_enough(
     assert asked == 0
     assert (letter.due_at, letter.attempts, until) == (midnight, 0, midnight)
     assert "waits-for-tomorrow" in caplog.messages
-    assert well(findings, "Embedding waits for tomorrow's allowance, until 2023-11-15 00:00.")
+    assert well(findings, "Embedding has reached today's limit and continues on 2023-11-15 00:00.")
     assert await embedded(app, line) == 1
     assert (line.person.id, None, 1, "done") in await calls_of(app)
 
@@ -204,7 +204,7 @@ async def test_what_is_made_up_for_is_background_whoever_looks_on(
     trouble = await try_embed_missing(app, line.person.id)
 
     assert trouble == (
-        "Searching by words for now: Today's limit for work in the background is reached; "
+        "Search uses words alone for now: Today's limit for background work is reached; "
         "it ends at midnight."
     )
     assert await calls_of(app) == [(line.person.id, None, 1, "done")]

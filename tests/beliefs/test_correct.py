@@ -480,7 +480,7 @@ async def test_what_makes_no_sense_is_refused(app: AppContext, line: ChatContext
     with pytest.raises(NotFound):
         await apply_belief_action(app.db, app.clock, person, "pin", "ffffffff")
     await apply_belief_action(app.db, app.clock, person, "reject", home)
-    with pytest.raises(InvalidInput, match="not believed any more"):
+    with pytest.raises(InvalidInput, match="no longer believed"):
         await apply_belief_action(app.db, app.clock, person, "pin", home)
 
 

@@ -128,7 +128,7 @@ async def test_the_doctor_the_page_and_the_settings_know_it(
             code = (await owner.post(f"/{NAME}/code")).json()
 
     assert "3 pigeons are in the loft." in texts
-    assert "Carrier: nobody was heard there yet." in texts
+    assert "Carrier: nobody has written there yet." in texts
     assert (shown["is_connected"], shown["bot"]) == (True, "companion")
     assert code["link"] == f"https://carrier.example/companion/{code['code']}"
     with pytest.raises(InvalidInput, match=r"carrier\.pigeons.*from 1 to 9"):

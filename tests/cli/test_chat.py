@@ -14,7 +14,7 @@ def test_each_line_is_answered_and_the_last_answer_explained(call: Call) -> None
 
     assert said.code == 0
     assert f"“{told}”" in said.stdout
-    assert "My reply stands on:" in said.stdout
+    assert "My reply is based on:" in said.stdout
     assert "unheard" not in call("chat", stdin="/history\n").stdout
 
 

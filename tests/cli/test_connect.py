@@ -82,7 +82,7 @@ def test_a_key_in_the_environment_is_mentioned_and_not_used(
     call("say", "My boat is called Dora")
     ended = call("doctor")
 
-    assert "At hand, and not used: openai (its key is in OPENAI_API_KEY)" in ended.stdout
+    assert "You could connect: openai (its key is in OPENAI_API_KEY)" in ended.stdout
     assert SECRET not in ended.stdout
 
 
@@ -139,7 +139,7 @@ def test_what_is_missing_is_asked_for_and_its_absence_said(call: Call) -> None:
     ended = call("connect", "model", stdin="")
     assert (ended.code, "Which provider?" in ended.stderr) == (2, True)
     ended = call("connect", "model", "--provider", "../etc", stdin="")
-    assert (ended.code, "names no provider" in ended.stderr) == (2, True)
+    assert (ended.code, "is not a known provider" in ended.stderr) == (2, True)
     ended = call("connect", "model", "--provider", "openai", "--key-from-env", "GONE", "--yes")
     assert (ended.code, "There is no key in GONE" in ended.stderr) == (2, True)
 
@@ -174,7 +174,7 @@ def test_an_embedder_is_measured_kept_and_used_for_all_that_was_said(
 
     ended = call("connect", "none")
     assert ended.code == 0
-    assert "Offline again" in ended.stdout
+    assert "offline again" in ended.stdout
     asked = len(server.asked)
     assert "all-MiniLM-L6-v2" in call("doctor").stdout
     (hit,) = found(call("recall", "boat's name", "--json", "-k", "1"))
@@ -217,7 +217,7 @@ def test_a_kept_key_can_be_forgotten(call: Call, data: Path) -> None:
     assert SECRET.encode() in everything_in(data.parent)
     ended = call("connect", "forget", "--provider", "openai")
 
-    assert (ended.code, "gone from this machine" in ended.stdout) == (0, True)
+    assert (ended.code, "deleted from this machine" in ended.stdout) == (0, True)
     assert SECRET.encode() not in everything_in(data.parent)
     assert call("connect", "forget", "--provider", "openai").code == 1
 
@@ -254,13 +254,13 @@ def test_a_key_that_is_kept_for_another_address_is_asked_for_anew(call: Call, da
         ),
         (
             ("model", "--provider", "telegram", "--name", "m", "--base-url", "http://10.0.0.8/v1"),
-            "telegram is no provider",
+            "telegram cannot be the name of a provider",
         ),
         (
             ("model", "--provider", "x", "--name", "m", "--base-url", "http://169.254.169.254/v1"),
-            "will not be asked",
+            "will not be used",
         ),
-        (("forget", "--provider", "forgetting"), "forgetting is no provider"),
+        (("forget", "--provider", "forgetting"), "forgetting cannot be the name of a provider"),
     ],
 )
 def test_no_key_is_led_elsewhere(

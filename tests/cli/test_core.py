@@ -55,7 +55,7 @@ def test_the_style_is_set_added_to_and_cleared(call: Call) -> None:
     assert "Long." in call("core", "style", "set", "Long.").stdout
     assert call("core", "style", "clear").stdout == "style: (empty)\n"
     assert call("core", "style", "append").code == 2
-    assert "none of set, append, clear" in call("core", "style", "put", "Dry.").stderr
+    assert "not one of: set, append, clear" in call("core", "style", "put", "Dry.").stderr
 
 
 def test_one_starts_from_a_persona(call: Call) -> None:
@@ -84,9 +84,9 @@ def test_a_draft_is_reviewed_and_decided(call: Call, notes: str) -> None:
     by_block = {each["block"]: each["id"] for each in waiting}
     accepted = call("core", "accept", by_block["persona"][-8:-4], "You are very patient.")
     assert accepted.stdout == "persona (version 1):\nYou are very patient.\n"
-    assert "drafted anew" in call("core", "decline", by_block["style"]).stdout
+    assert "drafted again" in call("core", "decline", by_block["style"]).stdout
     assert call("core", "accept", by_block["user"], "--json").json["status"] == "accepted"
-    assert call("core", "suggestions").stdout == "Nothing is suggested.\n"
+    assert call("core", "suggestions").stdout == "There are no suggestions.\n"
     assert "accepted" in call("core", "suggestions", "--all").stdout
     assert "no suggestion" in call("core", "accept", "aaaaaaaa").stderr.casefold()
     again = call("core", "draft", notes, "--json").json
@@ -102,10 +102,10 @@ def test_the_soul_is_a_file(call: Call, tmp_path: Path) -> None:
     assert [each["name"] for each in call("core", "--json").json] == ["soul", "persona"]
     soul.write_bytes(b"\xff\xfe\x00")
     told = call("say", "hello")
-    assert "was not taken up: it is not UTF-8 text. Version 1 of it still holds." in told.stderr
+    assert "cannot be used: it is not UTF-8 text. Version 1 of it stays in effect." in told.stderr
     assert told.code == 0
     soul.unlink()
-    assert "An empty one ends it." in call("core").stdout
+    assert "To end that, leave an empty file." in call("core").stdout
     soul.touch()
     assert "- Be kind." in call("core", "diff", "soul").stdout
     assert [each["name"] for each in call("core", "--json").json] == ["persona"]

@@ -27,9 +27,9 @@ def test_it_is_shown_before_it_is_done(call: Call, told: None) -> None:
     text = call("forget", "--about", "Ana", "--dry-run").stdout
     shown = call("forget", "--about", "Ana", "--dry-run", "--json").json
 
-    assert "These messages go:" in text
+    assert "These messages will be deleted:" in text
     assert f"note: {SECRET}" in text
-    assert "It was before me for 2 replies" in text
+    assert "I had it in view for 2 replies" in text
     assert {each["text"] for each in shown["beliefs"]} >= {SECRET}
     assert shown["counts"]["messages"] == len(shown["messages"])
     assert SECRET in call("recall", "hazelnuts").stdout
@@ -44,7 +44,9 @@ def test_a_summary_that_goes_only_in_part_is_said_to_be_made_anew(call: Call, da
     message = call("recall", "coriander", "--kind", "message", "--json").json[0]["message"]
     text = call("forget", message, "--dry-run").stdout
     shown = call("forget", message, "--dry-run", "--json").json
-    goes, _, anew = text.partition("These go, and are made anew from the words that stay:")
+    goes, _, anew = text.partition(
+        "These will be deleted, and written again from the words that stay:"
+    )
 
     assert "Mechelen" in anew
     assert "Mechelen" not in goes
@@ -69,11 +71,11 @@ def test_it_is_gone_and_that_is_said(call: Call, told: None, tmp_path: Path) -> 
 
     assert done.code == 0
     assert "I looked for it in all tables and" in done.stdout
-    assert "What I cannot take back" in done.stdout
+    assert "What I cannot delete" in done.stdout
     assert "hazelnuts" not in call("export").stdout
     held = b"".join(f.read_bytes() for f in (tmp_path / "data").rglob("*") if f.is_file())
     assert b"hazelnuts" not in held
-    assert (again.code, "Nothing that is kept is about 'Ana'" in again.stderr) == (1, True)
+    assert (again.code, "Nothing stored is about 'Ana'" in again.stderr) == (1, True)
 
 
 def test_a_message_is_forgotten_by_the_end_of_its_id(call: Call, told: None) -> None:
@@ -96,7 +98,7 @@ def test_what_stays_is_named_and_why(call: Call) -> None:
     call("memory", "confirm", nurse["id"])
     told = nurse["evidence"][0]["message"]
     shown = call("forget", told[-8:], "--dry-run").stdout.splitlines()
-    stays = shown[shown.index("These stay, for something else speaks for them:") :]
+    stays = shown[shown.index("These stay, because they have other evidence:") :]
 
     assert any("Lives in Porto. (1 other quote)" in line for line in stays)
     assert any(f"{nurse['text']} (you have decided so yourself)" in line for line in stays)
@@ -133,7 +135,7 @@ def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
     shown = call("forget", found["message"], "--orphan", "--dry-run").stdout
     done = call("forget", found["message"], "--orphan", "--yes").stdout
 
-    assert "These are NOT forgotten" in shown
+    assert "These will NOT be forgotten" in shown
     assert re.search(r"Not forgotten: [1-9]\d* belief", done)
 
 
@@ -240,7 +242,7 @@ def test_another_machine_says_that_it_lacks_the_key(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "Name what is to be forgotten"),
+        ((), "Say what to forget"),
         (("abc",), "cannot be an id"),
         (("--between", "2024-05-05", "2024-05-04"), "the earlier date first"),
         (("--between", "yesterday", "today"), "is not a time"),

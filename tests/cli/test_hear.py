@@ -64,7 +64,7 @@ def test_why_nothing_was_heard_is_said(call: Call, server: SpeechServer, tmp_pat
 
     assert (nobody.code, nothing.code, missing.code, refused.code) == (1, 1, 2, 2)
     assert "oldfriend connect transcriber" in nobody.stderr
-    assert "hears no words" in nothing.stderr
+    assert "found no words" in nothing.stderr
     assert "cannot be read" in missing.stderr
     assert "at most 20 MB" in refused.stderr
 
@@ -91,7 +91,7 @@ def test_who_does_not_work_is_not_kept(call: Call, data: Path, server: SpeechSer
 
     assert (ended.code, deaf.code) == (1, 1)
     assert "voice must be one of" in ended.stderr
-    assert "neither hears nor speaks" in deaf.stderr
+    assert "can neither transcribe nor speak" in deaf.stderr
     assert not (data / "oldfriend.toml").exists()
 
 

@@ -35,7 +35,7 @@ def test_looking_at_an_export_of_ours_writes_nothing(call: Call, tmp_path: Path)
     looked = call("import", "--dry-run", str(export), "--data", str(other))
 
     assert looked.code == 0
-    assert "An export of Oldfriend, of " in looked.stdout
+    assert "An Oldfriend export of " in looked.stdout
     assert "Ada" in looked.stdout
     assert "4  message\n" in looked.stdout
     assert looked.stdout.endswith("Nothing was written.\n")
@@ -56,7 +56,7 @@ def test_importing_again_as_somebody_else_tells_how(call: Call, file: Path) -> N
     other = call("import", str(file), "--me", "Ben")
 
     assert other.code == 0
-    assert "Import 1 brought this file with --me 'Ana'" in other.stdout
+    assert "Import 1 read this file with --me 'Ana'" in other.stdout
     assert "oldfriend import undo 1" in other.stdout
 
 
@@ -72,7 +72,7 @@ def test_one_is_one_and_two_are_more(call: Call, file: Path, tmp_path: Path) -> 
     brought = call("import", str(file)).stdout
     assert "1 message is new, 2 were here already. " in brought
     assert "\n1 message can now be found by meaning, too." in brought
-    assert "is undone: 1 message was taken out." in call("import", "undo", "2").stdout
+    assert "was undone: 1 message was removed." in call("import", "undo", "2").stdout
 
     export = tmp_path / "all.jsonl"
     call("export", str(export))
@@ -91,7 +91,7 @@ def test_an_undo_says_which_later_imports_held_the_same(call: Call, file: Path) 
     assert "1 message is new, 3 were here already." in call("import", str(newer)).stdout
     undone = call("import", "undo", "1").stdout
 
-    assert "note: Import 2 held messages that were here already" in undone
+    assert "note: Import 2 contained some of the same messages" in undone
     assert "oldfriend import undo 2, then import newer.txt again." in undone
     assert "note:" not in call("import", "undo", "2").stdout
     assert "4 messages are new. " in call("import", str(newer)).stdout
@@ -104,8 +104,8 @@ def test_an_undo_says_which_later_imports_held_the_same(call: Call, file: Path) 
         ("undo first", "not 'first': oldfriend import undo NUMBER"),
         ("undo 1 2", "oldfriend import list"),
         (f"undo {'9' * 5000}", "oldfriend import list"),
-        ("undo 1 --dry-run", "leave --dry-run out"),
-        ("list all", "takes nothing more"),
+        ("undo 1 --dry-run", "--dry-run does not work with undo"),
+        ("list all", "takes no further arguments"),
         ("chat.txt --zone Moon", "Use a name such as Europe/Madrid"),
         ("", "FILE"),
     ],
@@ -168,7 +168,7 @@ def test_over_the_limit_of_the_day_it_says_what_is_left(
 
     assert brought.code == 0
     assert "1 message can now be found by meaning, too." in brought.stdout
-    assert "Today's limit for work in the background is reached" in brought.stdout
+    assert "Today's limit for background work is reached" in brought.stdout
     assert "1 message cannot be found by meaning yet." in brought.stdout
     assert [(each["purpose"], each["calls"], each["tokens_in"]) for each in spent] == [
         ("embedding", 1, 7)

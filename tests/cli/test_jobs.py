@@ -73,7 +73,7 @@ def test_jobs_are_listed_without_what_they_say(call: Call, filled: None) -> None
 
 def test_a_failed_job_is_tried_again(call: Call, filled: None) -> None:
     """A part of a reply with the other parts."""
-    assert "waits again" in call("jobs", "retry", "inbox/chat/1/1").stdout
+    assert "is waiting again" in call("jobs", "retry", "inbox/chat/1/1").stdout
     assert "with 1 other part of its reply" in call("jobs", "retry", "outbox/chat/1/2").stdout
 
     assert ids(call, "--failed") == []
@@ -87,7 +87,7 @@ def test_a_job_is_dropped_only_by_somebody_who_is_sure(call: Call, filled: None)
     sure = call("jobs", "drop", "inbox/chat/1/1", "--yes")
 
     assert (unsure.code, "--yes" in unsure.stderr) == (2, True)
-    assert (sure.code, sure.stdout) == (0, "inbox/chat/1/1 is dropped.\n")
+    assert (sure.code, sure.stdout) == (0, "inbox/chat/1/1 was dropped.\n")
     assert "inbox/chat/1/1" not in ids(call)
     gone = call("jobs", "drop", "inbox/chat/1/1", "--yes")
     assert (gone.code, "no such job" in gone.stderr) == (1, True)
@@ -122,7 +122,7 @@ def test_on_a_terminal_it_asks(
     monkeypatch.setattr("oldfriend.cli.jobs.is_interactive", lambda: True)
     said = call("jobs", "drop", "inbox/chat/1/1", stdin=f"{typed}\n")
 
-    assert "What was said stays in the memory, but is not answered." in said.stdout
+    assert "What was said stays in the memory, but will not be answered." in said.stdout
     assert said.code == (0 if is_dropped else 1)
     assert ("inbox/chat/1/1" in ids(call)) is not is_dropped
 

@@ -69,7 +69,7 @@ def test_each_server_is_found_connected_talked_with_and_learns(
         facts = call("facts", "--json")
 
     settings = load_settings({}, data=str(data))
-    assert f"At hand, and not used: {fake.provider} (runs on this machine)" in doctor.stdout
+    assert f"You could connect: {fake.provider} (runs on this machine)" in doctor.stdout
     assert asked_before == []
     assert connected.code == 0, connected.stderr
     assert "nothing leaves it" in connected.stdout

@@ -96,7 +96,7 @@ def test_an_unknown_person_is_answered_with_the_known_ones(call: Call) -> None:
         ended = call(*command, "--person", "Aad")
 
         assert ended.code == 1
-        assert "Known: owner, Ada." in ended.stderr
+        assert "Known people: owner, Ada." in ended.stderr
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -131,7 +131,7 @@ def test_a_file_that_is_not_ours_ends_with_one(call: Call, tmp_path: Path) -> No
     ended = call("--database", f"sqlite:///{tmp_path}/notes.txt", "say", "hello")
 
     assert ended.code == 1
-    assert "notes.txt is not a sound database" in ended.stderr
+    assert "notes.txt is damaged or not a database" in ended.stderr
     assert (tmp_path / "notes.txt").read_text() == "my notes " * 100
 
 

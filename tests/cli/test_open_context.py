@@ -36,7 +36,7 @@ def test_a_script_is_refused_with_the_known_names(
     ended = call(*command, "--person", "anna")
 
     assert ended.code == 1
-    assert "There is no anna. Did you mean Ana? Known: owner, Ana." in ended.stderr
+    assert "Nobody here is called anna. Did you mean Ana? Known people: owner, Ana." in ended.stderr
     assert names(call) == ["owner (the owner)", "Ana"]
 
 
@@ -62,7 +62,7 @@ def test_at_a_terminal_it_is_asked_who_is_meant(
     """First the nearest, then whether to make somebody new."""
     said = call("say", "My cat is called Miso.", "--person", "Anna", stdin=typed)
 
-    assert "There is no Anna.\nDid you mean Ana? [y/N]" in said.stdout
+    assert "Nobody here is called Anna.\nDid you mean Ana? [y/N]" in said.stdout
     assert said.code == (1 if spoke is None else 0)
     assert ("Anna" in names(call)) == (spoke == "Anna")
     if spoke is not None:
@@ -76,7 +76,7 @@ def test_looking_asks_for_the_nearest_only(call: Call, ana: None, asked: None) -
 
     assert looked.code == 0
     assert refused.code == 1
-    assert "Known: owner, Ana." in refused.stderr
+    assert "Known people: owner, Ana." in refused.stderr
 
 
 def test_somebody_can_be_renamed_and_goes_on_where_they_were(call: Call) -> None:
@@ -97,7 +97,7 @@ def test_somebody_can_be_renamed_and_goes_on_where_they_were(call: Call) -> None
     ("words", "code", "told"),
     [
         (("rename", "owner", "Ana"), 2, "Somebody here is called Ana already."),
-        (("rename", "Bob", "Bea"), 1, "There is no Bob."),
+        (("rename", "Bob", "Bea"), 1, "Nobody here is called Bob."),
         (("rename", "owner", " "), 2, "cannot be a name"),
         (("rename", "owner"), 2, "takes two names"),
         (("burn", "Ana"), 2, "`oldfriend person list`"),

@@ -139,7 +139,7 @@ def test_one_that_grows_large_is_told_in_good_time(
     for number in range(12):
         told("say", f"Story number {number}: {'once upon a time ' * 100}")
 
-    assert "Move to SQLite in good time: oldfriend convert json:///" in told("doctor").stdout
+    assert "Move to SQLite before then: oldfriend convert json:///" in told("doctor").stdout
     assert "Move to SQLite" in told("chat", stdin="/quit\n").stderr
 
 
@@ -153,6 +153,6 @@ def test_only_one_process_at_a_time_uses_it(oldfriend: Program, file: Path) -> N
         refused = readable("say", "hello")
         assert refused.code == 1
         assert "in use by process" in refused.stderr
-        assert "One process at a time" in refused.stderr
+        assert "Only one process at a time" in refused.stderr
         assert refused.stdout == ""
     assert readable("say", "hello").code == 0

@@ -85,7 +85,7 @@ def test_the_last_reply_is_explained_like_a_story(call: Call) -> None:
     told = call("why").stdout
 
     assert "What is the name of my cat?" in told
-    assert "My reply stands on:" in told
+    assert "My reply is based on:" in told
     assert "My cat is called Miso and she hates rain." in told
     assert "because" in told
 

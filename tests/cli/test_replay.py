@@ -68,7 +68,7 @@ def test_what_cannot_be_is_refused(call: Call, lived: tuple[str, str]) -> None:
     empty = f"{other}.empty"
     model = ("--model", "openai:some-model-nobody-knows")
 
-    assert "names the memory itself" in call("replay", "--into", one).stderr
+    assert "names the memory that is to be replayed" in call("replay", "--into", one).stderr
     assert "holds something" in call("replay", "--into", other).stderr
     assert "is no model" in call("replay", "--into", empty, "--model", "gpt").stderr
     unasked = call("replay", "--into", empty, *model)

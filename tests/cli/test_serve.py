@@ -139,8 +139,8 @@ def test_a_reload_takes_up_what_it_can_and_says_what_it_cannot(
         stays = running.is_ready
         file.write_text("")
 
-    assert unchanged.stdout == "The settings are read again.\n"
-    assert "only taken up by a new start: serve.turns_at_once." in changed.stdout
+    assert unchanged.stdout == "The settings were read again.\n"
+    assert "in effect only after a restart: serve.turns_at_once." in changed.stdout
     assert "limits.messages_per_minute" in changed.stdout  # among what is taken up at once
     assert wrong.code == 1
     assert "The old settings stay" in wrong.stderr
@@ -157,7 +157,7 @@ def test_other_hosts_are_not_served(program: Program) -> None:
     refused = program("serve", "--set", "serve.host=0.0.0.0")
 
     assert refused.code == 2
-    assert "must be an address of this machine alone" in refused.stderr
+    assert "must be an address of this machine only" in refused.stderr
 
 
 @pytest.mark.slow

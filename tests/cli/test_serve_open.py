@@ -43,7 +43,7 @@ def test_it_opens_in_the_browser_and_says_so_in_one_line(oldfriend: Program, bro
     found = LINK.fullmatch(visited)
     assert found
     assert said == (
-        f"Oldfriend is open in your browser, at http://localhost:{found[1]}/ (Ctrl-C ends it)"
+        f"Oldfriend is open in your browser, at http://localhost:{found[1]}/ (Ctrl-C stops it)"
     )
     assert (rest, log, process.returncode) == (b"", b"", 0)
 

@@ -74,7 +74,7 @@ def test_one_that_hangs_or_starts_is_told_from_one_that_is_ready(call: Call, tmp
         hanging = call("status").stdout
         status = call("status", "--json").json
 
-    assert "still opening everything" in starting
+    assert "still starting" in starting
     assert "It does not answer at http://127.0.0.1:1." in hanging
     assert not status["serving"]["ready"]
     assert find_server(tmp_path / "data") is None
@@ -96,7 +96,7 @@ def test_embedding_that_waits_for_tomorrow_is_told(call: Call, tmp_path: Path) -
     midnight = asyncio.run(put_off_embedding(tmp_path / "data"))
     said, status = call("status").stdout, call("status", "--json").json
 
-    assert "Embedding waits for tomorrow's allowance, until 20" in said
+    assert "Embedding has reached today's limit and continues on 20" in said
     assert status["embedding_waits_until"] == from_micros(midnight).isoformat()
 
 

@@ -104,7 +104,7 @@ def test_a_store_that_breaks_while_others_are_listened_to_is_told(
     window.shows("kept it")
     ask(oldfriend.data, "ALTER TABLE message RENAME COLUMN speaker TO orator")
     ProcessNotifier(oldfriend.data / "oldfriend.db").notify()
-    window.shows("does not appear here any more")
+    window.shows("no longer appears here")
     window.types("/quit")
 
     assert window.ends() == 0

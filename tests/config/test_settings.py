@@ -201,7 +201,7 @@ def test_an_unknown_key_is_refused_wherever_it_stands(tmp_path: Path) -> None:
         ("[limits]\nlease_s = nan", "a number"),
         ("[limits]\nlease_s = inf", "a number"),
         ("[serve]\nport = 65536", "a whole number from 0 to 65535"),
-        ("[serve]\nhost = '0.0.0.0'", "of this machine alone"),
+        ("[serve]\nhost = '0.0.0.0'", "of this machine only"),
         ("[models]\nmain = 'gpt-5'", '"provider:name"'),
         ("[models]\nmain = 5", '"provider:name"'),
         ("[models]\nmain = [1]", '"provider:name"'),
@@ -286,7 +286,7 @@ def test_a_wrong_setting_is_refused_with_its_line(tmp_path: Path, text: str, lin
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("[limits]\nlease_s = 5\nheartbeat_s = 4", "outlive two heartbeats"),
+        ("[limits]\nlease_s = 5\nheartbeat_s = 4", "last longer than two heartbeats"),
         ("[embedder]\nmodel = 'openai:text-embedding-3-small'", "oldfriend connect embedder"),
     ],
 )

@@ -65,7 +65,7 @@ def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
     path = tmp_path / "new" / "oldfriend.toml"
     update_settings_file(path, {"models.main": ["a:b"]})
 
-    assert "keys do not belong here" in path.read_text(encoding="utf-8")
+    assert "Do not put keys here" in path.read_text(encoding="utf-8")
     assert load_settings({}, data=str(path.parent)).models.main == ("a:b",)
     assert [each.name for each in path.parent.iterdir()] == ["oldfriend.toml"]
 

@@ -112,7 +112,9 @@ def test_a_file_without_a_byte_is_refused_and_left_as_it_was(tmp_path: Path, cre
     path.chmod(0o644)
     log.write_bytes(b"the last words")
 
-    with pytest.raises(StoreCorrupt, match=r"is empty.*cut off.*move it away to begin anew"):
+    with pytest.raises(
+        StoreCorrupt, match=r"is empty.*cut off.*move it away to start a new memory"
+    ):
         open_sqlite(path, create=create)
     assert (mode(path), path.stat().st_size) == (0o644, 0)
     assert log.read_bytes() == b"the last words"

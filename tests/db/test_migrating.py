@@ -221,7 +221,7 @@ def test_a_file_that_is_no_database_is_refused_and_not_touched(
     path.write_bytes(content)
     path.chmod(0o644)
 
-    with pytest.raises(StoreCorrupt, match="not a sound database"):
+    with pytest.raises(StoreCorrupt, match="damaged or not a database"):
         open_sqlite(path)
 
     assert path.read_bytes() == content

@@ -54,7 +54,7 @@ async def test_a_database_that_is_not_there(postgres: Server) -> None:
 
 async def test_a_name_that_is_not_known(database_url: str) -> None:
     """Or a password that is wrong: the server's words tell which."""
-    with pytest.raises(StoreUnusable, match="did not let us in.*nobody.*pgpass"):
+    with pytest.raises(StoreUnusable, match="did not accept the login.*nobody.*pgpass"):
         await open_postgres(database_url.replace("postgres:", "nobody:"))
 
 

@@ -245,7 +245,7 @@ def as_it_was() -> dict[str, Any]:
         receipt["also_in_mind"] = receipt["evidence"] if by_model else []
         if by_model:
             receipt["evidence"] = []
-            reply["text"] = reply["text"].replace("My reply stands on:", "Also in mind:")
+            reply["text"] = reply["text"].replace("My reply is based on:", "Also in mind:")
     return told
 
 

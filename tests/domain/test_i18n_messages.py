@@ -34,12 +34,15 @@ def test_an_error_hands_on_what_it_says() -> None:
 
 def test_what_is_amiss_in_a_line_tells_which_and_what() -> None:
     """What was expected is part of the sentence; what has no code is told in general words."""
-    nobody = localizable("import_nobody_says", "nobody says this.")
+    nobody = localizable("import_nobody_says", "the speaker is missing.")
     told = ImportRefused(nobody, line=3, expected="a speaker").user_text
     plain = ImportRefused("the node is missing.", line=4).user_text
 
     assert isinstance(told, LocalizedText)
     assert isinstance(plain, LocalizedText)
-    assert (told, told.code) == ("line 3: nobody says this. Expected a speaker.", "import_line")
+    assert (told, told.code) == (
+        "line 3: the speaker is missing. Expected a speaker.",
+        "import_line",
+    )
     assert told.values == {"line": 3, "what": nobody, "wanted": " Expected a speaker."}
     assert (plain, plain.code) == ("line 4: the node is missing.", "import_line_unlike")

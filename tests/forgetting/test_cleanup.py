@@ -55,7 +55,7 @@ async def forget_and_die(app: AppContext, line: ChatContext) -> None:
 async def test_what_is_not_cleaned_yet_is_not_proved_but_planned(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
-    """Without a word of it; the record of it is not proved either."""
+    """Without a word of it; the record of it is not yet proved either."""
     await say(SECRET)
     await forget_and_die(app, line)
     async with app.db.begin_read() as tx:
@@ -172,7 +172,7 @@ async def test_on_another_machine_without_the_key_it_stays_planned(
         assert other.finished_cleanups == ()
         findings = await run_checks(other)
 
-    assert any("not proved to be gone" in each.text for each in findings if not each.is_ok)
+    assert any("not yet proved to be gone" in each.text for each in findings if not each.is_ok)
 
 
 @SQLITE_ONLY
@@ -192,7 +192,7 @@ async def test_the_doctor_names_the_file_until_it_is_put_away(
 
     assert (report.is_proved, report.is_clean) == (False, True)
     assert [text for text in ill if "mine.txt" in text] != []
-    assert [text for text in well if "not proved" in text] == []
+    assert [text for text in well if "not yet proved" in text] == []
     assert entry.proved_at == clock()
 
 

@@ -309,9 +309,9 @@ async def test_the_doctor_says_what_is_missing(app: AppContext, line: ChatContex
     nobody = [each.text for each in await run_checks(by(app, speaks="always")) if not each.is_ok]
 
     assert any("mine:whisper-1 is connected" in text for text in there)
-    assert any("/nowhere holds no model for faster-whisper" in text for text in texts)
+    assert any("/nowhere contains no model for faster-whisper" in text for text in texts)
     assert any("There is no key for openai" in text for text in texts)
-    assert any("nobody speaks" in text for text in nobody)
+    assert any("no speaker is connected" in text for text in nobody)
 
 
 async def test_a_reload_takes_over_who_listens(app: AppContext, line: ChatContext) -> None:

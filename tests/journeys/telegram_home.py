@@ -11,7 +11,7 @@ from tests.cli.serving import Running, on_any_port, served
 from tests.fakes.telegram import World
 from tests.processes import Program, until
 
-SHOWN_CODE = re.compile(r"(\d{3}) (\d{3})  \(for ten minutes, once\)")
+SHOWN_CODE = re.compile(r"(\d{3}) (\d{3})  \(valid once, for ten minutes\)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,7 +316,7 @@ def test_on_a_chinese_page_no_english_is_left_in_a_receipt_a_proof_or_a_starting
     assert told == "没有这条记忆，可能已经被忘掉了。"
     assert causes
     assert not any("you said" in each or "it holds" in each for each in causes)
-    assert not any("What I cannot take back" in each for each in proof)
+    assert not any("What I cannot delete" in each for each in proof)
     assert any("收不回" in each for each in proof)
     assert not any("quiet and attentive" in each for each in starts)
     assert [each for each in complaints if "0a0a0a0a" not in each] == []

@@ -22,7 +22,7 @@ LOOKING = (
     ("memory", "list"),
     ("export",),
 )
-ONLY_READ = "can only be read"
+ONLY_READ = "is read-only"
 
 
 @pytest.fixture

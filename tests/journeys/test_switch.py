@@ -165,7 +165,7 @@ async def test_without_its_model_a_vector_of_before_is_no_harm(
     await embed_missing(alone, line.person.id, limit=sizes.switched // 2)
 
     told = " ".join(finding.text for finding in await run_checks(alone))
-    assert f"{sizes.switched // 2:,} of them as old understood them" in told
+    assert f"{sizes.switched // 2:,} of them with the vectors of old" in told
     assert await finds(alone, line, 1)
     assert not await finds(alone, line, sizes.switched - 1)
     cue = RecallQuery(text=said(sizes.switched - 1), language="en", at=alone.clock())

@@ -193,7 +193,7 @@ def test_whoever_dies_again_and_again_shows_a_reply_twice_at_most(
         2,
         1,
     ]
-    assert "may be there already" in str(set_aside(tmp_path))
+    assert "may have arrived" in str(set_aside(tmp_path))
 
 
 def set_aside(folder: Path) -> list[str]:

@@ -322,7 +322,7 @@ async def test_the_person_puts_a_tie_right(
     """What they reject is not learned again; another end of it must be somebody known."""
     await told(app, line, ["My friend Carl came.", "Ben is Ana's husband."])
     (known,) = (await ties(app, line)).values()
-    with pytest.raises(InvalidInput, match="Nobody and nothing is known as 'Dora'"):
+    with pytest.raises(InvalidInput, match="No name is known as 'Dora'"):
         await edit_belief_text(
             app.db,
             app.clock,

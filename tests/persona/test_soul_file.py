@@ -61,5 +61,5 @@ async def test_a_broken_file_leaves_the_last_good_one(
     taken = await sync_soul_file(app.db, app.clock, app.settings)
     assert taken.problem is not None
     assert why in taken.problem
-    assert taken.problem.endswith("Version 1 of it still holds.")
+    assert taken.problem.endswith("Version 1 of it stays in effect.")
     assert await soul_of(app) == "You are kind."

@@ -40,7 +40,9 @@ async def test_a_models_reply_names_the_model_the_prompt_and_all_it_was_shown(
         with_model(app, model), line, MessageSubmission(text="What is my cat called?")
     )
     text = await told(app, given)
-    stands, _, shown = text.partition("My reply stands on:")[2].partition("Only shown to the model")
+    stands, _, shown = text.partition("My reply is based on:")[2].partition(
+        "Only shown to the model"
+    )
 
     expected = (
         "Written by scripted:model, with the prompt reply/7 (1,200 tokens in, 5 out, $0.0042)."
@@ -62,12 +64,12 @@ async def test_a_model_that_failed_is_named_with_what_it_said(
     app: AppContext, line: ChatContext
 ) -> None:
     """Not only that it did."""
-    model = ScriptedModel([ModelUnavailable("It asks for fewer requests (429).", outage="busy")])
+    model = ScriptedModel([ModelUnavailable("It is limiting our requests (429).", outage="busy")])
     given = await answer_message(
         with_model(app, model), line, MessageSubmission(text="What is my cat called?")
     )
 
-    assert "The model did not answer (busy): It asks for fewer requests (429)." in await told(
+    assert "The model did not answer (busy): It is limiting our requests (429)." in await told(
         app, given
     )
 
@@ -112,4 +114,4 @@ async def test_what_the_reader_made_of_each_message_is_told(app: AppContext, say
     await say("the spare key hangs behind the boiler")
     text = await told(app, await say("where is the spare key?"))
 
-    assert "an answer by the reader: " in text
+    assert "answers according to the reader: " in text

@@ -89,7 +89,7 @@ async def test_what_a_search_gave_is_in_the_receipt_of_the_reply(
     [item] = [each for each in receipt.items if each.object == key.id]
     assert item.used and item.why
     assert receipt.details["cited"] == [key.id]
-    assert KEY in text.partition("My reply stands on:")[2]
+    assert KEY in text.partition("My reply is based on:")[2]
     assert given.reply.text == "".join(heard) == "Let me think.\n\nBehind the enamel bread tin."
     assert len(shown) == 2
     assert kept == []  # its result would be a second copy of what people have said

@@ -29,7 +29,7 @@ async def test_more_is_kept_than_can_be_found_and_why_is_said(app: AppContext, s
     await say("hello")
     text = await findings(app)
 
-    assert "owner: 4 messages are kept, 1 of them can be found (not the companion's own" in text
+    assert "owner: 4 messages are stored, and 1 of them can be found (the companion's own" in text
 
 
 async def test_the_disk_is_counted_where_there_is_a_file(app: AppContext, engine: str) -> None:
@@ -43,7 +43,7 @@ async def test_how_a_model_did_when_it_was_asked_last_is_told(
     """In its own words; when it answers again, it is well."""
     name = "ollama:big"
     app = replace(app, settings=replace(app.settings, models=ModelSettings(main=(name,))))
-    error = ModelUnavailable("ollama asks for fewer requests (429).", outage="busy")
+    error = ModelUnavailable("ollama is limiting our requests (429).", outage="busy")
     busy = ScriptedModel([error], name=name)
     await answer_message(with_model(app, busy), line, MessageSubmission(text="hello there"))
     failed = await findings(app)
@@ -52,7 +52,9 @@ async def test_how_a_model_did_when_it_was_asked_last_is_told(
         with_model(app, ScriptedModel(["Yes."], name=name)), line, MessageSubmission(text="hello?")
     )
 
-    expected = "ollama:big did not answer when it was asked last, 0 min ago: ollama asks for fewer"
+    expected = (
+        "ollama:big did not answer the last time it was asked, 0 min ago: ollama is limiting our"
+    )
     assert f"False {expected}" in failed
     assert "True ollama:big is connected" in await findings(app)
 
@@ -81,8 +83,8 @@ async def test_how_it_stands_on_telegram(app: AppContext) -> None:
     away = await findings(connected)
 
     assert "True Telegram knows the bot as @oldfriend_bot." in well
-    assert "nobody was heard there yet" in well
-    assert "nothing is sent to 7, until they write: they let us in no more" in well
+    assert "nobody has written there yet" in well
+    assert "nothing is sent to 7 until they write again: they let us in no more" in well
     assert "False Telegram" not in well
     assert "False Telegram calls https://elsewhere.example/api, but is to be asked" in called
     assert "False Telegram could not deliver" in called

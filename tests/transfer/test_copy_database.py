@@ -168,7 +168,7 @@ async def test_a_database_that_holds_something_is_left_alone(
     await copy_database(install.db, elsewhere, progress=not_shown)
     before = await everything_in(elsewhere)
 
-    with pytest.raises(InvalidInput, match="holds something.*Nothing was written"):
+    with pytest.raises(InvalidInput, match="is not empty.*Nothing was written"):
         await copy_database(install.db, elsewhere, progress=not_shown)
     assert await everything_in(elsewhere) == before
 
@@ -198,7 +198,7 @@ async def test_what_arrives_otherwise_is_noticed_and_nothing_of_it_kept(
             await tx.run("UPDATE message SET text = 'edited ' WHERE text = 'edited'")
 
     monkeypatch.setattr(converting, "write_rows", write_wrongly)
-    with pytest.raises(StoreCorrupt, match="message did not arrive.*Nothing was kept"):
+    with pytest.raises(StoreCorrupt, match="message was not copied correctly.*Nothing was kept"):
         await copy_database(install.db, elsewhere, progress=not_shown)
 
     assert not any((await everything_in(elsewhere)).values())
@@ -323,7 +323,7 @@ def test_it_is_a_command(oldfriend: Program, elsewhere_url: str) -> None:
 
     said = oldfriend.done("convert", here, elsewhere_url).stdout
     assert "message_vector" in said
-    assert "read back and found the same" in said
+    assert "read back and found to be the same" in said
     hits = oldfriend.done("recall", "key", "--json", "--database", elsewhere_url).json
     assert hits[0]["text"] == "Remember: the key is red"
     again = oldfriend("convert", here, elsewhere_url)

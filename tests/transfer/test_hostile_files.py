@@ -220,7 +220,7 @@ def test_a_hostile_file_on_the_command_line_is_refused_in_words(
     assert refused.code == 1
     assert refused.stderr.startswith("oldfriend: ")
     assert "Traceback" not in refused.stderr
-    assert program.done("import", "list").stdout == "Nothing was imported yet.\n"
+    assert program.done("import", "list").stdout == "Nothing has been imported yet.\n"
 
 
 @pytest.mark.slow

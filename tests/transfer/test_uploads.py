@@ -188,7 +188,7 @@ async def test_many_at_once_do_not_get_past_the_limits(
     large = await tried(hall.hand_over(), hall.hand_over(pieces=2))
     full = ImportWorker(folder, spare=1 << 62)
     hall.porter = full
-    with pytest.raises(StoreFull, match="Make room"):
+    with pytest.raises(StoreFull, match="Free some space"):
         await hall.hand_over()
 
     assert MAX_TOTAL_BYTES > 1 << 30
@@ -206,7 +206,7 @@ async def test_what_another_process_has_deleted_is_not_here_any_more(hall: Hall)
     parcel.folder.rmdir()
 
     assert hall.porter.list_uploads(parcel.person) == []
-    with pytest.raises(NotFound, match="not here any more"):
+    with pytest.raises(NotFound, match="no longer here"):
         hall.porter.get(parcel.person, parcel.id)
 
 

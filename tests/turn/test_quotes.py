@@ -107,7 +107,7 @@ def test_a_time_is_told_as_precisely_as_it_is_known(
 
     assert format_dated_memory(known.memory, load_phrases(language), "Europe/Lisbon") == told
     assert format_belief_days(known, "Europe/Lisbon") == {"since": day}
-    assert f"so since: {day}" in format_details(known.memory, None, "Europe/Lisbon")
+    assert f"holds from: {day}" in format_details(known.memory, None, "Europe/Lisbon")
 
 
 def test_what_is_due_in_a_month_is_due_on_no_day() -> None:

@@ -128,10 +128,14 @@ async def authenticate_token(request: Request, db: Database, clock: Clock) -> Pr
         async with db.begin_write() as tx:
             await record_failed_sign_in(tx, address, "token", now=now)
         raise ApiError(
-            401, "No such token", "It is over, was ended, or never was. Make a new one in Settings."
+            401,
+            "No such token",
+            "It has expired, was revoked, or never existed. Create a new one in Settings.",
         )
     if found.scope == "read" and request.method not in SAFE_METHODS:
-        raise ApiError(403, "Only for reading", "This token may read. Make one that may write.")
+        raise ApiError(
+            403, "Read-only token", "This token may only read. Create one with the scope write."
+        )
     if is_touch_due(found, now):
         with suppress(StoreError):  # a read-only store still serves reads
             async with db.begin_write() as tx:
@@ -145,7 +149,7 @@ CurrentUser = Annotated[Principal, Depends(authenticate)]
 async def require_admin_scope(me: CurrentUser) -> Principal:
     """Require the admin scope; browser sessions always have it. Raises ApiError."""
     if me.scope != "admin":
-        raise ApiError(403, "Not with this token", "That takes a token with the scope admin.")
+        raise ApiError(403, "Not with this token", "This requires a token with the scope admin.")
     return me
 
 
@@ -178,8 +182,8 @@ async def require_fresh_login(me: AdminScopeUser, hub: HubDep) -> Principal:
             "Sign in again",
             localizable(
                 "sign_in_again",
-                "That makes a new way in, so it takes that you have just signed in: with a "
-                "passkey, or with a new link (oldfriend link).",
+                "This creates a new way to sign in, so you must have signed in just before: with "
+                "a passkey, or with a new link (oldfriend link).",
             ),
         )
     return me
@@ -201,7 +205,7 @@ async def require_browser(me: CurrentUser) -> Principal:
     """Require a browser session. Raises ApiError for a program."""
     if me.is_program:
         raise ApiError(
-            409, "No session", "A token has none. It ends in Settings, or when it is due."
+            409, "No session", "A token has no session. Revoke it in Settings, or let it expire."
         )
     return me
 
@@ -362,8 +366,10 @@ async def authenticate_ticket(
     if found is None or not tickets.redeem(found.digest, ticket, purpose, now=now):
         raise ApiError(
             401,
-            "This ticket is over",
-            localizable("ticket_over", "It was used, or is too old. Try it again from the page."),
+            "This ticket is no longer valid",
+            localizable(
+                "ticket_over", "It was already used, or is too old. Try again from the page."
+            ),
         )
     return found
 

@@ -66,7 +66,9 @@ def decode_values(cursor: str) -> object:
 
 def build_cursor_error() -> ApiError:
     """Build the 422 error for an invalid cursor."""
-    return ApiError(422, "That cannot be read", "This cursor is none of ours. Begin at the start.")
+    return ApiError(
+        422, "Invalid request", "This cursor is not valid. Start again from the beginning."
+    )
 
 
 def format_position(position: FeedPosition) -> str:
@@ -78,7 +80,7 @@ def parse_position(text: str) -> FeedPosition:
     """Parse an event id into a feed position. Raises ApiError."""
     parts = text.split(".")
     if len(parts) != 3 or not all(is_sequence_number(part) for part in parts):
-        raise ApiError(422, "That cannot be read", "Last-Event-ID is none of ours. Leave it out.")
+        raise ApiError(422, "Invalid request", "This Last-Event-ID is not valid. Leave it out.")
     said, decided, rewritten = map(int, parts)
     return FeedPosition(last_seq=said, last_change=decided, deletions=rewritten)
 

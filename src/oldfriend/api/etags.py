@@ -22,9 +22,9 @@ IfMatch = Annotated[
     str | None,
     Header(max_length=80, description="The `ETag` as it was seen: 412 if it has changed."),
 ]
-CONFLICT_TITLE: Final = "It has changed meanwhile"
+CONFLICT_TITLE: Final = "It has changed in the meantime"
 CONFLICT_DETAIL: Final = localizable(
-    "changed_meanwhile", "Look at it as it reads now, then say again what is right."
+    "changed_meanwhile", "Look at it as it is now, then make your change again."
 )
 
 
@@ -34,7 +34,11 @@ def parse_if_match(if_match: str | None) -> int | None:
         return None
     number = if_match.strip().strip('"')
     if not is_ascii_number(number) or len(number) > 18:
-        raise ApiError(412, CONFLICT_TITLE, "If-Match is no ETag of ours. Look again.")
+        raise ApiError(
+            412,
+            CONFLICT_TITLE,
+            "This If-Match is not a valid ETag. Load the current version, and send its ETag.",
+        )
     return int(number)
 
 

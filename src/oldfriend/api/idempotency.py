@@ -77,7 +77,9 @@ class IdempotencyCache:
                 return response
         if stored.request != request or not isinstance(stored.response, response_type):
             raise ApiError(
-                422, "This key was used", "With this Idempotency-Key something else was asked."
+                422,
+                "This key was already used",
+                "This Idempotency-Key was already used for a different request. Choose a new one.",
             )
         return stored.response
 

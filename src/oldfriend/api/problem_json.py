@@ -26,12 +26,12 @@ from oldfriend.presenters.base_schema import SayingShape
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 STATUS_BY_ERROR: Final[tuple[tuple[type[OldfriendError], int, str], ...]] = (
-    (NotFound, 404, "There is no such thing"),
-    (StaleDecision, 409, "Something has changed meanwhile"),
-    (InvalidInput, 422, "That cannot be right"),
-    (ModelMisconfigured, 422, "That cannot be right"),
-    (PlatformRejected, 422, "The platform does not take that"),
-    (ModelError, 502, "The model does not answer as it should"),
+    (NotFound, 404, "Not found"),
+    (StaleDecision, 409, "Something has changed in the meantime"),
+    (InvalidInput, 422, "Invalid input"),
+    (ModelMisconfigured, 422, "Invalid input"),
+    (PlatformRejected, 422, "The platform rejected that"),
+    (ModelError, 502, "The model did not answer as it should"),
     (PlatformUnavailable, 502, "The platform cannot be reached"),
     (TooManyAttempts, 429, "Too many attempts"),
     (StoreError, 503, "The memory cannot be read or written now"),
@@ -40,7 +40,7 @@ STATUS_BY_ERROR: Final[tuple[tuple[type[OldfriendError], int, str], ...]] = (
 TITLES_BY_STATUS: Final = {
     404: "There is nothing here",
     405: "That cannot be done here",
-    413: "That is too much",
+    413: "Too large",
 }
 
 
@@ -106,7 +106,7 @@ def build_validation_problem(error: RequestValidationError) -> Problem:
     fields = ", ".join(str(each["loc"][-1]) for each in error.errors())
     text = "; ".join(errors)
     return build_problem(
-        422, "That cannot be read", localizable("form_unfit", text, says=text, fields=fields)
+        422, "Invalid request", localizable("form_unfit", text, says=text, fields=fields)
     )
 
 
@@ -133,9 +133,11 @@ def register_error_handlers(app: FastAPI) -> None:
 
     async def broken(_: Request, error: Exception) -> JSONResponse:
         kind = type(error).__name__
-        text = f"{kind}. What was said is kept. Try again; else: oldfriend doctor"
+        text = (
+            f"{kind}. What was said is kept. Try again; if it happens again, run: oldfriend doctor"
+        )
         detail = localizable("broken_inside", text, kind=kind)
-        return to_response(build_problem(500, "Something went wrong inside", detail))
+        return to_response(build_problem(500, "Something went wrong inside Oldfriend", detail))
 
     app.add_exception_handler(Exception, broken)
     app.add_exception_handler(ApiError, refused)

@@ -71,7 +71,7 @@ def check_request(scope: Scope, headers: Headers, max_bytes: int) -> Problem | N
     method, scheme = str(scope["method"]), str(scope["scheme"])
     is_navigation = headers.get("sec-fetch-mode") == "navigate" and not is_api_path(scope)
     if headers.get("sec-fetch-site", "none") not in TRUSTED_FETCH_SITES and not is_navigation:
-        return build_cross_origin_problem("Another page has asked for this.")
+        return build_cross_origin_problem("This request came from another page.")
     origin = headers.get("origin")
     is_own = origin == f"{scheme}://{headers.get('host', '')}"
     if (
@@ -79,9 +79,7 @@ def check_request(scope: Scope, headers: Headers, max_bytes: int) -> Problem | N
         and not is_own
         and not (origin is None and has_bearer_token(headers))
     ):
-        return build_cross_origin_problem(
-            "What changes something can only be asked for by the page itself."
-        )
+        return build_cross_origin_problem("Only Oldfriend's own page may request changes.")
     length = headers.get("content-length", "0")
     if not is_ascii_number(length) or len(length) > MAX_LENGTH_DIGITS or int(length) > max_bytes:
         return build_problem(413, TITLES_BY_STATUS[413], format_too_large(max_bytes))
@@ -101,12 +99,14 @@ def has_bearer_token(headers: Headers) -> bool:
 def build_cross_origin_problem(reason: str) -> Problem:
     """Build the 403 problem for a request from another origin."""
     detail = f"{reason} Open the page again: oldfriend link"
-    return build_problem(403, "Not from here", localizable("foreign_page", detail))
+    return build_problem(403, "Request from another page", localizable("foreign_page", detail))
 
 
 def format_too_large(max_bytes: int) -> str:
     """Format the detail of a body that is too large."""
-    return localizable("too_much", f"At most {max_bytes:,} bytes. Split it.", most=max_bytes)
+    return localizable(
+        "too_much", f"At most {max_bytes:,} bytes are accepted. Split it.", most=max_bytes
+    )
 
 
 def limit_body(receive: Receive, max_bytes: int) -> Receive:

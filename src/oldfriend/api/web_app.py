@@ -49,17 +49,17 @@ STATIC_DIR: Final = Path(__file__).parent / "static"
 PROBLEM_RESPONSE: Final = {"model": Problem, "content": {"application/problem+json": {}}}
 
 STATUS_DESCRIPTIONS: Final = {
-    400: "It cannot be read at all.",
+    400: "The request cannot be read.",
     401: "Not signed in.",
     403: "Not allowed with this session, token or person.",
-    404: "There is no such thing, or it is somebody else's.",
-    409: "Something has changed meanwhile, or stands in the way.",
+    404: "Not found, or it belongs to somebody else.",
+    409: "Something has changed in the meantime, or stands in the way.",
     412: "It was read before somebody changed it.",
-    413: "That is too much.",
+    413: "Too large.",
     422: "It cannot be read, or cannot be right.",
-    428: "It is to be looked at first: send the `ETag` of that as `If-Match`.",
-    429: "Too much was tried in vain, or at once. `Retry-After`: how long to wait.",
-    502: "Somebody else does not answer as they should.",
+    428: "A preview is required: send its `ETag` as `If-Match`.",
+    429: "Too many attempts, or too many at once. `Retry-After` says how long to wait.",
+    502: "A provider or platform did not answer as it should.",
     503: "The memory cannot be read or written now.",
 }
 ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
@@ -79,10 +79,10 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API_PREFIX}/openapi.json",
-        description="What the page and the command line can see and do. Sign in with the link "
-        "that `oldfriend link` prints, and send the token that comes with it as X-CSRF-Token; or "
-        "show a token of your own, as `Authorization: Bearer …`. What goes wrong is told as "
-        "problem+json, and says what to do.",
+        description="What the page and the command line can see and do. Sign in with the link that "
+        "`oldfriend link` prints, and send the token that comes with it as X-CSRF-Token; or "
+        "show a token of your own, as `Authorization: Bearer …`. Errors are problem+json and "
+        "say what to do.",
         routes=list(build_routes()),
     )
     app.state.room = hub

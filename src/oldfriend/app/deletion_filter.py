@@ -21,8 +21,8 @@ from oldfriend.memory.deletion.tombstones import (
 
 DIFFERENT_KEY: Final = localizable(
     "forgotten_by_another_key",
-    f"""Something was forgotten with a key that this machine does not have: \
-here it is not known again, and may be brought in and learned anew. Copy the key "forgetting" from \
+    f"""Something was forgotten with a key that this machine does not have, so it \
+cannot be recognized here and may be imported and learned again. Copy the key "forgetting" from \
 the machine on which it was forgotten (its keyring, or keys.toml in its settings folder) into \
 {DELETION_KEY_VARIABLE}.""",
     variable=DELETION_KEY_VARIABLE,

@@ -15,7 +15,7 @@ from oldfriend.domain.i18n_messages import MessageCode, MessageValue, localizabl
 
 READ_ONLY_STORE: Final = localizable(
     "store_read_only",
-    "This memory can only be read: the file, its folder or its disk cannot be written. Nothing "
+    "This memory is read-only: the file, its folder or its disk cannot be written. Nothing new "
     "is kept.",
 )
 
@@ -57,8 +57,8 @@ def build_open_result(path: Path) -> CheckResult:
     command = f"chmod go-w {shlex.quote(str(path))}"
     return report_problem(
         "open_to_others",
-        f"Other accounts on this machine can change {path}, and so what is remembered or chosen. "
-        f"Close it: {command}",
+        f"Other accounts on this machine can change {path}, and with it what is remembered or "
+        f"set. To prevent that: {command}",
         path=str(path),
         command=command,
     )

@@ -69,7 +69,7 @@ async def try_embed_missing(
     try:
         await embed_missing(app, person, limit=limit, progress=progress)
     except OldfriendError as error:
-        return f"Searching by words for now: {error}"
+        return f"Search uses words alone for now: {error}"
     return None
 
 

@@ -102,8 +102,8 @@ def open_locked_file(path: Path) -> int:
             other = find_server(path.parent)
             who = "Another process" if other is None else f"A process (pid {other.pid})"
             raise ServerProcessError(
-                f"{who} serves {path.parent} already. Look at it with `oldfriend status`, end it "
-                "with `oldfriend stop`. More hands for the same memory: `oldfriend work`."
+                f"{who} is already running for {path.parent}. See `oldfriend status`; to stop it: "
+                "`oldfriend stop`. To add workers for the same memory: `oldfriend work`."
             )
         time.sleep(LOCK_RETRY_S)
 
@@ -129,7 +129,7 @@ def find_server(data: Path) -> ServerInfo | None:
         except (ValueError, KeyError, TypeError) as error:
             if time.monotonic() > deadline:
                 raise StoreUnusable(
-                    f"{data / SERVE_FILE_NAME} is not as Oldfriend writes it, and in use."
+                    f"{data / SERVE_FILE_NAME} is in use, and was not written by Oldfriend."
                 ) from error
         finally:
             os.close(file)
@@ -157,13 +157,13 @@ def send_signal(server: ServerInfo, number: signal.Signals) -> None:
         os.kill(server.pid, number)
     except ProcessLookupError as error:
         raise ServerProcessError(
-            f"The process that serves (pid {server.pid}) cannot be seen from here; it may run in "
-            "a container or for another user. Stop or reload it where it was started."
+            f"The server (pid {server.pid}) cannot be seen from here; it may run in a container "
+            "or for another user. Stop or reload it where it was started."
         ) from error
     except PermissionError as error:
         raise ServerProcessError(
-            f"The process that serves (pid {server.pid}) belongs to another user; only they, or "
-            "root, may stop or reload it."
+            f"The server (pid {server.pid}) belongs to another user; only they, or root, may stop "
+            "or reload it."
         ) from error
 
 

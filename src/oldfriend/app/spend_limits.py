@@ -95,7 +95,7 @@ def build_cap(cost: Microdollars | None, tokens: int | None, *, unpriced: int | 
 
 
 LIMIT_LABELS: Final[dict[Literal["background", "everything"], str]] = {
-    "background": "work in the background",
+    "background": "background work",
     "everything": "everything",
 }
 

@@ -264,10 +264,12 @@ async def merge_memories(
     if stronger.memory.kind != weaker.memory.kind:
         kinds = f"{stronger.memory.kind} and {weaker.memory.kind}"
         raise InvalidInput(
-            localizable("merge_one_kind", f"Only memories of one kind can be merged, not {kinds}.")
+            localizable(
+                "merge_one_kind", f"Only beliefs of the same kind can be merged, not {kinds}."
+            )
         )
     if stronger.memory.ended_at is not None or weaker.memory.ended_at is not None:
-        raise InvalidInput(localizable("merge_present", "Only what is believed now can be merged."))
+        raise InvalidInput(localizable("merge_present", "Only current beliefs can be merged."))
     merge = DuplicateMerge(stronger=stronger, weaker=weaker, author=PERSON_AUTHOR)
     await write_merges(tx, person, [merge], now=clock())
     return [(await get_memory_state(tx, person, each)).memory for each in ids]
@@ -301,14 +303,14 @@ async def get_same_type_pair(
     first = (await get_belief(tx, person, one)).content
     second = (await get_belief(tx, person, other)).content
     if first.id == second.id:
-        raise InvalidInput(localizable("merge_same", "These are one and the same already."))
+        raise InvalidInput(localizable("merge_same", "These two are already the same."))
     if isinstance(first, Memory) and isinstance(second, Memory):
         return first, second
     if isinstance(first, Entity) and isinstance(second, Entity):
         return first, second
     raise InvalidInput(
         localizable(
-            "merge_two", "Name two memories, or two names; not one of each, and no summary."
+            "merge_two", "Choose two beliefs or two names; not one of each, and no summaries."
         )
     )
 
@@ -386,7 +388,7 @@ async def resolve_segment(tx: Transaction, person: PersonId, partial_id: str | N
     else:
         segment = await find_segment_by_partial_id(tx, person, partial_id)
     if segment is None:
-        raise NotFound("There is no such reading. `oldfriend history ID` names the segments.")
+        raise NotFound("There is no such consolidation. `oldfriend history ID` shows the ids.")
     return segment
 
 

@@ -105,7 +105,7 @@ async def get_entity_details(
     """Return the details of the entity with a partial id. Raises NotFound, InvalidInput."""
     belief = await get_belief(tx, person, partial_id)
     if not isinstance(belief.content, Entity):
-        raise NotFound(localizable("nobody_named", "That is nobody and nothing with a name."))
+        raise NotFound(localizable("nobody_named", "That is not a name."))
     beliefs = await index_cache.get_belief_index(tx, person)
     neighbors = beliefs.graph.list_neighbors(belief.content.id)
     relation_ids = {each.known.memory.id for each in neighbors}

@@ -174,7 +174,7 @@ async def filter_beliefs_about(
         return found
     raise NotFound(
         localizable(
-            "name_unknown", f"Nothing is known of {name!r}. See: oldfriend entities", name=name
+            "name_unknown", f"Nothing is known about {name!r}. See: oldfriend entities", name=name
         )
     )
 
@@ -291,7 +291,7 @@ def parse_as_of(text: str, zone: str, *, now: Micros) -> Micros:
         at = get_start_of_day(at + DAY + DAY // 2, at_zone) - 1
         at = max(at, parse_timestamp(text, zone)[0])
     if at > now + DAY:
-        raise InvalidInput(localizable("still_to_come", f"{text} is still to come.", text=text))
+        raise InvalidInput(localizable("still_to_come", f"{text} is in the future.", text=text))
     return min(at, now)
 
 
@@ -353,7 +353,7 @@ def get_transcript(ticks: Sequence[ReflectionRecord], partial_id: str) -> Reflec
             )
         )
     if len(found) > 1:
-        raise InvalidInput(f"{partial_id!r} is the id of several; give more of it.")
+        raise InvalidInput(f"{partial_id!r} matches several ids; give more of it.")
     return found[0]
 
 

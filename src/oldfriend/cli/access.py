@@ -49,7 +49,7 @@ async def print_new_invitation(options: argparse.Namespace, name: str) -> int:
         invitation = await create_invitation(
             app.db, app.clock, app.settings, name, port=server.port
         )
-    print(f"A link for {invitation.person.name} (once, within a week): {invitation.link}")
+    print(f"A link for {invitation.person.name} (works once, for a week): {invitation.link}")
     return 0
 
 
@@ -63,9 +63,9 @@ async def print_invitations(options: argparse.Namespace) -> int:
         for each in pending
     ]
     print(
-        format_table([("invitation", "for", "good until"), *rows], align_right=False)
+        format_table([("invitation", "for", "valid until"), *rows], align_right=False)
         if rows
-        else "Nobody is invited."
+        else "There are no open invitations."
     )
     return 0
 
@@ -74,7 +74,7 @@ async def revoke_invitation(options: argparse.Namespace, invitation_id: str) -> 
     """Revoke an invitation."""
     async with open_from_options(options, create=False) as app:
         await cancel_invitation(app.db, invitation_id)
-    print("Its link opens nothing any more.")
+    print("The invitation was withdrawn; its link no longer works.")
     return 0
 
 
@@ -90,7 +90,7 @@ async def run_token(options: argparse.Namespace) -> int:
             return await create_token(options, name)
         case ["end", name]:
             return await revoke_token(options, name)
-    raise InvalidInput(f"That is nothing that can be done with tokens. {TOKEN_USAGE}")
+    raise InvalidInput(f"That is not something you can do with tokens. Use: {TOKEN_USAGE}")
 
 
 async def print_tokens(options: argparse.Namespace) -> int:
@@ -103,7 +103,7 @@ async def print_tokens(options: argparse.Namespace) -> int:
     rows = [format_token_row(each, person.zone, now=now) for each in tokens]
     print(
         format_table(
-            [("token", "what for", "scope", "good until", "used"), *rows], align_right=False
+            [("token", "what for", "scope", "valid until", "used"), *rows], align_right=False
         )
         if rows
         else f"{person.name} has no tokens."
@@ -127,7 +127,10 @@ async def create_token(options: argparse.Namespace, name: str) -> int:
         )
     print(secret)
     until = format_day(token.expires_at, person.zone)
-    print(f"Of {person.name}, until {until}, scope {token.scope}. It is not shown again.")
+    print(
+        f"It belongs to {person.name}, is valid until {until} and has the scope {token.scope}. It "
+        "will not be shown again."
+    )
     return 0
 
 
@@ -136,7 +139,7 @@ async def revoke_token(options: argparse.Namespace, token_id: str) -> int:
     async with open_from_options(options, create=False) as app, app.db.begin_write() as tx:
         person = await get_selected_person(tx, options)
         await revoke_api_token(tx, person.id, token_id)
-    print("It opens nothing any more.")
+    print("The token was revoked and no longer works.")
     return 0
 
 
@@ -153,7 +156,8 @@ def format_day(at: Micros, zone: str) -> str:
 
 
 PERSON_USAGE = (
-    "`oldfriend person list` lists everybody, `oldfriend person rename OLD NEW` renames one."
+    "Use `oldfriend person list` to list everybody, or `oldfriend person rename OLD NEW` to "
+    "rename one."
 )
 
 
@@ -168,7 +172,7 @@ async def run_person(options: argparse.Namespace) -> int:
             raise InvalidInput(f"A rename takes two names, not {len(more)}. {PERSON_USAGE}")
         case other:
             words = " ".join(other)[:40]
-            raise InvalidInput(f"{words!r} is nothing that can be done with people. {PERSON_USAGE}")
+            raise InvalidInput(f"{words!r} is not something you can do with people. {PERSON_USAGE}")
 
 
 async def print_people(options: argparse.Namespace) -> int:
@@ -189,5 +193,5 @@ async def rename_one(options: argparse.Namespace, old: str, new: str) -> int:
         renamed = await rename_person(tx, person, new, platforms=app.platforms)
     print(f"{person.name} is called {renamed.name} from now on.")
     if not person.is_owner:
-        print(f"Talk as them with: oldfriend chat --person {renamed.name!r}")
+        print(f"To talk as them: oldfriend chat --person {renamed.name!r}")
     return 0

@@ -37,13 +37,15 @@ from oldfriend.presenters.belief_text import format_belief_line, format_belief_l
 from oldfriend.presenters.history_schemas import format_history, history_as_json
 from oldfriend.presenters.journal_schemas import format_reflection, reflection_as_json
 
-EMPTY_HINT = "Nothing yet. To have everything read that was said: oldfriend consolidate --now"
+EMPTY_HINT = "Nothing yet. To read everything that was said: oldfriend consolidate --now"
 NO_SUMMARIES_HINT = (
-    "No summaries: a language model writes them, and none is connected: oldfriend connect model"
+    "There are no summaries: a language model writes them, and none is connected. To connect "
+    "one: oldfriend connect model"
 )
 NO_ENTITIES_HINT = (
-    "Nobody and nothing by name yet. Without a language model only plain sentences such as “my "
-    "sister Nadia lives in Lyon” give names; a model finds them in any: oldfriend connect model"
+    "No names are known yet. Without a language model, names are found only in plain sentences "
+    "such as “my sister Nadia lives in Lyon”. A model finds them in any sentence: oldfriend "
+    "connect model"
 )
 EMPTY_AS_OF_HINT = (
     "Nothing was believed then: a belief counts from the day on which it was learned."
@@ -151,7 +153,7 @@ def filter_by_key(key: str, facts: Sequence[BeliefDetails]) -> list[BeliefDetail
     found = [each for each in facts if get_sort_key(each)[1].casefold() == wanted]
     if not found:
         known = ", ".join(sorted({get_sort_key(each)[1] for each in facts})) or "none yet"
-        raise NotFound(f"Nothing is known under {key!r}. Keys: {known}.")
+        raise NotFound(f"No fact or preference has the key {key!r}. Known keys: {known}.")
     return found
 
 
@@ -166,7 +168,7 @@ def get_sort_key(belief: BeliefDetails) -> tuple[str, str, str]:
 async def run_thoughts(options: argparse.Namespace) -> int:
     """Print thoughts, or transcripts of reflections. Raises InvalidInput."""
     if options.transcripts is not None and (options.about or options.subject or options.all):
-        raise InvalidInput("--transcripts goes with no other choice but --json.")
+        raise InvalidInput("--transcripts can only be combined with --json.")
     async with open_from_options(options, create=False) as app, app.db.begin_read() as tx:
         person = await get_selected_person(tx, options)
         status = format_reflection_status(await load_reflection_status(tx, app, person.id))

@@ -60,13 +60,11 @@ from oldfriend.runtime.provider_setup import (
 from oldfriend.runtime.wiring import open_app
 
 MAIN_MODELS = {name: known.main for name, known in PROVIDERS.items() if known.main}
-DATA_SENT_TO_MODEL = "what you say, and whatever of your memories bears on it"
-DATA_SENT_TO_TRANSCRIBER = "each recording that somebody sends you"
-DATA_SENT_TO_SPEAKER = "each reply that is spoken, its words"
-NOT_OPUS_NOTE = ", no Opus: it goes out as a file of sound, not as a voice message"
-DATA_SENT_TO_EMBEDDER = (
-    "all that was ever said, once, to be embedded, and from then on each message"
-)
+DATA_SENT_TO_MODEL = "what you say, with the memories that bear on it,"
+DATA_SENT_TO_TRANSCRIBER = "each recording that the companion receives"
+DATA_SENT_TO_SPEAKER = "the text of each reply that is spoken"
+NOT_OPUS_NOTE = ", not as Opus: replies are sent as audio files, not as voice messages"
+DATA_SENT_TO_EMBEDDER = "the text of every stored message, and of each new one,"
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -85,7 +83,10 @@ async def run(options: argparse.Namespace) -> int:
             return await connect_channel(options, settings, CHANNELS[name])
         case "none":
             disconnect_models(settings)
-            print("Offline again: answers come from the memory alone, and nothing is sent.")
+            print(
+                "Oldfriend is offline again: answers come from the memory alone, and nothing is "
+                "sent to a model."
+            )
             await reembed_all(options)
             return 0
         case _:
@@ -124,7 +125,7 @@ async def connect_embedder(options: argparse.Namespace, settings: Settings) -> i
     """Choose an embedding model, and re-embed what is stored."""
     if options.provider == LOCAL:
         saved = save_candidate(settings, ModelCandidate(use="embedder", setup=None))
-        print_saved(settings, saved, ["embedder: the one in this program"])
+        print_saved(settings, saved, ["embedder: the built-in model"])
         await reembed_all(options)
         return 0
     candidate = await ask_model_choice(options, settings, DEFAULT_EMBEDDING_MODELS, use="embedder")
@@ -153,7 +154,7 @@ async def connect_transcriber(options: argparse.Namespace, settings: Settings) -
             return 1
     if not options.no_test:
         await try_candidate(settings, candidate)
-        print(f"{candidate.model} listens.")
+        print(f"{candidate.model} works.")
     saved = save_candidate(settings, candidate)
     privacy_note = "; nothing leaves this machine" if candidate.setup is None else ""
     print_saved(settings, saved, [f"transcriber: {candidate.model}{privacy_note}"])
@@ -178,11 +179,11 @@ async def connect_speaker(options: argparse.Namespace, settings: Settings) -> in
 
 def forget_key(options: argparse.Namespace, settings: Settings) -> int:
     """Delete a stored key."""
-    provider = options.provider or ask_answer("Of which provider")
+    provider = options.provider or ask_answer("Which provider")
     if delete_provider_key(settings, provider):
-        print(f"The key of {provider} is gone from this machine. Revoke it at {provider}, too.")
+        print(f"The key of {provider} was deleted from this machine. Revoke it at {provider}, too.")
         return 0
-    print(f"No key of {provider} was kept on this machine.")
+    print(f"No key of {provider} is stored on this machine.")
     return 1
 
 
@@ -208,7 +209,9 @@ async def ask_model_choice(
     if server is not None and server.base_url != get_provider_url(settings, provider):
         base_url = server.base_url
     if not base_url and not get_provider_url(settings, provider):
-        base_url = ask_answer(f"At which address is {provider}, such as http://localhost:8080/v1")
+        base_url = ask_answer(
+            f"What is the address of {provider} (such as http://localhost:8080/v1)"
+        )
     if base_url:  # check it before printing it: it may contain a password
         base_url = parse_url(RawSetting(value=base_url, source="--base-url", is_text=True))
         if refusal := await resolve_refusal(base_url):
@@ -244,7 +247,7 @@ def ask_provider(offers: Sequence[ProviderOffer], default_models: Mapping[str, s
     names = list(dict.fromkeys([*(offer.provider for offer in offers), *default_models]))
     for line in format_providers(offers, names):
         print(line)
-    print("     or any other name, to be reached by its address")
+    print("     or any other name, together with its address")
     chosen = ask_answer("Which provider", names[0] if names else None)
     is_number = chosen.isdecimal() and len(chosen) <= len(str(len(names)))
     is_listed = is_number and 0 < int(chosen) <= len(names)
@@ -259,7 +262,7 @@ def choose_model_name(
     if options.yes and likely:
         return likely
     if server is not None and options.provider:  # else they have just been listed
-        print("There are:", *format_models(server.models), sep="\n")
+        print("Available models:", *format_models(server.models), sep="\n")
     return ask_answer("Which model", likely)
 
 
@@ -269,7 +272,9 @@ def ask_answer(question: str, default: str | None = None) -> str:
     line = sys.stdin.readline()
     answer = line.strip() or default
     if not line or not answer:
-        raise InvalidInput(f"{question}? Answer, or give it as an option: --help shows them.")
+        raise InvalidInput(
+            f"{question}? No answer was given. You can also give it as an option; see --help."
+        )
     return answer
 
 
@@ -282,7 +287,10 @@ def confirm_data_use(
         print(f"{choice.provider} runs on this machine ({address}): nothing leaves it.")
     else:
         print(f"From now on, {data} is sent to {choice.provider} ({address}).")
-        print("It is bound by what you agreed with them. `oldfriend connect none` ends it.")
+        print(
+            "Your agreement with that provider says what happens to it there. To go offline "
+            "again: oldfriend connect none"
+        )
     if options.yes or ask_answer(f"Use {choice.model}", "no").lower() in {"y", "yes"}:
         return True
     print("Nothing was changed.")
@@ -295,8 +303,8 @@ def print_saved(settings: Settings, saved: SavedChoice, lines: Sequence[str]) ->
         print(f"  {line}")
     if saved.key_in:
         print(f"  key: in {saved.key_in}")
-    print(f"Kept in {settings.file}. A running `oldfriend serve` takes models over with")
-    print("`oldfriend reload`, an embedder when it is started again.")
+    print(f"Saved in {settings.file}. If the server is running, `oldfriend reload` makes it use")
+    print("a new model; for a new embedder, stop the server and start it again.")
 
 
 async def reembed_all(options: argparse.Namespace) -> None:
@@ -342,9 +350,9 @@ async def connect_channel(
         )
     bot_address = spec.bot_link.format(bot=bot) if bot else "your bot"
     print(f"The bot{f' @{bot}' if bot else ''} is connected; its token is in {token_source}.")
-    print(f"Code for {person.name}: {code[:3]} {code[3:]}  (for ten minutes, once)")
+    print(f"Code for {person.name}: {code[:3]} {code[3:]}  (valid once, for ten minutes)")
     print(
-        f"1. Have it running: oldfriend serve   (it runs already? oldfriend reload)\n"
+        "1. Start the server: oldfriend serve   (if it is already running: oldfriend reload)\n"
         f"2. Open {bot_address} as {person.name}, and send the code as a message."
     )
     return 0
@@ -358,7 +366,7 @@ async def disconnect(options: argparse.Namespace, settings: Settings, spec: Chan
                 person = await get_selected_person(tx, options)
             count = await unlink_channel(app.db, person, spec.name)
         print(
-            f"{person.name} is known on {spec.title} no more. What was said stays."
+            f"{person.name} is no longer known on {spec.title}. What was said is kept."
             if count
             else f"{person.name} was not known on {spec.title}."
         )
@@ -366,14 +374,13 @@ async def disconnect(options: argparse.Namespace, settings: Settings, spec: Chan
     stored = find_channel_token(settings, spec.name)
     if not delete_key(spec.name, data=settings.data):
         print(
-            f"The token is in {stored.source}: take it out there."
+            f"The token is set in {stored.source}: remove it there."
             if stored
             else "No bot is connected."
         )
         return 1
     print(
-        "The token is gone from this machine; who was known there stays known.\n"
-        "A running `oldfriend serve` lets go of the bot with `oldfriend reload`. "
-        f"{spec.farewell_help}"
+        "The token was deleted from this machine; the people known there stay known.\n"
+        f"To make a running server let go of the bot: oldfriend reload. {spec.farewell_help}"
     )
     return 0

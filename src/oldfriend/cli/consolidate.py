@@ -50,7 +50,10 @@ from oldfriend.runtime.wiring import estimate_cost
 MAX_LISTED: Final = 20
 SEGMENT_NOUN: Final = ("segment of conversation", "segments of conversation")
 DEFAULT_WORD: Final = "default"
-NO_MODEL: Final = "No language model is connected: rules have read it. See: oldfriend connect model"
+NO_MODEL: Final = (
+    "No language model is connected, so rules have read everything. To connect one: oldfriend "
+    "connect model"
+)
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -61,7 +64,10 @@ async def run(options: argparse.Namespace) -> int:
         person, began_at = selected.id, app.clock()
         if options.pause:
             pending = await pause_learning(app.db, app.clock, person)
-            print(f"Paused: {format_count(pending, *SEGMENT_NOUN)} to be read. Go on with --resume")
+            print(
+                f"Paused: {format_count(pending, *SEGMENT_NOUN)} still to be read. To continue: "
+                "oldfriend consolidate --resume"
+            )
             return 0
         if options.every is not None:
             print(await set_learning_threshold(app.db, app.settings, selected, options.every))
@@ -95,10 +101,10 @@ async def set_learning_threshold(
             )
         own = await find_learning_threshold(tx, person.id)
     turns = own or settings.memory.read_every_turns
-    source = "as oldfriend.toml has it" if own is None else "as was chosen for them"
+    source = "as set in oldfriend.toml" if own is None else "as chosen for this person"
     return (
-        f"What {person.name} says in one conversation is read after "
-        f"{format_count(turns, 'turn')} at the latest, {source}."
+        f"A conversation with {person.name} is read after at most {format_count(turns, 'turn')}, "
+        f"{source}."
     )
 
 
@@ -140,13 +146,13 @@ async def confirm_rereading(app: AppContext, person: PersonId, options: argparse
         raise InvalidInput(NO_MODEL)
     plan = await plan_reextraction(app.db, app.settings, person)
     if not plan.segments:
-        print("There is nothing that no model has read.")
+        print("A model has already read everything.")
         return True
     print(format_rereading_offer(app.settings, plan, model.name))
     async with app.db.begin_read() as tx:
         background, _ = await load_allowances(tx, app.settings, now=app.clock())
-    print(f"{format_allowance(background)} What is over it waits for the next day.")
-    if not confirm(options, "Have the model read it?"):
+    print(f"{format_allowance(background)} What exceeds it waits until the next day.")
+    if not confirm(options, "Let the model read it?"):
         return False
     await schedule_reextraction(app.db, app.clock, app.notifier, plan)
     return True
@@ -164,7 +170,7 @@ def format_rereading_offer(settings: Settings, rereading: ReextractionPlan, mode
     return (
         f"{model} would read {format_count(len(rereading.segments), *SEGMENT_NOUN)} "
         f"({format_count(rereading.messages, 'message')}), about {tokens:,} tokens"
-        f"{f', {price}' if price else ', for nothing'}."
+        f"{f', {price}' if price else ', free of charge'}."
     )
 
 
@@ -175,7 +181,7 @@ async def print_rereading_offer(app: AppContext, person: PersonId) -> None:
     if model is not None and plan.segments:
         print(
             format_rereading_offer(app.settings, plan, model.name),
-            "Say so: oldfriend consolidate --with-model",
+            "To let it: oldfriend consolidate --with-model",
         )
 
 
@@ -201,9 +207,9 @@ def format_learning_result(result: LearningResult) -> str:
         f"{format_count(result.read, *SEGMENT_NOUN)} {'was' if result.read == 1 else 'were'} read"
     ]
     if result.waiting:
-        parts.append(f"{result.waiting:,} wait")
+        parts.append(f"{result.waiting:,} still waiting")
     if result.failed:
-        parts.append(f"{result.failed:,} could not be read (oldfriend doctor)")
+        parts.append(f"{result.failed:,} could not be read (see: oldfriend doctor)")
     return f"{', '.join(parts)}."
 
 

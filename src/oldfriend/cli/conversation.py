@@ -28,13 +28,14 @@ from oldfriend.replies.reply_worker import wait_for_reply
 
 INITIAL_MESSAGES = 6
 HELP_TEXT = """Just write. Commands:
-  /why      what my last answer stood on
+  /why      what my last answer is based on
   /history  the last twenty messages here
-  /help     this
+  /help     this list
   /quit     leave (or Ctrl-D)
 Ctrl-C stops a reply."""
 
-FORGET_HINT = """Nothing is forgotten in the chat. In a shell, this shows first what would go:
+FORGET_HINT = """\
+You cannot forget anything from within the chat. In a shell, this first shows what would go:
   oldfriend forget --about NAME
   oldfriend forget --help"""
 

@@ -68,11 +68,11 @@ from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.runtime.wiring import estimate_cost
 
 RULES_DRAFT_NOTE = (
-    "Drafted by plain rules, without a language model: it is rough, and much is missed."
+    "Drafted by plain rules, without a language model, so it is rough and misses much."
 )
 DECIDE_HELP = """\
 Decide: oldfriend core accept ID, accept ID "in other words", or decline ID."""
-PENDING_NOTE = "Nothing is written before that."
+PENDING_NOTE = "Nothing is written before you decide."
 QUESTION = "[a]ccept, [d]ecline, or later? "
 
 
@@ -116,9 +116,9 @@ async def confirm_drafting(
     cost = estimate_cost(settings, model, tokens_in=tokens_in, tokens_out=tokens_out)
     price = "at an unknown price" if cost is None else f"for about {format_money(cost)}"
     print(
-        f"{model} would read {format_count(len(pieces), 'piece')}, "
-        f"about {tokens_in + tokens_out:,} tokens, "
-        f"{price if cost != 0 else 'for nothing'}. Without it: --rules",
+        f"{model} would read {format_count(len(pieces), 'piece')}, about "
+        f"{tokens_in + tokens_out:,} tokens, {price if cost != 0 else 'free of charge'}. To use "
+        "rules instead: --rules",
         file=sys.stderr if options.json else sys.stdout,
     )
     if cost == 0:
@@ -126,7 +126,7 @@ async def confirm_drafting(
     async with db.begin_read() as tx:
         background, _ = await load_allowances(tx, settings, now=clock())
     print(format_allowance(background), file=sys.stderr if options.json else sys.stdout)
-    return confirm(options, "Have it read?")
+    return confirm(options, "Let it read them?")
 
 
 def print_draft(drafted: CoreBlockDraft, options: argparse.Namespace, person: Person) -> None:
@@ -159,7 +159,7 @@ def format_left_out(left_out: Mapping[str, int]) -> str:
     """Format what was found but is in no draft."""
     found = ", ".join(f"{kind} ({count})" for kind, count in left_out.items())
     hint = (
-        " What happened and what was thought belongs to the memory: oldfriend import FILE"
+        " Events and thoughts belong in the memory: oldfriend import FILE"
         if left_out.keys() & {"events", "reflections"}
         else ""
     )
@@ -174,7 +174,7 @@ async def review_suggestions(
         verdict = ask_verdict(f"{shorten_id(each.id)}, {each.proposal.block}: {QUESTION}")
         if verdict in {"a", "accept"}:
             _, block = await accept_suggestion(db, clock, person.id, each.id)
-            print(f"{block.name} is written (version {block.version}).")
+            print(f"{block.name} was written (version {block.version}).")
         elif verdict in {"d", "decline"}:
             await decline_suggestion(db, clock, person.id, each.id)
 
@@ -196,7 +196,7 @@ async def show_suggestions(app: AppContext, person: Person, options: argparse.Na
         return 0
     for each in found:
         print(format_suggestion(each, person.zone), end="\n\n")
-    print(DECIDE_HELP if found else "Nothing is suggested.")
+    print(DECIDE_HELP if found else "There are no suggestions.")
     return 0
 
 
@@ -219,7 +219,11 @@ async def decline_and_print(app: AppContext, person: Person, options: argparse.N
     if options.json:
         print(dumps(suggestion_as_json(settled, person.zone)))
         return 0
-    note = "It may be drafted anew." if settled.proposal.is_draft else "It does not come again."
+    note = (
+        "It may be drafted again."
+        if settled.proposal.is_draft
+        else "It will not be suggested again."
+    )
     print(f"Declined. {note}")
     return 0
 
@@ -228,12 +232,14 @@ EMPTY_TEXT = "(empty)"
 LARGE_PROMPT_FRACTION = 4
 """Divisor of the token budget: a larger share (one fourth) is reported."""
 EMPTY_HINT = """\
-Nothing is written yet. Say who your companion is with:
+Nothing is written yet. To say who your companion is:
   oldfriend core persona "You are …"
-and who you are (user) and how it talks (style) likewise. Or see: oldfriend core start"""
+Likewise, `core user` says who you are, and `core style` how it talks to you.
+To begin with a ready-made persona: oldfriend core start"""
 OFFLINE_NOTE = (
-    "No language model is connected. The companion without one quotes what was said; of all this "
-    "it only says back what you wrote about yourself. To change that: oldfriend connect model"
+    "No language model is connected. Without one, the companion only quotes what was said; of "
+    "these blocks it uses only `user`, when you ask what it knows about you. To connect one: "
+    "oldfriend connect model"
 )
 
 
@@ -263,8 +269,8 @@ async def show_blocks(app: AppContext, person: Person, options: argparse.Namespa
         return 0
     if souls and souls[-1].text and not (app.settings.data / SOUL_FILE_NAME).exists():
         print(
-            f"{SOUL_FILE_NAME} is not there any more; what it said still holds. An empty one ends "
-            "it."
+            f"{SOUL_FILE_NAME} was deleted, but its last version stays in effect. To end that, "
+            "leave an empty file."
         )
     if pending_count:
         print(f"{format_count(pending_count, 'suggestion')} for you: oldfriend core suggestions")
@@ -317,7 +323,7 @@ def parse_block_edit(options: argparse.Namespace) -> tuple[StyleAction | None, s
     action = next((each for each in STYLE_ACTIONS if each == arguments[0]), None)
     if options.action != "style" or action is None:
         if len(arguments) > 1:
-            raise InvalidInput(f"{arguments[0][:40]!r} is none of {', '.join(STYLE_ACTIONS)}.")
+            raise InvalidInput(f"{arguments[0][:40]!r} is not one of: {', '.join(STYLE_ACTIONS)}.")
         return "set", arguments[0]
     return action, "".join(arguments[1:])
 
@@ -394,14 +400,17 @@ async def start_from_preset(app: AppContext, person: Person, options: argparse.N
         return 0
     preset = presets.get(options.name)
     if preset is None:
-        raise InvalidInput(f"{options.name[:40]!r} is none of {', '.join(presets)}.")
+        raise InvalidInput(f"{options.name[:40]!r} is not one of: {', '.join(presets)}.")
     async with app.db.begin_read() as tx:
         blocks = {each.name: each for each in await list_blocks(tx, person.id)}
     existing = [name for name in ("persona", "style") if name in blocks]
     if existing:
         if not options.json:
-            print(f"Written already: {' and '.join(existing)}. They stay as earlier versions.")
-        if not confirm(options, f"Replace them by “{preset.name}”?"):
+            print(
+                f"You have already written: {' and '.join(existing)}. They are kept as earlier "
+                "versions."
+            )
+        if not confirm(options, f"Replace them with “{preset.name}”?"):
             print("Nothing was changed.")
             return 1
     written = await apply_starting_point(app.db, app.clock, person.id, preset)
@@ -418,7 +427,10 @@ def print_presets(presets: Iterable[StarterPersona], options: argparse.Namespace
         print(dumps(rows))
         return
     print(format_table([(each.name, each.summary) for each in presets], align_right=False))
-    print("Begin with one: oldfriend core start NAME. It answers in your language all the same.")
+    print(
+        "To begin with one: oldfriend core start NAME. The texts are in English, but a model "
+        "answers in your language."
+    )
 
 
 ActionHandler = Callable[[AppContext, Person, argparse.Namespace], Awaitable[int]]

@@ -36,8 +36,8 @@ async def run_convert(options: argparse.Namespace) -> int:
         if table.rows:
             print(f"{table.rows:>12,}  {name}")
     print(
-        f"Everything is in {redact_url(options.target)}, read back and found the same. "
-        f"{redact_url(options.source)} was left as it is."
+        f"Everything was copied to {redact_url(options.target)}, read back and found to be the "
+        f"same. {redact_url(options.source)} was not changed."
     )
     return 0
 
@@ -46,8 +46,8 @@ def check_not_edited(source: Database, url: str) -> None:
     """Raise InvalidInput for a store that was edited by hand and not opened since."""
     if source.external_edits is not None:
         raise InvalidInput(
-            f"{redact_url(url)} was edited by hand. Have that taken over first, then convert: "
-            f"oldfriend doctor --database {redact_url(url)}"
+            f"{redact_url(url)} was edited by hand. Run this first, which takes over the edit, "
+            f"and then convert: oldfriend doctor --database {redact_url(url)}"
         )
 
 
@@ -80,7 +80,7 @@ async def run_migrate(options: argparse.Namespace) -> int:
         if backup is None:
             print("The database is up to date.")
         else:
-            print(f"The database was brought up to date. As it was before: {backup}")
+            print(f"The database was updated. A copy of it as it was before: {backup}")
     return 0
 
 
@@ -95,8 +95,8 @@ async def run_rebuild(options: argparse.Namespace) -> int:
         async with app.db.begin_write() as tx:
             count = await rebuild_views(tx, person.id)
     print(
-        f"Rebuilt: {format_count(count, 'belief')}, of which {len(mismatches):,} were different "
-        "before."
+        f"Rebuilt {format_count(count, 'belief')}; {len(mismatches):,} of them did not match the "
+        "journal before."
     )
     return 0
 

@@ -34,7 +34,7 @@ STATUS_TITLES: Final[Mapping[DiffStatus, str]] = {
     "only in 1": "Only the first believes",
     "only in 2": "Only the second believes",
     "said otherwise": "Both believe it, in other words",
-    "stands otherwise": "Both believe it, but not the same of it",
+    "stands otherwise": "Both believe it, but with different details",
 }
 
 SAME, DIFFERS, TROUBLE = 0, 1, 2
@@ -85,7 +85,7 @@ def format_people_diff(diffs: list[PersonDiff], options: argparse.Namespace) -> 
     if has_no_differences(diffs):
         yield "\nBoth believe the same."
     elif not options.why:
-        yield "\nBecause of which words: the same command with --why"
+        yield "\nTo see the words behind each side, add --why"
 
 
 def format_diff(diff: PersonDiff, *, show_evidence: bool) -> Iterator[str]:
@@ -138,7 +138,7 @@ def format_evidence(difference: BeliefDifference) -> Iterator[str]:
 
 def build_count_rows(diff: PersonDiff) -> list[tuple[str, ...]]:
     """Build the table of counts by kind and status."""
-    titles = ("", "same", "only in 1", "only in 2", "otherwise said", "otherwise standing")
+    titles = ("", "same", "only in 1", "only in 2", "in other words", "other details")
     return [
         titles,
         *(

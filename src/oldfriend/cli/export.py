@@ -40,7 +40,7 @@ def parse_new_path(text: str) -> Path:
     """Parse the path of a new file. Raises InvalidInput if it exists."""
     path = Path(text).expanduser()
     if path.exists():
-        raise InvalidInput(f"{path} is there already. Name a new file.")
+        raise InvalidInput(f"{path} already exists. Name a new file.")
     return path
 
 

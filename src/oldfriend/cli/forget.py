@@ -18,8 +18,8 @@ from oldfriend.presenters.deletion_text import is_empty_plan, preview_as_text, r
 
 NOT_DONE = 1
 NO_SELECTION = (
-    "Name what is to be forgotten: ids of messages or memories, --about NAME, "
-    "--between DATE DATE, --import NUMBER, or --everything."
+    "Say what to forget: ids of messages or beliefs, --about NAME, --between DATE DATE, --import "
+    "NUMBER, or --everything."
 )
 
 
@@ -77,7 +77,7 @@ def confirm_deletion() -> bool:
     """Ask the user at the terminal. Raises InvalidInput without one."""
     if not is_interactive():
         raise InvalidInput(
-            "What is forgotten does not come back. To look at it first: --dry-run. "
-            "If you are sure, add --yes."
+            "Forgetting cannot be undone. To see first what would go, use --dry-run. If you are "
+            "sure, add --yes."
         )
     return ask_yes_no("Forget all of this for good? [y/N] ")

@@ -36,7 +36,7 @@ def read_audio_file(filename: str) -> bytes:
         if size > MAX_AUDIO_BYTES:
             raise InvalidInput(
                 f"{filename} has {size / 1024**2:.1f} MB; at most {MAX_AUDIO_BYTES >> 20} MB can "
-                "be heard."
+                "be transcribed."
             )
         return file.read_bytes()
     except OSError as error:

@@ -60,7 +60,10 @@ async def run(options: argparse.Namespace) -> int:
         case ["list"]:
             return await list_imports(options)
         case ["list", *_]:
-            raise InvalidInput("`import list` takes nothing more. A file called list: ./list")
+            raise InvalidInput(
+                "`oldfriend import list` takes no further arguments. To import a file called "
+                "list, write ./list"
+            )
         case ["undo", number] if is_import_number(number) and not options.dry_run:
             return await undo_import(options, int(number))
         case ["undo", *more]:
@@ -79,11 +82,14 @@ def is_import_number(text: str) -> bool:
 def format_undo_usage(arguments: Sequence[str]) -> str:
     """Format what to do when it is not clear what to undo."""
     if len(arguments) == 1 and is_import_number(arguments[0]):
-        return "An undo cannot be tried out: leave --dry-run out. Importing again brings it back."
+        return (
+            "--dry-run does not work with undo; leave it out. If you change your mind, import "
+            "the file again."
+        )
     wrong = f", not {' '.join(arguments)[:40]!r}" if arguments else ""
     return (
-        f"Name one import by its number{wrong}: oldfriend import undo NUMBER. "
-        "The numbers are shown by: oldfriend import list"
+        f"Give the number of one import{wrong}: oldfriend import undo NUMBER. To see the numbers: "
+        "oldfriend import list"
     )
 
 
@@ -171,7 +177,7 @@ def format_preview(preview: ImportPreview) -> str:
     if len(preview.speakers) > MAX_SHOWN:
         lines.append(f"            and {format_count(len(preview.speakers) - MAX_SHOWN, 'other')}")
     if not preview.speaker_roles.is_clear:
-        lines.append("  Nobody in it is you. If somebody is, name them: --me NAME")
+        lines.append("  None of the speakers is known to be you. If one is, add: --me NAME")
     return "\n".join([*lines, *(f"  note: {notice}" for notice in preview.notices)])
 
 
@@ -234,9 +240,9 @@ def format_result(result: ImportResult) -> str:
 def format_reimport_note(earlier: ImportBatch) -> str:
     """Format how to reimport a known file with other options."""
     return (
-        f"note: Import {earlier.number} brought this file with {earlier.source.format_options()}, "
-        "and what is here stays as it was read then. To read it anew: "
-        f"oldfriend import undo {earlier.number}, then import it again."
+        f"note: Import {earlier.number} read this file with {earlier.source.format_options()}, "
+        "and its messages stay as they were read then. To read it again: oldfriend import undo "
+        f"{earlier.number}, then import the file again."
     )
 
 
@@ -270,7 +276,7 @@ async def print_unfindable(db: Database, embedder: Embedder, person: PersonId) -
         kept = await count_messages(tx, person)
         findable, _ = await count_searchable_messages(tx, person, embedder.model)
     if kept > findable:
-        print(f"Of {kept:,} stored messages, {findable:,} can be found: {NOT_SEARCHABLE}.")
+        print(f"Of {kept:,} stored messages, {findable:,} can be found ({NOT_SEARCHABLE}).")
 
 
 async def count_unembedded(db: Database, embedder: Embedder, person: PersonId) -> int:
@@ -313,7 +319,7 @@ async def list_imports(options: argparse.Namespace) -> int:
         person = await get_selected_person(tx, options)
         batches = await list_batches(tx, person.id)
     if not batches:
-        print("Nothing was imported yet.")
+        print("Nothing has been imported yet.")
     for batch in batches:
         when = from_micros(batch.started_at, person.zone).strftime("%Y-%m-%d %H:%M")
         about = f"{when}  {batch.added:>8,} new  {batch.status:<8} {batch.source.file}"
@@ -332,23 +338,22 @@ async def undo_import(options: argparse.Namespace, number: int) -> int:
         async with app.db.begin_read() as tx:
             overlapping = list_overlapping_batches(await list_batches(tx, person.id), number)
     print(
-        f"Import {number} is undone: {format_count(undone.messages, 'message')} "
-        f"{format_be_verb(undone.messages)} taken out{format_belief_effects(undone.beliefs)}."
+        f"Import {number} was undone: {format_count(undone.messages, 'message')} "
+        f"{format_be_verb(undone.messages)} removed{format_belief_effects(undone.beliefs)}."
     )
     for batch in overlapping:
         print(
-            f"note: Import {batch.number} held messages that were here already and may be gone "
-            f"now. To have them all: oldfriend import undo {batch.number}, "
-            f"then import {batch.source.file} again."
+            f"note: Import {batch.number} contained some of the same messages, which may be gone "
+            f"now. To get them back: oldfriend import undo {batch.number}, then import "
+            f"{batch.source.file} again."
         )
     return 0
 
 
 def format_belief_effects(count: int) -> str:
     """Format how beliefs changed because messages were removed."""
-    return (
-        f", and {format_count(count, 'belief')} ended with them or {format_hold_verb(count)} again"
-        * bool(count)
+    return f", and {format_count(count, 'belief')} ended or {format_hold_verb(count)} again" * bool(
+        count
     )
 
 
@@ -373,7 +378,7 @@ async def restore_export(options: argparse.Namespace, path: Path) -> None:
 
 def format_contents(contents: ExportContents) -> str:
     """Format what an export of Oldfriend contains."""
-    lines = [f"An export of Oldfriend, of {', '.join(contents.people) or 'nobody'}:"]
+    lines = [f"An Oldfriend export of {', '.join(contents.people) or 'nobody'}:"]
     return "\n".join([*lines, *(f"  {rows:>8,}  {name}" for name, rows in contents.rows.items())])
 
 
@@ -382,7 +387,7 @@ def format_be_verb(count: int) -> str:
     return "was" if count == 1 else "were"
 
 
-USAGE_HELP = "`oldfriend undo consolidation ID` or `last`; `oldfriend undo import NUMBER`."
+USAGE_HELP = "`oldfriend undo consolidation ID` (or `last`), or `oldfriend undo import NUMBER`."
 
 
 async def run_undo(options: argparse.Namespace) -> int:
@@ -393,7 +398,7 @@ async def run_undo(options: argparse.Namespace) -> int:
         case ["import", number] if is_import_number(number):
             return await undo_import(options, int(number))
         case _:
-            raise InvalidInput(f"Name what to undo: {USAGE_HELP}")
+            raise InvalidInput(f"Say what to undo: {USAGE_HELP}")
 
 
 async def undo_segment_extraction(options: argparse.Namespace, segment_id: str) -> int:
@@ -405,12 +410,12 @@ async def undo_segment_extraction(options: argparse.Namespace, segment_id: str) 
             app.db, app.clock, person.id, None if segment_id == "last" else segment_id
         )
     print(f"Undone: {format_segment_line(result.segment, zone=person.zone)}")
-    print_beliefs("Believed no more", result.ended, zone=person.zone)
-    print_beliefs("Holds again", result.reopened, zone=person.zone)
-    print_beliefs("Says less", result.changed, zone=person.zone)
+    print_beliefs("No longer believed", result.ended, zone=person.zone)
+    print_beliefs("Believed again", result.reopened, zone=person.zone)
+    print_beliefs("Has less evidence", result.changed, zone=person.zone)
     if not (result.ended or result.reopened or result.changed):
         print("No belief was based on it alone.")
-    print("The messages themselves stay.")
+    print("The messages themselves are kept.")
     return 0
 
 

@@ -21,8 +21,8 @@ from oldfriend.queues.queue import drop_job, list_jobs, retry_dead_letter
 MAX_LISTED = 1000
 MAX_ERROR_CHARS = 100
 USAGE_HELP = (
-    "`oldfriend jobs` lists them, `oldfriend jobs retry ID` tries one again, "
-    "`oldfriend jobs drop ID` gives one up."
+    "Use `oldfriend jobs` to list them, `oldfriend jobs retry ID` to try one again, or "
+    "`oldfriend jobs drop ID` to give one up."
 )
 
 JobKey = tuple[QueueName, str, int]
@@ -42,7 +42,7 @@ async def run(options: argparse.Namespace) -> int:
             raise InvalidInput(f"Name one job to {verb}, not {len(more)}. {USAGE_HELP}")
         case other:
             words = " ".join(other)[:40]
-            raise InvalidInput(f"{words!r} is nothing that can be done with jobs. {USAGE_HELP}")
+            raise InvalidInput(f"{words!r} is not something you can do with jobs. {USAGE_HELP}")
 
 
 async def print_jobs(options: argparse.Namespace) -> int:
@@ -57,7 +57,7 @@ async def print_jobs(options: argparse.Namespace) -> int:
         print(dumps(rows))
         return 0
     if not jobs:
-        print("No job has failed." if options.parked else "Nothing waits.")
+        print("No job has failed." if options.parked else "No jobs are waiting.")
         return 0
     print(
         format_table(
@@ -78,14 +78,14 @@ async def retry_job(options: argparse.Namespace, key: JobKey) -> int:
     async with open_from_options(options, create=False) as app:
         job = await get_job(app.db, key)
         if not job.is_dead_letter:
-            print(f"{format_job_id(job)} has not failed; it is tried without being asked.")
+            print(f"{format_job_id(job)} has not failed; it will run by itself.")
             return 0
         try:
             async with app.db.begin_write() as tx:
                 jobs = await retry_dead_letter(tx, *key, now=app.clock())
         except InvalidInput as error:
             return print_refusal(error)
-    print(f"{format_job_id(job)} waits again{format_others(jobs)}.")
+    print(f"{format_job_id(job)} is waiting again{format_others(jobs)}.")
     return 0
 
 
@@ -94,14 +94,14 @@ async def confirm_and_drop_job(options: argparse.Namespace, key: JobKey) -> int:
     async with open_from_options(options, create=False) as app:
         job = await get_job(app.db, key)
         if not (options.yes or confirm_drop(job)):
-            print("It stays.")
+            print("Nothing was dropped.")
             return 1
         try:
             async with app.db.begin_write() as tx:
                 jobs = await drop_job(tx, *key, now=app.clock())
         except InvalidInput as error:
             return print_refusal(error)
-    print(f"{format_job_id(job)} is dropped{format_others(jobs)}.")
+    print(f"{format_job_id(job)} was dropped{format_others(jobs)}.")
     return 0
 
 
@@ -114,11 +114,11 @@ def print_refusal(error: InvalidInput) -> int:
 def confirm_drop(job: Job) -> bool:
     """Ask the user at the terminal. Raises InvalidInput without one."""
     if not is_interactive():
-        raise InvalidInput("A job that is dropped is gone. If you are sure, add --yes.")
+        raise InvalidInput("Dropping a job cannot be undone. If you are sure, add --yes.")
     consequences = {
-        "inbox": "What was said stays in the memory, but is not answered.",
-        "outbox": "The reply stays in the memory, but is not sent.",
-        "agenda": "This background work is not done.",
+        "inbox": "What was said stays in the memory, but will not be answered.",
+        "outbox": "The reply stays in the memory, but will not be sent.",
+        "agenda": "This background work will not be done.",
     }
     print(f"{format_job_id(job)}: {consequences[job.queue]}")
     try:
@@ -132,7 +132,7 @@ async def get_job(db: Database, key: JobKey) -> Job:
     async with db.begin_read() as tx:
         job = await find_job(tx, *key)
     if job is None:
-        raise NotFound("There is no such job; it may be done by now. See: oldfriend jobs")
+        raise NotFound("There is no such job; it may have finished. See: oldfriend jobs")
     return job
 
 
@@ -143,7 +143,7 @@ def parse_job_id(text: str) -> JobKey:
     for known in QUEUES:
         if queue == known and partition and is_ascii_number(seq) and len(seq) < 19:
             return known, partition, int(seq)
-    raise InvalidInput(f"{text[:80]!r} is no job. Name one as `oldfriend jobs` does.")
+    raise InvalidInput(f"{text[:80]!r} is not the id of a job. To see the ids: oldfriend jobs")
 
 
 def format_others(jobs: tuple[Job, ...]) -> str:

@@ -27,4 +27,4 @@ async def run(options: argparse.Namespace) -> int:
 
 def format_link(link: str) -> str:
     """Format a link with instructions."""
-    return f"Open it in your browser (once, within ten minutes): {link}"
+    return f"Open this link in your browser (it works once, within ten minutes): {link}"

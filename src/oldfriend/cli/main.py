@@ -32,10 +32,10 @@ from oldfriend.domain.messages import sanitize_text
 DESCRIPTION: Final = "A companion that you run yourself and that remembers like an old friend."
 QUICK_START: Final = f"""{DESCRIPTION}
 
-  oldfriend serve --open   the page, in your browser
-  oldfriend chat           talk here, in the terminal
-  oldfriend import FILE    bring in an old chat
-  oldfriend --help         everything else"""
+  oldfriend serve --open   open Oldfriend in your browser
+  oldfriend chat           chat in the terminal
+  oldfriend import FILE    import an old chat
+  oldfriend --help         list all commands"""
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
@@ -193,14 +193,12 @@ def add_transfer_commands(commands: Subparsers) -> None:
         metavar="FILE",
         help="the file to import; or: list, to show all imports; or: undo NUMBER, to remove one",
     )
-    import_.add_argument(
-        "--me", type=sanitize_text, metavar="NAME", help="which speaker in the file you are"
-    )
+    import_.add_argument("--me", type=sanitize_text, metavar="NAME", help="your name in the file")
     import_.add_argument(
         "--zone",
         type=sanitize_text,
         metavar="ZONE",
-        help="time zone of times in the file that name none",
+        help="time zone for times in the file that do not name one",
     )
     add_new_person_option(import_)
     import_.add_argument(
@@ -280,21 +278,24 @@ def add_server_commands(commands: Subparsers) -> None:
     serve.add_argument("--open", action="store_true", help="open the page in your browser")
     add_command(commands, "link", "link", "print a one-time link that signs you in to the web page")
     add_access_commands(commands)
-    add_command(commands, "work", "work", "run one more worker beside a running serve")
+    add_command(commands, "work", "work", "run an additional worker for the same memory")
     add_command(
         commands,
         "stop",
         "server_signals:run_stop",
-        "stop serve after it has finished what it has begun",
+        "stop the server once it has finished the replies it has begun",
     )
     add_command(
-        commands, "reload", "server_signals:run_reload", "make serve read oldfriend.toml again"
+        commands,
+        "reload",
+        "server_signals:run_reload",
+        "make the running server read oldfriend.toml again",
     )
     status = add_command(
         commands,
         "status",
         "status",
-        "show whether it is running, what is waiting, and which models it uses",
+        "show whether the server is running, what is waiting, and which models are used",
     )
     status.add_argument("--json", action="store_true", help="print it as JSON")
     jobs = add_command(
@@ -309,7 +310,7 @@ def add_server_commands(commands: Subparsers) -> None:
         nargs="*",
         type=sanitize_text,
         metavar="ID",
-        help="nothing, to list the jobs; or: retry ID; or: drop ID",
+        help="leave it out to list the jobs; or: retry ID; or: drop ID",
     )
     jobs.add_argument(
         "--failed", "--parked", dest="parked", action="store_true", help="list only failed jobs"
@@ -375,7 +376,7 @@ def add_connect_command(commands: Subparsers) -> None:
     """Add the command for choosing models and connecting chat platforms."""
     titles = " or ".join(spec.title for spec in CHANNELS.values())
     bots = "; ".join(
-        f"{spec.name}: a bot on {spec.title}, with a code for --person"
+        f"{spec.name}: a {spec.title} bot, and a code for --person to send to it"
         for spec in CHANNELS.values()
     )
     connect = add_command(
@@ -399,7 +400,7 @@ def add_connect_command(commands: Subparsers) -> None:
     connect.add_argument(
         "--remove",
         action="store_true",
-        help=f"with {' or '.join(CHANNELS)}: disconnect the bot, or --person from it",
+        help=f"with {' or '.join(CHANNELS)}: disconnect the bot; with --person, only that person",
     )
     connect.add_argument(
         "--provider", type=sanitize_text, metavar="NAME", help="the provider, such as ollama"
@@ -425,7 +426,7 @@ def add_connect_command(commands: Subparsers) -> None:
         "--dimension",
         type=parse_positive,
         metavar="N",
-        help="the dimension of an embedder that is not tested",
+        help="the length of the vectors of an embedding model that is saved without a test",
     )
     connect.add_argument(
         "--voice", type=sanitize_text, metavar="NAME", help="the voice of a text-to-speech model"
@@ -504,7 +505,9 @@ def add_admin_commands(commands: Subparsers) -> None:
     bench.set_defaults(measurement="bench")
     bench.add_argument("--json", metavar="FILE", help="also write the results to a file")
     bench.add_argument("--only", metavar="NAME", action="append", help="only these measurements")
-    bench.add_argument("--quick", action="store_true", help="smaller sizes, rougher numbers")
+    bench.add_argument(
+        "--quick", action="store_true", help="smaller sizes: faster, but with rougher figures"
+    )
     compare = add_command(
         commands, "eval", "evals", "compare settings by replaying simulated lives"
     )

@@ -31,8 +31,8 @@ from oldfriend.presenters.belief_schemas import belief_as_json, content_as_json
 from oldfriend.presenters.belief_text import format_belief, format_belief_line, format_belief_lines
 
 MAX_FOUND = 20
-EMPTY_HINT = "Nothing yet. What was said and is not read: oldfriend stats"
-NO_MATCH_HINT = "Nothing that is believed is about that. What was said: oldfriend recall WORDS"
+EMPTY_HINT = "Nothing yet. To see how much is still to be read: oldfriend stats"
+NO_MATCH_HINT = "No belief matches that. To search the messages, too: oldfriend recall WORDS"
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -86,7 +86,10 @@ async def apply_correction(
             return await edit_belief(app.db, app.clock, person, options)
         case "merge":
             if options.other is None:
-                raise InvalidInput("Name two, or have them found: memory merge --duplicates")
+                raise InvalidInput(
+                    "Give the ids of two beliefs, or find duplicates: oldfriend memory merge "
+                    "--duplicates"
+                )
             return await merge_beliefs(app, person.id, options.id, options.other)
         case "separate":
             return await separate_beliefs(app, person.id, options.id, options.other)
@@ -100,7 +103,9 @@ async def edit_belief(
     """Correct a belief's text, its due date, or both. Raises InvalidInput."""
     text = " ".join(options.text)
     if not text and (options.due is None or options.value or options.since):
-        raise InvalidInput("Say what is right: memory edit ID TEXT, or --due WHEN")
+        raise InvalidInput(
+            "Give the correct text or date: oldfriend memory edit ID TEXT, or --due WHEN"
+        )
     correction = Correction(
         text=text or None,
         value=options.value,
@@ -150,14 +155,17 @@ def print_merged(options: argparse.Namespace, person: Person, result: MergeResul
         for each in result.merges
     ]
     lines += [
-        f"{format_belief_line(each.memory, zone=person.zone)}\n    is let go: too weak to keep"
+        f"{format_belief_line(each.memory, zone=person.zone)}\n    is dropped: too weak to keep"
         for each in result.deprecated
     ]
     if result.unclear:
-        lines.append(f"{format_count(result.unclear, 'pair')} may say the same: memory merge A B")
+        lines.append(
+            f"{format_count(result.unclear, 'pair')} may say the same thing. To merge two: "
+            "oldfriend memory merge A B"
+        )
     if options.dry_run and (result.merges or result.deprecated):
-        lines.append("Nothing was changed. To do it: oldfriend memory merge --duplicates")
-    print("\n".join(lines) or "Nothing says the same twice.")
+        lines.append("Nothing was changed. To merge them: oldfriend memory merge --duplicates")
+    print("\n".join(lines) or "No duplicates were found.")
 
 
 def print_outcome(
@@ -171,4 +179,4 @@ def print_outcome(
         print("\n".join(format_belief_line(each, zone=person.zone) for each in changed))
         if options.action == "merge":
             ids = " ".join(shorten_id(each.id) for each in changed)
-            print(f"If they are two after all: oldfriend memory separate {ids}")
+            print(f"If they are different after all: oldfriend memory separate {ids}")

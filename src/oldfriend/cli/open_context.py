@@ -102,7 +102,7 @@ def is_interactive() -> bool:
 
 def ask_secret(label: str) -> str:
     """Ask for a secret, without echo where possible."""
-    prompt = f"{label} (it is not shown): "
+    prompt = f"{label} (not shown as you type): "
     if sys.stdin.isatty():
         return getpass(sanitize(prompt))
     print(prompt)
@@ -129,9 +129,9 @@ async def resolve_chat_person(db: Database, options: argparse.Namespace) -> str 
     if is_interactive():
         if closest := confirm_closest_name(name, names):
             return closest
-        if ask_yes_no(f"Make {name} new? [y/N] "):
+        if ask_yes_no(f"Add {name} as a new person? [y/N] "):
             return name
-    raise NotFound(f"{format_unknown_person(name, names)} To begin with somebody new: --new-person")
+    raise NotFound(f"{format_unknown_person(name, names)} To add a new person, use --new-person.")
 
 
 async def get_selected_person(tx: Transaction, options: argparse.Namespace) -> Person:
@@ -153,7 +153,7 @@ async def get_person_by_name(tx: Transaction, name: str) -> Person:
 
 def confirm_closest_name(name: str, names: Sequence[str]) -> str | None:
     """Ask whether the closest known name was meant; return it if so."""
-    print(f"There is no {name}.")
+    print(f"Nobody here is called {name}.")
     closest = find_closest_name(name, names)
     return closest if closest and ask_yes_no(f"Did you mean {closest}? [y/N] ") else None
 
@@ -162,7 +162,10 @@ def format_unknown_person(name: str, names: Sequence[str]) -> str:
     """Format that a name is unknown, and which names are known."""
     closest = find_closest_name(name, names)
     suggestion = f" Did you mean {closest}?" if closest else ""
-    return f"There is no {name}.{suggestion} Known: {', '.join(names) or 'nobody yet'}."
+    return (
+        f"Nobody here is called {name}.{suggestion} Known people: "
+        f"{', '.join(names) or 'nobody yet'}."
+    )
 
 
 def find_closest_name(name: str, names: Sequence[str]) -> str | None:
@@ -185,5 +188,8 @@ def confirm(options: argparse.Namespace, question: str) -> bool:
     if options.yes:
         return True
     if not is_interactive():
-        raise InvalidInput("Nobody is here to be asked. If you want it, add --yes.")
+        raise InvalidInput(
+            "This needs your confirmation, and there is no terminal to ask at. To go ahead, add "
+            "--yes."
+        )
     return ask_yes_no(f"{question} [y/N] ")

@@ -175,10 +175,18 @@ def add_history_actions(actions: Subparsers) -> None:
     for each in (history, diff):
         each.add_argument("block", choices=("soul", *BLOCK_NAMES), help="the block")
     diff.add_argument(
-        "old", nargs="?", type=parse_positive, metavar="OLD", help="default: the one before"
+        "old",
+        nargs="?",
+        type=parse_positive,
+        metavar="OLD",
+        help="the older version (default: the one before NEW)",
     )
     diff.add_argument(
-        "new", nargs="?", type=parse_positive, metavar="NEW", help="default: the newest"
+        "new",
+        nargs="?",
+        type=parse_positive,
+        metavar="NEW",
+        help="the newer version (default: the latest)",
     )
 
 
@@ -190,7 +198,7 @@ def add_suggestion_actions(actions: Subparsers) -> None:
         nargs="?",
         type=sanitize_text,
         metavar="NAME",
-        help="the persona; without a name, they are listed",
+        help="the persona; leave it out to list them",
     )
     draft = add_action(actions, "draft", "draft the blocks from your own texts, for you to review")
     draft.add_argument(
@@ -201,7 +209,9 @@ def add_suggestion_actions(actions: Subparsers) -> None:
     for each in (start, draft):
         each.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     suggestions = add_action(actions, "suggestions", "list suggestions that wait for your decision")
-    suggestions.add_argument("--all", action="store_true", help="also show decided ones")
+    suggestions.add_argument(
+        "--all", action="store_true", help="also show those that you have decided"
+    )
     accept = add_action(actions, "accept", "accept a suggestion")
     decline = add_action(actions, "decline", "decline a suggestion; it is not made again")
     for each in (accept, decline):
@@ -245,8 +255,8 @@ ACTIONS = {
     "confirm": "confirm that a belief is true",
     "reject": "reject a belief; it is not learned again from the same messages",
     "edit": "correct a belief; for a name, say who or what it is",
-    "merge": "merge two beliefs that say the same: the second into the first",
-    "separate": "mark two as different, so that they are never merged",
+    "merge": "merge two beliefs that say the same thing: the second into the first",
+    "separate": "mark two beliefs or names as different, so that they are never merged",
 }
 ID_HELP = "an id as shown, or its first or last 4 characters"
 
@@ -261,7 +271,7 @@ def add_memory_commands(commands: Subparsers) -> None:
         commands,
         "stats",
         "stats",
-        "show statistics: messages, beliefs, rejected claims, usefulness",
+        "show statistics: messages, beliefs, refused claims, usefulness",
     )
     stats.add_argument("--json", action="store_true", help="print it as JSON")
     rebuild = add_command(
@@ -295,7 +305,9 @@ def add_memory_command(commands: Subparsers) -> None:
         parsers[name].set_defaults(action=name)
         parsers[name].add_argument("--json", action="store_true", help="print it as JSON")
     for name in ("list", "search"):
-        parsers[name].add_argument("--all", action="store_true", help="also show what has ended")
+        parsers[name].add_argument(
+            "--all", action="store_true", help="also show beliefs that have ended"
+        )
     kinds = get_args(MemoryKind)
     parsers["list"].add_argument("--kind", choices=kinds, help="only of this kind")
     parsers["search"].add_argument("words", nargs="+", type=sanitize_text, metavar="WORDS")
@@ -322,7 +334,8 @@ def add_memory_command(commands: Subparsers) -> None:
         "--since",
         type=sanitize_text,
         metavar="DATE",
-        help="the date on which it changed, such as 2027-05-01 (without: it was never right)",
+        help="the date on which it changed, such as 2027-05-01 (without it: the "
+        "old value was never true)",
     )
     parsers["edit"].add_argument(
         "--due",
@@ -340,7 +353,7 @@ def add_query_commands(commands: Subparsers) -> None:
         "summaries": "list summaries of conversations, which a language model writes",
     }.items():
         listing = add_query_command(commands, look, text)
-        listing.add_argument("--all", action="store_true", help="also show what has ended")
+        listing.add_argument("--all", action="store_true", help="also show beliefs that have ended")
         if look == "facts":
             listing.add_argument(
                 "key",
@@ -357,7 +370,9 @@ def add_query_commands(commands: Subparsers) -> None:
                 metavar="NAME",
                 help="only this one, with its relations and everything known about it",
             )
-    beliefs = add_query_command(commands, "beliefs", "list all beliefs, as of now or of a day")
+    beliefs = add_query_command(
+        commands, "beliefs", "list all beliefs, as they are now or were on a past day"
+    )
     beliefs.add_argument(
         "--as-of", type=sanitize_text, metavar="DATE", help="as they were at the end of this day"
     )
@@ -395,7 +410,7 @@ def add_thoughts_command(commands: Subparsers) -> None:
     thoughts.add_argument(
         "--subject", choices=("person", "companion"), help="only about you, or about itself"
     )
-    thoughts.add_argument("--all", action="store_true", help="also show what has ended")
+    thoughts.add_argument("--all", action="store_true", help="also show beliefs that have ended")
     thoughts.add_argument(
         "--transcripts",
         nargs="?",
@@ -414,12 +429,12 @@ def add_consolidate_command(commands: Subparsers) -> None:
     )
     group = consolidate.add_mutually_exclusive_group()
     group.add_argument(
-        "--now", action="store_true", help="read all unread messages now, as without any option"
+        "--now", action="store_true", help="read all unread messages now (the default)"
     )
     group.add_argument(
         "--with-model",
         action="store_true",
-        help="have a model read what none has read",
+        help="let a language model read what no model has read yet",
     )
     group.add_argument("--pause", action="store_true", help="pause reading imported messages")
     group.add_argument(
@@ -431,8 +446,8 @@ def add_consolidate_command(commands: Subparsers) -> None:
         const="",
         type=sanitize_text,
         metavar="TURNS",
-        help="read after at most this many turns (1 to 500), or default, as in "
-        "oldfriend.toml; without TURNS, show the current value",
+        help="read after at most this many turns (1 to 500); default: as set in oldfriend.toml; "
+        "without TURNS, show the current value",
     )
     consolidate.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     consolidate.add_argument("--json", action="store_true", help="print it as JSON")

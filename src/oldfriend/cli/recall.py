@@ -113,7 +113,7 @@ def print_hits(hits: Sequence[RecallHit], *, is_sure: bool) -> None:
         print("Nothing found.")
         return
     if not is_sure:
-        print("Nothing here seems to answer that. The nearest are:\n")
+        print("Nothing here seems to answer that. The closest matches are:\n")
     for number, each in enumerate(found, start=1):
         print_hit(number, each)
 
@@ -136,7 +136,7 @@ def print_hit(number: int, hit: RecallHit) -> None:
 
 def format_hit_reasons(reasons: tuple[Reason, ...]) -> str:
     """Format why something was found."""
-    return ", ".join(format_reasons(reasons)) or "it is near"
+    return ", ".join(format_reasons(reasons)) or "it is close"
 
 
 def print_belief(number: int, hit: RecalledBelief) -> None:

@@ -29,9 +29,9 @@ from oldfriend.replay.replay_types import RULES_MODEL, ReplayRequest, ReplayResu
 from oldfriend.runtime.wiring import open_app, open_database
 from oldfriend.usage.costs import MICRODOLLARS, SpendCap
 
-RESUME_HINT: Final = "What is done is kept. Run the same command again, and it goes on from here."
+RESUME_HINT: Final = "What has been done is kept. To continue, run the same command again."
 UNKNOWN_PRICE: Final = (
-    "What {model} costs is not known, so that --limit-usd cannot hold. Name --limit-tokens."
+    "The price of {model} is unknown, so --limit-usd cannot be applied. Use --limit-tokens."
 )
 
 
@@ -40,7 +40,9 @@ async def run(options: argparse.Namespace) -> int:
     settings = with_model(load_settings_from_options(options), options.model)
     target = to_database_url(options.into)
     if is_same_database(settings.database, target):
-        raise InvalidInput("--into names the memory itself. Name an empty database.")
+        raise InvalidInput(
+            "--into names the memory that is to be replayed. Name an empty database instead."
+        )
     source = await open_database(settings.database, create=False)
     try:
         request = await build_request(source, options)
@@ -66,7 +68,7 @@ def with_model(settings: Settings, model: str | None) -> Settings:
         return replace(settings, models=ModelSettings())
     if ":" not in model:
         raise InvalidInput(
-            f"{model!r} is no model. Name it as PROVIDER:NAME, or say: {RULES_MODEL}"
+            f"{model!r} is not a model. Write it as PROVIDER:NAME, or use: {RULES_MODEL}"
         )
     return replace(settings, models=replace(settings.models, small=(model,), reflect=(model,)))
 
@@ -108,7 +110,7 @@ async def confirm_replay(
         raise InvalidInput(UNKNOWN_PRICE.format(model=model))
     if not options.json:
         print(format_limit(request.limit) or format_allowance(background))
-    return confirm(options, "Have the model read it?")
+    return confirm(options, "Let the model read it?")
 
 
 def has_only_money_limit(limit: SpendCap | None) -> bool:
@@ -120,25 +122,24 @@ def format_estimate(expected: ReplayEstimate, model: str | None) -> list[str]:
     """Format what a replay takes."""
     lines = [
         f"{format_count(expected.segments, *SEGMENT_NOUN)} would be read again: "
-        f"{format_count(expected.words, 'word')}. What you decided yourself stands: "
+        f"{format_count(expected.words, 'word')}. Kept as you decided: "
         f"{format_count(expected.decisions, 'decision')}."
     ]
     if expected.tokens:
         lines.append(
-            f"{model} would read {expected.by_model:,} of them"
-            f"{f', and think {expected.reflections:,} times' * bool(expected.reflections)}: at "
-            "most "
-            f"{expected.tokens:,} tokens, {format_price(expected.cost)}. It has given "
-            f"{format_count(expected.cached_responses, 'answer')} before: what asks the very same "
-            "is not paid "
-            "for again."
+            f"{model} would read {expected.by_model:,} of "
+            f"them{f', and think {expected.reflections:,} times' * bool(expected.reflections)}: "
+            f"at most {expected.tokens:,} tokens, {format_price(expected.cost)}. It has given "
+            f"{format_count(expected.cached_responses, 'answer')} before; the same request is not "
+            "paid for twice."
         )
     else:
-        lines.append("Rules read it: no model is asked, and nothing leaves this machine.")
+        lines.append("Rules will read them: no model is asked, and nothing leaves this machine.")
     if expected.unread:
         lines.append(
-            f"{format_count(expected.unread, 'message')} not read yet here, nor will be there. "
-            "To have them read first: oldfriend consolidate --now"
+            "Not read here yet, and so not read there: "
+            f"{format_count(expected.unread, 'message')}. To read them first: oldfriend "
+            "consolidate --now"
         )
     return lines
 
@@ -147,7 +148,7 @@ def format_price(cost: int | None) -> str:
     """Format an estimated cost, which may be unknown."""
     if cost is None:
         return "price unknown"
-    return f"about {format_money(cost)}" if cost else "for nothing"
+    return f"about {format_money(cost)}" if cost else "free of charge"
 
 
 def format_limit(limit: SpendCap | None) -> str:
@@ -166,7 +167,7 @@ async def run_and_report(
     line = StatusLine()
 
     def show(done: int, total: int) -> None:
-        line.show(f"Deriving anew: {done:,} of {total:,}")
+        line.show(f"Deriving again: {done:,} of {total:,}")
 
     try:
         async with open_app(settings) as app:
@@ -185,15 +186,15 @@ def format_result(result: ReplayResult, source: str, target: str) -> str:
     """Format the result of a replay."""
     lines = [
         f"{format_count(result.read, *SEGMENT_NOUN)} read, "
-        f"{format_count(result.upheld, 'decision')} upheld; "
+        f"{format_count(result.upheld, 'decision')} applied again; "
         f"{format_count(result.asked, 'question')} asked of a model, {result.reused:,} answered "
-        "from before."
+        "from stored answers."
     ]
     if result.failed:
         lines.append(f"{format_count(result.failed, *SEGMENT_NOUN)} could not be read.")
-    lines += [f"Could not hold there: {each}" for each in result.lost]
+    lines += [f"Could not be applied there: {each}" for each in result.lost]
     lines.append(
-        f"It is in {redact_url(target)}. What is believed differently:\n"
+        f"The result is in {redact_url(target)}. To see what is believed differently:\n"
         f"  oldfriend diff {redact_url(source)} {redact_url(target)}"
     )
     return "\n".join(lines)

@@ -127,16 +127,19 @@ async def build_greeting(
     """
     if open_browser:
         link = await create_sign_in_link(db, clock, settings, None, port=port)
-        return f"{await open_page(link)} (Ctrl-C ends it)"
-    status = f"How it does: {format_base_url(settings.serve.host, port)}/ready"
+        return f"{await open_page(link)} (Ctrl-C stops it)"
+    status = f"Its state: {format_base_url(settings.serve.host, port)}/ready"
     page_hint = (
         format_link(await create_sign_in_link(db, clock, settings, None, port=port))
         if sys.stdout.isatty()
-        else "Open its page in a browser: `oldfriend link` prints a link that is good once."
+        else (
+            "To open its page in a browser, run `oldfriend link`; it prints a link that works once."
+        )
     )
     return (
-        f"Oldfriend serves {settings.data}. {status}\n"
-        f"Stop it with Ctrl-C or `oldfriend stop`.\n{page_hint}"
+        f"Oldfriend is running for {settings.data}. {status}\n"
+        "Stop it with Ctrl-C or `oldfriend stop`.\n"
+        f"{page_hint}"
     )
 
 
@@ -153,9 +156,10 @@ async def open_page(link: str) -> str:
         return f"Oldfriend is open in your browser, at {page}"
     port = page.rstrip("/").rpartition(":")[2]
     return (
-        f"No browser could be opened here. Open it in one (once, within ten minutes): {link}\n"
-        f"On another machine, first: ssh -L {port}:localhost:{port} THIS-MACHINE. In the terminal "
-        f"instead: {get_program_name()} chat"
+        "No browser could be opened here. Open this link in one (it works once, within ten "
+        f"minutes): {link}\n"
+        f"From another machine, first run: ssh -L {port}:localhost:{port} THIS-MACHINE. To chat "
+        f"in the terminal instead: {get_program_name()} chat"
     )
 
 

@@ -30,14 +30,13 @@ async def run_stop(options: argparse.Namespace) -> int:
         return 0
     send_signal(server, signal.SIGTERM)
     if not await wait_until_ended(data, server, within_s=GRACE_S):
-        print("It ends what it has begun …", flush=True)
+        print("It is finishing what it has begun …", flush=True)
         max_wait_s = get_turn_timeout_s(options) + DRAIN_GRACE_S + MARGIN_S
         if not await wait_until_ended(data, server, within_s=max_wait_s):
             raise ServerProcessError(
-                f"It (pid {server.pid}) was asked to stop, and still runs after "
-                f"{max_wait_s:.0f} s. "
-                "`oldfriend stop` once more ends it at once; whoever comes next goes on with what "
-                "it was at."
+                f"The server (pid {server.pid}) was asked to stop and is still running after "
+                f"{max_wait_s:.0f} s. To end it at once, run `oldfriend stop` again; the next "
+                "start continues its work."
             )
     print(f"Oldfriend (pid {server.pid}) has stopped.")
     return 0
@@ -77,13 +76,13 @@ async def run_reload(options: argparse.Namespace) -> int:
     send_signal(server, signal.SIGHUP)
     outcome = await wait_for_reload(data, server)
     if outcome.refused is not None:
-        raise ServerProcessError(f"The old settings stay: {outcome.refused}")
-    print("The settings are read again.")
+        raise ServerProcessError(f"The old settings stay in effect: {outcome.refused}")
+    print("The settings were read again.")
     await print_soul_status(options)
     if outcome.needs_start:
         print(
-            f"Changed, but only taken up by a new start: {', '.join(outcome.needs_start)}.\n"
-            f"(Taken up at once: {', '.join(list_reloadable_settings())}.)"
+            f"Changed, but in effect only after a restart: {', '.join(outcome.needs_start)}.\n"
+            f"(In effect at once: {', '.join(list_reloadable_settings())}.)"
         )
     return 0
 
@@ -98,7 +97,7 @@ async def print_soul_status(options: argparse.Namespace) -> None:
     if synced.problem is not None:
         print(f"oldfriend: {synced.problem}", file=sys.stderr)
     elif synced.version:
-        print(f"{SOUL_FILE_NAME}: version {synced.version} holds.")
+        print(f"{SOUL_FILE_NAME}: version {synced.version} is in effect.")
 
 
 async def wait_for_reload(data: Path, before: ServerInfo) -> ReloadResult:
@@ -113,5 +112,5 @@ async def wait_for_reload(data: Path, before: ServerInfo) -> ReloadResult:
             return now.reload
         await asyncio.sleep(POLL_S)
     raise ServerProcessError(
-        f"The process that serves (pid {before.pid}) has not answered. See: oldfriend status"
+        f"The server (pid {before.pid}) has not answered. See: oldfriend status"
     )

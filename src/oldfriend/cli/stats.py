@@ -155,8 +155,8 @@ def format_stats(stats: MemoryStats) -> list[str]:
         f"Conversation segments: {format_counts(stats.segments) or 'none yet'}; "
         f"{format_count(stats.unread, 'message')} not in a segment yet.",
         f"Beliefs: {format_counts(stats.believed) or 'none yet'}.",
-        f"Of {format_count(stats.learned + stats.joined, 'claim')}, {stats.joined:,} "
-        "repeated what was known already.",
+        f"Of {format_count(stats.learned + stats.joined, 'claim')}, {stats.joined:,} repeated "
+        "what was already known.",
         f"Claims refused: {format_counts(stats.refused) or 'none'}.",
     ]
     if stats.missed_peaks:
@@ -166,10 +166,14 @@ def format_stats(stats: MemoryStats) -> list[str]:
     if stats.thinking.refused:
         lines.append(f"Thoughts refused: {format_counts(stats.thinking.refused)}.")
     if stats.planned:
-        lines.append(f"Waiting to be read: {stats.planned:,} (oldfriend consolidate --now).")
+        lines.append(
+            f"Waiting to be read: {format_count(stats.planned, 'segment')} (read them now: "
+            "oldfriend consolidate --now)."
+        )
     if useful is not None:
         lines.append(
-            f"Of {stats.shown:,} memories shown to the last replies, {useful:.0%} were used."
+            f"The last replies were given {format_count(stats.shown, 'memory', 'memories')} and "
+            f"used {useful:.0%} of them."
         )
     return lines
 

@@ -105,7 +105,7 @@ def fetch_problems(server: ServerInfo | None) -> list[str]:
     if server is None:
         return []
     if server.host is None:
-        return ["It is still opening everything."]
+        return ["It is still starting."]
     connection = http.client.HTTPConnection(server.host, server.port, timeout=HTTP_TIMEOUT_S)
     try:
         connection.request("GET", "/ready")
@@ -122,7 +122,7 @@ def format_server(server: ServerInfo | None, troubles: list[str], data: str, *, 
         return f"Oldfriend is not running for {data}. Start it with: oldfriend serve"
     where = f", {server.url}" if server.url else ""
     up = format_duration((now - server.started_at) / SECOND)
-    lines = [f"Oldfriend serves {data} (pid {server.pid}, for {up}{where})."]
+    lines = [f"Oldfriend is running for {data} (pid {server.pid}, up {up}{where})."]
     return "\n".join([*lines, *(troubles or ["It is ready."])])
 
 
@@ -137,7 +137,7 @@ def format_status(status: StatusReport) -> list[str]:
     return [
         f"Waiting: {'; '.join(waiting) or 'nothing'}.",
         *(
-            [f"Failed: {format_count(dead_letters, 'job')} (oldfriend jobs --failed)."]
+            [f"Failed: {format_count(dead_letters, 'job')} (see: oldfriend jobs --failed)."]
             * bool(dead_letters)
         ),
         *(
@@ -152,13 +152,13 @@ def format_status(status: StatusReport) -> list[str]:
         *format_embedding_wait(status),
         *(
             [
-                f"Deleted, but not yet proved to be gone: {status.unverified_deletions} (oldfriend "
-                "doctor)."
+                f"Forgotten, but not yet proved to be gone: {status.unverified_deletions} (see: "
+                "oldfriend doctor)."
             ]
             * bool(status.unverified_deletions)
         ),
         *(
-            f"Old summaries could not be combined, and stay as they are: {each}"
+            f"Old summaries could not be rolled up, and stay as they are: {each}"
             for each in status.rollup_failures
         ),
     ]
@@ -170,7 +170,7 @@ def format_queue(queue: QueueStats, now: Micros) -> str:
     parts: list[str] = []
     if queue.oldest_due_at is not None:
         age = format_duration((now - queue.oldest_due_at) / SECOND)
-        parts.append(f"{format_count(queue.due, noun)} now, the oldest for {age}")
+        parts.append(f"{format_count(queue.due, noun)} now, the oldest waiting for {age}")
     if queue.delayed:
         parts.append(f"{format_count(queue.delayed, noun)} scheduled for later")
     if queue.leased:
@@ -186,7 +186,7 @@ def format_embedding_wait(status: StatusReport) -> list[str]:
     when = from_micros(status.embedding_waits_until, status.settings.zone).strftime(
         "%Y-%m-%d %H:%M"
     )
-    return [f"Embedding waits for tomorrow's allowance, until {when}."]
+    return [f"Embedding has reached today's limit and continues on {when}."]
 
 
 def format_models(settings: Settings) -> str:
@@ -206,12 +206,12 @@ def format_channel(status: StatusReport, name: str) -> list[str]:
         f"; {format_count(metrics.blocked_chats, 'chat')} closed" if metrics.blocked_chats else ""
     )
     rejected = (
-        f"; {format_count(metrics.rejected_messages, 'message')} of strangers today"
+        f"; {format_count(metrics.rejected_messages, 'message')} from strangers today"
         if metrics.rejected_messages
         else ""
     )
     missing = "" if find_channel_token(status.settings, name) else ", but no bot is connected"
-    off = "" if status.settings.channels[name].enabled else ", but it is off"
+    off = "" if status.settings.channels[name].enabled else ", but it is turned off"
     known = format_count(metrics.identities, "address", "addresses")
     return [f"{CHANNELS[name].title}: {known} known{missing or off}{closed}{rejected}."]
 

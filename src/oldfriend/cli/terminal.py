@@ -180,7 +180,7 @@ async def follow_new_messages(conversation: Conversation) -> None:
                 await wake.wait(POLL_S)
                 await conversation.show_new_messages()
     except OldfriendError as error:
-        conversation.write_line(f"(What is said elsewhere does not appear here any more: {error})")
+        conversation.write_line(f"(What you say on other channels no longer appears here: {error})")
 
 
 async def embed_missing(conversation: Conversation) -> None:
@@ -196,7 +196,7 @@ async def learn_meanwhile(conversation: Conversation) -> None:
         await maintain_continuously(conversation.app, conversation.chat_context.person.id)
     except OldfriendError as error:
         if conversation.is_saved:
-            conversation.write_line(f"(What you say is kept, and read later: {error})")
+            conversation.write_line(f"(What you say is kept, and will be read later: {error})")
 
 
 async def offer_models(conversation: Conversation) -> None:
@@ -214,8 +214,9 @@ async def offer_models(conversation: Conversation) -> None:
     if offers:
         lines = "\n".join(f"  {format_offer(offer)}" for offer in offers)
         conversation.write_line(
-            "(No language model is connected, so answers quote what you said. At hand, and not "
-            f"used:\n{lines})"
+            "(No language model is connected, so answers quote what you said. You could "
+            "connect:\n"
+            f"{lines})"
         )
 
 

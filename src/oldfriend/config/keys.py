@@ -135,7 +135,7 @@ def store_key(provider: str, key: str, *, data: Path, address: str | None = None
         raise InvalidInput(
             localizable(
                 "key_unfit",
-                "That cannot be a key: it has spaces or unusual characters, or is empty.",
+                "That cannot be a key: it contains spaces or unusual characters, or is empty.",
             )
         )
     origin = None if address is None else parse_origin(address)
@@ -190,8 +190,8 @@ def read_keys(path: Path) -> dict[str, str]:
                 raise InvalidInput(
                     localizable(
                         "keys_open",
-                        f"Others on this machine can read {path}. Make it private "
-                        f"(chmod 600 {path}), and have the keys in it replaced.",
+                        f"Others on this machine can read {path}. Make it private (chmod 600 "
+                        f"{path}), and replace the keys in it.",
                         path=str(path),
                     )
                 )
@@ -229,7 +229,9 @@ def write_keys(path: Path, keys: Mapping[str, str]) -> None:
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write("# Keys of providers, for oldfriend. Not for others.\n" + "".join(lines))
+        file.write(
+            "# Keys of model providers for Oldfriend. Show this file to nobody.\n" + "".join(lines)
+        )
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
@@ -307,10 +309,9 @@ def reject_short_key(settings: Settings) -> None:
         raise InvalidInput(
             localizable(
                 "forgetting_key_short",
-                f"{DELETION_KEY_VARIABLE} has {len(key)} characters, at least {MIN_KEY_LENGTH} "
-                "are needed: with a key "
-                "that can be guessed, what was forgotten can be, too. "
-                "Make one: openssl rand -hex 32",
+                f"{DELETION_KEY_VARIABLE} has {len(key)} characters but needs at least "
+                f"{MIN_KEY_LENGTH}: if the key can be guessed, so can what was forgotten. To make "
+                "one: openssl rand -hex 32",
                 variable=DELETION_KEY_VARIABLE,
                 length=len(key),
                 least=MIN_KEY_LENGTH,

@@ -68,7 +68,7 @@ def format_reserved_name(provider: str) -> LocalizedText:
     """Return the message that a name is reserved and cannot be a provider."""
     return localizable(
         "provider_reserved",
-        f"{provider} is no provider: that name is taken. Choose another.",
+        f"{provider} cannot be the name of a provider: it is reserved. Choose another name.",
         provider=provider,
     )
 
@@ -85,10 +85,9 @@ def format_origin_conflict(provider: str, origin: str, address: str) -> Localize
     """Return the message that a provider's key is stored for another address."""
     return localizable(
         "key_kept_elsewhere",
-        f"The key of {provider} is kept for {origin}, and goes nowhere else. For {address} give a "
-        "key "
-        f"along with the address (oldfriend connect model --provider {provider}), or give that "
-        "provider another name.",
+        f"The key of {provider} is stored for {origin} and is not sent anywhere else. For "
+        f"{address}, give a key along with the address (oldfriend connect model --provider "
+        f"{provider}), or give the provider there another name.",
         provider=provider,
         at=origin,
         address=address,

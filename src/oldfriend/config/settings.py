@@ -393,12 +393,12 @@ def validate_settings(settings: Settings) -> None:
     if limits.heartbeat_s * 2 > limits.lease_s:
         raise InvalidInput(
             f"limits.heartbeat_s is {limits.heartbeat_s:g} and limits.lease_s {limits.lease_s:g}: "
-            "a lease must outlive two heartbeats, or each late one loses it."
+            "a lease must last longer than two heartbeats, or a single late one loses it."
         )
     if ":" in embedder.model and embedder.dimension is None:
         raise InvalidInput(
-            f"embedder.model is {embedder.model!r}, but embedder.dimension is not said. "
-            "`oldfriend connect embedder` finds it out."
+            f"embedder.model is {embedder.model!r}, but embedder.dimension is not set. `oldfriend "
+            "connect embedder` finds it out."
         )
 
 

@@ -126,7 +126,8 @@ def write_settings(settings: Settings, changes: Mapping[str, SettingValue]) -> s
             raise InvalidInput(
                 localizable(
                     "setting_fixed",
-                    f"{name} is set by {in_environment[name].source}, which wins. Change it there.",
+                    f"{name} is set by {in_environment[name].source}, which overrides the file. "
+                    "Change it there.",
                     name=name,
                     where=in_environment[name].source,
                 )
@@ -156,7 +157,7 @@ def validate_setting(name: str, value: SettingValue) -> None:
         raise InvalidInput(
             localizable(
                 "setting_by_hand",
-                f"{name} is only changed in the file of settings itself.",
+                f"{name} can only be changed in the settings file itself.",
                 name=name,
             )
         )

@@ -70,7 +70,7 @@ def read_settings_text(path: Path) -> str:
         ) from error
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise build_toml_error(path, f"no UTF-8 in line {line}") from error
+        raise build_toml_error(path, f"line {line} is not UTF-8") from error
 
 
 def parse_toml(text: str, path: Path) -> Mapping[str, object]:
@@ -83,7 +83,7 @@ def parse_toml(text: str, path: Path) -> Mapping[str, object]:
 
 def build_toml_error(path: Path, reason: str) -> InvalidInput:
     """Build the error for a file that is not valid TOML; names the line if the reason has one."""
-    text, line = f"{path} is not as TOML is written: {reason}.", re.search(r"\bline (\d+)", reason)
+    text, line = f"{path} is not valid TOML: {reason}.", re.search(r"\bline (\d+)", reason)
     if line is None:
         return InvalidInput(localizable("settings_no_toml", text, path=str(path), why=reason))
     return InvalidInput(
@@ -125,12 +125,9 @@ def reject_secret(name: str, value: object, path: Path) -> None:
             localizable(
                 "settings_secret",
                 f"{name} in {path} looks like a secret. That file is copied, backed up and shown, "
-                "so "
-                "keys and passwords do not go into it: take it out, and have it replaced if the "
-                "file "
-                "has been anywhere. `oldfriend connect model` keeps a key in the system keyring; "
-                "or "
-                "set it in the environment.",
+                "so it must not contain keys or passwords. Remove it, and replace it if anybody "
+                "else may have seen the file. `oldfriend connect model` stores a key in the "
+                "system keyring; or set it in the environment.",
                 name=name,
                 path=str(path),
             )
@@ -140,7 +137,7 @@ def reject_secret(name: str, value: object, path: Path) -> None:
 TomlValue: TypeAlias = str | int | float | Sequence[str] | None
 """What can be written; None deletes a key."""
 
-FILE_HEADER = "Settings of Oldfriend. `oldfriend connect` writes here too; keys do not belong here."
+FILE_HEADER = "Settings of Oldfriend. `oldfriend connect` writes here, too. Do not put keys here."
 
 
 def update_settings_file(path: Path, changes: Mapping[str, TomlValue]) -> None:

@@ -60,7 +60,7 @@ PARSE_TRANSCRIBER = text_parser(
 PARSE_SPEAKER = text_parser(localizable("expected_speaker", '"provider:name"'), MODEL_NAME_PATTERN)
 PARSE_VOICE = text_parser(localizable("expected_voice", "the name of a voice"), r"\S(.*\S)?")
 PARSE_LOOPBACK = text_parser(
-    localizable("expected_loopback", "an address of this machine alone, such as 127.0.0.1"),
+    localizable("expected_loopback", "an address of this machine only, such as 127.0.0.1"),
     r"localhost|::1|127(\.\d{1,3}){3}",
 )
 

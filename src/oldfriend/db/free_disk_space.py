@@ -38,6 +38,6 @@ def map_os_error(path: Path, error: OSError) -> StoreError:
             "nothing new can be saved. Free some space."
         )
     return StoreUnusable(
-        f"{path} cannot be written ({error.strerror or error}). Check the rights of the file "
+        f"{path} cannot be written ({error.strerror or error}). Check the permissions of the file "
         "and of its folder."
     )

@@ -378,10 +378,10 @@ def check_schema_known(state: SchemaState, migrations: Sequence[Migration], loca
     if known is not None and state.name in {"", known}:  # empty: from before names were recorded
         return
     raise SchemaUnknown(
-        f"{location} was made by a version of Oldfriend that was never released: its last step is "
-        f"{state.name or state.version}, which this version does not have. Nothing was changed. "
-        "Export it with the version that made it, and import that here; or put a copy from "
-        "before in its place."
+        f"{location} was made by a version of Oldfriend that was never released: its last "
+        f"migration is {state.name or state.version}, which this version does not have. Nothing "
+        "was changed. Export it with the version that made it, and import the export here; or "
+        "restore an earlier copy."
     )
 
 

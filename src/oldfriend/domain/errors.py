@@ -110,8 +110,8 @@ class RowCorrupt(StoreCorrupt):
     def __init__(self, table: str, row_id: str) -> None:
         """Keep the table and the id of the row."""
         text = (
-            f"A row of the memory is damaged: {row_id} in the table {table} cannot be read. "
-            "To make what is believed anew from the decisions: oldfriend rebuild"
+            f"A row of the memory is damaged: {row_id} in the table {table} cannot be read. To "
+            "rebuild the beliefs from the journal: oldfriend rebuild"
         )
         super().__init__(localizable("row_damaged", text, name=row_id, table=table))
         self.table = table

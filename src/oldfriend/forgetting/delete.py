@@ -66,7 +66,7 @@ DATE_CHARS: Final = 10
 """The length of a date such as "2024-05-03"."""
 PREVIEW_CHANGED: Final = localizable(
     "forget_changed",
-    "Something has changed since you looked: look once more at what would go.",
+    "Something has changed since you looked. Look again at what would be deleted.",
 )
 
 
@@ -243,7 +243,7 @@ def parse_span(first: str, last: str, zone: str) -> tuple[Micros, Micros]:
         raise InvalidInput(
             localizable(
                 "span_backwards",
-                f"A span takes the earlier date first, and not {first} and {last}.",
+                f"Give the earlier date first: {first} is after {last}.",
                 first=str(first),
                 last=str(last),
             )

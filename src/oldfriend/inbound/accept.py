@@ -157,9 +157,7 @@ async def accept_message(
     was delivered before. Raises InvalidInput for a text that is empty or too long.
     """
     if not submission.text.strip():
-        raise InvalidInput(
-            localizable("empty_message", "There is nothing in that message. Write something.")
-        )
+        raise InvalidInput(localizable("empty_message", "The message is empty. Write something."))
     app.on_crash_point("accept")
     await precompute_terms(app.settings, chat_context, submission.text)
     async with app.db.begin_write() as tx:

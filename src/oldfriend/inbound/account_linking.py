@@ -97,7 +97,8 @@ async def create_invitation(
         if person.is_owner:
             raise InvalidInput(
                 localizable(
-                    "guest_is_you", "That is you. For another browser of yours: oldfriend link"
+                    "guest_is_you",
+                    "That is you. To sign in another browser of yours: oldfriend link",
                 )
             )
         await check_unknown_person(tx, person)
@@ -113,9 +114,8 @@ async def check_unknown_person(tx: Transaction, person: Person) -> None:
         raise InvalidInput(
             localizable(
                 "guest_is_here",
-                f"{person.name} is here already, and sees what is theirs. A lost way in is made "
-                "anew on"
-                f" the machine itself: oldfriend link --person {shlex.quote(person.name)}",
+                f"{person.name} is here already. If they can no longer sign in, make a link on "
+                f"the machine itself: oldfriend link --person {shlex.quote(person.name)}",
                 name=person.name,
             )
         )

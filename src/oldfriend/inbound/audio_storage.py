@@ -201,7 +201,7 @@ def write_file_atomic(path: Path, content: bytes) -> None:
         with suppress(OSError):
             part.unlink(missing_ok=True)
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise StoreFull(f"The disk is full: {path.parent} takes no more sounds.") from error
+            raise StoreFull(f"The disk is full: {path.parent} takes no more recordings.") from error
         raise StoreUnusable(f"{path} cannot be written ({error.strerror}).") from error
 
 

@@ -30,7 +30,7 @@ ANONYMOUS = ""
 """The person of a challenge while nobody is signed in."""
 REFUSED = localizable(
     "passkey_unverified",
-    "The device's answer could not be verified. Try it once more, from the start.",
+    "The device's answer could not be verified. Start again.",
 )
 
 DeviceAnswer = Mapping[str, JsonValue]
@@ -169,7 +169,7 @@ async def consume_challenge(db: Database, clock: Clock, answer: DeviceAnswer, pe
             raise InvalidInput(
                 localizable(
                     "passkey_late",
-                    "That took too long, or was answered already. Try it once more.",
+                    "That took too long, or was answered already. Try again.",
                 )
             )
     return challenge

@@ -100,7 +100,9 @@ async def transcribe_audio(
     """Transcribe a recording of a person. Raises StoreError."""
     if app.transcriber is None:
         return TranscriptionFailure(
-            reason="off", why="Nobody listens: oldfriend connect transcriber"
+            reason="off",
+            why="No transcriber is connected, so recordings cannot be heard. To connect one: "
+            "oldfriend connect transcriber",
         )
     try:
         transcript = await load_or_transcribe(app, app.transcriber, person, audio, mime=mime)

@@ -102,8 +102,8 @@ def format_address_refusal(url: str) -> LocalizedText:
     """Return the error text for an address to which nothing is sent."""
     return localizable(
         "address_forbidden",
-        f"{url} will not be asked: addresses like it belong to this machine's own network or its "
-        "cloud provider, and no model is there. Give the address of the model's server.",
+        f"{url} will not be used: such addresses belong to this machine's own network or its "
+        "cloud provider, not to a model. Give the address of the model's server.",
         url=url,
     )
 

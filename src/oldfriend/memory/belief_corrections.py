@@ -75,7 +75,7 @@ async def confirm(
             raise InvalidInput(
                 localizable(
                     "was_merged",
-                    f"{each.name} was merged. To undo that: memory separate",
+                    f"{each.name} was merged. To undo that: oldfriend memory separate",
                     name=each.name,
                 )
             )
@@ -88,7 +88,8 @@ async def confirm(
         raise InvalidInput(
             localizable(
                 "belief_over",
-                f"“{each.text}” is over ({each.status}). Say what is so now: memory edit ID TEXT",
+                f"“{each.text}” is no longer current ({each.status}). Say what is true now: "
+                "oldfriend memory edit ID TEXT",
                 text=each.text,
             )
         )
@@ -158,7 +159,8 @@ async def unreject(
     if history[-1].op != "rejected" or earlier is None:
         raise InvalidInput(
             localizable(
-                "not_called_wrong", "It was not called wrong last. Look again, then decide."
+                "not_called_wrong",
+                "This belief is not the one that was rejected last. Look again, then decide.",
             )
         )
     if isinstance(belief, Memory):
@@ -168,7 +170,8 @@ async def unreject(
             raise InvalidInput(
                 localizable(
                     "other_holds",
-                    f"By now “{other.text}” holds in its place. If it is so anyhow: memory confirm",
+                    f"“{other.text}” has taken its place. If it is true all the same: oldfriend "
+                    "memory confirm",
                     text=other.text,
                 )
             )
@@ -211,7 +214,7 @@ async def edit(
             raise InvalidInput(
                 localizable(
                     "name_has_no_date",
-                    f"{belief.name} is a name; who or what it is has no date.",
+                    f"{belief.name} is a name; a description of who or what it is takes no date.",
                     name=belief.name,
                 )
             )
@@ -225,7 +228,7 @@ async def edit(
             raise InvalidInput(
                 localizable(
                     "value_as_before",
-                    f"It is {value!r} as before: nothing has changed.",
+                    f"It is already {value!r}; nothing has changed.",
                     value=value,
                 )
             )
@@ -261,7 +264,7 @@ async def set_due(
     each = await get_live_editable(tx, person, object_id)
     if not isinstance(each, Memory) or each.kind not in FUTURE_KINDS:
         raise InvalidInput(
-            localizable("no_due_date", "Only a commitment or an expectation is due at some time.")
+            localizable("no_due_date", "Only a promise or an expectation can have a due date.")
         )
     after = replace(
         each, text=render_text(each), due_at=due_at, grain="", is_by_person=True, vouched_at=now
@@ -281,7 +284,7 @@ async def supersede(
         raise InvalidInput(
             localizable(
                 "value_empty",
-                "A value cannot be empty. If it is not so at all: memory reject ID",
+                "A value cannot be empty. If it is not true at all: oldfriend memory reject ID",
             )
         )
     first = await load_valid_since(tx, old)
@@ -289,8 +292,8 @@ async def supersede(
         raise InvalidInput(
             localizable(
                 "since_unfit",
-                "It cannot have changed then: that is ahead, or before it was first so. If it was a"
-                " mistake all along, leave the date out.",
+                "It cannot have changed then: that day is in the future, or before it was first "
+                "true. If it was never true, leave out the date.",
             )
         )
     new = replace(
@@ -338,7 +341,7 @@ async def resolve_entities(
     raise InvalidInput(
         localizable(
             "entity_unknown",
-            f"Nobody and nothing is known as {value!r}. See: oldfriend entities",
+            f"No name is known as {value!r}. See: oldfriend entities",
             value=value,
         )
     )
@@ -400,7 +403,7 @@ async def separate_memories(
         other = await unmerge(tx, other, one)
     elif one.ended_at is not None or other.ended_at is not None:
         raise InvalidInput(
-            localizable("apart_present", "Only what is believed now can be kept apart.")
+            localizable("apart_present", "Only current beliefs can be marked as different.")
         )
     return [
         await record_person_decision(tx, replace(each, is_by_person=True), "separated", now=now)

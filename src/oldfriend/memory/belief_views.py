@@ -419,7 +419,7 @@ async def get_object_by_partial_id(
 
 def build_memory_not_found_error(name: str) -> NotFound:
     """Build the error that no belief has this id or partial id."""
-    return NotFound(localizable("memory_gone", f"Nothing that is believed has the id {name!r}."))
+    return NotFound(localizable("memory_gone", f"No belief has the id {name!r}."))
 
 
 def parse_memory_state_row(row: Row) -> MemoryState:

@@ -298,8 +298,7 @@ def apply_suggestion(block_text: str, suggestion: Suggestion) -> str:
         raise InvalidInput(
             localizable(
                 "suggestion_stale",
-                f"The {what.block} block has changed since: “{what.replaces}” stands there no "
-                "more. "
+                f"The {what.block} block has changed since: “{what.replaces}” is no longer there. "
                 f"Write it yourself, or: oldfriend core decline {shorten_id(suggestion.id)}",
                 replaces=what.replaces or "",
             )

@@ -63,7 +63,7 @@ async def save_api_token(
         raise InvalidInput(
             localizable(
                 "token_name_unfit",
-                f"Say in 1 to {MAX_TOKEN_NAME_LENGTH} characters what the token is for.",
+                f"Say what the token is for, in 1 to {MAX_TOKEN_NAME_LENGTH} characters.",
                 longest=MAX_TOKEN_NAME_LENGTH,
             )
         )
@@ -71,7 +71,7 @@ async def save_api_token(
         raise InvalidInput(
             localizable(
                 "token_days_unfit",
-                f"A token is good for 1 to {MAX_DAYS} days.",
+                f"A token can be valid for 1 to {MAX_DAYS} days.",
                 most=MAX_DAYS,
             )
         )
@@ -80,7 +80,7 @@ async def save_api_token(
         raise InvalidInput(
             localizable(
                 "tokens_full",
-                f"There are {MAX_API_TOKENS} tokens. End some that are not used.",
+                f"There are {MAX_API_TOKENS} tokens. Revoke some that are not used.",
                 count=MAX_API_TOKENS,
             )
         )
@@ -154,7 +154,7 @@ async def revoke_api_token(tx: Transaction, person: PersonId, token_id: str) -> 
     )
     if not ended:
         raise NotFound(
-            localizable("token_gone", "There is no such token; it may have been ended already.")
+            localizable("token_gone", "There is no such token; it may have been revoked already.")
         )
 
 
@@ -172,7 +172,7 @@ MAX_CHALLENGES: Final = 1_000
 MAX_PASSKEY_NAME_LENGTH: Final = 80
 MAX_PASSKEYS: Final = 50
 PASSKEY_NOT_FOUND: Final = localizable(
-    "passkey_gone", "There is no such passkey; it may have been taken away already."
+    "passkey_gone", "There is no such passkey; it may have been removed already."
 )
 
 
@@ -230,7 +230,7 @@ async def save_passkey(tx: Transaction, passkey: Passkey) -> Passkey:
         raise InvalidInput(
             localizable(
                 "passkeys_full",
-                f"There are {MAX_PASSKEYS} passkeys. Take some away first.",
+                f"There are {MAX_PASSKEYS} passkeys. Remove some first.",
                 count=MAX_PASSKEYS,
             )
         )

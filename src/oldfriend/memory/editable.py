@@ -30,7 +30,7 @@ def extract_value(memory: Memory, text: str) -> str:
     raise InvalidInput(
         localizable(
             "value_needed",
-            f"Say the new value, too, in place of {memory.value!r}: --value VALUE, in a program "
+            f"Give the new value, too, in place of {memory.value!r}: --value VALUE, in a program "
             "value=",
             value=memory.value,
         )
@@ -68,7 +68,7 @@ def validate_belief_text(text: str) -> str:
         raise InvalidInput(
             localizable(
                 "text_unfit",
-                f"Say it in 1 to {MAX_BELIEF_LENGTH} characters, not {len(flat)}.",
+                f"Use 1 to {MAX_BELIEF_LENGTH} characters, not {len(flat)}.",
                 most=MAX_BELIEF_LENGTH,
                 count=len(flat),
             )
@@ -78,7 +78,7 @@ def validate_belief_text(text: str) -> str:
 
 SUMMARY_NOT_EDITABLE: Final = localizable(
     "made_of_words",
-    "A summary is made of what was said. Correct a belief instead, or edit the message itself.",
+    "A summary is made from what was said. Correct a belief instead, or edit the message itself.",
 )
 
 
@@ -109,7 +109,7 @@ async def get_live_editable(
         raise InvalidInput(
             localizable(
                 "not_believed",
-                f"That is not believed any more ({belief.status}): nothing to change.",
+                f"That is no longer believed ({belief.status}), so there is nothing to change.",
             )
         )
     return belief
@@ -124,7 +124,7 @@ async def get_editable_memory(tx: Transaction, person: PersonId, object_id: Memo
     if not isinstance(belief, Memory):
         raise InvalidInput(
             localizable(
-                "name_no_memory", f"{belief.name} is a name, not a memory.", name=belief.name
+                "name_no_memory", f"{belief.name} is a name, not a belief.", name=belief.name
             )
         )
     return belief
@@ -139,7 +139,7 @@ async def get_editable_entity(tx: Transaction, person: PersonId, object_id: Enti
     if not isinstance(belief, Entity):
         raise InvalidInput(
             localizable(
-                "memory_no_name", f"“{belief.text}” is a memory, not a name.", text=belief.text
+                "memory_no_name", f"“{belief.text}” is a belief, not a name.", text=belief.text
             )
         )
     return belief
@@ -153,6 +153,6 @@ async def get_live_entity(tx: Transaction, person: PersonId, object_id: EntityId
     entity = await get_editable_entity(tx, person, object_id)
     if entity.ended_at is not None:
         raise InvalidInput(
-            localizable("not_believed", f"{entity.name} is not live any more ({entity.status}).")
+            localizable("not_believed", f"{entity.name} is no longer current ({entity.status}).")
         )
     return entity

@@ -77,7 +77,7 @@ async def ensure_not_group(tx: Transaction, person: Person) -> None:
         raise InvalidInput(
             localizable(
                 "group_is_nobody",
-                f"{person.name} is a group, and nobody can become one.",
+                f"{person.name} is a group, and a person cannot become one.",
                 name=person.name,
             )
         )

@@ -85,8 +85,8 @@ async def start_or_resume_batch(
             localizable(
                 "import_begun_otherwise",
                 f"Import {unfinished.number} of this file is not finished, and was begun with "
-                f"{unfinished.source.format_options()}. Finish it with the same, "
-                f"or take it out first: oldfriend import undo {unfinished.number}",
+                f"{unfinished.source.format_options()}. Finish it with the same options, or undo "
+                f"it first: oldfriend import undo {unfinished.number}",
                 number=unfinished.number,
             )
         )
@@ -204,7 +204,8 @@ async def advance_batch(tx: Transaction, batch: ImportBatch, *, added: int, know
         raise NotFound(
             localizable(
                 "import_interrupted",
-                f"Import {batch.number} was undone, or goes on in another process. Start it again.",
+                f"Import {batch.number} was undone, or is running in another process. Start it "
+                "again.",
                 number=batch.number,
             )
         )

@@ -131,8 +131,8 @@ async def check_no_look_alike(tx: Transaction, name: str, *, person: Person | No
         raise InvalidInput(
             localizable(
                 "name_looks_taken",
-                f"{name} looks too much like {taken}, a name that is taken. "
-                "Choose one that nobody mixes up.",
+                f"{name} looks too much like {taken}, which is already in use. Choose a name that "
+                "cannot be confused with it.",
                 name=name,
                 taken=taken,
             )

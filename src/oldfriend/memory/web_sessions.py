@@ -152,7 +152,7 @@ async def check_attempt_limit(
     raise TooManyAttempts(
         localizable(
             "too_many_tries",
-            f"Too much was tried that was wrong. Wait {wait_s // 60 + 1} min, then: oldfriend link",
+            f"Too many wrong attempts. Wait {wait_s // 60 + 1} min, then: oldfriend link",
             minutes=wait_s // 60 + 1,
         ),
         retry_after_s=wait_s,
@@ -318,7 +318,9 @@ async def delete_invitation(tx: Transaction, invitation_id: str) -> PersonId:
     )
     if row is None:
         raise NotFound(
-            localizable("invitation_over", "There is no such invitation; it was used, or is over.")
+            localizable(
+                "invitation_over", "There is no such invitation; it was used, or has expired."
+            )
         )
     return PersonId(row[0])
 

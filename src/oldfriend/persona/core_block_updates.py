@@ -44,9 +44,7 @@ async def write_core_block(
         versions = await list_block_versions(tx, person, name) if base is not None else []
         if base is not None and base != (versions[-1].version if versions else 0):
             raise StaleDecision(
-                localizable(
-                    "block_newer", "What stands there now is newer. Read it again, then write."
-                )
+                localizable("block_newer", "There is a newer version. Read it, then write again.")
             )
         return await write_block(tx, person, name, text, now=clock())
 

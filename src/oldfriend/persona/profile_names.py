@@ -43,7 +43,8 @@ async def update_person(
             raise StaleDecision(
                 localizable(
                     "me_changed",
-                    "Your name or time zone has changed. Look again, then change it.",
+                    "Your name or time zone has changed in the meantime. Look again, then change "
+                    "it.",
                 )
             )
         if name is not None and name != updated.name:
@@ -68,7 +69,7 @@ async def set_companion_name(
             raise StaleDecision(
                 localizable(
                     "companion_renamed",
-                    "The companion was given another name. Look again, then change it.",
+                    "The companion's name has changed in the meantime. Look again, then change it.",
                 )
             )
         renamed = await rename_companion(tx, companion, name)

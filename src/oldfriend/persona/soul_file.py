@@ -46,10 +46,12 @@ async def sync_soul_file(db: Database, clock: Clock, settings: Settings) -> Soul
             soul, is_new = await save_global_persona(tx, companion.id, text, now=clock())
     except InvalidInput as error:
         consequence = (
-            f"Version {current} of it still holds." if current else "The companion is as before."
+            f"Version {current} of it stays in effect."
+            if current
+            else "The companion stays as it was."
         )
         return SoulSyncResult(
-            version=current, problem=f"{path} was not taken up: {error}. {consequence}"
+            version=current, problem=f"{path} cannot be used: {error}. {consequence}"
         )
     return SoulSyncResult(version=soul.version, is_new=is_new)
 

@@ -170,13 +170,13 @@ def validate_chunk_count(chunks: list[SourceChunk]) -> list[SourceChunk]:
             localizable(
                 "draft_too_long",
                 f"That is {len(chunks):,} pieces; a draft is made of at most {MAX_CHUNKS}. Choose "
-                "fewer files, or the parts that tell most.",
+                "fewer files, or the most telling parts.",
                 count=len(chunks),
                 most=MAX_CHUNKS,
             )
         )
     if not chunks:
-        raise InvalidInput(localizable("draft_empty", "There are no words in it."))
+        raise InvalidInput(localizable("draft_empty", "It contains no words."))
     return chunks
 
 

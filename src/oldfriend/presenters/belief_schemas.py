@@ -62,7 +62,7 @@ class BeliefShape(Schema):
     )
     impact: int = field(default=0, metadata=describe("Of an event, −10 to +10."))
     level: int | None = field(
-        default=None, metadata=describe("Of a summary: 1 of a talk, more of more.")
+        default=None, metadata=describe("Of a summary: 1 for one conversation, more for several.")
     )
     happened_at: str | None = field(
         default=None, metadata=describe("Of a summary, an event: its begin.")

@@ -39,7 +39,9 @@ def format_flags(belief: JournalObject, zone: str, now: Micros | None = None) ->
     """Format what qualifies a belief apart from its words."""
     found: list[str] = []
     if isinstance(belief, Summary):
-        found += ["folded into another"] if not belief.is_active and belief.ended_at is None else []
+        found += (
+            ["rolled up into another"] if not belief.is_active and belief.ended_at is None else []
+        )
     else:
         found += [] if belief.status in {"active", "confirmed"} else [belief.status]
         found += ["pinned"] if belief.is_pinned else []
@@ -84,7 +86,7 @@ def format_belief(belief: BeliefDetails, *, zone: str, now: Micros) -> str:
     if not belief.evidence and not isinstance(content, Summary):
         lines += [
             "",
-            "Nothing that was said speaks for it any more."
+            "Nothing that was said supports it any more."
             if not is_by_person(content)
             else "You said so yourself, here.",
         ]
@@ -95,7 +97,7 @@ def format_uses(uses: MemoryUsage, zone: str) -> str:
     """Format in how many replies a belief was recalled."""
     replies = "1 reply" if uses.replies == 1 else f"{uses.replies:,} replies"
     last = format_date(uses.last_at, zone)
-    return f"came to mind for {replies}, of which {uses.used:,} say it; last on {last}"
+    return f"recalled for {replies}, {uses.used:,} of which mention it; last on {last}"
 
 
 def format_source_line(source: Message | Summary, *, zone: str) -> str:
@@ -119,8 +121,8 @@ def format_details(belief: JournalObject, standing: EvidenceStats | None, zone: 
         found += [f"{belief.key}: {belief.value}"] if belief.value else []
         dated = (
             ("happened", belief.happened_at),
-            ("so since", belief.holds_from),
-            ("so until", belief.holds_until),
+            ("holds from", belief.holds_from),
+            ("holds until", belief.holds_until),
         )
         found += [f"{name}: {format_date(at, zone, belief.grain)}" for name, at in dated if at]
         found += [f"tags: {', '.join(belief.tags)}"] if belief.tags else []
@@ -133,7 +135,7 @@ def format_details(belief: JournalObject, standing: EvidenceStats | None, zone: 
     is_thought = isinstance(belief, Memory) and belief.kind == "thought"
     if standing is not None and standing.times_seen and not is_thought:
         times = "once" if standing.times_seen == 1 else f"{standing.times_seen} times"
-        sure = f"sure: {standing.confidence:.0%}, strength {standing.strength:.1f}"
+        sure = f"confidence {standing.confidence:.0%}, strength {standing.strength:.1f}"
         found.append(f"{sure}; said {times}, last on {format_date(standing.last_seen, zone)}")
     return [*found, f"learned: {format_datetime(belief.learned_at, zone)}"]
 

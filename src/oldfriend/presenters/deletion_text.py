@@ -18,14 +18,14 @@ ID_SUFFIX_CHARS: Final = 8
 """How many characters at the end of an id identify it to the reader."""
 COUNT_NOUNS: Final = {
     "messages": ("message", ""),
-    "memories": ("memory", "memories"),
+    "memories": ("belief", ""),
     "entities": ("name", ""),
     "summaries": ("summary", "summaries"),
     "replies": ("reply that loses its words", "replies that lose their words"),
 }
 BEYOND_REACH: Final = (
-    "What I cannot take back: what a model's provider or a chat platform keeps of it, exports and "
-    "backups that were made of it, what a disk keeps of deleted files, and a reply of mine that "
+    "What I cannot delete: what a model provider or a chat platform keeps of it, exports and "
+    "backups that contain it, what a disk keeps of deleted files, and any reply of mine that "
     "says it in other words."
 )
 WORDS_STAY: Final = (
@@ -40,10 +40,10 @@ KEPT_IN_GROUP: Final = (
 KEPT_BY_SERVER: Final = (
     "PostgreSQL's own files and archives may keep the bytes until they are used again."
 )
-LOG_STILL_READ: Final = "Another process still reads the log of writes."
+LOG_STILL_READ: Final = "Another process is still reading the write-ahead log."
 NOT_CLEAN: Final = (
-    "Not all files are clean of it yet. That is tried again by itself, whenever the memory is "
-    "opened; oldfriend doctor says when it is done."
+    "It is not yet gone from all files. Oldfriend tries again whenever the memory is opened; "
+    "`oldfriend doctor` says when it is done."
 )
 
 
@@ -56,25 +56,27 @@ def preview_as_text(preview: ForgetPreview) -> str:
     """Format what would be deleted."""
     plan = preview.plan
     if is_empty_plan(plan):
-        return "Nothing of that is kept."
+        return "Nothing like that is stored."
     return "\n".join(
         [
-            *format_section("These messages go:", format_messages(plan)),
-            *format_section("These beliefs go:", format_beliefs(plan)),
+            *format_section("These messages will be deleted:", format_messages(plan)),
+            *format_section("These beliefs will be deleted:", format_beliefs(plan)),
             *format_section(
-                "These go, and are made anew from the words that stay:", format_relearned(plan)
+                "These will be deleted, and written again from the words that stay:",
+                format_relearned(plan),
             ),
-            *format_section("These stay, for something else speaks for them:", format_kept(plan)),
+            *format_section("These stay, because they have other evidence:", format_kept(plan)),
             *format_section(
-                "These are NOT forgotten, though nothing is left that they rest on:",
+                "These will NOT be forgotten, although no evidence for them is left:",
                 (format_change_line(change) for change in plan.orphans.values()),
             ),
             *format_section(
-                "My replies that repeat it lose their words:",
+                "My replies that repeat it will lose their words:",
                 map(format_deleted_message, keep_last_versions(plan.redacted_replies)),
             ),
             *format_section(
-                "These chats and imports lose their names:", (f"  {each}" for each in plan.titles)
+                "These chats and imports will lose their names:",
+                (f"  {each}" for each in plan.titles),
             ),
             *format_section(
                 "This part of the name is said elsewhere and stays; name it, too, to forget it:",
@@ -89,11 +91,11 @@ def preview_as_text(preview: ForgetPreview) -> str:
                 ),
             ),
             *format_section(
-                "These words stay, though what goes was read from them:",
+                "These words stay, although what will be deleted was learned from them:",
                 map(format_deleted_message, list_kept_sources(plan)),
             ),
             *format_section(
-                "These beliefs stay, and were read from the same words:",
+                "These beliefs stay; they were learned from the same words:",
                 map(format_change_line, plan.sibling_beliefs.values()),
             ),
             *(
@@ -203,14 +205,13 @@ def format_exposure(preview: ForgetPreview) -> Iterator[str]:
     """Format which replies and models have seen it."""
     if preview.plan.affected_replies or preview.calls:
         yield (
-            "It was before me for "
+            "I had it in view for "
             f"{format_count(preview.plan.affected_replies, 'reply', 'replies')}, and "
-            f"{format_count(sum(preview.calls.values()), 'call')} of a model had "
-            f"it{format_models(preview)}; my "
-            "records of these lose it."
+            f"{format_count(sum(preview.calls.values()), 'model call')} included "
+            f"it{format_models(preview)}. It will be removed from my records of these."
         )
     if preview.backups:
-        yield f"These copies of the database are deleted: {', '.join(preview.backups)}"
+        yield f"These copies of the database will be deleted: {', '.join(preview.backups)}"
 
 
 def format_models(preview: ForgetPreview) -> str:
@@ -227,9 +228,9 @@ def report_as_text(report: ForgetReport, *, has_files: bool) -> str:
         lines.append(f"Not forgotten: {kept} that rested on it. See: oldfriend memory list")
     if report.is_proved:
         scanned = f" and {format_count(report.files, 'file')}" if report.files else ""
-        what = "what I believed of it" if report.read_from else "it"
+        what = "what I believed about it" if report.read_from else "it"
         lines.append(f"I looked for {what} in all tables{scanned}: it is gone.")
-    lines += [f"It still stands in {each.place} ({each.count})." for each in report.left]
+    lines += [f"It is still in {each.place} ({each.count})." for each in report.left]
     lines += [f"The file {each} could not be cleaned; delete it yourself." for each in report.stuck]
     if not report.is_clean:
         lines.append(NOT_CLEAN)
@@ -241,13 +242,18 @@ def cleaned_as_text(cleaned: CleanupResult, *, zone: str) -> str:
     """Format the result of finishing an interrupted deletion."""
     when = from_micros(cleaned.begun_at, zone).strftime("%Y-%m-%d %H:%M")
     if cleaned.is_verified:
-        return f"What was forgotten on {when} had not left all files. It has now: it is gone."
-    return f"What was forgotten on {when} is not gone from all files: {explain_unproved(cleaned)}"
+        return (
+            f"What was forgotten on {when} was still in some files. It is now gone from all of "
+            "them."
+        )
+    return (
+        f"What was forgotten on {when} is not yet gone from all files: {explain_unproved(cleaned)}"
+    )
 
 
 def explain_unproved(cleaned: CleanupResult) -> str:
     """Explain why a deletion is not verified."""
-    left = [f"It still stands in {each.place}." for each in cleaned.residuals]
+    left = [f"It is still in {each.place}." for each in cleaned.residuals]
     stuck = [f"The file {each} could not be cleaned." for each in cleaned.stuck_files]
     return " ".join([*left, *stuck]) or "The database is in use, or there is no room to clean it."
 

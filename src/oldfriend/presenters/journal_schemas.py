@@ -65,8 +65,10 @@ class Learned(Schema):
 class ReadNow(Schema):
     """What came of reading what was said."""
 
-    read: int = field(metadata=describe("So many stretches of talk were read."))
-    waiting: int = field(metadata=describe("So many wait, as a model takes its time or is paused."))
+    read: int = field(metadata=describe("How many segments of conversation were read."))
+    waiting: int = field(
+        metadata=describe("How many are waiting, because a model takes its time or is paused.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ class MessageShape(Schema):
     speaker: str
     trust: TrustClass
     channel: str = field(metadata=describe("Where it was said.", examples=["web", "telegram"]))
-    session: str = field(metadata=describe("The stretch of talk that it belongs to."))
+    session: str = field(metadata=describe("The session that it belongs to."))
     turn: str | None = field(metadata=describe("What was said and what was replied share it."))
     text: str
     at: str

@@ -39,15 +39,15 @@ MAX_REPLY_TIME: Final = HOUR
 MAX_QUOTES = 3
 """How many quotes of a belief are shown with a reply; `memory show` lists the rest."""
 KIND_NAMES: Mapping[str, str] = {"note": "your note", "summary": "what we talked about"}
-NOT_SEARCHABLE = "not the companion's own words, nor what only asks or greets"
+NOT_SEARCHABLE = "the companion's own words, and messages that only ask or greet, are not searched"
 """Why fewer messages can be found than are stored."""
 INTENT_TEXTS = {
     "question": "You asked something, so I searched everything that you and others said.",
-    "statement": "You told me something, so I looked whether it goes with something from before.",
-    "about_me": "You asked what I know about you, so I told what I believe, and read your notes.",
-    "promises": "You asked what is promised or expected, so I listed what is open.",
-    "why_so": "You asked why, so I named the words that my answer before stood on.",
-    "believed_then": "You asked what I believed at another time, so I looked what it was then.",
+    "statement": "You told me something, so I looked for anything earlier that it relates to.",
+    "about_me": "You asked what I know about you, so I told you, and read your notes.",
+    "promises": "You asked what is promised or expected, so I listed what is still open.",
+    "why_so": "You asked why, so I named the words that my previous answer was based on.",
+    "believed_then": "You asked what I believed at another time, so I looked up what it was then.",
     "remember": "You asked me to remember something, so I noted your exact words.",
 }
 
@@ -356,11 +356,11 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
         format_intent(receipt),
     ]
     if grounds.used:
-        lines += ["", "My reply stands on:", *format_items(resolved, grounds.used)]
+        lines += ["", "My reply is based on:", *format_items(resolved, grounds.used)]
     if grounds.also_in_mind:
         lines += ["", "Also in mind:", *format_items(resolved, grounds.also_in_mind)]
     if resolved.shown_context:
-        lines += ["", "Only shown to the model, as what was said before:"]
+        lines += ["", "Only shown to the model, as earlier conversation:"]
         lines += [format_message(message) for message in resolved.shown_context]
     if grounds.left_out:
         lines += ["", "Also considered, and left out:", *format_items(resolved, grounds.left_out)]
@@ -392,7 +392,7 @@ def format_item(
 ) -> list[str]:
     """Format one item of a receipt; a belief with its evidence, a message as the reader read it."""
     if thing is None:
-        return ["  • something that was taken out since"]
+        return ["  • something that has since been removed"]
     if isinstance(thing, Memory):
         name = KIND_NAMES.get(thing.kind, "what I believe")
         head = f"  • {name} ({shorten_id(thing.id)}): {to_one_line(thing.text)}"
@@ -403,7 +403,7 @@ def format_item(
     head, reasons = format_message(thing), ", ".join(format_reasons(item.why))
     score = f"score {item.score:.2f}"
     if isinstance(reading, float):
-        score += f", an answer by the reader: {reading:.0%}"
+        score += f", answers according to the reader: {reading:.0%}"
     return [head, f"      because {reasons} ({score})"] if reasons else [head]
 
 
@@ -434,7 +434,9 @@ def format_manner(receipt: Receipt) -> list[str]:
         case {"emotion": emotion, "goal": goal, "by": by, "style": style, **more}:
             line = f"Taken as {emotion}, answered to {goal} (judged by {by}), in the {style} style"
             kept_from = more.get("kept_from")
-            return [f"{line}; {kept_from} would have jarred." if kept_from else f"{line}."]
+            return [
+                f"{line}; {kept_from} would have been out of place." if kept_from else f"{line}."
+            ]
         case _:
             return []
 
@@ -444,13 +446,13 @@ def format_confidence(receipt: Receipt) -> list[str]:
     answerable = receipt.details.get("answerable")
     if not isinstance(answerable, float):
         return []
-    lines = [f"How likely it seemed that this answers you: {answerable:.0%}."]
+    lines = [f"How likely this seemed to answer you: {answerable:.0%}."]
     by_reader = receipt.details.get(READER_KEY)
     if isinstance(by_reader, float):
         lines.append(
-            "The scores are the search's. Then the reader in this program read each message beside "
-            f"your question, and ordered them by both; that one answers seemed {by_reader:.0%} "
-            "likely to it."
+            "The scores come from the search. The built-in reader then read each message beside "
+            f"your question, and ordered them by both; it judged it {by_reader:.0%} likely that "
+            "one of them answers."
         )
     return lines
 

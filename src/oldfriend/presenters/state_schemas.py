@@ -71,7 +71,9 @@ class Moods(Schema):
 class ProgressShape(Schema):
     """What goes on behind the talk."""
 
-    read: int = field(metadata=describe("Stretches of talk that were read, of those to be read."))
+    read: int = field(
+        metadata=describe("Segments of conversation that were read, of those to be read.")
+    )
     of: int
     since: str | None = field(
         metadata=describe("When the first was said that is still to be read …")

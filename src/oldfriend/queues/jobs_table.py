@@ -171,9 +171,7 @@ async def get_job_group(
     """Return a job together with its group. Raises NotFound."""
     job = await find_job(tx, queue, partition, seq)
     if job is None:
-        raise NotFound(
-            localizable("letter_gone", f"There is no letter {seq} in {queue} {partition}.")
-        )
+        raise NotFound(localizable("letter_gone", f"There is no job {seq} in {queue} {partition}."))
     return await load_job_group(tx, job)
 
 

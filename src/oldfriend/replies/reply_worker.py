@@ -147,7 +147,7 @@ async def process_until(
         raise TurnFailed(f"{error} {RETRY_NOTE}") from error
     except Exception as error:
         raise TurnFailed(
-            f"Something went wrong inside ({type(error).__name__}). {RETRY_NOTE}"
+            f"Something went wrong inside Oldfriend ({type(error).__name__}). {RETRY_NOTE}"
         ) from error
 
 
@@ -158,7 +158,7 @@ async def raise_if_dead_letter(db: Database, message: Message) -> None:
         waits = await is_turn_waiting(tx, "inbox", message.chat, message.turn)
         reply = await find_reply(tx, message)
     if not waits and reply is None:
-        raise TurnFailed(f"It was set aside: oldfriend jobs --failed. {RETRY_NOTE}")
+        raise TurnFailed(f"It was set aside as a failed job: oldfriend jobs --failed. {RETRY_NOTE}")
 
 
 async def find_stored_reply(db: Database, message: Message) -> StoredReply | None:

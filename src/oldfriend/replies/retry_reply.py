@@ -28,7 +28,7 @@ UnansweredReason = Literal["waiting", "set aside", "stopped", "failed"]
 """Why a message has no answer: it still waits; it is a dead letter; it was stopped; it failed."""
 ALREADY_ANSWERED: Final = localizable(
     "answered_already",
-    "That was answered; say it anew to have it answered again.",
+    "That was already answered. To have it answered again, send it again.",
 )
 
 

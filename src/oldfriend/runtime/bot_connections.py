@@ -203,11 +203,11 @@ async def check_last_heard(tx: Transaction, spec: ChannelSpec, *, now: Micros) -
     at = await find_last_message_time(tx, spec.name)
     if at is None:
         return report_ok(
-            "nobody_heard", f"{spec.title}: nobody was heard there yet.", title=spec.title
+            "nobody_heard", f"{spec.title}: nobody has written there yet.", title=spec.title
         )
     return report_ok(
         "somebody_heard",
-        f"{spec.title}: somebody was heard {format_age(now - at)} ago.",
+        f"{spec.title}: the last message came {format_age(now - at)} ago.",
         title=spec.title,
         ago=format_age(now - at),
     )
@@ -219,7 +219,7 @@ async def check_blocked_chats(tx: Transaction, spec: ChannelSpec) -> list[CheckR
     return [
         report_ok(
             "place_closed",
-            f"{spec.title}: nothing is sent to {who}, until they write: {why}",
+            f"{spec.title}: nothing is sent to {who} until they write again: {why}",
             title=spec.title,
             who=who,
             why=why,

@@ -62,8 +62,8 @@ MEGABYTE = 1 << 20
 MIN_REPORTED_BYTES = 16 * MEGABYTE
 SPEAKER_MISSING_TEXT = localizable(
     "nobody_speaks",
-    "Replies are to be spoken ([speech] speaks), and nobody speaks. "
-    "Choose somebody: oldfriend connect speaker",
+    "Replies should be spoken ([speech] speaks), but no speaker is connected. To connect one: "
+    "oldfriend connect speaker",
 )
 ANSWERED_OUTCOMES = frozenset({"done", "refused", "cut off"})
 
@@ -140,8 +140,8 @@ async def find_growth_warning(db: Database, settings: Settings) -> str | None:
     moved = f"sqlite:///{parse_database_path(url).with_suffix('.db')}"
     return localizable(
         "file_grows",
-        f"The file has {size >> 20} MB. Each reply writes it anew, and beyond {most >> 20} MB "
-        f"nothing more fits. Move to SQLite in good time: oldfriend convert {url} {moved}",
+        f"The file has {size >> 20} MB. Each reply writes all of it again, and it cannot grow "
+        f"beyond {most >> 20} MB. Move to SQLite before then: oldfriend convert {url} {moved}",
         mb=size >> 20,
         most=most >> 20,
         old=url,
@@ -156,8 +156,8 @@ async def check_unused_space(db: Database) -> list[CheckResult]:
         return []
     mb, of = unused >> 20, size >> 20
     text = (
-        f"{mb} MB of the file's {of} MB are free, and are used before it grows. They are given "
-        "back to the disk at the next start that finds room for a second copy of the rest."
+        f"{mb} MB of the file's {of} MB are free, and are used before it grows. They are returned "
+        "to the disk at the next start, if there is room for a second copy of the rest."
     )
     return [report_ok("file_is_half_empty", text, mb=mb, of=of)]
 
@@ -182,11 +182,11 @@ async def check_embedder(embedder: Embedder) -> CheckResult:
         await embedder.embed(["hello"])
     except AllowanceUsedUp as error:
         return report_ok(
-            "words_for_now", f"Search goes by words alone for now: {error}", why=error.user_text
+            "words_for_now", f"Search uses words alone for now: {error}", why=error.user_text
         )
     except EmbeddingFailed as error:
         return report_problem(
-            "words_alone", f"Search goes by words alone: {error}", why=error.user_text
+            "words_alone", f"Search uses words alone: {error}", why=error.user_text
         )
     return report_ok(
         "embedder_works",
@@ -203,18 +203,24 @@ async def check_bundled_networks(
     if reader is not None:
         try:
             await reader.read("who?", [Passage(text="hello", speaker=OWN_SPEAKER)])
-            text = "Without a model, the reader in this program tells which messages answer."
+            text = (
+                "Without a language model, the built-in reader tells which messages answer a "
+                "question."
+            )
             results.append(report_ok("reader_works", text))
         except EmbeddingFailed as error:
-            text = f"Without a model nothing tells which messages answer: {error}"
+            text = (
+                "Without a language model, nothing can tell which messages answer a question: "
+                f"{error}"
+            )
             results.append(report_problem("reader_broken", text, why=error.user_text))
     if tagger is not None:
         try:
             await asyncio.to_thread(tagger.tag, "i live in Porto", "")
-            text = "Without a model, the fact tagger in this program finds facts in what is said."
+            text = "Without a language model, the built-in fact tagger finds facts in what is said."
             results.append(report_ok("tagger_works", text))
         except EmbeddingFailed as error:
-            text = f"Without a model only rules find facts in what is said: {error}"
+            text = f"Without a language model, only rules find facts in what is said: {error}"
             results.append(report_problem("tagger_broken", text, why=error.user_text))
     return results
 
@@ -230,7 +236,7 @@ async def check_delayed_embedding(
     return [
         report_ok(
             "embedding_waits",
-            f"Embedding waits for tomorrow's allowance, until {when}.",
+            f"Embedding has reached today's limit and continues on {when}.",
             when=when,
         )
     ]
@@ -246,7 +252,7 @@ async def check_language_models(
         text = "No language model is connected: answers come from the memory alone."
         if not at_hand:
             return [report_ok("no_model_connected", text)]
-        text += f" At hand, and not used: {', '.join(at_hand)}. See: oldfriend connect model"
+        text += f" You could connect: {', '.join(at_hand)}. See: oldfriend connect model"
         there = ", ".join(offer.provider for offer in offers)
         return [report_ok("no_model_connected_yet", text, there=there)]
     return [await check_language_model(tx, settings, name, now=now) for name in chosen]
@@ -273,7 +279,7 @@ async def check_language_model(
     minutes = max(now - last.made_at, 0) // MINUTE
     return report_problem(
         "model_silent",
-        f"{name} did not answer when it was asked last, {minutes:,} min ago: {last.error}",
+        f"{name} did not answer the last time it was asked, {minutes:,} min ago: {last.error}",
         name=name,
         minutes=minutes,
         error=last.error or "",
@@ -295,7 +301,7 @@ async def check_speech(tx: Transaction, settings: Settings, *, now: Micros) -> l
             )
         elif name.startswith(f"{LOCAL}:"):
             results.append(
-                report_ok("listens_here", f"{name} can listen, on this machine.", name=name)
+                report_ok("listens_here", f"{name} can transcribe, on this machine.", name=name)
             )
         else:
             results.append(await check_language_model(tx, settings, name, now=now))
@@ -320,7 +326,8 @@ async def check_person(tx: Transaction, person: Person, model: str) -> list[Chec
     results = [
         report_ok(
             "person_memory",
-            f"{person.name}: {kept:,} messages are kept, {findable:,} of them can be found{note}.",
+            f"{person.name}: {kept:,} messages are stored, and {findable:,} of them can be "
+            f"found{note}.",
             name=person.name,
             kept=kept,
             findable=findable,
@@ -332,8 +339,8 @@ async def check_person(tx: Transaction, person: Person, model: str) -> list[Chec
         results.append(
             report_problem(
                 "fold_differs",
-                f"{person.name}: memory {memory} is not what the journal says, or cannot be read. "
-                "To make it anew: oldfriend rebuild",
+                f"{person.name}: belief {memory} does not match the journal, or cannot be read. "
+                "To repair it: oldfriend rebuild",
                 name=person.name,
                 memory=memory,
             )
@@ -347,7 +354,7 @@ def format_fallbacks(by_words: int, standing_in: Mapping[str, int]) -> str:
     for former, count in reversed([*standing_in.items()]):
         tail = localizable(
             "person_by_former",
-            f", {count:,} of them as {former} understood them until they are embedded anew{tail}",
+            f", {count:,} of them with the vectors of {former} until they are embedded again{tail}",
             count=count,
             former=former,
             more=tail,
@@ -389,7 +396,7 @@ def build_unproved_result(
     why = DIFFERENT_KEY if cleaned is None else explain_unproved(cleaned)
     return report_problem(
         "forgetting_unproved",
-        f"What was forgotten on {when} is not proved to be gone: {why}",
+        f"What was forgotten on {when} is not yet proved to be gone: {why}",
         when=when,
         why=why,
     )
@@ -442,7 +449,7 @@ async def check_learning(tx: Transaction, person: Person) -> list[CheckResult]:
         results.append(
             report_problem(
                 "summaries_not_folded",
-                f"{person.name}: old summaries could not be folded, and stay as they are: {why}",
+                f"{person.name}: old summaries could not be rolled up, and stay as they are: {why}",
                 name=person.name,
                 why=why,
             )
@@ -451,7 +458,7 @@ async def check_learning(tx: Transaction, person: Person) -> list[CheckResult]:
         results.append(
             report_problem(
                 "reading_again",
-                f"{person.name}: try again with oldfriend consolidate --resume",
+                f"{person.name}: to try again: oldfriend consolidate --resume",
                 name=person.name,
             )
         )

@@ -92,7 +92,7 @@ class ImportWorker:
             raise InvalidInput(
                 localizable(
                     "too_many_files",
-                    "There are too many files here. Bring some in, or put them away.",
+                    "There are too many files here. Import or remove some first.",
                 )
             )
         upload_id = secrets.token_hex(16)
@@ -154,8 +154,8 @@ class ImportWorker:
             raise InvalidInput(
                 localizable(
                     "too_much_lying",
-                    f"More than {MAX_TOTAL_BYTES >> 30} GB would lie here. Bring some in, or put "
-                    "them away.",
+                    f"More than {MAX_TOTAL_BYTES >> 30} GB of files would be waiting here. Import "
+                    "or remove some first.",
                     gb=MAX_TOTAL_BYTES >> 30,
                 )
             )
@@ -180,7 +180,7 @@ class ImportWorker:
         upload = self._uploads.get(upload_id)
         if upload is None or upload.person != person:
             raise NotFound(
-                localizable("file_gone", "This file is not here any more. Choose it again.")
+                localizable("file_gone", "This file is no longer here. Choose it again.")
             )
         return upload
 
@@ -194,7 +194,9 @@ class ImportWorker:
         """Start or resume an import. Raises InvalidInput."""
         if upload.is_running or upload.stage in {"done", "waiting"}:
             raise InvalidInput(
-                localizable("brought_already", "It is being brought in, or was already.")
+                localizable(
+                    "brought_already", "It is being imported, or has been imported already."
+                )
             )
         upload.me, upload.zone, upload.why, upload.wanted_at = me, zone, "", now
         upload.attempts = 0
@@ -303,7 +305,7 @@ async def process_upload(
     except Exception as error:
         log_warning("import-failed", error)
         kind = type(error).__name__
-        text = f"Something went wrong inside ({kind}). Try it once more."
+        text = f"Something went wrong inside Oldfriend ({kind}). Try again."
         mark_failed(upload, localizable("import_broke", text, kind=kind))
 
 
@@ -324,9 +326,8 @@ def refuse_crashing_upload(upload: Upload) -> None:
         raise ImportRefused(
             localizable(
                 "import_ended_each_time",
-                f"Oldfriend was ended {upload.attempts} times while it was reading this file, so "
-                "it "
-                "is set aside. If that was by chance, bring it in again.",
+                f"Oldfriend was stopped {upload.attempts} times while it was reading this file, "
+                "so the file was set aside. If that was a coincidence, import it again.",
                 count=upload.attempts,
             )
         )

@@ -34,8 +34,8 @@ from oldfriend.runtime.job_handlers import run_handler, run_jobs
 POLL_INTERVAL_S: Final = 0.3
 LEARNING_DISABLED: Final = localizable(
     "forms_off",
-    "Nothing is learned from what is said: [memory] forms is off in oldfriend.toml. "
-    "To have it learn again, set forms = true there.",
+    "Nothing is learned from what is said: [memory] forms is off in oldfriend.toml. To turn "
+    "learning on again, set forms = true there.",
 )
 EXIT_GRACE_S: Final = 5.0
 """Seconds an exiting chat waits for the rest to be read; what remains is read later."""

@@ -92,7 +92,7 @@ def format_local_model(folder: str) -> str:
     """Format a model folder as written in settings. Raises ModelMisconfigured."""
     if not folder.strip():
         raise ModelMisconfigured(
-            localizable("folder_needed", "Name the folder in which the model is.")
+            localizable("folder_needed", "Give the folder that contains the model.")
         )
     return f"{LOCAL}:{folder.strip()}"
 
@@ -138,7 +138,7 @@ class ModelCandidate:
         Raises InvalidInput if there is none.
         """
         if self.setup is None:
-            raise InvalidInput(localizable("provider_unnamed", "Name a provider."))
+            raise InvalidInput(localizable("provider_unnamed", "Choose a provider."))
         return self.setup
 
 
@@ -165,9 +165,9 @@ async def try_candidate(settings: Settings, candidate: ModelCandidate) -> TrialR
     match candidate.use:
         case "transcriber":
             await try_transcriber(settings, candidate.model, candidate.setup)
-            return TrialResult(text=localizable("trial_listens", "It listens."))
+            return TrialResult(text=localizable("trial_listens", "It works."))
         case "embedder" if candidate.setup is None:
-            return TrialResult(text=localizable("trial_in_program", "It is in this program."))
+            return TrialResult(text=localizable("trial_in_program", "It is built in."))
         case "embedder":
             dimension = await measure_embedder(settings, candidate.required_setup)
             return TrialResult(
@@ -211,7 +211,7 @@ def save_remote_candidate(
     match candidate.use:
         case "embedder":
             if dimension is None:
-                raise InvalidInput("Without a test, say how long its vectors are: --dimension N.")
+                raise InvalidInput("Without a test, give the length of its vectors: --dimension N.")
             return save_embedder(settings, candidate.required_setup, dimension)
         case "transcriber":
             return save_transcriber(settings, candidate.required_setup)

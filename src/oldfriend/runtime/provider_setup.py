@@ -213,7 +213,7 @@ def validate_provider(name: str) -> str:
         raise InvalidInput(
             localizable(
                 "provider_unknown",
-                f"{redact_url(name)!r} names no provider. There are: {providers}.",
+                f"{redact_url(name)!r} is not a known provider. Known providers: {providers}.",
                 there=providers,
             )
         )
@@ -224,7 +224,9 @@ def validate_setup(settings: Settings, setup: ProviderSetup) -> None:
     """Raise InvalidInput for a setup that is incomplete or cannot be right."""
     validate_provider(setup.provider)
     if not setup.name or not re.fullmatch(MODEL_NAME_PATTERN, setup.model):
-        raise InvalidInput(localizable("model_unnamed", "Name the model, as its provider does."))
+        raise InvalidInput(
+            localizable("model_unnamed", "Give the name of the model, as its provider writes it.")
+        )
     if setup.base_url:
         where = localizable("setting_address", "The address")
         parse_url(RawSetting(value=setup.base_url, source=where, is_text=True))
@@ -232,7 +234,7 @@ def validate_setup(settings: Settings, setup: ProviderSetup) -> None:
         raise InvalidInput(
             localizable(
                 "address_needed",
-                f"Say at which address {setup.provider} is, such as http://localhost:8080/v1",
+                f"Give the address of {setup.provider}, such as http://localhost:8080/v1",
                 provider=setup.provider,
             )
         )
@@ -281,9 +283,9 @@ def find_address_refusal(settings: Settings, setup: ProviderSetup) -> LocalizedT
         at = get_provider_url(settings, provider)
         return localizable(
             "provider_address_fixed",
-            f"The key of {provider} belongs to {at}, and goes nowhere else. For {address} choose a "
-            f"name of its own, such as my-{provider}, and give its key. On the command line "
-            "you can also name the variable with the key for it: --key-from-env VARIABLE",
+            f"The key of {provider} belongs to {at} and is not sent anywhere else. For {address}, "
+            f"choose a provider name of its own, such as my-{provider}, and give its key. On the "
+            "command line you can also name the variable with its key: --key-from-env VARIABLE",
             provider=provider,
             at=at,
             address=address,

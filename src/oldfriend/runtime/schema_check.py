@@ -23,7 +23,7 @@ async def list_schema_faults(db: Database) -> list[LocalizedText]:
     return [
         localizable(
             "database_lacks",
-            f"The database lacks {what}, though its version is this one's: it was made by a "
+            f"The database lacks {what} although it has this version's number: it was made by a "
             "version that was never released, or changed by other means. Restore a backup; or "
             "export it with the version that made it, and import that here.",
             what=what,

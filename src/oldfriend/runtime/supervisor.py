@@ -54,8 +54,8 @@ class SupervisedPart:
             return localizable(
                 "part_crashed",
                 f"The {self.name} crashed more than {MAX_CRASHES} times in {minutes} minutes "
-                f"(last: {self.last_error}) and stays down. The log says where; then "
-                "`oldfriend reload`, or stop and start it again.",
+                f"(last: {self.last_error}) and was not started again. See the log for the cause; "
+                "then run `oldfriend reload`, or stop Oldfriend and start it again.",
                 part=self.name,
                 most=MAX_CRASHES,
                 minutes=minutes,
@@ -152,7 +152,7 @@ STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 DRAIN_GRACE_S: Final = 5.0
 """Seconds a drain may take beyond the longest turn."""
 STOPPING_MESSAGE: Final = localizable(
-    "process_stops", "It is stopping: it ends what it has begun and takes up nothing more."
+    "process_stops", "It is stopping: it finishes what it has begun and starts nothing new."
 )
 
 

@@ -71,8 +71,8 @@ async def check_target(tx: Transaction, tables: list[TableInfo]) -> None:
         rows = await count_rows(tx, table)
         if rows:
             raise InvalidInput(
-                f"The database to convert into holds something ({rows:,} rows of {table.name}). "
-                "Name one that is empty. Nothing was written."
+                f"The target database is not empty ({rows:,} rows of {table.name}). Name an empty "
+                "one. Nothing was written."
             )
 
 
@@ -95,6 +95,7 @@ def check_copied(table: TableInfo, expected: TableChecksum, actual: TableChecksu
     """Raise StoreCorrupt where a table was not copied exactly."""
     if expected != actual:
         raise StoreCorrupt(
-            f"The table {table.name} did not arrive as it was sent ({actual.rows:,} rows of "
-            f"{expected.rows:,}, or other content). Nothing was kept. Check both disks, try again."
+            f"The table {table.name} was not copied correctly ({actual.rows:,} rows of "
+            f"{expected.rows:,}, or different content). Nothing was kept. Check both disks and "
+            "try again."
         )

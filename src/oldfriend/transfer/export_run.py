@@ -30,8 +30,8 @@ def check_free_space(folder: Path, *, spare: int = RESERVED_DISK_BYTES) -> None:
         raise StoreFull(
             localizable(
                 "disk_nearly_full",
-                "The disk is nearly full, and what is left of it is kept for what you say. Make "
-                "room.",
+                "The disk is nearly full, and the remaining space is reserved for what you say. "
+                "Free some space.",
             )
         )
 

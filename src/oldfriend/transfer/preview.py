@@ -128,7 +128,7 @@ def build_preview(
     if stats.messages == 0:
         raise ImportRefused(
             localizable(
-                "import_without_message", f"There is no message in {path.name}.", name=path.name
+                "import_without_message", f"{path.name} contains no messages.", name=path.name
             )
         )
     report_misdated(stats.misdated, notices.add)

@@ -101,8 +101,8 @@ async def restore(db: Database, path: Path) -> RestoreResult:
     async with db.begin_write() as tx:
         if not await is_store_empty(tx):
             raise ImportRefused(
-                "An export comes back only into an empty store, and this one holds something. "
-                "Name another with --data DIR."
+                "An export can only be restored into an empty store, and this one is not empty. "
+                "Name another folder with --data DIR."
             )
         await delete_dumped_tables(tx)
         for table, rows in group_rows(read_rows(path)):
@@ -120,7 +120,7 @@ async def write_rows(tx: Transaction, table: StoredTable, rows: list[ExportRow])
         await restore_rows(tx, table, [row.record for row in rows])
     except (ValueError, KeyError, TypeError) as error:
         raise ImportRefused(
-            f"what a row of {table.name} here or soon after holds cannot be read.",
+            f"a row of {table.name} here or soon after cannot be read.",
             line=rows[0].line,
             expected="rows as they were exported",
         ) from error
@@ -128,7 +128,7 @@ async def write_rows(tx: Transaction, table: StoredTable, rows: list[ExportRow])
         if type(error) is not StoreError:  # a problem of the disk or the file, not of these rows
             raise
         raise ImportRefused(
-            f"a row of {table.name} here or soon after does not fit the others ({error}).",
+            f"a row of {table.name} here or soon after does not fit the other rows ({error}).",
             line=rows[0].line,
             expected="rows as they were exported, each once",
         ) from error
@@ -177,7 +177,7 @@ def parse_fields(text: str, line: int) -> Mapping[str, object]:
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ImportRefused("this is no JSON.", line=line, expected="a JSON object") from error
+        raise ImportRefused("this is not JSON.", line=line, expected="a JSON object") from error
     if not isinstance(fields, dict):
         raise ImportRefused(
             f"this is {describe_kind(fields)}.", line=line, expected="a JSON object"
@@ -211,7 +211,7 @@ def parse_row(fields: Mapping[str, object], line: int) -> ExportRow:
     table = RESTORABLE_TABLES.get(name) if isinstance(name, str) else None
     if table is None:
         raise ImportRefused(
-            f"{str(name)[:40]!r} is no known type.",
+            f"{str(name)[:40]!r} is not a known type.",
             line=line,
             expected=", ".join(RESTORABLE_TABLES),
         )
@@ -222,7 +222,7 @@ def parse_row(fields: Mapping[str, object], line: int) -> ExportRow:
     if unknown or missing:
         what = f"unknown: {unknown[0][:40]}" if unknown else f"missing: {missing[0]}"
         raise ImportRefused(
-            f"the columns of {table.name} are others ({what}).",
+            f"the columns of {table.name} do not match ({what}).",
             line=line,
             expected=", ".join(columns),
         )
@@ -250,10 +250,10 @@ def parse_value(value: object, kind: DumpColumnType, what: str, line: int) -> Sq
     if not is_valid or not isinstance(value, str | int | float | None):
         raise ImportRefused(f"{what} is {describe_kind(value)}.", line=line, expected=expected)
     if isinstance(value, float) and not math.isfinite(value):
-        raise ImportRefused(f"{what} is no number that there is.", line=line, expected=expected)
+        raise ImportRefused(f"{what} is not a valid number.", line=line, expected=expected)
     if what.endswith(TIME_SUFFIX) and isinstance(value, int) and not is_representable(value):
         raise ImportRefused(
-            f"{what} is {value}, which is on no calendar.",
+            f"{what} is {value}, which is not in the calendar.",
             line=line,
             expected="microseconds since 1970 in the years 2 to 9998",
         )

@@ -229,7 +229,7 @@ def build_not_started_error(name: str, *, exit_code: int | None, stderr: str) ->
     """Build the error for a file whose reader process could not start."""
     text = localizable(
         "import_reader_unstarted",
-        f"{name} was not read, as no process could be started for it. Try again.",
+        f"{name} was not read, because no process could be started for it. Try again.",
         name=name,
     )
     return ParserNotStarted(text, exit_code=exit_code, stderr=stderr)
@@ -241,23 +241,22 @@ def build_ended_error(failure: ReaderFailure, name: str, *, exit_code: int | Non
         case "memory":
             text = localizable(
                 "import_reader_memory",
-                f"Reading {name} took too much memory, so it was stopped and the file is set "
-                "aside. Export it once more, or bring in smaller parts.",
+                f"Reading {name} took too much memory, so it was stopped and the file was set "
+                "aside. Export it again, or import smaller parts.",
                 name=name,
             )
         case "time":
             text = localizable(
                 "import_reader_time",
                 f"Reading {name} took far longer than a file of its size should, so it was "
-                "stopped and the file is set aside. Export it once more, or bring in smaller "
-                "parts.",
+                "stopped and the file was set aside. Export it again, or import smaller parts.",
                 name=name,
             )
         case _:
             text = localizable(
                 "import_reader_crash",
-                f"Reading {name} failed in a way that only damaged files, or files made to do "
-                "harm, should cause. It is set aside. Export it once more; if that fails as well, "
+                f"Reading {name} failed in a way that only damaged or malicious files should "
+                "cause, so the file was set aside. Export it again; if that fails, too, please "
                 "report it.",
                 name=name,
             )

@@ -41,8 +41,8 @@ UPLOADS_FOLDER: Final = "brought"
 IMPORTED_STAGES: Final = frozenset({"understanding", "reading", "done"})
 OWN_EXPORT: Final = localizable(
     "export_of_ours",
-    "This is a whole export of Oldfriend. It can only be brought back into an empty folder, where "
-    "Oldfriend runs: oldfriend --data NEWFOLDER import FILE",
+    "This is a complete Oldfriend export. It can only be restored into an empty folder, on the "
+    "machine where Oldfriend runs: oldfriend --data NEWFOLDER import FILE",
 )
 MAX_NAME_CHARS: Final = 120
 STATE_FILE: Final = "parcel.json"

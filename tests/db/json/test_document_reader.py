@@ -61,7 +61,7 @@ async def test_the_layout_is_the_one_that_readers_of_chats_expect(told: Friend, 
     [
         (r'"I live in Porto\."', '"I live in "Porto"."', r"Expecting ',' delimiter|comma"),
         (r'"content": "My cat', '"content": My cat', "not JSON"),
-        (r'"role": "user",', '"role": "user", "role": "user",', "'role' stands twice"),
+        (r'"role": "user",', '"role": "user", "role": "user",', "'role' appears twice"),
         (
             r'"created_at": "2[^"]*",\n +"is_active',
             '"created_at": "soon", "is_active',
@@ -75,7 +75,7 @@ async def test_the_layout_is_the_one_that_readers_of_chats_expect(told: Friend, 
         (r'"chat": "[^"]*"', '"chat": "nowhere"', "names an entry of 'chat' that is not there"),
         (r'"tables": \{', '"tables": {"shoes": [{"size": 5}], ', "under tables / shoes"),
         (r'"messages": \{', '"messages": 5, "message": {', "under message"),
-        (r'"layout": 1,', "", "no memory of Oldfriend"),
+        (r'"layout": 1,', "", "not an Oldfriend memory"),
         (r"\n}\n$", "\n}\n{}", "should have ended here"),
         (r'"size": 5|"tables"', '"users"', "'users' stands here for the second time"),
     ],
@@ -92,7 +92,7 @@ async def test_what_is_wrong_is_named_with_its_line(
 
     named = int(re.findall(r"line (\d+)", str(error.value))[0])
     assert "layout" in pattern or abs(named - line) <= 20
-    assert "Mend it in a text editor" in str(error.value)
+    assert "Repair it in a text editor" in str(error.value)
     assert file.read_bytes() == before
     assert [each.name for each in file.parent.iterdir()] == [file.name]
 

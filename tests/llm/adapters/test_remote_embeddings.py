@@ -114,7 +114,7 @@ async def test_what_the_server_never_takes_fails_in_its_words(server: EmbeddingS
     """It does not go on for ever."""
     server.refusals = [(400, "not today")] * 1000
     async with embedder_at(server.url) as embedder:
-        with pytest.raises(EmbeddingFailed, match="does not take this.*not today"):
+        with pytest.raises(EmbeddingFailed, match="rejected this.*not today"):
             await embedder.embed(["a", "b"])
 
 
@@ -144,7 +144,7 @@ async def test_vectors_of_another_length_are_refused(server: EmbeddingServer) ->
 async def test_an_answer_that_is_no_list_of_vectors_fails(body: object) -> None:
     """Nothing of it is kept."""
     async with raw_server(whole(body)) as server, embedder_at(server.url, dimension=2) as embedder:
-        with pytest.raises(EmbeddingFailed, match="something that is no list of 1 vectors"):
+        with pytest.raises(EmbeddingFailed, match="something that is not a list of 1 vectors"):
             await embedder.embed(["a"])
 
 

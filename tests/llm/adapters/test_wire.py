@@ -223,7 +223,7 @@ async def test_a_provider_that_is_down(model, provider, status):
         (401, "authentication_error", ModelMisconfigured, "oldfriend connect model"),
         (403, "permission_error", ModelMisconfigured, "oldfriend connect model"),
         (404, "not_found_error", ModelMisconfigured, "has no model"),
-        (400, "invalid_request_error", RequestRejected, "does not take this request"),
+        (400, "invalid_request_error", RequestRejected, "rejected this request"),
     ],
 )
 async def test_what_does_not_pass_says_what_to_do(model, provider, status, kind, raised, says):

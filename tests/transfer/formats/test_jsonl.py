@@ -72,7 +72,7 @@ def test_a_bad_line_is_named_with_what_was_expected(read, line, expected):
 def test_an_id_given_to_two_messages_is_refused(read):
     """One of the two would be lost."""
     lines = [json.dumps(FULL | {"id": n % 3, "text": str(n)}) for n in range(4)]
-    with pytest.raises(ImportRefused, match=r"^line 4: the id '0' is also that of line 1"):
+    with pytest.raises(ImportRefused, match=r"^line 4: the id '0' is already used on line 1"):
         read("talk.jsonl", "\n".join(lines))
 
 

@@ -57,11 +57,11 @@ async def show_spending(
     )
 
 
-@router.get("/letters", summary="What waits, or was set aside")
+@router.get("/letters", summary="Jobs that are waiting or have failed")
 async def show_letters(
     me: OwnerUser,
     hub: HubDep,
-    parked: Annotated[bool, Query(description="Only what was set aside.")] = True,
+    parked: Annotated[bool, Query(description="Only failed jobs.")] = True,
     cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
     limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 50,
 ) -> Letters:
@@ -81,7 +81,7 @@ async def show_letters(
     return Letters(items=tuple(items), next=items[-1].id if len(found) > limit else None)
 
 
-@router.post("/letters/{letter}/retry", status_code=204, summary="Try a letter again")
+@router.post("/letters/{letter}/retry", status_code=204, summary="Retry a job")
 async def retry(letter: str, _: OwnerUser, hub: HubDep) -> Response:
     """With all that belongs to it."""
     queue, partition, seq = decode_job_id(letter)
@@ -90,7 +90,7 @@ async def retry(letter: str, _: OwnerUser, hub: HubDep) -> Response:
     return Response(status_code=204)
 
 
-@router.delete("/letters/{letter}", status_code=204, summary="Give a letter up")
+@router.delete("/letters/{letter}", status_code=204, summary="Drop a job")
 async def drop(letter: str, _: OwnerUser, hub: HubDep) -> Response:
     """With all that belongs to it. What was said stays in the memory, unanswered."""
     queue, partition, seq = decode_job_id(letter)
@@ -116,6 +116,6 @@ def decode_job_id(job_id: str) -> tuple[QueueName, str, int]:
     found = find_job_key(job_id)
     if found is None:
         raise ApiError(
-            404, "There is no such letter", localizable("letter_gone", "It may be done by now.")
+            404, "There is no such job", localizable("letter_gone", "It may have finished.")
         )
     return found

@@ -88,7 +88,8 @@ async def disconnect(
         raise NotFound(
             localizable(
                 "bot_token_not_kept",
-                "No token is kept here. One in a variable is taken out there.",
+                "No token is stored here. If it is set in an environment variable, remove it "
+                "there.",
             )
         )
     return Response(status_code=204)

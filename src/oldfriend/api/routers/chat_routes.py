@@ -227,7 +227,7 @@ async def why(message: str, me: CurrentUser, hub: HubDep) -> ReceiptShape:
             raise NotFound(
                 localizable(
                     "no_receipt",
-                    "Nothing is kept of why this was said; it may have been forgotten.",
+                    "There is no record of why this was said; it may have been forgotten.",
                 )
             )
         return ReceiptShape.from_domain(await resolve_receipt(tx, receipt))
@@ -238,7 +238,9 @@ async def open_connection(me: CurrentUser, hub: HubDep) -> AsyncIterator[Connect
     token = me.digest if me.is_program else ""
     if hub.is_full(me.person.id, token):
         raise ApiError(
-            429, "Too many pages", "Close one that shows Oldfriend, then load this anew."
+            429,
+            "Too many open pages",
+            "Close another page that shows Oldfriend, then reload this one.",
         )
     with hub.connect(me.person.id, token) as connection:
         yield connection
@@ -287,7 +289,7 @@ async def get_own_message(
         raise ApiError(
             409,
             "Not yours to change",
-            localizable("not_yours_to_change", "Only what you have said here can be changed."),
+            localizable("not_yours_to_change", "You can only change messages that you wrote here."),
         )
     chat = await get_chat(tx, person, found.chat)
     return ChatContext(person=await get_person_by_id(tx, person), chat=chat), found
@@ -301,7 +303,7 @@ async def get_message_by_key(db: Database, line: ChatContext, key: str) -> Messa
         raise NotFound(
             localizable(
                 "said_and_forgotten",
-                "This was said before, and has been forgotten since. Say it anew.",
+                "This was sent before, and has been forgotten since. Send it as a new message.",
             )
         )
     return message

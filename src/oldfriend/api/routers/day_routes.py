@@ -128,7 +128,7 @@ class ToldShape(Schema):
 
     id: str
     level: int = field(
-        metadata=describe("1: of a stretch of talk; each further one: of such below.")
+        metadata=describe("1: of one segment; each further level: of summaries of the level below.")
     )
     text: str
     began_at: str
@@ -246,7 +246,7 @@ def parse_day(text: str) -> date:
         raise ApiError(
             422,
             "There is no such day",
-            localizable("day_unknown", f"{text} is none. Give YYYY-MM-DD.", text=text),
+            localizable("day_unknown", f"{text} is not a day. Write YYYY-MM-DD.", text=text),
         ) from error
 
 

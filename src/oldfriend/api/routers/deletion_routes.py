@@ -28,8 +28,7 @@ from oldfriend.runtime.import_jobs import ImportWorker
 MAX_KEPT_SHOWN: Final = 50
 NO_SELECTION: Final = localizable(
     "nothing_named",
-    "Name what is to be forgotten: ids, about whom, from when to when, which import, or "
-    "everything.",
+    "Say what to forget: ids, a name, a span of days, an import, or everything.",
 )
 
 router = APIRouter(prefix="/forget", tags=["forget"])
@@ -69,7 +68,9 @@ async def do(
     412: something else would go now than was seen. 428: nobody has looked.
     """
     if if_match is None:
-        raise ApiError(428, "Look first", "Ask for /forget/preview, and send its ETag as If-Match.")
+        raise ApiError(
+            428, "Preview first", "Request /forget/preview, and send its ETag as If-Match."
+        )
     app, request = hub.app, build_request(wish, me.person.zone)
     if request.everything:
         await hub.import_worker.pause_all(me.person.id, now=app.clock())
@@ -82,7 +83,7 @@ async def do(
             seen_digest=if_match.removeprefix("W/").strip('"'),
         )
     except StaleDecision as error:
-        raise ApiError(412, "Something has changed meanwhile", error.user_text) from error
+        raise ApiError(412, "Something has changed in the meantime", error.user_text) from error
     if request.everything:
         await hub.import_worker.discard_all(me.person.id)
     await delete_finished_uploads(hub.import_worker, me.person.id)

@@ -225,7 +225,9 @@ class Undone(Schema):
 class OldTalk(Schema):
     """What of old talk is still to be read, and what a model could read better."""
 
-    waiting: int = field(metadata=describe("So many stretches of talk wait to be read."))
+    waiting: int = field(
+        metadata=describe("How many segments of conversation are waiting to be read.")
+    )
     is_paused: bool
     failed: int
     by_rules: int = field(metadata=describe("So many were read by rules alone …"))
@@ -393,7 +395,7 @@ async def read_with_model(me: CurrentUser, hub: HubDep) -> OldTalk:
         raise ApiError(
             409,
             "No model is connected",
-            localizable("no_model", "Connect one first: see Settings, Models."),
+            localizable("no_model", "Connect one first, under Settings, Models."),
         )
     await schedule_reextraction(
         hub.app.db,
@@ -432,7 +434,7 @@ async def take(me: ExportUser, hub: HubDep) -> ExportResponse:
     """
     if hub.export_builder.is_busy_for(me.person.id):
         raise ApiError(
-            409, "One at a time", "You are taking it already. Wait until that has ended."
+            409, "One at a time", "An export is already running. Wait until it has finished."
         )
     now = hub.app.clock()
     export_file = await hub.export_builder.build(hub.app.db, person=me.person.id, now=now)

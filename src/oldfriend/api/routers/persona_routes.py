@@ -212,7 +212,7 @@ async def make(
         raise ApiError(
             409,
             "No model is connected",
-            localizable("no_model", "Leave `with_model` out: rules read it, too."),
+            localizable("no_model", "Leave out `with_model`: rules can read it, too."),
         )
     now = hub.app.clock()
     return await idempotency.run_once(

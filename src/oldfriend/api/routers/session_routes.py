@@ -101,7 +101,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, hub: HubD
             "This link is no longer good",
             localizable(
                 "link_spent",
-                "It opens once, within ten minutes. Run `oldfriend link` for a new one.",
+                "A link works once, within ten minutes. Run `oldfriend link` for a new one.",
             ),
         )
     person, opened_with = opened
@@ -173,7 +173,7 @@ async def sign_in_with_passkey(
             "This passkey is not known here",
             localizable(
                 "passkey_unknown",
-                "It may have been taken away. Run `oldfriend link`, and add it again in Settings.",
+                "It may have been removed. Run `oldfriend link`, and add it again in Settings.",
             ),
         )
     return await open_session(request, response, hub, person, "passkey")

@@ -179,7 +179,8 @@ async def forget_key(
         raise NotFound(
             localizable(
                 "key_not_kept",
-                f"No key of {name} is kept here. One in a variable is taken out there.",
+                f"No key of {name} is stored here. If it is set in an environment variable, "
+                "remove it there.",
                 name=name,
             )
         )

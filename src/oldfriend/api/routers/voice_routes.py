@@ -33,7 +33,9 @@ STATUS_BY_REASON: Final[dict[NoTranscriptReason, int]] = {
     "never": 422,
     "misconfigured": 503,
 }
-SETUP_HINT: Final = "Choose who listens: run `oldfriend connect transcriber` where Oldfriend runs."
+SETUP_HINT: Final = (
+    "To connect a transcriber, run `oldfriend connect transcriber` where Oldfriend runs."
+)
 RANGE_HEADER: Final = re.compile(r"bytes=(\d{0,12})-(\d{0,12})", re.ASCII)
 
 router = APIRouter(prefix="/chat", tags=["chat"])

@@ -55,8 +55,8 @@ def map_receive_errors() -> Iterator[None]:
         raise PlatformRejected(
             localizable(
                 "bot_heard_elsewhere",
-                "Somebody else listens for this bot: another Oldfriend, or a webhook "
-                f"({error}). Stop it, or take a bot of its own.",
+                "Something else receives this bot's messages: another Oldfriend, or a webhook "
+                f"({error}). Stop it, or use a separate bot.",
             )
         ) from error
     except BadRequest as error:
@@ -86,7 +86,7 @@ def to_delivery_error(error: TelegramError) -> DeliveryFailed | Undeliverable | 
         case RetryAfter():
             return DeliveryFailed(str(error), retry_after_s=get_retry_after_s(error))
         case Forbidden():
-            return ChatBlocked(f"They do not want to hear from us any more: {error}")
+            return ChatBlocked(f"The bot was blocked there: {error}")
         case BadRequest():
             return to_undeliverable(error)
         case InvalidToken():
@@ -98,7 +98,7 @@ def to_delivery_error(error: TelegramError) -> DeliveryFailed | Undeliverable | 
 def to_undeliverable(error: BadRequest) -> Undeliverable:
     """Convert a permanent refusal; to ChatBlocked if the whole chat is gone."""
     if any(words in str(error).lower() for words in CHAT_GONE_ERRORS):
-        return ChatBlocked(f"There is nobody any more: {error}")
+        return ChatBlocked(f"The chat no longer exists: {error}")
     return Undeliverable(f"Telegram refuses: {error}")
 
 

@@ -79,7 +79,7 @@ def parse_address(text: str) -> TelegramAddress:
     try:
         return TelegramAddress(chat_id=int(chat), topic_id=int(topic) if topic else None)
     except ValueError as error:
-        raise InvalidInput(f"{text!r} is no address on Telegram.") from error
+        raise InvalidInput(f"{text!r} is not an address on Telegram.") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,8 +257,8 @@ class BotApi:
         """Raise DeliveryUncertain if a message was sent too often without an answer."""
         if self._sent_log.count_unanswered(key) >= max_attempts:
             raise DeliveryUncertain(
-                "It has left twice and Telegram answered neither time, so it may be there already. "
-                "Send it again only if it is not: oldfriend jobs retry"
+                "It was sent twice without an answer from Telegram, so it may have arrived. Send "
+                "it again only if it is not: oldfriend jobs retry"
             )
 
     def allow_resend(self, key: str) -> None:
@@ -404,7 +404,7 @@ class BotApi:
                 found = await self._bot.get_file(file_id)
                 return bytes(await found.download_as_bytearray())
         except BadRequest as error:
-            raise NotFound(f"Telegram does not give this file out: {error}") from error
+            raise NotFound(f"Telegram does not provide this file: {error}") from error
 
 
 def build_edit_key(address: TelegramAddress, message_id: int) -> str:

@@ -77,7 +77,7 @@ class HttpConnection(asyncio.Protocol):
         is_free, transport, loop = self.is_idle, self._transport, asyncio.get_running_loop()
         if not is_free or transport is None:
             self._response = loop.create_future()
-            self._fail(ClosedBeforeSent("Telegram has hung up."))
+            self._fail(ClosedBeforeSent("Telegram closed the connection."))
             return self._response
         parts = urlsplit(url)
         head = h11.Request(
@@ -124,14 +124,14 @@ class HttpConnection(asyncio.Protocol):
     def eof_received(self) -> None:
         """Handle the end of the stream, which ends some answers."""
         if self._is_waiting and not self._has_received:
-            self._fail_closed("Telegram has hung up.")
+            self._fail_closed("Telegram closed the connection.")
         elif self._is_waiting:
             self._receive(b"")
 
     @override
     def connection_lost(self, error: Exception | None) -> None:
         """Fail the current call."""
-        self._fail_closed(str(error or "Telegram has hung up."))
+        self._fail_closed(str(error or "Telegram closed the connection."))
 
     def _fail_closed(self, reason: str) -> None:
         """Fail the current call because the connection ended."""

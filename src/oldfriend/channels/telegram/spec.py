@@ -39,7 +39,7 @@ def open_bot(token: str, settings: ChannelSettings, folder: Path) -> "TelegramCh
         )
     except InvalidToken as error:
         raise PlatformRejected(
-            localizable("bot_token_unfit", "That cannot be a token of a Telegram bot.")
+            localizable("bot_token_unfit", "That cannot be the token of a Telegram bot.")
         ) from error
 
 
@@ -50,10 +50,10 @@ TELEGRAM: Final = ChannelSpec(
     file_only_settings=frozenset({"base_url", "webhook", "webhook_host", "webhook_port"}),
     open_bot=open_bot,
     setup_help=(
-        "Make a bot: write /newbot to @BotFather on Telegram. It gives you a token.\n"
+        "To create a bot, write /newbot to @BotFather on Telegram. It gives you a token.\n"
         "What is said to a bot passes through Telegram's servers, and they can read it."
     ),
-    farewell_help="To end the bot for good, write /deletebot to @BotFather.",
+    farewell_help="To delete the bot itself, write /deletebot to @BotFather.",
     bot_link="https://t.me/{bot}",
     code_link="https://t.me/{bot}?start={code}",
 )

@@ -178,7 +178,7 @@ class TelegramChannel:
         try:
             return await self._api.download_file(file_id)
         except (Undeliverable, GroupMigrated) as error:
-            raise NotFound(f"Telegram does not give this file out: {error}") from error
+            raise NotFound(f"Telegram does not provide this file: {error}") from error
 
     def open_preview(
         self, address: str, *, send_key: str, external_id: str | None = None
@@ -346,8 +346,8 @@ def format_group_hint(names: str) -> LocalizedText:
     """Say what to do so that the bot hears all in some groups."""
     return localizable(
         "bot_hears_little",
-        f"Telegram: of {names} it hears only what is said to it. To have it hear all, write "
-        "/setprivacy to @BotFather (Disable), and take the bot into the group anew.",
+        f"Telegram: of {names} it only receives what is said to it. To let it receive everything, "
+        "write /setprivacy to @BotFather, choose Disable, and add the bot to the group again.",
         names=names,
     )
 
@@ -365,8 +365,8 @@ def list_webhook_problems(webhook: WebhookStatus, wanted_url: str) -> list[BotFi
         problems.append(
             localizable(
                 "bot_calls_otherwise",
-                f"Telegram {whom}, but {how}. `oldfriend serve` changes that when it starts; if it "
-                "runs, another program uses this bot.",
+                f"Telegram {whom}, but {how}. `oldfriend serve` changes that when it starts; if "
+                "it is already running, another program uses this bot.",
                 whom=whom,
                 how=how,
             )
@@ -375,7 +375,7 @@ def list_webhook_problems(webhook: WebhookStatus, wanted_url: str) -> list[BotFi
         problems.append(
             localizable(
                 "bot_not_delivered",
-                f"Telegram could not deliver to {webhook.url} the last time: {webhook.last_error}",
+                f"Telegram could not deliver to {webhook.url} last time: {webhook.last_error}",
                 address=webhook.url,
                 error=webhook.last_error,
             )
@@ -384,8 +384,8 @@ def list_webhook_problems(webhook: WebhookStatus, wanted_url: str) -> list[BotFi
         problems.append(
             localizable(
                 "bot_holds",
-                f"Telegram holds {webhook.pending_count:,} updates that nobody has taken. Is it "
-                "running?",
+                f"Telegram holds {webhook.pending_count:,} updates that have not been fetched. Is "
+                "Oldfriend running?",
                 count=webhook.pending_count,
             )
         )

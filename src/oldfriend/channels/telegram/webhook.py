@@ -80,7 +80,7 @@ def open_listener(address: WebhookAddress) -> socket.socket:
         return socket.create_server((address.host, address.port), family=family)
     except OSError as error:
         raise PlatformUnavailable(
-            f"{address.host} port {address.port} cannot be listened at ({error.strerror}). Choose "
+            f"{address.host} port {address.port} cannot be used ({error.strerror}). Choose "
             "another: telegram.webhook_host and telegram.webhook_port in oldfriend.toml."
         ) from error
 
@@ -98,9 +98,9 @@ async def watch_webhook(api: BotApi, address: WebhookAddress, secret: str) -> No
             raise PlatformRejected(
                 localizable(
                     "bot_heard_elsewhere",
-                    f"Telegram does not call {address.url} any more, but {actual_url or 'nobody'}: "
-                    "another "
-                    "program uses this bot. Stop it, or take a bot of its own.",
+                    f"Telegram does not call {address.url} any more, but "
+                    f"{actual_url or 'nobody'}: another program uses this bot. Stop it, or use a "
+                    "separate bot.",
                 )
             )
 

@@ -44,8 +44,8 @@ SPACE: Final = " \t\n\r"
 SPACES: Final = re.compile(f"[{SPACE}]*")
 BRACKETS: Final = MappingProxyType({"{": "}", "[": "]"})
 REPAIR_HINT: Final = (
-    "Nothing was changed. Mend it in a text editor, or put a copy of the file back; it is read "
-    "again at the next start."
+    "Nothing was changed. Repair it in a text editor, or restore a copy; it is read again at the "
+    "next start."
 )
 
 
@@ -171,7 +171,9 @@ def reject_duplicate_keys(entries: list[tuple[str, JsonValue]]) -> dict[str, Jso
     result = dict(entries)
     if len(result) < len(entries):
         names = [name for name, _ in entries]
-        raise InvalidJson(f"{next(name for name in names if names.count(name) > 1)!r} stands twice")
+        raise InvalidJson(
+            f"{next(name for name in names if names.count(name) > 1)!r} appears twice"
+        )
     return result
 
 
@@ -219,7 +221,7 @@ def parse_schema(text: JsonText, values: list[ParsedValue]) -> SchemaState:
                     )
                 return SchemaState(version=v, name=name, oldest_writer=oldest)
     raise text.build_error(
-        0, 'it is no memory of Oldfriend: "oldfriend" with its schema is missing'
+        0, 'it is not an Oldfriend memory: "oldfriend" with its schema is missing'
     )
 
 

@@ -79,8 +79,8 @@ class AtomicFile:
             if read_file_version(self.path) != self._version:
                 raise StoreUnusable(
                     f"{self.path} was changed by another program while Oldfriend used it. Nothing "
-                    "was written over it, and what was said since is not in it. End Oldfriend and "
-                    "start it again: it then goes on from the file as it is."
+                    "was overwritten, and what was said since is not in the file. Stop Oldfriend "
+                    "and start it again; it then continues from the file as it is."
                 )
             try:
                 self._write_partial(content)
@@ -132,8 +132,8 @@ def map_file_errors(path: Path) -> Iterator[None]:
                 "saved. Free some space and try again."
             ) from error
         raise StoreUnusable(
-            f"{path} cannot be used ({error.strerror or error}). Check the rights of the file and "
-            "of its folder, or choose another place with --database json:///PATH."
+            f"{path} cannot be used ({error.strerror or error}). Check the permissions of the "
+            "file and of its folder, or choose another place with --database json:///PATH."
         ) from error
 
 
@@ -190,8 +190,8 @@ def format_in_use(path: Path, pid: str) -> str:
     """Return the message for a process that finds the file locked."""
     who = f"process {pid}" if pid else "another process"
     return (
-        f"{path} is in use by {who}. One process at a time can use a json store: end the other "
-        "one first (serve: oldfriend stop). Several at once can use SQLite: "
+        f"{path} is in use by {who}. Only one process at a time can use a json store: stop the "
+        "other one first (a server: oldfriend stop). Several at once can use SQLite: "
         f"{format_convert_command(path)}"
     )
 
@@ -307,8 +307,8 @@ class JsonDatabase:
         if not self._document.is_saved:
             if self._lock is None:
                 raise StoreUnusable(
-                    f"{self.path} cannot be opened for writing. Check the rights of the file and "
-                    "of its folder, or choose another place with --database json:///PATH."
+                    f"{self.path} cannot be opened for writing. Check the permissions of the file "
+                    "and of its folder, or choose another place with --database json:///PATH."
                 )
             content = self._document.render()
             check_file_size(self.path, len(content))
@@ -325,10 +325,9 @@ def check_file_size(path: Path, size: int) -> None:
     """Raise StoreFull for a file that would take too long to write each time."""
     if size > MAX_FILE_BYTES:
         raise StoreFull(
-            f"{path} would grow beyond {MAX_FILE_BYTES >> 20} MB, which is too much to be written "
-            "anew "
+            f"{path} would grow beyond {MAX_FILE_BYTES >> 20} MB which is too much to write again "
             "each time. What was saved before is safe; this was not saved. Move to SQLite, where "
-            f"nothing is lost and size does not matter: {format_convert_command(path)}"
+            f"size does not matter; nothing is lost: {format_convert_command(path)}"
         )
 
 

@@ -86,19 +86,19 @@ def check_url_escaping(url: str) -> None:
     credentials, _, host_part = location.rpartition("@")
     if any(sign in credentials for sign in "@/?#"):
         raise build_address_error(
-            " In names and passwords, and in what stands after ?, write @ as %40, / as %2F, "
-            "? as %3F, # as %23 and % as %25."
+            " In names and passwords, and after the ?, write @ as %40, / as %2F, ? as %3F, # as "
+            "%23 and % as %25."
         )
     hosts = host_part.partition("/")[0].partition("?")[0]
     ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
     if not all(port == "" or PORT_PATTERN.fullmatch(port) for port in ports):
-        raise build_address_error(" The port is no number.")
+        raise build_address_error(" The port is not a number.")
 
 
 def build_address_error(hint: str) -> InvalidInput:
     """Build the error for a URL that cannot be parsed."""
     return InvalidInput(
-        f"This address of a database cannot be read.{hint} Use postgresql://NAME@HOST:PORT/DATABASE"
+        f"This database address cannot be read.{hint} Use postgresql://NAME@HOST:PORT/DATABASE"
     )
 
 
@@ -134,8 +134,8 @@ CORRUPT: Final = {"XX001", "XX002"}
 INVALID_TEXT: Final = {"22021", "22P05"}
 
 MAYBE_SAVED: Final = (
-    "It may have been saved all the same: look first, in a chat with /history, else with the "
-    "command that lists it."
+    "It may have been saved all the same. Check first: in a chat with /history, otherwise with "
+    "the command that lists it."
 )
 
 LOGIN_REJECTED: Final = re.compile(
@@ -158,7 +158,7 @@ def map_postgres_errors(address: PostgresAddress, *, is_commit: bool = False) ->
 
 def build_invalid_text_error(what: str) -> InvalidInput:
     """Build the error for what no database can store as text."""
-    return InvalidInput(f"{what[:50]!r} cannot be stored: it is not wholly text.")
+    return InvalidInput(f"{what[:50]!r} cannot be stored: it is not valid text.")
 
 
 def map_postgres_error(
@@ -174,28 +174,29 @@ def map_postgres_error(
         )
     if state in CONTENTION:
         return StoreBusy(
-            f"Others write the same in {address.display} ({reason}). Try again in a moment."
+            f"Another process is writing the same data in {address.display} ({reason}). Try again "
+            "in a moment."
         )
     if (
         state in DISCONNECTED
         or state.startswith("08")
         or (not state and is_connection_error(error))
     ):
-        status = MAYBE_SAVED if is_commit else "What was not finished was not saved."
+        status = MAYBE_SAVED if is_commit else "What was unfinished was not saved."
         return StoreBusy(
-            f"The connection to {address.display} broke ({reason}). {status} Try again in a moment."
+            f"The connection to {address.display} was lost ({reason}). {status} Try again in a "
+            "moment."
         )
     if state in NOT_ALLOWED:
         return StoreUnusable(
-            f"{address.display} does not allow that ({reason}). The user needs the right to create "
-            "and "
-            "change tables there, on a server that may be written."
+            f"{address.display} does not allow that ({reason}). The user needs the right to "
+            "create and change tables there, and the server must not be read-only."
         )
     if state in CORRUPT:
-        return StoreCorrupt(f"{address.display} is not sound ({reason}). Restore a backup.")
+        return StoreCorrupt(f"{address.display} is damaged ({reason}). Restore a backup.")
     if state in INVALID_TEXT or (isinstance(error, psycopg.DataError) and not state):
         return InvalidInput(f"Something cannot be stored: {reason}")
-    return StoreError(f"The database said: {reason}")
+    return StoreError(f"The database reported: {reason}")
 
 
 def is_connection_error(error: psycopg.Error) -> bool:
@@ -209,22 +210,21 @@ def map_connect_error(error: psycopg.Error, address: PostgresAddress) -> StoreEr
     if NO_DATABASE.search(text):
         return StoreNotFound(
             f"There is no such database at {address.display} ({extract_first_line(error)}). "
-            "Make it first: createdb --encoding=UTF8 NAME"
+            "Create it first: createdb --encoding=UTF8 NAME"
         )
     if UNAVAILABLE.search(text):
         return StoreBusy(
-            f"{address.display} takes no more connections now ({extract_first_line(error)})."
+            f"{address.display} accepts no more connections at the moment "
+            f"({extract_first_line(error)})."
         )
     if LOGIN_REJECTED.search(text):
         return StoreUnusable(
-            f"{address.display} did not let us in ({extract_first_line(error)}). Check the name "
-            "and the "
-            "password: in the address, in PGPASSWORD, or in ~/.pgpass."
+            f"{address.display} did not accept the login ({extract_first_line(error)}). Check the "
+            "name and the password: in the address, in PGPASSWORD, or in ~/.pgpass."
         )
     return StoreUnusable(
         f"{address.display} cannot be reached ({extract_first_line(error)}). Is the server "
-        "running, and "
-        "are host and port right?"
+        "running, and are the host and port right?"
     )
 
 

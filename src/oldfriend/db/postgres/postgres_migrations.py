@@ -80,8 +80,9 @@ async def check_new_database(
     encoding = await cursor.fetchone()
     if encoding != ("UTF8",):
         raise StoreUnusable(
-            f"{address.display} keeps text as {encoding and encoding[0]}, which cannot hold every "
-            "language. Make a database for it: createdb --encoding=UTF8 --template=template0 NAME"
+            f"{address.display} keeps text as {encoding and encoding[0]}, which cannot store "
+            "every language. Create a database in UTF-8: createdb --encoding=UTF8 "
+            "--template=template0 NAME"
         )
     if not create:
         raise StoreNotFound(
@@ -93,7 +94,8 @@ async def check_new_database(
     )
     if await cursor.fetchone() is not None:
         raise StoreCorrupt(
-            f"{address.display} holds the tables of another program. Name another with --database."
+            f"{address.display} contains the tables of another program. Name another with "
+            "--database."
         )
 
 

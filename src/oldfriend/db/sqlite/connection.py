@@ -86,8 +86,8 @@ def connect_read_only(path: Path) -> apsw.Connection:
     has_log = log.exists() and log.stat().st_size > 0
     if has_log and not index.exists() and not os.access(path.parent, os.W_OK):
         raise StoreUnusable(
-            f"{path} was not closed properly, and cannot be read before that is made up for. Let "
-            "Oldfriend write to the file and to its folder once: oldfriend doctor"
+            f"{path} was not closed properly and must be repaired before it can be read. Make the "
+            "file and its folder writable, then run: oldfriend doctor"
         )
     query = "mode=ro" if has_log else "mode=ro&immutable=1"
     return apsw.Connection(
@@ -119,8 +119,8 @@ def create_private_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnusable(
-            f"The folder {folder} cannot be made ({error.strerror}). "
-            "Choose another with --data DIR or OLDFRIEND_DATA."
+            f"The folder {folder} cannot be created ({error.strerror}). Choose another with "
+            "--data DIR or OLDFRIEND_DATA."
         ) from error
 
 
@@ -175,8 +175,8 @@ def check_database_file(path: Path) -> None:
         )
     if not found.st_size:  # otherwise its content is checked later
         raise StoreCorrupt(
-            f"{path} is empty: it has no byte, and may have been cut off. Put a copy of it there "
-            f"(oldfriend.db.before-… or a backup of yours), or move it away to begin anew."
+            f"{path} is empty (zero bytes); it may have been cut off. Put a copy in its place "
+            "(oldfriend.db.before-… or a backup of yours), or move it away to start a new memory."
         )
 
 
@@ -188,7 +188,7 @@ def check_application_id(connection: apsw.Connection, path: Path) -> None:
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
     if application_id != 0 or tables != 0:
         raise StoreCorrupt(
-            f"{path} is a database of another program. Name another file with --database."
+            f"{path} is the database of another program. Name another file with --database."
         )
 
 
@@ -201,8 +201,8 @@ def map_sqlite_errors(path: Path) -> Iterator[None]:
         raise map_sqlite_error(error, path) from error
     except OSError as error:
         raise StoreUnusable(
-            f"{path} cannot be used ({error.strerror or error}). Check the rights of the file and "
-            "of its folder, or choose another place with --data DIR."
+            f"{path} cannot be used ({error.strerror or error}). Check the permissions of the "
+            "file and of its folder, or choose another place with --data DIR."
         ) from error
 
 
@@ -217,7 +217,7 @@ def is_disk_full(path: Path) -> bool:
 def map_sqlite_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> OldfriendError:
     """Return our error for one of SQLite."""
     if isinstance(error, UnicodeEncodeError):
-        return InvalidInput(f"{error.object[:50]!r} cannot be stored: it is not wholly text.")
+        return InvalidInput(f"{error.object[:50]!r} cannot be stored: it is not valid text.")
     if isinstance(error, apsw.FullError) or (
         isinstance(error, apsw.IOError) and is_disk_full(path)
     ):
@@ -230,13 +230,13 @@ def map_sqlite_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> Oldf
             return StoreBusy(f"Another program is writing to {path}. Try again in a moment.")
         case apsw.CorruptError() | apsw.NotADBError():
             return StoreCorrupt(
-                f"{path} is not a sound database ({error}). Restore a backup, "
-                "or move the file away to begin anew."
+                f"{path} is damaged or not a database ({error}). Restore a backup, or move the "
+                "file away to start a new memory."
             )
         case apsw.ReadOnlyError() | apsw.CantOpenError() | apsw.PermissionsError():
             return StoreUnusable(
-                f"{path} cannot be opened for writing. Check the rights of the file and of its "
-                "folder, or choose another place with --data DIR."
+                f"{path} cannot be opened for writing. Check the permissions of the file and of "
+                "its folder, or choose another place with --data DIR."
             )
         case apsw.IOError() if path.exists() and not is_writable(path):
             return StoreUnusable(
@@ -246,4 +246,4 @@ def map_sqlite_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> Oldf
         case apsw.IOError():
             return StoreUnusable(f"{path} could not be read or written ({error}).")
         case _:
-            return StoreError(f"The database said: {error}")
+            return StoreError(f"The database reported: {error}")

@@ -36,7 +36,7 @@ def format_rate_limited(config: ModelConfig) -> LocalizedText:
     """Text for a rate limit (429)."""
     provider = config.provider
     return localizable(
-        "provider_busy", f"{provider} asks for fewer requests (429).", provider=provider
+        "provider_busy", f"{provider} is limiting our requests (429).", provider=provider
     )
 
 
@@ -109,7 +109,7 @@ def format_rejected(
     subject = "this request" if status is None else f"this ({status})"
     return localizable(
         "request_not_taken",
-        f"{config.model} does not take {subject}: {message}",
+        f"{config.model} rejected {subject}: {message}",
         model=config.model,
         said=message,
     )
@@ -128,8 +128,8 @@ def format_key_refused(config: ModelConfig, role: str) -> LocalizedText:
     """Text for a rejected key; the provider's message is left out, because some quote the key."""
     return localizable(
         "key_refused",
-        f"{config.provider} does not accept the key, or does not let it use {config.name}. "
-        f"Give it another one: oldfriend connect {role}",
+        f"{config.provider} does not accept the key, or the key may not use {config.name}. To "
+        f"give another one: oldfriend connect {role}",
         provider=config.provider,
     )
 

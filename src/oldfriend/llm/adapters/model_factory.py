@@ -144,8 +144,8 @@ class SpeechFactory:
             raise ModelMisconfigured(
                 localizable(
                     "provider_has_no_voice",
-                    f"{config.provider} neither hears nor speaks. Choose another: oldfriend "
-                    "connect",
+                    f"{config.provider} can neither transcribe nor speak. Choose another: "
+                    "oldfriend connect",
                     provider=config.provider,
                 )
             )

@@ -156,7 +156,7 @@ class RemoteTranscriber:
         )
         if not transcription.text:
             raise NoSpeechDetected(
-                localizable("nothing_heard", f"{config.model} hears no words in the recording.")
+                localizable("nothing_heard", f"{config.model} found no words in the recording.")
             )
         return transcription
 
@@ -263,7 +263,7 @@ def parse_transcription(
         error = BrokenOutput(
             localizable(
                 "answer_no_transcript",
-                f"{config.model} answered with something that is no transcript.",
+                f"{config.model} answered with something that is not a transcript.",
                 model=config.model,
             )
         )
@@ -295,7 +295,7 @@ def parse_speech_response(
         error = BrokenOutput(
             localizable(
                 "answer_no_sound",
-                f"{config.model} answered with something that is no sound.",
+                f"{config.model} answered with something that is not audio.",
                 model=config.model,
             )
         )
@@ -378,7 +378,7 @@ def map_audio_error(config: ModelConfig, response: httpx2.Response, role: AudioR
         return AudioTooLarge(
             localizable(
                 "recording_too_large",
-                f"The recording is larger than {config.model} takes.",
+                f"The recording is larger than {config.model} accepts.",
                 model=config.model,
             )
         )

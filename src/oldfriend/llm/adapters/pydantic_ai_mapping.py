@@ -110,7 +110,7 @@ def map_model_error(config: ModelConfig, error: Exception) -> ModelError:
         return ModelMisconfigured(
             localizable(
                 "model_unusable",
-                f"{config.model} cannot be used so: {quote_text(config, str(error))}",
+                f"{config.model} cannot be used like this: {quote_text(config, str(error))}",
                 model=config.model,
                 said=quote_text(config, str(error)),
             )
@@ -361,7 +361,8 @@ def parse_tool_call(part: ToolCallPart, model: str, *, is_truncated: bool) -> To
             raise BrokenOutput(
                 localizable(
                     "answer_unusable",
-                    f"{model} asked for {part.tool_name} with arguments that are no JSON object.",
+                    f"{model} asked for {part.tool_name} with arguments that are not a JSON "
+                    "object.",
                     model=model,
                 )
             ) from error

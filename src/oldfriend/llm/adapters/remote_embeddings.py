@@ -321,7 +321,7 @@ def parse_vectors(
     """Parse the vectors in a response, scaled to length 1. Raises EmbeddingFailed."""
     unreadable = localizable(
         "answer_no_vectors",
-        f"{config.model} answered with something that is no list of {count} vectors.",
+        f"{config.model} answered with something that is not a list of {count} vectors.",
         model=config.model,
     )
     try:
@@ -336,8 +336,8 @@ def parse_vectors(
         raise EmbeddingFailed(
             localizable(
                 "vectors_of_other_length",
-                f"{config.model} gives vectors of {rows.shape[1]} numbers, not of {dimension}. "
-                "Choose it anew: oldfriend connect embedder",
+                f"{config.model} gives vectors of {rows.shape[1]} numbers, not of {dimension}. To "
+                "choose it again: oldfriend connect embedder",
                 model=config.model,
                 found=rows.shape[1],
                 wanted=dimension,

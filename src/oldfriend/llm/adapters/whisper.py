@@ -241,7 +241,7 @@ def find_problem(folder: Path) -> str | None:
     if missing:
         return localizable(
             "folder_without_model",
-            f"{folder} holds no model for faster-whisper: {', '.join(missing)} "
+            f"{folder} contains no model for faster-whisper: {', '.join(missing)} "
             f"{'is' if len(missing) == 1 else 'are'} missing.",
             folder=str(folder),
             missing=", ".join(missing),

@@ -181,7 +181,7 @@ async def select_by_id(tx: Transaction, person: PersonId, partial_id: str) -> De
         return DeletionSelection(seqs=await load_version_seqs(tx, person, [messages[0][0]]))
     if objects:
         return DeletionSelection(objects=frozenset({ObjectId(objects[0][0])}))
-    raise NotFound(localizable("forget_gone", f"Nothing that is kept has the id {partial_id!r}."))
+    raise NotFound(localizable("forget_gone", f"Nothing stored has the id {partial_id!r}."))
 
 
 async def load_version_seqs(
@@ -281,9 +281,7 @@ async def select_about(tx: Transaction, person: PersonId, name: str) -> Deletion
     )
     if not (objects or message_ids):
         raise NotFound(
-            localizable(
-                "forget_about_unknown", f"Nothing that is kept is about {name!r}.", name=name
-            )
+            localizable("forget_about_unknown", f"Nothing stored is about {name!r}.", name=name)
         )
     participants = await load_participant_names(tx, person)
     is_identified = entity is not None or bool(speakers)
@@ -337,7 +335,9 @@ def find_entity_by_name(name: str, entities: Collection[Entity]) -> Entity | Non
     wanted = name.strip().casefold()
     if len(wanted) < 1:
         raise InvalidInput(
-            localizable("forget_about_nobody", "Name somebody or something: --about NAME")
+            localizable(
+                "forget_about_nobody", "Give the name of somebody or something: --about NAME"
+            )
         )
     matches = [
         each

@@ -68,7 +68,7 @@ def detect_format(path: Path) -> DetectedFile:
     raise ImportRefused(
         localizable(
             "import_unknown_kind",
-            f"{path.name} is nothing that can be imported{build_hint(path)}.\n{format_supported()}",
+            f"{path.name} cannot be imported{build_hint(path)}.\n{format_supported()}",
             name=path.name,
             hint=build_hint(path),
         )
@@ -78,7 +78,7 @@ def detect_format(path: Path) -> DetectedFile:
 def format_supported() -> str:
     """List the formats that can be imported, one a line."""
     titles = [entry.title for entry in FORMATS]
-    return "What can be imported:\n" + "\n".join(f"  - {title}" for title in titles)
+    return "These files can be imported:\n" + "\n".join(f"  - {title}" for title in titles)
 
 
 def build_hint(path: Path) -> str:
@@ -86,7 +86,7 @@ def build_hint(path: Path) -> str:
     if path.suffix.lower() in {".html", ".htm"}:
         return localizable(
             "import_html_hint",
-            " (of Telegram, export machine-readable JSON instead of HTML)",
+            " (from Telegram, export machine-readable JSON instead of HTML)",
         )
     return ""
 

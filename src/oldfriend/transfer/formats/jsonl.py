@@ -112,12 +112,12 @@ def raise_id_conflict(source: SourceFile) -> None:
             raise ImportRefused(
                 localizable(
                     "import_id_twice",
-                    f"the id {message.external_id[:40]!r} is also that of line {first.line}.",
+                    f"the id {message.external_id[:40]!r} is already used on line {first.line}.",
                     id=message.external_id[:40],
                     other=first.line,
                 ),
                 line=message.line,
-                expected="an id of its own for each message",
+                expected="a different id for each message",
             )
 
 
@@ -150,7 +150,7 @@ def parse_line(line: str, number: int) -> object:
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "not readable"
         raise ImportRefused(
-            localizable("import_no_json", f"this is no JSON ({reason}).", reason=reason),
+            localizable("import_no_json", f"this is not JSON ({reason}).", reason=reason),
             line=number,
             expected=EXPECTED,
         ) from error
@@ -164,7 +164,7 @@ def parse_message(fields: Fields, line: int, source: SourceFile, ids: ContentIds
     speaker = parse_name(fields, "speaker", line) or (COMPANION_NAME if role == "companion" else "")
     if not speaker and role != "person":
         raise ImportRefused(
-            localizable("import_nobody_says", "nobody says this."),
+            localizable("import_nobody_says", "the speaker is missing."),
             line=line,
             expected='"speaker" or "role": "person"',
         )

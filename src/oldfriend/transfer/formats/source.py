@@ -91,7 +91,8 @@ def list_sources(path: Path) -> list[SourceFile]:
     """Return the file itself, or the readable members of a zip. Raises ImportRefused."""
     if path.is_dir():
         raise ImportRefused(
-            f"{path} is a folder. Name the file in it, such as result.json or the .zip as it came."
+            f"{path} is a folder. Name the file in it, such as result.json, or the .zip as you "
+            "received it."
         )
     if not path.is_file():
         raise ImportRefused(f"There is no file {path.name}.")
@@ -100,7 +101,7 @@ def list_sources(path: Path) -> list[SourceFile]:
             raise ImportRefused(localizable("empty_file", "This file is empty."))
         if not zipfile.is_zipfile(path):
             if path.suffix.lower() == ".zip":
-                raise zipfile.BadZipFile("it is a damaged zip, or none")
+                raise zipfile.BadZipFile("it is damaged, or not a zip file")
             return [SourceFile(path=path)]
         archive = zipfile.ZipFile(path)
     readable = {
@@ -111,9 +112,9 @@ def list_sources(path: Path) -> list[SourceFile]:
         raise ImportRefused(
             localizable(
                 "import_unfolds",
-                f"{path.name} unfolds to {unfolded / (1 << 30):,.0f} GB, at most "
-                f"{MAX_UNCOMPRESSED_BYTES >> 30} GB are read. Give the file in it that holds the "
-                "talk.",
+                f"{path.name} unpacks to {unfolded / (1 << 30):,.0f} GB, at most "
+                f"{MAX_UNCOMPRESSED_BYTES >> 30} GB are read. Import only the file in it that "
+                "contains the conversations.",
                 name=path.name,
                 gb=round(unfolded / (1 << 30)),
                 most=MAX_UNCOMPRESSED_BYTES >> 30,
@@ -123,7 +124,7 @@ def list_sources(path: Path) -> list[SourceFile]:
         raise ImportRefused(
             localizable(
                 "import_too_many_files",
-                f"{path.name} holds too many files that could be read ({len(readable):,}; at most "
+                f"{path.name} contains too many readable files ({len(readable):,}; at most "
                 f"{MAX_MEMBERS:,}). Split it.",
                 name=path.name,
                 count=len(readable),
@@ -283,7 +284,7 @@ def read_lines(
                 yield number, line.removesuffix("\n")
         except UnicodeError as error:
             raise ImportRefused(
-                localizable("import_no_text", "the bytes here are no text."),
+                localizable("import_no_text", "this is not text."),
                 line=number + 1,
                 expected="text in UTF-8",
             ) from error

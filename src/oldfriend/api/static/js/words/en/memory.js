@@ -120,7 +120,7 @@ export default {
   memory_as_table: "As a table",
   memory_day: "Day",
   memory_because: "Because of these words",
-  memory_no_words: "Nothing that was said speaks for it any more.",
+  memory_no_words: "Nothing that was said supports it any more.",
   memory_history: "How I came to it",
   memory_by: "by {who}, {when}",
   memory_you: "you",

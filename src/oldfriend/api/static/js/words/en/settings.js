@@ -116,7 +116,7 @@ export default {
   settings_is_offline: "Offline: nothing is sent.",
   settings_forget_key: "forget the key of {provider}",
   settings_forget_key_ask: "Revoke it there, too.",
-  settings_key_gone: "The key of {provider} is gone from this machine.",
+  settings_key_gone: "The key of {provider} was deleted from this machine.",
   settings_preset: "How much it has in mind",
   settings_preset_hint: "Of what is remembered, in each reply: more costs more.",
   settings_preset_small: "little, for small models",
