@@ -100,7 +100,7 @@ async def live_in(folder: Path) -> Made:
         )
 
 
-def test_every_place_of_the_page_has_something_to_show(made: Made) -> None:
+def test_demo_life_has_data_for_every_page_section(made: Made) -> None:
     """All kinds; over and open; uncertain; suggested; on several levels; from several channels."""
     statuses = Counter(each.status for each in made.memories)
 
@@ -114,7 +114,7 @@ def test_every_place_of_the_page_has_something_to_show(made: Made) -> None:
     assert made.cost > 10_000
 
 
-def test_all_that_was_written_for_it_is_believed(made: Made) -> None:
+def test_demo_life_claims_all_pass_the_gates(made: Made) -> None:
     """By the gates that everybody's words go through; and the memory made is sound."""
     read = [each for each in made.segments if (each.author or "").startswith("extract")]
     refused = [
@@ -127,7 +127,7 @@ def test_all_that_was_written_for_it_is_believed(made: Made) -> None:
     assert made.faults == []
 
 
-def test_it_has_just_ended_on_the_same_weekdays(made: Made) -> None:
+def test_demo_life_ended_within_the_last_week(made: Made) -> None:
     """Within the last seven days, and not today."""
     last = max(each.at for each in made.messages)
     story = script("demo_life").story_until(UNTIL)
@@ -143,7 +143,7 @@ def shown() -> Iterator[tuple[Path, str]]:
             yield page, picture
 
 
-def test_every_picture_is_there_and_small_and_every_one_is_shown() -> None:
+def test_docs_pictures_exist_are_small_and_are_all_used() -> None:
     """What is too large is not looked at; what is not shown is not kept."""
     named = {(page.parent / picture).resolve() for page, picture in shown()}
     taken = {each.resolve() for each in PICTURES.glob("*.png")}
@@ -154,7 +154,7 @@ def test_every_picture_is_there_and_small_and_every_one_is_shown() -> None:
     assert len(taken) >= 8
 
 
-def test_the_pictures_are_of_this_life_and_this_page() -> None:
+def test_docs_pictures_match_the_current_demo_life_and_page() -> None:
     """Else scripts/take_pictures.py takes them anew."""
     told = json.loads((PICTURES / "pictures.json").read_text("utf-8"))
 

@@ -27,7 +27,7 @@ def composed() -> Any:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
-def test_systemd_takes_the_unit_without_a_remark(tmp_path: Path) -> None:
+def test_systemd_unit_verifies_without_warnings(tmp_path: Path) -> None:
     """With a program in the place where the guide puts one."""
     unit = tmp_path / "oldfriend.service"
     text = (DEPLOY / "oldfriend.service").read_text("utf-8")
@@ -44,7 +44,7 @@ def test_systemd_takes_the_unit_without_a_remark(tmp_path: Path) -> None:
     assert (verified.returncode, remarks) == (0, [])
 
 
-def test_the_unit_waits_as_long_as_a_turn_may_take() -> None:
+def test_systemd_stop_timeout_exceeds_the_turn_timeout() -> None:
     """Whoever is killed while a turn ends loses nothing, but the reply comes late."""
     unit = (DEPLOY / "oldfriend.service").read_text("utf-8")
     found = re.search(r"TimeoutStopSec=(\d+)", unit)
@@ -54,7 +54,7 @@ def test_the_unit_waits_as_long_as_a_turn_may_take() -> None:
     assert "Environment=OLDFRIEND_DATA=" in unit
 
 
-def test_the_compose_file_keeps_to_its_schema() -> None:
+def test_compose_file_validates_against_its_schema() -> None:
     """And a file that breaks it is found out, so that this says something."""
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text("utf-8")))
     broken = composed()
@@ -64,7 +64,7 @@ def test_the_compose_file_keeps_to_its_schema() -> None:
     assert not validator.is_valid(broken)
 
 
-def test_what_compose_starts_is_there() -> None:
+def test_compose_services_use_existing_commands_volumes_and_settings() -> None:
     """Commands of ours, volumes that are declared, a database that we can reach."""
     services = composed()["services"]
     for name in ("oldfriend", "work"):
@@ -84,7 +84,7 @@ def test_what_compose_starts_is_there() -> None:
     assert services["work"]["environment"] == services["oldfriend"]["environment"]
 
 
-def test_the_image_is_made_of_what_is_here() -> None:
+def test_docker_image_copies_only_existing_allowed_paths() -> None:
     """Nothing else of a checkout gets into it: no data, no keys."""
     text = (DEPLOY / "Dockerfile").read_text("utf-8")
     copied = [

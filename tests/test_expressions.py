@@ -44,7 +44,7 @@ def run_apart(module: str, length: int) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(LONGEST_S + 10)
-def test_every_expression_of_the_product_takes_time_in_proportion_to_the_text() -> None:
+def test_every_regex_runs_in_linear_time() -> None:
     """Or is shown so little of one that it does not matter; one that never ends ends the test."""
     found = run_apart("tests.hostile_expressions", LENGTH)
 
@@ -57,7 +57,7 @@ def test_every_expression_of_the_product_takes_time_in_proportion_to_the_text() 
     "source",
     [r"\s*x", r"\d+%", r"(?:a|aa)+$", r"«[^»]*»", r"<b>.*?</b>", r"(?:so |and )*x", r"(a+)+\Z"],
 )
-def test_an_expression_that_takes_more_is_found(source: str) -> None:
+def test_slow_regex_is_detected(source: str) -> None:
     """Quadratic or worse, with one beginning or many."""
     expression = Expression(re.compile(source, re.DOTALL), frozenset(), False, None)
 
@@ -65,7 +65,7 @@ def test_an_expression_that_takes_more_is_found(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", [r"(?<!\s)\s*+x", r"\b(?:so|and)\b", r"«[^«»]*»", r"\A\s*x"])
-def test_an_expression_that_takes_no_more_is_not_found(source: str) -> None:
+def test_linear_regex_is_not_reported_as_slow(source: str) -> None:
     """Whatever it is shown."""
     expression = Expression(re.compile(source), frozenset(), False, None)
 
@@ -74,7 +74,7 @@ def test_an_expression_that_takes_no_more_is_not_found(source: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(LONGEST_S + 10)
-def test_what_is_shown_only_so_much_is_shown_no_more() -> None:
+def test_bounded_regexes_get_no_longer_text_than_their_bound() -> None:
     """While hostile messages are accepted, answered and read by rules."""
     found = run_apart("tests.shown_expressions", LONGER_THAN_BOUNDS)
 
@@ -84,7 +84,7 @@ def test_what_is_shown_only_so_much_is_shown_no_more() -> None:
 
 @pytest.mark.parametrize("name", UNITS)
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_rules_read_short_sentences_only(name: str, language: str) -> None:
+def test_rule_extractor_reads_sentences_of_bounded_length(name: str, language: str) -> None:
     """However long somebody goes on without a full stop."""
     message = said(1, hostile(UNITS[name], 20_000), language=language)
     sentences = list(statements_in(message, load_rule_book(language)))
@@ -94,7 +94,7 @@ def test_rules_read_short_sentences_only(name: str, language: str) -> None:
     assert all(each.words in message.text for each in sentences)
 
 
-def test_a_sentence_that_is_too_long_is_read_up_to_the_end_of_a_word() -> None:
+def test_overlong_sentence_is_cut_at_a_word_boundary() -> None:
     """What it tells first is read."""
     message = said(1, "I live in Porto and " + "walk along the river and " * 100)
     (sentence,) = statements_in(message, load_rule_book("en"))
@@ -115,6 +115,6 @@ def test_a_sentence_that_is_too_long_is_read_up_to_the_end_of_a_word() -> None:
         ("““““a” b", "###### b"),
     ],
 )
-def test_what_is_quoted_is_hidden_character_by_character(text: str, hidden: str) -> None:
+def test_quoted_text_is_masked_without_changing_offsets(text: str, hidden: str) -> None:
     """So that places found in what is left hold in the text."""
     assert hide_quoted(text).replace("\ufffc", "#") == hidden

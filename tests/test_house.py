@@ -79,7 +79,7 @@ def blocks(path: Path, language: str) -> Iterator[str]:
     yield from re.findall(rf"^```{language}\n(.*?)^```", path.read_text("utf-8"), re.M | re.S)
 
 
-def test_a_file_fits_in_one_sitting() -> None:
+def test_source_files_have_at_most_520_lines() -> None:
     """520 lines as the formatter lays them out, but for a table."""
     long = [inside(path) for path in FILES if len(path.read_text("utf-8").splitlines()) > 520]
     long.remove("db/stored_tables.py")  # each column of each table
@@ -87,14 +87,14 @@ def test_a_file_fits_in_one_sitting() -> None:
     assert long == []
 
 
-def test_a_function_fits_on_one_screen() -> None:
+def test_functions_have_at_most_90_lines() -> None:
     """90 lines as the formatter lays them out; ruff counts their statements."""
     long = [f"{inside(p)}:{f.name}" for p, f in functions() if (f.end_lineno or 0) - f.lineno >= 90]
 
     assert long == []
 
 
-def test_what_holds_a_transaction_cannot_reach_the_network() -> None:
+def test_functions_with_a_transaction_take_no_network_objects() -> None:
     """A lock is never held while somebody far away thinks."""
     both = [
         f"{inside(p)}:{f.name}"
@@ -105,7 +105,7 @@ def test_what_holds_a_transaction_cannot_reach_the_network() -> None:
     assert both == []
 
 
-def test_finding_never_looks_at_the_channel() -> None:
+def test_search_functions_take_no_channel_argument() -> None:
     """Memory crosses channels; what cannot be passed cannot be filtered by (ACCEPTANCE C15)."""
     finding = ("search/", "memory/index_cache.py", "turn/retrieval.py", "turn/memory_context.py")
     filters = [
@@ -117,7 +117,7 @@ def test_finding_never_looks_at_the_channel() -> None:
     assert filters == []
 
 
-def test_sql_lives_next_to_what_it_stores() -> None:
+def test_sql_appears_only_in_storage_packages() -> None:
     """In db, memory, queues and usage."""
     strays = [
         inside(path)
@@ -129,7 +129,7 @@ def test_sql_lives_next_to_what_it_stores() -> None:
     assert strays == []
 
 
-def test_prompts_live_in_prompts() -> None:
+def test_prompt_text_appears_only_in_the_prompts_package() -> None:
     """Code renders them, never holds them."""
     strays = [
         inside(path)
@@ -140,14 +140,14 @@ def test_prompts_live_in_prompts() -> None:
     assert strays == []
 
 
-def test_suppressions_stay_rare() -> None:
+def test_lint_suppressions_stay_under_the_limit() -> None:
     """Each is justified in place; ten are too many."""
     found = sum(len(SUPPRESSION.findall(path.read_text("utf-8"))) for path in FILES)
 
     assert found <= MAX_SUPPRESSIONS
 
 
-def test_what_is_exported_is_what_was_promised() -> None:
+def test_public_exports_match_the_promised_names() -> None:
     """A name more or less is a decision, not an accident."""
     promised = [
         "Belief",
@@ -176,7 +176,7 @@ def test_what_is_exported_is_what_was_promised() -> None:
         "from oldfriend.cli.main import build_parser; build_parser().format_help()",
     ],
 )
-def test_who_only_looks_does_not_pay_for_the_machinery(script: str) -> None:
+def test_import_and_help_load_no_heavy_modules(script: str) -> None:
     """Neither ``import oldfriend`` nor ``oldfriend --help`` loads what is heavy."""
     ended = subprocess.run(
         [sys.executable, "-c", f"{script}; import sys; print(*sys.modules)"],
@@ -213,7 +213,7 @@ COMMANDS = [
 ]
 
 
-def test_the_docs_show_commands() -> None:
+def test_docs_show_commands() -> None:
     """Else the next test would show nothing."""
     assert len(COMMANDS) >= 5
 
@@ -250,7 +250,7 @@ def test_every_setting_is_documented() -> None:
     assert {name for name in read if not name.endswith("_")} <= told
 
 
-def test_every_link_in_the_docs_leads_somewhere() -> None:
+def test_every_relative_link_in_the_docs_resolves() -> None:
     """To a file of ours; what is elsewhere is not our promise."""
     broken = [
         (page.name, link)
@@ -262,7 +262,7 @@ def test_every_link_in_the_docs_leads_somewhere() -> None:
     assert broken == []
 
 
-def test_the_architecture_page_is_what_the_code_says() -> None:
+def test_architecture_page_is_up_to_date() -> None:
     """`make architecture` writes it anew."""
     script = ROOT / "scripts" / "build_architecture.py"
     ended = subprocess.run([sys.executable, str(script), "--check"], check=False)

@@ -40,7 +40,7 @@ def home(memory: MemorySync) -> Belief:
     return found
 
 
-def test_a_fact_stands_on_the_words_that_were_said(memory: MemorySync) -> None:
+def test_fact_has_its_message_as_evidence(memory: MemorySync) -> None:
     """With who said them, and when."""
     fact = home(memory)
     (words,) = fact.evidence
@@ -51,7 +51,7 @@ def test_a_fact_stands_on_the_words_that_were_said(memory: MemorySync) -> None:
     assert [each.text for each in memory.entities() if each.text == "Ana"] == ["Ana"]
 
 
-def test_there_are_the_summaries_that_a_model_wrote(memory: MemorySync, url: str) -> None:
+def test_summaries_lists_only_model_written_summaries(memory: MemorySync, url: str) -> None:
     """Without one there are none."""
     assert memory.summaries() == []
     sum_up_store(url, "Lives in Porto.")
@@ -60,7 +60,7 @@ def test_there_are_the_summaries_that_a_model_wrote(memory: MemorySync, url: str
     assert (summary.kind, summary.text) == ("summary", "Lives in Porto.")
 
 
-def test_beliefs_are_dated_and_have_a_history(memory: MemorySync) -> None:
+def test_beliefs_as_of_a_time_and_history_show_superseded_values(memory: MemorySync) -> None:
     """What was believed before the second talk was read is known still."""
     porto, then = home(memory), datetime.now().astimezone()  # noqa: TID251 - the real now
     memory.add(LATER)
@@ -77,7 +77,7 @@ def test_beliefs_are_dated_and_have_a_history(memory: MemorySync) -> None:
     assert history[0].because[0].text == "I live in Porto."
 
 
-def test_what_is_about_herself_is_asked_for_by_her_name(memory: MemorySync) -> None:
+def test_beliefs_about_the_persons_own_name_are_their_own(memory: MemorySync) -> None:
     """Where somebody else is meant, it is not hers."""
     own = memory.beliefs(about="Nora")
 
@@ -87,7 +87,7 @@ def test_what_is_about_herself_is_asked_for_by_her_name(memory: MemorySync) -> N
         memory.beliefs(about="Zacharias")
 
 
-def test_corrections_hold_at_once(memory: MemorySync) -> None:
+def test_corrections_apply_immediately_and_can_be_reverted(memory: MemorySync) -> None:
     """And are taken back by other ones."""
     new, old = memory.correct(home(memory).id, "Lives in Faro.")
     assert (new.value, old.status, home(memory).is_by_person) == ("Faro", "rejected", True)
@@ -100,7 +100,7 @@ def test_corrections_hold_at_once(memory: MemorySync) -> None:
         memory.pin("00000000")
 
 
-def test_an_edited_message_is_read_anew(memory: MemorySync) -> None:
+def test_edited_message_is_reread_and_replaces_the_old_belief(memory: MemorySync) -> None:
     """What it said before is not believed any more."""
     memory.add([{"id": "m1", "session": "s3", "at": "2024-06-01T10:00", "text": "I love jazz."}])
     memory.consolidate()
@@ -111,7 +111,7 @@ def test_an_edited_message_is_read_anew(memory: MemorySync) -> None:
     assert liked == {"techno"}
 
 
-async def test_the_awaited_face_has_the_same(tmp_path: Path) -> None:
+async def test_async_memory_merges_and_separates_entities(tmp_path: Path) -> None:
     """Two names of one are merged, and kept apart again."""
     async with Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", person="Nora") as memory:
         await memory.add(
@@ -142,7 +142,7 @@ def sessions(count: int) -> list[dict[str, str]]:
     ]
 
 
-def test_what_rules_can_read_is_known_at_once(tmp_path: Path) -> None:
+def test_facts_from_rules_are_available_without_consolidate(tmp_path: Path) -> None:
     """Of every session, without a call of ``consolidate``."""
     url = f"sqlite:///{tmp_path / 'memory.db'}"
     with Memory.open(url, person="Nora", maintenance_s=0) as memory:
@@ -156,7 +156,7 @@ def test_what_rules_can_read_is_known_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("budget_s", "is_read"), [(5.0, True), (0.0, False)])
-def test_what_is_overdue_is_done_beside_the_calls_of_a_program(
+def test_overdue_maintenance_runs_within_its_time_budget(
     tmp_path: Path, budget_s: float, is_read: bool
 ) -> None:
     """Unless it wants none of it; leaving the with block waits for what was begun."""
@@ -173,7 +173,7 @@ def test_what_is_overdue_is_done_beside_the_calls_of_a_program(
 
 
 @pytest.mark.parametrize("budget_s", [-1, float("inf"), float("nan")])
-def test_a_budget_that_is_no_time_is_refused(tmp_path: Path, budget_s: float) -> None:
+def test_invalid_maintenance_budget_is_refused(tmp_path: Path, budget_s: float) -> None:
     """Without a limit, leaving the with block could wait for ever."""
     with pytest.raises(InvalidInput, match="maintenance_s"):
         Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", maintenance_s=budget_s)

@@ -70,7 +70,7 @@ async def rows(url: str, sql: str) -> list[tuple[Any, ...]]:
     return found
 
 
-def test_what_was_added_is_found(memory: MemorySync) -> None:
+def test_recall_returns_an_added_message_with_its_fields(memory: MemorySync) -> None:
     """By words and meaning, with all that is known of it."""
     assert memory.add(TALK) == 2
 
@@ -85,7 +85,7 @@ def test_what_was_added_is_found(memory: MemorySync) -> None:
     assert hit.why
 
 
-def test_the_search_says_whether_anything_fits(memory: MemorySync) -> None:
+def test_recall_reports_whether_there_is_an_answer(memory: MemorySync) -> None:
     """The nearest is found even where nothing answers, and said to be no more than that."""
     memory.add(TALK)
 
@@ -97,7 +97,7 @@ def test_the_search_says_whether_anything_fits(memory: MemorySync) -> None:
     assert not memory.recall("What is my cat's name?", kinds=["event"]).has_answer
 
 
-def test_what_an_assistant_said_is_found_and_marked_as_theirs(memory: MemorySync) -> None:
+def test_recall_finds_companion_messages_with_their_role(memory: MemorySync) -> None:
     """ "What was that recipe you gave me?" asks for the companion's words, not the person's."""
     memory.add(
         [
@@ -116,7 +116,7 @@ def test_what_an_assistant_said_is_found_and_marked_as_theirs(memory: MemorySync
     assert not [each for each in memory.beliefs() if "coconut" in each.text]
 
 
-async def test_the_awaited_face_does_the_same(url: str) -> None:
+async def test_async_memory_adds_recalls_and_lists(url: str) -> None:
     """One implementation, two faces."""
     async with Memory.open(url, person="Nora") as memory:
         assert await memory.add(TALK) == 2
@@ -125,7 +125,7 @@ async def test_the_awaited_face_does_the_same(url: str) -> None:
         assert [words.external_id for words in await memory.messages()] == ["m1", "m2"]
 
 
-async def test_the_plain_face_works_beside_a_running_loop(url: str) -> None:
+async def test_sync_memory_works_beside_a_running_event_loop(url: str) -> None:
     """From a thread of the program's, and even from the loop's own."""
 
     def use() -> list[str]:
@@ -137,7 +137,7 @@ async def test_the_plain_face_works_beside_a_running_loop(url: str) -> None:
     assert use() == ["My cat is called Miso."] * 2
 
 
-def test_it_is_still_there_when_opened_again(url: str) -> None:
+def test_messages_persist_after_reopening(url: str) -> None:
     """For the next program, under the same name."""
     with Memory.open(url, person="Nora") as memory:
         memory.add(TALK)
@@ -146,7 +146,7 @@ def test_it_is_still_there_when_opened_again(url: str) -> None:
         assert texts(memory) == [TALK[0]["text"], TALK[1]["text"]]
 
 
-def test_two_people_never_see_each_other(url: str) -> None:
+def test_memories_of_two_people_are_isolated(url: str) -> None:
     """Nor does it matter to the one which ids the other uses."""
     with (
         Memory.open(url, person="Nora") as noras,
@@ -174,7 +174,7 @@ def test_two_people_never_see_each_other(url: str) -> None:
         ({"speaker": 7}, "7", "other"),
     ],
 )
-def test_who_speaks_is_told_by_role_else_by_name(
+def test_speaker_role_is_given_or_derived_from_the_name(
     memory: MemorySync, given: dict[str, object], speaker: str, role: str
 ) -> None:
     """Who bears the person's name, or none, is the person."""
@@ -184,7 +184,7 @@ def test_who_speaks_is_told_by_role_else_by_name(
     assert (words.speaker, words.role, words.trust) == (speaker, role, role)
 
 
-def test_a_known_id_adds_nothing_and_another_text_a_version(memory: MemorySync) -> None:
+def test_known_id_with_new_text_adds_a_version_instead_of_a_message(memory: MemorySync) -> None:
     """Also back to an earlier text, and within one call; the last word holds."""
     for text, added in (("one", 1), ("one", 0), ("two", 0), ("one", 0)):
         assert memory.add([{"id": 1, "text": text}]) == added
@@ -195,7 +195,7 @@ def test_a_known_id_adds_nothing_and_another_text_a_version(memory: MemorySync) 
     assert sorted(texts(memory)) == ["w", "z"]
 
 
-def test_objects_are_as_good_as_mappings(memory: MemorySync) -> None:
+def test_add_accepts_objects_and_generators(memory: MemorySync) -> None:
     """And a generator as good as a list."""
     at = datetime(2024, 5, 3, 18, 30, tzinfo=UTC)
     memory.add(line for line in [Line(text="Bruno barks.", at=at), {"text": "Miso sleeps."}])
@@ -215,14 +215,14 @@ def test_objects_are_as_good_as_mappings(memory: MemorySync) -> None:
         (datetime(2024, 5, 3, 18, 30), "2024-05-03T18:30:00"),  # noqa: DTZ001 - naive on purpose
     ],
 )
-def test_times_are_kept_as_told(memory: MemorySync, at: object, shown: str) -> None:
+def test_message_times_keep_their_given_offset(memory: MemorySync, at: object, shown: str) -> None:
     """Without an offset they are by the person's clocks."""
     memory.add([{"text": "hello", "at": at}])
 
     assert memory.messages()[0].at.isoformat().startswith(shown)
 
 
-def test_messages_come_from_a_span_of_time(memory: MemorySync) -> None:
+def test_messages_filters_by_since_until_and_limit(memory: MemorySync) -> None:
     """The newest of them, oldest first; the end does not belong to it."""
     memory.add({"text": str(day), "at": f"2024-05-0{day}T12:00Z"} for day in range(1, 10))
     third, sixth = (datetime(2024, 5, day, 12, tzinfo=UTC) for day in (3, 6))
@@ -233,7 +233,7 @@ def test_messages_come_from_a_span_of_time(memory: MemorySync) -> None:
     assert all(type(words) is Words for words in found)
 
 
-def test_a_span_of_time_may_be_told_as_text(memory: MemorySync) -> None:
+def test_since_and_until_may_be_strings(memory: MemorySync) -> None:
     """As the times in `add`: by the person's clocks where no offset is told."""
     memory.add({"text": str(day), "at": f"2024-05-0{day}T12:00"} for day in range(1, 5))
 
@@ -243,7 +243,7 @@ def test_a_span_of_time_may_be_told_as_text(memory: MemorySync) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["soon", "", "0001-01-01", 1714750200, True])
-def test_a_span_of_time_that_is_none_is_refused(memory: MemorySync, wrong: Any) -> None:
+def test_invalid_since_or_until_is_refused(memory: MemorySync, wrong: Any) -> None:
     """It is said which bound is wrong, or what was not understood."""
     for name in ("since", "until"):
         with pytest.raises(InvalidInput, match=rf"ISO 8601|years|{name}"):
@@ -274,7 +274,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda value: repr(value)[:40])
-def test_a_message_that_cannot_be_kept_is_named_and_nothing_is_kept(
+def test_add_with_an_invalid_message_names_it_and_stores_nothing(
     memory: MemorySync, wrong: object
 ) -> None:
     """However many stand before it."""
@@ -286,7 +286,7 @@ def test_a_message_that_cannot_be_kept_is_named_and_nothing_is_kept(
     assert memory.add([]) == 0
 
 
-def test_half_characters_are_kept_as_what_can_be_kept(url: str) -> None:
+def test_lone_surrogate_and_nul_are_replaced_in_every_field(url: str) -> None:
     """In every field; they are broken, not forbidden."""
     half = "\ud83d\x00"
     with Memory.open(url, person=f"Nora {half}", channel=f"web{half}") as memory:
@@ -300,7 +300,7 @@ def test_half_characters_are_kept_as_what_can_be_kept(url: str) -> None:
     assert (hit.speaker, hit.channel) == (f"Tom {whole}", f"web{whole}")
 
 
-async def test_without_sessions_long_pauses_make_them_and_they_are_closed(url: str) -> None:
+async def test_messages_without_sessions_are_split_at_long_pauses(url: str) -> None:
     """In the order of the times, whichever way the messages come."""
     began = datetime(2019, 7, 1, 10, tzinfo=UTC)
     minutes = [0, 20, 40, 400, 410, 430, 900]
@@ -314,7 +314,7 @@ async def test_without_sessions_long_pauses_make_them_and_they_are_closed(url: s
     assert sorted(found) == [("closed", 0), ("closed", 30), ("closed", 40)]
 
 
-async def test_what_is_said_now_goes_on_in_the_open_session(url: str) -> None:
+async def test_current_messages_continue_the_open_session(url: str) -> None:
     """One by one or two at once; what is said long ago, or later, is no part of it."""
     later = datetime(2100, 1, 1, tzinfo=UTC)
     async with Memory.open(url) as memory:
@@ -332,7 +332,7 @@ async def test_what_is_said_now_goes_on_in_the_open_session(url: str) -> None:
     assert found == [("closed", 1), ("closed", 1), ("open", 4)]
 
 
-def test_many_messages_are_added_at_once(memory: MemorySync) -> None:
+def test_add_of_many_messages_stores_each_once(memory: MemorySync) -> None:
     """More than one transaction holds, and each once."""
     many = [{"id": number, "text": f"word {number}"} for number in range(1_200)]
 
@@ -340,7 +340,7 @@ def test_many_messages_are_added_at_once(memory: MemorySync) -> None:
     assert len(texts(memory)) == 1_200
 
 
-def test_the_context_holds_its_budget(memory: MemorySync) -> None:
+def test_context_stays_within_its_token_budget(memory: MemorySync) -> None:
     """And is empty where nothing fits."""
     memory.add(TALK)
 
@@ -358,7 +358,7 @@ USES = {
 
 
 @pytest.mark.parametrize("use", USES)
-async def test_a_memory_outside_its_with_says_how_to_use_it(url: str, use: str) -> None:
+async def test_memory_used_outside_its_with_block_raises_memory_misused(url: str, use: str) -> None:
     """Before it, and after it, awaited or not."""
     opening = Memory.open(url)
     with pytest.raises(MemoryMisused, match=r"`with Memory.open\(...\) as memory:`"):
@@ -373,7 +373,7 @@ async def test_a_memory_outside_its_with_says_how_to_use_it(url: str, use: str) 
         await getattr(closed_too, use)(*USES[use])
 
 
-async def test_a_memory_is_entered_once_at_a_time(url: str) -> None:
+async def test_memory_cannot_be_entered_twice_at_once(url: str) -> None:
     """Else one of two would never be closed; one after the other is fine."""
     opening = Memory.open(url)
     with opening as memory:
@@ -389,7 +389,7 @@ async def test_a_memory_is_entered_once_at_a_time(url: str) -> None:
         assert len(await again.messages()) == 1
 
 
-def test_a_memory_not_yet_open_has_no_more_than_others(url: str) -> None:
+def test_unopened_memory_raises_attribute_error_for_unknown_names(url: str) -> None:
     """What no memory has is an ordinary mistake; and what did not open can be tried again."""
     opening = Memory.open(url, person="\n")
 
@@ -427,7 +427,7 @@ def test_a_question_that_is_no_text_is_refused(memory: MemorySync) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_less_than_one_answer_is_refused(memory: MemorySync, limit: int) -> None:
+def test_recall_limit_below_one_is_refused(memory: MemorySync, limit: int) -> None:
     """It would always be empty."""
     with pytest.raises(InvalidInput, match="at least 1"):
         memory.recall("cat", limit=limit)
@@ -435,7 +435,7 @@ def test_less_than_one_answer_is_refused(memory: MemorySync, limit: int) -> None
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
 @pytest.mark.parametrize("wrong", [{"person": "\n"}, {"channel": "x" * 201}], ids=str)
-async def test_a_memory_that_does_not_open_lets_go_of_its_file(
+async def test_failed_open_closes_the_database_file(
     url: str, tmp_path: Path, wrong: dict[str, str]
 ) -> None:
     """Whoever tries again and again does not run out of files."""
@@ -471,7 +471,9 @@ def owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Embedding
         yield server
 
 
-def test_a_programs_texts_do_not_go_where_the_owners_go(url: str, owner: EmbeddingServer) -> None:
+def test_other_persons_memory_does_not_use_the_owners_embedder(
+    url: str, owner: EmbeddingServer
+) -> None:
     """The owner has said yes for their own words only."""
     with Memory.open(url, person="Nora") as memory:
         memory.add(TALK)
@@ -480,7 +482,7 @@ def test_a_programs_texts_do_not_go_where_the_owners_go(url: str, owner: Embeddi
     assert owner.asked == []
 
 
-def test_the_companions_own_memory_is_opened_as_its_owner_chose(owner: EmbeddingServer) -> None:
+def test_default_memory_uses_the_owners_embedder(owner: EmbeddingServer) -> None:
     """Else each would undo the other's work."""
     with Memory.open() as memory:
         memory.add(TALK)
@@ -488,7 +490,7 @@ def test_the_companions_own_memory_is_opened_as_its_owner_chose(owner: Embedding
     assert len(owner.asked) == 1
 
 
-def test_the_companions_own_memory_is_known_by_its_url_too(
+def test_default_memory_opened_by_url_uses_the_owners_embedder(
     owner: EmbeddingServer, tmp_path: Path
 ) -> None:
     """A program that writes the address out must not have all of it embedded anew."""
@@ -498,7 +500,7 @@ def test_the_companions_own_memory_is_known_by_its_url_too(
     assert len(owner.asked) == 1
 
 
-def test_an_owners_broken_file_is_nothing_to_other_memories(
+def test_broken_owner_settings_do_not_affect_other_memories(
     url: str, owner: EmbeddingServer, tmp_path: Path
 ) -> None:
     """Only to the companion's own."""
@@ -511,7 +513,7 @@ def test_an_owners_broken_file_is_nothing_to_other_memories(
         pass
 
 
-async def test_a_program_may_want_another_embedder(
+async def test_embedder_set_by_environment_is_used_and_recorded(
     url: str, owner: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the environment; what that costs is in its own ledger, under the person's name."""
@@ -533,7 +535,7 @@ async def test_a_program_may_want_another_embedder(
     assert kept == [("Nora", "other:hashed", 1), ("Nora", "other:hashed", 0)]
 
 
-def test_words_are_forgotten_and_do_not_come_back(
+def test_forgotten_messages_are_erased_and_not_added_again(
     memory: MemorySync, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """By id, by name, or by time; until they are said anew."""
@@ -550,7 +552,7 @@ def test_words_are_forgotten_and_do_not_come_back(
         memory.forget()
 
 
-def test_what_was_forgotten_altogether_can_be_followed_by_more(memory: MemorySync) -> None:
+def test_messages_can_be_added_after_forgetting_everything(memory: MemorySync) -> None:
     """In one open memory, whose chat went with its last session."""
     memory.add(TALK)
     memory.forget(everything=True)

@@ -14,7 +14,7 @@ PLACES = re.findall(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_place_that_is_named_exists(place: str) -> None:
+def test_every_place_named_in_the_where_page_exists(place: str) -> None:
     path, _, name = place.partition(":")
 
     assert (SOURCE / path).exists()
@@ -24,5 +24,5 @@ def test_a_place_that_is_named_exists(place: str) -> None:
         assert name in {each.name for each in tree.body if isinstance(each, kinds)}
 
 
-def test_places_are_found_in_the_page() -> None:
+def test_where_page_names_many_places() -> None:
     assert len(PLACES) > 50

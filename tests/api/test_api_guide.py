@@ -31,7 +31,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_every_address_in_the_guide_exists(browse: Browse) -> None:
+async def test_every_endpoint_in_the_api_guide_exists_in_openapi(browse: Browse) -> None:
     """With the queries that it shows."""
     document = (await (await browse()).get("/openapi.json")).json()
     known = {each.path: set[str]() for each in operations(document)}
@@ -46,7 +46,7 @@ async def test_every_address_in_the_guide_exists(browse: Browse) -> None:
 
 
 @pytest.mark.slow
-def test_the_program_in_the_guide_waits_for_its_reply(
+def test_example_program_in_the_api_guide_runs_and_gets_its_reply(
     running: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As somebody would paste it, with a token that the command line has made."""

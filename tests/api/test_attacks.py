@@ -73,7 +73,7 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
 
 
 @SQLITE_ONLY
-async def test_nobody_reaches_what_is_anothers_by_its_id(site: Site, browse: Browse) -> None:
+async def test_no_endpoint_gives_access_to_another_persons_ids(site: Site, browse: Browse) -> None:
     """Every route with an id in it, with everything of the owner's, asked as Omar."""
     owner, omar = await browse(), await browse("Omar")
     things = await things_of(site, owner)
@@ -107,7 +107,9 @@ async def answers_to(
 
 
 @SQLITE_ONLY
-async def test_what_is_the_owners_alone_is_refused_to_others(site: Site, browse: Browse) -> None:
+async def test_owner_only_endpoints_are_forbidden_for_other_persons(
+    site: Site, browse: Browse
+) -> None:
     """Settings, models, spending, other people: for a session, and for a token with all scopes."""
     omar = await browse("Omar")
     document = (await omar.get("/openapi.json")).json()
@@ -163,7 +165,7 @@ async def everything(browser: httpx.AsyncClient) -> list[object]:
 
 
 @SQLITE_ONLY
-async def test_a_session_that_somebody_else_chose_is_not_taken_over(
+async def test_sign_in_prevents_session_fixation_and_ends_the_old_session(
     site: Site, browse: Browse
 ) -> None:
     """Signing in always makes a new one, and ends the one that this browser had."""
@@ -203,7 +205,9 @@ async def test_a_session_that_somebody_else_chose_is_not_taken_over(
     ],
     ids=str,
 )
-async def test_nothing_forged_is_heard(browse: Browse, headers: dict[str, str]) -> None:
+async def test_forged_host_origin_or_csrf_token_is_refused(
+    browse: Browse, headers: dict[str, str]
+) -> None:
     """Whatever cookie a browser sends along for it."""
     browser = await browse()
     refused = await browser.post(
@@ -218,7 +222,7 @@ async def test_nothing_forged_is_heard(browse: Browse, headers: dict[str, str]) 
 
 
 @SQLITE_ONLY
-async def test_a_page_elsewhere_cannot_use_a_token_either(site: Site, browse: Browse) -> None:
+async def test_bearer_token_with_foreign_origin_is_refused(site: Site, browse: Browse) -> None:
     """A program sends no Origin; whoever sends another one is a page. Nor is any told it may."""
     made = await (await browse()).post("/tokens", json={"name": "x", "scope": "write"})
     async with httpx.AsyncClient(
@@ -255,7 +259,7 @@ async def test_a_page_elsewhere_cannot_use_a_token_either(site: Site, browse: Br
         "/static/js/..%2f..%2f__init__.py",
     ],
 )
-async def test_no_file_beside_the_page_is_read(site: Site, path: str) -> None:
+async def test_static_path_traversal_is_refused(site: Site, path: str) -> None:
     """However the way there is written."""
     async with site.stranger() as browser:
         answer = await browser.get(httpx.URL(site.origin).copy_with(raw_path=path.encode()))
@@ -266,7 +270,9 @@ async def test_no_file_beside_the_page_is_read(site: Site, path: str) -> None:
 
 
 @SQLITE_ONLY
-async def test_nothing_that_is_sent_becomes_a_header(site: Site, browse: Browse) -> None:
+async def test_line_breaks_in_input_cannot_inject_response_headers(
+    site: Site, browse: Browse
+) -> None:
     """Names, words and ids with ends of lines in them."""
     owner = await browse()
     evil = "x\r\nSet-Cookie: evil=1\r\n\r\nbody"
@@ -286,7 +292,7 @@ async def test_nothing_that_is_sent_becomes_a_header(site: Site, browse: Browse)
 
 
 @SQLITE_ONLY
-async def test_a_link_that_was_used_opens_nothing_again(site: Site) -> None:
+async def test_sign_in_link_can_be_used_only_once(site: Site) -> None:
     """Nor do two who use it at once both come in."""
     link = await site.link()
     async with site.stranger() as one, site.stranger() as other:
@@ -298,7 +304,7 @@ async def test_a_link_that_was_used_opens_nothing_again(site: Site) -> None:
 
 
 @SQLITE_ONLY
-async def test_words_over_others_words_are_refused(site: Site, browse: Browse) -> None:
+async def test_core_block_write_with_stale_etag_is_refused(site: Site, browse: Browse) -> None:
     """Who writes a block must have read what stands there, where they say what they have read."""
     owner = await browse()
     first = await owner.put("/character/persona", json={"text": "One."})

@@ -11,7 +11,7 @@ pytestmark = SQLITE_ONLY
 SECRET = "Xylophone"
 
 
-async def test_nothing_of_anothers_comes_by_what_is_asked_for(browse: Browse) -> None:
+async def test_foreign_cursors_and_ids_in_queries_leak_nothing(browse: Browse) -> None:
     """Cursors and places of the owner's, in every query that takes one."""
     owner, omar = await browse(), await browse("Omar")
     for number in range(3):
@@ -39,7 +39,7 @@ async def test_nothing_of_anothers_comes_by_what_is_asked_for(browse: Browse) ->
     assert [each.url for each in answers if SECRET in each.text] == []
 
 
-async def test_nothing_of_anothers_is_touched_by_what_is_sent(browse: Browse) -> None:
+async def test_foreign_ids_in_request_bodies_change_nothing(browse: Browse) -> None:
     """Ids of the owner's beside one's own; an import's number; all of it, and it is there still."""
     owner, omar = await browse(), await browse("Omar")
     for browser in (owner, omar):
@@ -80,7 +80,9 @@ async def etag_of_all(browser: httpx.AsyncClient) -> str:
     return etag
 
 
-async def test_what_another_was_answered_is_not_had_by_their_key(browse: Browse) -> None:
+async def test_idempotency_key_of_another_person_does_not_replay_their_response(
+    browse: Browse,
+) -> None:
     """A key that the owner has used makes Omar a token of his own, and says his own words."""
     owner, omar = await browse(), await browse("Omar")
     key = {"Idempotency-Key": "a key of the owner's"}
@@ -98,7 +100,7 @@ async def test_what_another_was_answered_is_not_had_by_their_key(browse: Browse)
     assert [each["text"] for each in said] == [text["text"], "Hello."]
 
 
-async def test_anothers_place_in_the_stream_is_only_a_place(browse: Browse) -> None:
+async def test_foreign_event_stream_position_leaks_no_events(browse: Browse) -> None:
     """From the owner's position, and from the beginning, one's own news are heard."""
     owner, omar = await browse(), await browse("Omar")
     await told(owner, f"Remember that the safe opens with {SECRET}.")

@@ -88,7 +88,9 @@ async def asked(site: Site, browse: Browse) -> tuple[Any, list[Operation]]:
     return browser, [each for each in operations(document) if each.name not in NOT_ASKED]
 
 
-async def test_no_number_in_a_body_is_an_error_inside(site: Site, browse: Browse) -> None:
+async def test_invalid_values_in_a_body_never_cause_a_server_error(
+    site: Site, browse: Browse
+) -> None:
     """It is refused, or taken for what it is; the next question is answered."""
     browser, every = await asked(site, browse)
     wrong = set()
@@ -113,7 +115,9 @@ async def test_no_number_in_a_body_is_an_error_inside(site: Site, browse: Browse
     assert (await browser.get("/state")).status_code == 200
 
 
-async def test_no_number_in_an_address_is_an_error_inside(site: Site, browse: Browse) -> None:
+async def test_invalid_values_in_path_or_query_never_cause_a_server_error(
+    site: Site, browse: Browse
+) -> None:
     """In its path and in its query."""
     browser, every = await asked(site, browse)
     wrong = set()
@@ -133,7 +137,9 @@ async def test_no_number_in_an_address_is_an_error_inside(site: Site, browse: Br
 
 @pytest.mark.slow
 @pytest.mark.parametrize("made_of", CURSORS, ids=lambda parts: json.dumps(parts)[:30])
-async def test_no_cursor_is_an_error_inside(site: Site, browse: Browse, made_of: Any) -> None:
+async def test_forged_cursor_never_causes_a_server_error(
+    site: Site, browse: Browse, made_of: Any
+) -> None:
     """Whatever it is made of; the same for the name of what waits."""
     browser, every = await asked(site, browse)
     cursor = base64.urlsafe_b64encode(json.dumps(made_of).encode()).decode()
@@ -164,7 +170,7 @@ async def test_no_cursor_is_an_error_inside(site: Site, browse: Browse, made_of:
         ("X-File-Name", "%ED%A0%80" * 50),
     ],
 )
-async def test_no_number_in_a_header_is_an_error_inside(
+async def test_invalid_header_values_never_cause_a_server_error(
     site: Site, browse: Browse, name: str, value: str
 ) -> None:
     """Also not one that only looks like a digit."""
@@ -183,7 +189,7 @@ async def test_no_number_in_a_header_is_an_error_inside(
 
 
 @pytest.mark.parametrize("value", ["\u00b2.1.1", f"{LONG}.1.1", "1.1"])
-async def test_no_place_in_the_stream_is_an_error_inside(browse: Browse, value: str) -> None:
+async def test_invalid_last_event_id_is_refused(browse: Browse, value: str) -> None:
     """One that was never given out is refused."""
     browser = await browse()
     headers = {**browser.headers, "Last-Event-ID": value.encode("latin-1")}

@@ -22,7 +22,9 @@ async def without_end(count: int) -> AsyncIterator[bytes]:
 
 
 @pytest.mark.parametrize("path", ["/chat/messages", "/chat/sounds", "/session", "/me"])
-async def test_more_than_anybody_has_to_say_is_refused(browse: Browse, path: str) -> None:
+async def test_oversized_request_body_is_refused_with_and_without_length(
+    browse: Browse, path: str
+) -> None:
     """Whether it says how long it is or not; what was said stays as it was."""
     browser = await browse()
     headers = {"Content-Type": "application/json", "Idempotency-Key": "too much of it"}
@@ -50,7 +52,7 @@ async def refused(
     return answer.status_code
 
 
-async def test_a_file_that_is_said_to_be_endless_is_not_even_begun(
+async def test_upload_with_oversized_content_length_is_refused_before_the_body(
     site: Site, browse: Browse
 ) -> None:
     """It is refused by what it says of its length, before it is sent."""
@@ -83,7 +85,9 @@ async def test_a_file_that_is_said_to_be_endless_is_not_even_begun(
         "evil%0d%0aSet-Cookie:%20x.txt",
     ],
 )
-async def test_no_name_of_a_file_leads_anywhere(site: Site, browse: Browse, name: str) -> None:
+async def test_uploaded_file_name_cannot_escape_the_upload_folder(
+    site: Site, browse: Browse, name: str
+) -> None:
     """It lies where all of them lie, whatever it is called."""
     browser = await browse()
     answer = await browser.post(
@@ -104,7 +108,7 @@ async def test_no_name_of_a_file_leads_anywhere(site: Site, browse: Browse, name
     assert "set-cookie" not in answer.headers
 
 
-async def test_who_never_finishes_a_question_is_hung_up_on(
+async def test_unfinished_request_head_times_out_and_others_are_served(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However diligently they send more of its head; all others are answered meanwhile."""
@@ -133,7 +137,7 @@ async def test_who_never_finishes_a_question_is_hung_up_on(
 
 
 @pytest.mark.slow
-async def test_who_drips_a_body_is_not_waited_for(
+async def test_slowly_sent_request_body_times_out(
     site: Site, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each piece comes soon enough, and all of it never."""
@@ -158,7 +162,7 @@ async def test_who_drips_a_body_is_not_waited_for(
 
 
 @pytest.mark.slow
-async def test_who_never_reads_what_happens_holds_nobody_up(app: AppContext) -> None:
+async def test_event_stream_client_that_never_reads_blocks_nobody(app: AppContext) -> None:
     """Neither those who read it, nor the end; and nothing is heaped up for them."""
     async with opened_site(app) as site, site.browser() as browser:
         cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())

@@ -17,7 +17,7 @@ OPEN_TO_ALL = {
 }
 
 
-async def test_a_link_opens_once_and_the_session_is_out_of_reach_of_scripts(site: Site) -> None:
+async def test_sign_in_link_opens_once_and_session_cookie_is_httponly(site: Site) -> None:
     """On each engine."""
     link = await site.link()
     async with site.stranger() as first, site.stranger() as second:
@@ -38,7 +38,7 @@ async def test_a_link_opens_once_and_the_session_is_out_of_reach_of_scripts(site
 
 
 @SQLITE_ONLY
-async def test_a_link_is_good_for_ten_minutes_and_a_newer_one_replaces_it(
+async def test_sign_in_link_expires_after_ten_minutes_or_by_a_newer_one(
     site: Site, clock: FrozenClock
 ) -> None:
     """So that a link in a scrollback opens nothing."""
@@ -51,7 +51,7 @@ async def test_a_link_is_good_for_ten_minutes_and_a_newer_one_replaces_it(
     assert (first.status_code, second.status_code) == (401, 401)
 
 
-async def test_a_link_of_somebody_else_is_not_used_before_it_was_asked(
+async def test_sign_in_link_of_another_person_needs_confirmation_to_switch(
     site: Site, browse: Browse
 ) -> None:
     """On each engine: who is signed in stays so, and the link good, until they say go on."""
@@ -86,7 +86,7 @@ async def test_a_link_of_somebody_else_is_not_used_before_it_was_asked(
 
 
 @SQLITE_ONLY
-async def test_only_the_owners_own_link_opens_unasked_where_nobody_is_signed_in(
+async def test_guest_link_and_invitation_need_confirmation_but_owner_link_does_not(
     site: Site, browse: Browse
 ) -> None:
     """It is made on this machine alone; a guest's, and an invitation, can be in any hands."""
@@ -109,7 +109,9 @@ async def test_only_the_owners_own_link_opens_unasked_where_nobody_is_signed_in(
 
 
 @SQLITE_ONLY
-async def test_the_owners_link_asks_where_a_guest_is_signed_in(site: Site, browse: Browse) -> None:
+async def test_owner_link_needs_confirmation_while_a_guest_is_signed_in(
+    site: Site, browse: Browse
+) -> None:
     """And one's own, where one is signed in already, asks nothing."""
     guest = await browse("Omar")
     owners = await guest.post("/session", json={"link": await site.link()})
@@ -119,7 +121,7 @@ async def test_the_owners_link_asks_where_a_guest_is_signed_in(site: Site, brows
 
 
 @SQLITE_ONLY
-async def test_guessing_ends_soon(site: Site) -> None:
+async def test_sign_in_link_guessing_is_rate_limited_but_valid_link_works(site: Site) -> None:
     """For ten minutes; a right link opens all the same, so nobody keeps its owner out."""
     async with site.stranger() as browser:
         for guess in range(MAX_SIGN_IN_ATTEMPTS):
@@ -134,7 +136,9 @@ async def test_guessing_ends_soon(site: Site) -> None:
 
 
 @SQLITE_ONLY
-async def test_neither_links_nor_sessions_are_kept_as_they_are(site: Site, browse: Browse) -> None:
+async def test_links_and_session_secrets_are_stored_only_as_hashes(
+    site: Site, browse: Browse
+) -> None:
     """Who reads the database cannot sign in."""
     link = await site.link()
     browser = await browse("Omar")
@@ -147,7 +151,7 @@ async def test_neither_links_nor_sessions_are_kept_as_they_are(site: Site, brows
 
 
 @SQLITE_ONLY
-async def test_without_a_session_nothing_is_told(site: Site) -> None:
+async def test_every_endpoint_without_a_session_answers_401(site: Site) -> None:
     """Every route there is, as the API describes itself."""
     async with site.stranger() as browser:
         paths = (await browser.get("/openapi.json")).json()["paths"]
@@ -165,9 +169,7 @@ async def test_without_a_session_nothing_is_told(site: Site) -> None:
 
 
 @SQLITE_ONLY
-async def test_what_changes_something_needs_the_token_and_the_origin(
-    site: Site, browse: Browse
-) -> None:
+async def test_write_request_requires_csrf_token_and_own_origin(site: Site, browse: Browse) -> None:
     """Another page can do neither, whatever cookie is sent along."""
     browser = await browse()
     token = browser.headers["X-CSRF-Token"]
@@ -186,7 +188,7 @@ async def test_what_changes_something_needs_the_token_and_the_origin(
 
 
 @SQLITE_ONLY
-async def test_signing_out_ends_the_session_and_a_month_does(
+async def test_session_ends_on_sign_out_and_after_a_month_without_use(
     browse: Browse, clock: FrozenClock
 ) -> None:
     """Also for whoever has kept the cookie."""
@@ -206,7 +208,7 @@ async def test_signing_out_ends_the_session_and_a_month_does(
 
 
 @SQLITE_ONLY
-async def test_nothing_comes_from_elsewhere_and_nothing_foreign_runs(site: Site) -> None:
+async def test_every_response_has_a_strict_content_security_policy(site: Site) -> None:
     """What every answer says of itself, also where there is nothing."""
     async with site.stranger() as browser:
         answers = [
@@ -232,7 +234,7 @@ async def test_nothing_comes_from_elsewhere_and_nothing_foreign_runs(site: Site)
 
 @SQLITE_ONLY
 @pytest.mark.parametrize("length", [5_000_000, "many"])
-async def test_nothing_endless_is_read(site: Site, length: int | str) -> None:
+async def test_oversized_sign_in_body_is_refused(site: Site, length: int | str) -> None:
     """Whether it says how long it is or not."""
 
     async def pieces():
@@ -247,7 +249,7 @@ async def test_nothing_endless_is_read(site: Site, length: int | str) -> None:
 
 
 @SQLITE_ONLY
-async def test_a_token_sees_how_things_are_before_anybody_has_used_a_browser(site: Site) -> None:
+async def test_api_token_works_before_any_browser_session_exists(site: Site) -> None:
     """The companion is called as it is at first; it can be given a name, too."""
     async with site.app.db.begin_write() as tx:
         owner = await get_person(tx, None)
@@ -266,7 +268,7 @@ async def test_a_token_sees_how_things_are_before_anybody_has_used_a_browser(sit
 
 @SQLITE_ONLY
 @pytest.mark.parametrize("name", ["OWNER", "оwner", "Oldfriend", "OIdfriend", "owner (group)"])
-async def test_no_guest_is_called_like_somebody_else_here(browse: Browse, name: str) -> None:
+async def test_guest_name_resembling_a_taken_name_is_refused(browse: Browse, name: str) -> None:
     """Neither by themselves nor by an invitation; the owner may be called owner again."""
     guest, owner = await browse("Omar"), await browse()
     renamed = await guest.patch("/me", json={"name": name})

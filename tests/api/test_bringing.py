@@ -84,7 +84,7 @@ async def checked(
 @pytest.mark.parametrize(
     "name", ["parcel.json.partial", ".parcel.json.partial", "parcel.json", "PARCEL.JSON"]
 )
-async def test_a_file_may_be_called_as_our_own_notes_are(browse: Browse, name: str) -> None:
+async def test_uploaded_file_may_be_named_like_internal_metadata(browse: Browse, name: str) -> None:
     """It is read like any other of its ending, and named as it was called."""
     seen = await checked(await browse(), SAID, name)
 
@@ -94,7 +94,7 @@ async def test_a_file_may_be_called_as_our_own_notes_are(browse: Browse, name: s
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_nobody_is_told_where_the_files_of_this_house_lie(site: Site, browse: Browse) -> None:
+async def test_import_error_does_not_reveal_server_file_paths(site: Site, browse: Browse) -> None:
     """Where one is lost, it is named as it was called."""
     browser = await browse()
     seen = await checked(browser, CHAT.encode())
@@ -115,7 +115,9 @@ async def site_owner(site: Site) -> Person:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_a_small_file_of_the_owner_waits_for_no_guest(site: Site, browse: Browse) -> None:
+async def test_owner_file_check_does_not_wait_for_large_guest_uploads(
+    site: Site, browse: Browse
+) -> None:
     """However many large ones a guest has handed over before."""
     large = "\n".join(f"03/05/2024, 18:30 - Ana: word {each}" for each in range(60_000)).encode()
     guest, owner = await browse("Omar"), await browse()
@@ -126,7 +128,7 @@ async def test_a_small_file_of_the_owner_waits_for_no_guest(site: Site, browse: 
     assert stages.count("checking") >= 3
 
 
-async def test_a_chat_is_handed_over_looked_at_and_brought_in(site: Site, browse: Browse) -> None:
+async def test_uploaded_chat_is_previewed_imported_and_undone(site: Site, browse: Browse) -> None:
     """Who is in it is told before anything is written; then it is found, and can be undone."""
     browser = await browse()
     seen = await checked(browser, CHAT.encode())
@@ -157,7 +159,7 @@ async def test_a_chat_is_handed_over_looked_at_and_brought_in(site: Site, browse
     assert not any((site.app.settings.data / "brought").iterdir())
 
 
-async def test_what_cannot_be_read_is_told_and_goes_nowhere(browse: Browse) -> None:
+async def test_unreadable_upload_is_refused_with_a_reason(browse: Browse) -> None:
     """A picture, an empty file, a whole export of ours, and a name that leads elsewhere."""
     browser = await browse()
     picture = await checked(browser, b"\x89PNG\r\n\x1a\n" + bytes(100), "../../photo.png")
@@ -172,7 +174,7 @@ async def test_what_cannot_be_read_is_told_and_goes_nowhere(browse: Browse) -> N
     assert "oldfriend --data" in ours["why"]["text"]
 
 
-async def test_a_file_that_unfolds_without_end_is_refused(browse: Browse) -> None:
+async def test_zip_bomb_upload_is_refused(browse: Browse) -> None:
     """A zip that says it holds more than anybody has ever written."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -187,7 +189,7 @@ async def test_a_file_that_unfolds_without_end_is_refused(browse: Browse) -> Non
     assert "unpacks" in seen["why"]["text"]
 
 
-async def test_nobody_sees_what_another_hands_over(browse: Browse) -> None:
+async def test_uploads_and_imports_of_another_person_are_not_found(browse: Browse) -> None:
     """Neither the file nor the import."""
     nora, omar = await browse(), await browse("Omar")
     file = (await checked(nora, CHAT.encode()))["id"]
@@ -206,7 +208,7 @@ async def test_nobody_sees_what_another_hands_over(browse: Browse) -> None:
 
 
 @pytest.mark.slow
-async def test_a_long_import_is_paused_and_goes_on(site: Site, browse: Browse) -> None:
+async def test_paused_import_resumes_without_loss_or_duplicates(site: Site, browse: Browse) -> None:
     """Nothing is lost or there twice."""
     lines = "".join(
         json.dumps(
@@ -238,7 +240,7 @@ async def test_a_long_import_is_paused_and_goes_on(site: Site, browse: Browse) -
 
 
 @pytest.mark.slow
-async def test_everything_is_taken_away_as_lines(browse: Browse) -> None:
+async def test_export_download_contains_all_own_rows_as_json_lines(browse: Browse) -> None:
     """One's own, whole, under a name that says whose and when."""
     browser = await browse()
     file = (await checked(browser, CHAT.encode()))["id"]
@@ -255,7 +257,7 @@ async def test_everything_is_taken_away_as_lines(browse: Browse) -> None:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_whoever_takes_everything_slowly_keeps_nobody_waiting(
+async def test_slow_export_download_blocks_nobody_and_times_out(
     site: Site, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One takes it at a time, the house goes on, and who takes nothing of it has left."""
@@ -304,7 +306,7 @@ async def begin_to_take(site: Site, browser: httpx.AsyncClient) -> tuple[int, as
 
 
 @SQLITE_ONLY
-async def test_a_token_of_any_scope_takes_what_is_its_persons_own(
+async def test_export_with_any_token_scope_contains_only_own_data(
     site: Site, browse: Browse
 ) -> None:
     """And nobody else's, whatever is asked for."""
@@ -322,7 +324,9 @@ async def test_a_token_of_any_scope_takes_what_is_its_persons_own(
 
 
 @pytest.mark.slow
-async def test_who_forgets_everything_leaves_no_file_waiting(site: Site, browse: Browse) -> None:
+async def test_forgetting_everything_deletes_own_uploaded_files_only(
+    site: Site, browse: Browse
+) -> None:
     """Nor goes one on being written; another person's stay."""
     nora, omar = await browse(), await browse("Omar")
     await checked(nora, CHAT.encode())
@@ -354,7 +358,7 @@ async def forget_import(browser: httpx.AsyncClient, batch: int) -> httpx.Respons
 
 
 @pytest.mark.slow
-async def test_a_file_whose_words_are_forgotten_is_named_no_more(browse: Browse) -> None:
+async def test_forgotten_import_removes_the_uploaded_file_name(browse: Browse) -> None:
     """Its name tells with whom one talked; it went from the list of imports, too."""
     browser = await browse()
     seen = await checked(browser, CHAT.encode(), "WhatsApp Chat with Ana.txt")
@@ -371,7 +375,7 @@ async def test_a_file_whose_words_are_forgotten_is_named_no_more(browse: Browse)
 
 
 @pytest.mark.slow
-async def test_a_file_tells_who_was_said_to_be_the_person_and_by_whose_clock(
+async def test_upload_keeps_the_chosen_speaker_and_time_zone(
     browse: Browse,
 ) -> None:
     """So it is gone on with as it was begun; before, the clock is the person's own."""

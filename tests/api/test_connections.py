@@ -16,12 +16,12 @@ def seat() -> Connection:
     return seat
 
 
-def test_who_sits_down_looks_for_what_was_kept_before():
+def test_new_connection_has_its_update_flag_set():
     """Nothing is missed between opening a page and listening."""
     assert Connection().take_update_flag()
 
 
-async def test_for_words_alone_nothing_is_looked_up(seat):
+async def test_draft_notification_does_not_set_the_update_flag(seat):
     """Fifty pages hear a first word at once; not one of them asks the database for it."""
     seat.notify_draft()
 
@@ -30,7 +30,7 @@ async def test_for_words_alone_nothing_is_looked_up(seat):
     assert not seat.take_update_flag()
 
 
-async def test_what_is_kept_while_words_come_is_looked_for(seat):
+async def test_stored_update_during_drafts_sets_the_update_flag(seat):
     """A reply is committed while its last words are still being told."""
     seat.set()
     seat.notify_draft()
@@ -41,7 +41,7 @@ async def test_what_is_kept_while_words_come_is_looked_for(seat):
     assert not seat.take_update_flag()
 
 
-async def test_who_waits_in_vain_looks_for_themselves(seat):
+async def test_wait_timeout_sets_the_update_flag(seat):
     """Another process may write without a ring."""
     await seat.wait(AT_ONCE_S)
 

@@ -43,7 +43,9 @@ NOT_ASKED = {
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_every_route_says_what_it_is_and_shows_an_example(browse: Browse) -> None:
+async def test_every_operation_in_openapi_has_description_errors_and_example(
+    browse: Browse,
+) -> None:
     """Of what may be sent with it, and what may go wrong."""
     document = (await (await browse()).get("/openapi.json")).json()
     every = [*operations(document)]
@@ -60,7 +62,7 @@ async def test_every_route_says_what_it_is_and_shows_an_example(browse: Browse) 
         each.example()
 
 
-async def test_what_is_not_there_is_told_as_a_problem(browse: Browse) -> None:
+async def test_unknown_path_returns_problem_json(browse: Browse) -> None:
     """Whatever its address looks like."""
     browser = await browse()
     for address in ("/nowhere", "/memories/one%0Atwo", "/%0A"):
@@ -70,7 +72,7 @@ async def test_what_is_not_there_is_told_as_a_problem(browse: Browse) -> None:
 
 
 @pytest.mark.slow
-async def test_what_is_said_twice_with_one_key_is_described(browse: Browse) -> None:
+async def test_openapi_describes_the_200_response_to_a_repeated_message(browse: Browse) -> None:
     """It was taken in before: 200 instead of 202, with the same form."""
     document = (await (await browse()).get("/openapi.json")).json()
     for path in ("/api/v1/chat/messages", "/api/v1/chat/sounds"):
@@ -81,7 +83,7 @@ async def test_what_is_said_twice_with_one_key_is_described(browse: Browse) -> N
 @pytest.mark.slow
 @SQLITE_ONLY
 @pytest.mark.timeout(240 if SIZE != "full" else 3000)
-async def test_whatever_is_asked_is_answered_as_it_is_described(site: Site, browse: Browse) -> None:
+async def test_every_operation_conforms_to_the_openapi_schema(site: Site, browse: Browse) -> None:
     """With a token that may do everything: no error inside, no status or form that is not told."""
     browser = await browse()
     made = await browser.post("/tokens", json={"name": "contract", "scope": "admin"})

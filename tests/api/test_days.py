@@ -14,7 +14,7 @@ from tests.api.conftest import Browse, Site, told
 GROUND = Provenance(author="t")
 
 
-async def test_a_day_tells_what_was_said_and_happened_on_it(browse: Browse) -> None:
+async def test_calendar_day_lists_own_messages_and_conversations(browse: Browse) -> None:
     """In the calendar, and with its talks; only one's own."""
     browser, omar = await browse(), await browse("Omar")
     await told(browser, "Hello. My sister Ana got married yesterday, I am so happy!")
@@ -34,7 +34,9 @@ async def test_a_day_tells_what_was_said_and_happened_on_it(browse: Browse) -> N
     assert others["talks"] == []
 
 
-async def test_a_day_tells_what_was_said_on_it_in_short(site: Site, browse: Browse) -> None:
+async def test_calendar_day_shows_largest_summaries_within_the_day_once(
+    site: Site, browse: Browse
+) -> None:
     """Each thing once: in the largest summary that is of this day alone, else in its parts."""
     browser = await browse()
     begins = Micros(20_000 * DAY)  # 4 October 2024
@@ -72,9 +74,7 @@ async def test_a_day_tells_what_was_said_on_it_in_short(site: Site, browse: Brow
     assert [each["text"] for each in day["told"]] == ["one and two", "three"]
 
 
-async def test_a_promise_stands_on_the_day_for_which_it_was_made(
-    site: Site, browse: Browse
-) -> None:
+async def test_calendar_shows_commitments_on_their_due_date(site: Site, browse: Browse) -> None:
     """Open or kept, in the calendar as far as it reaches; what was taken back does not."""
     browser, omar = await browse(), await browse("Omar")
     now = site.app.clock()
@@ -117,7 +117,7 @@ async def test_a_promise_stands_on_the_day_for_which_it_was_made(
 
 
 @pytest.mark.parametrize("day", ["2026-02-30", "months/2026-13", "months/9999-12"])
-async def test_a_day_that_is_none_is_refused(browse: Browse, day: str) -> None:
+async def test_invalid_calendar_day_is_refused(browse: Browse, day: str) -> None:
     """With what to give instead."""
     answer = await (await browse()).get(f"/days/{day}")
 

@@ -18,7 +18,7 @@ ELSEWHERE = re.compile(r"(?:https?:)?//(?!www\.w3\.org/2000/svg)[\w.-]+\.\w+")
 PHRASE = re.compile(r"^  (\w+): ", re.M)
 
 
-def test_what_others_wrote_is_listed_and_is_what_it_was() -> None:
+def test_vendored_files_match_their_manifest_and_digests() -> None:
     """With version, licence and digest; nothing else lies beside it."""
     listed = json.loads((VENDOR / "vendor.json").read_text("utf-8"))
     licences = {each["license_file"] for each in listed.values()}
@@ -31,7 +31,7 @@ def test_what_others_wrote_is_listed_and_is_what_it_was() -> None:
 
 
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
-def test_the_page_fetches_nothing_from_elsewhere(path: Path) -> None:
+def test_page_files_load_no_external_resources_and_no_inline_code(path: Path) -> None:
     """And has no script or style of its own within, nor text that becomes elements."""
     text = path.read_text("utf-8")
 
@@ -46,7 +46,7 @@ def phrases_of(language: str) -> list[str]:
     return [name for part in parts for name in PHRASE.findall(part.read_text("utf-8"))]
 
 
-def test_every_language_of_the_page_says_everything() -> None:
+def test_every_page_language_has_the_same_phrases() -> None:
     """A phrase in one book is in each, and once."""
     books = {part.stem for part in (STATIC_DIR / "js" / "words").iterdir()}
     said = phrases_of("en")
@@ -69,7 +69,7 @@ CHOSEN = (
 """What is put together from a name that the house tells."""
 
 
-def test_every_phrase_is_used_and_every_one_used_is_there() -> None:
+def test_every_defined_phrase_is_used_and_every_used_phrase_is_defined() -> None:
     """Neither is left over, nor missing."""
     said = set(phrases_of("en"))
     scripts = "".join(
@@ -97,7 +97,7 @@ ON = {
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-def test_everything_can_be_read(theme: int) -> None:
+def test_text_colors_meet_wcag_contrast_in_both_themes(theme: int) -> None:
     """4.5 : 1 at least, by the measure of WCAG 2."""
     blocks = re.findall(
         r":root \{(.*?)\}", (STATIC_DIR / "css" / "frame.css").read_text("utf-8"), re.S

@@ -23,7 +23,7 @@ async def forgotten(browser: httpx.AsyncClient, etag: str | None, **wish: object
     return await browser.post("/forget", json=wish, headers=headers)
 
 
-async def test_it_is_seen_then_done_then_proved(browse: Browse) -> None:
+async def test_forget_is_previewed_executed_and_proved(browse: Browse) -> None:
     """Words, a belief of them, and the reply that quotes them; on each engine."""
     browser = await browse()
     await told(browser, SAFE)
@@ -53,7 +53,7 @@ async def test_it_is_seen_then_done_then_proved(browse: Browse) -> None:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_what_has_changed_since_one_looked_is_not_done(browse: Browse) -> None:
+async def test_forget_with_stale_or_missing_etag_is_refused(browse: Browse) -> None:
     """412, and nothing goes; who has not looked at all is told to."""
     browser = await browse()
     await told(browser, SAFE)
@@ -72,7 +72,7 @@ async def test_what_has_changed_since_one_looked_is_not_done(browse: Browse) -> 
 
 
 @SQLITE_ONLY
-async def test_a_span_and_everything_can_be_named_and_nothing_cannot(
+async def test_forget_preview_accepts_day_range_or_everything_but_not_nothing(
     site: Site, browse: Browse
 ) -> None:
     """Days of the person's own calendar, both included; the later first makes no sense."""
@@ -93,7 +93,7 @@ async def test_a_span_and_everything_can_be_named_and_nothing_cannot(
     assert everything["counts"]["messages"] >= span["counts"]["messages"]
 
 
-async def test_what_stays_of_the_same_words_is_named_beside_a_belief_that_goes(
+async def test_forgetting_a_belief_lists_source_message_and_its_other_beliefs(
     browse: Browse,
 ) -> None:
     """The words, and what else was read from them, to be chosen, too; the proof says so."""
@@ -116,7 +116,9 @@ async def test_what_stays_of_the_same_words_is_named_beside_a_belief_that_goes(
 
 
 @SQLITE_ONLY
-async def test_a_belief_that_stays_is_named_with_what_is_left_for_it(browse: Browse) -> None:
+async def test_forget_preview_lists_kept_belief_with_remaining_evidence_count(
+    browse: Browse,
+) -> None:
     """Said twice, forgotten once."""
     browser = await browse()
     await told(browser, "My sister Ana lives in Porto.")

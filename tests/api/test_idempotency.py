@@ -53,7 +53,7 @@ async def test_a_token_and_an_invitation_are_made_once_for_a_key(
 
 
 @SQLITE_ONLY
-async def test_a_draft_is_read_and_paid_for_once_for_a_key(browse: Browse) -> None:
+async def test_idempotency_key_creates_a_core_block_draft_once(browse: Browse) -> None:
     """Asked again because its answer was lost, it suggests nothing a second time."""
     browser = await browse()
     material = {"text": "You are called Mira. You are calm, and you like rivers."}
@@ -68,7 +68,9 @@ async def test_a_draft_is_read_and_paid_for_once_for_a_key(browse: Browse) -> No
 
 
 @SQLITE_ONLY
-async def test_what_was_changed_meanwhile_is_not_changed_unseen(browse: Browse) -> None:
+async def test_update_with_stale_etag_is_refused_for_person_settings_and_beliefs(
+    browse: Browse,
+) -> None:
     """Name and zone, what is chosen, what is believed: 412, and nothing happens."""
     browser = await browse()
     await told(browser, "Remember that my cat is called Miso.")
@@ -112,7 +114,9 @@ async def ask(
 
 
 @SQLITE_ONLY
-async def test_what_cannot_be_said_leaves_the_day_as_it_was(site: Site, browse: Browse) -> None:
+async def test_invalid_text_in_a_patch_leaves_the_due_date_unchanged(
+    site: Site, browse: Browse
+) -> None:
     """When it is due and what it says are put right together, or not at all."""
     browser, now = await browse(), site.app.clock()
     owner = PersonId((await browser.get("/session")).json()["id"])
@@ -130,7 +134,7 @@ async def test_what_cannot_be_said_leaves_the_day_as_it_was(site: Site, browse: 
 
 
 @SQLITE_ONLY
-async def test_a_draft_is_not_held_in_memory_once_something_was_forgotten(browse: Browse) -> None:
+async def test_forgetting_clears_cached_draft_responses(browse: Browse) -> None:
     """The text may say what was; asked with its key again, it is asked for the first time."""
     browser = await browse()
     key = with_key("first draft")

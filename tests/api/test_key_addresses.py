@@ -85,7 +85,7 @@ async def ask_all_ways(owner: httpx.AsyncClient, wanted: dict[str, object]) -> l
 @SQLITE_ONLY
 @pytest.mark.parametrize("key", [None, TYPED])
 @pytest.mark.parametrize("kind", [None, "anthropic"])
-async def test_no_kept_key_goes_to_an_address_that_the_page_names(
+async def test_stored_key_is_never_sent_to_a_base_url_given_on_the_page(
     settings: Settings, kind: str | None, key: str | None
 ) -> None:
     """From no provider, for no use, also with a key typed beside it: of those only that one."""
@@ -127,7 +127,7 @@ def keys_for(settings: Settings, url: str) -> set[str | None]:
 
 
 @SQLITE_ONLY
-async def test_the_refusal_says_what_to_do(settings: Settings) -> None:
+async def test_refused_base_url_has_an_error_code_by_provider(settings: Settings) -> None:
     """Another name, or a key of its own; a channel is no provider."""
     async with (
         recording_server() as stranger,
@@ -159,7 +159,7 @@ async def test_the_refusal_says_what_to_do(settings: Settings) -> None:
 
 
 @SQLITE_ONLY
-async def test_a_key_that_is_typed_is_kept_for_its_address_alone(
+async def test_entered_key_is_bound_to_its_base_url(
     settings: Settings, settings_folder: Path
 ) -> None:
     """It goes there, then and later; not where the file of settings leads afterwards."""
@@ -185,7 +185,7 @@ async def test_a_key_that_is_typed_is_kept_for_its_address_alone(
 
 
 @SQLITE_ONLY
-def test_keys_of_before_go_on_working(settings: Settings) -> None:
+def test_keys_stored_by_older_versions_still_work(settings: Settings) -> None:
     """To the provider's own address, and to the one in the file of settings."""
     proxied = replace(
         settings, providers={"openai": ProviderSettings(base_url="http://10.0.0.1/v1")}
@@ -199,7 +199,7 @@ def test_keys_of_before_go_on_working(settings: Settings) -> None:
 
 
 @SQLITE_ONLY
-def test_only_variables_of_known_providers_or_named_ones_are_read(settings: Settings) -> None:
+def test_environment_keys_are_read_only_for_known_or_named_providers(settings: Settings) -> None:
     """A name does not make a variable a key; nor is a channel ever asked as a model."""
     strange = replace(
         settings,
@@ -217,7 +217,7 @@ def test_only_variables_of_known_providers_or_named_ones_are_read(settings: Sett
 
 
 @SQLITE_ONLY
-async def test_the_token_of_a_bot_goes_to_its_own_address_alone(
+async def test_bot_token_is_bound_to_its_base_url_and_follows_no_redirect(
     settings: Settings, settings_folder: Path
 ) -> None:
     """No redirect is followed with it, and another address in the settings does not get it."""
@@ -276,7 +276,7 @@ FORBIDDEN = [
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_addresses_of_machines_own_services_are_refused(settings: Settings) -> None:
+async def test_metadata_service_base_urls_are_refused_by_the_api(settings: Settings) -> None:
     """However they are spelled, for every use; also with a key that was typed for them."""
     async with open_app(settings) as app, opened_site(app) as site, site.browser() as owner:
         codes = {
@@ -299,7 +299,7 @@ async def test_addresses_of_machines_own_services_are_refused(settings: Settings
 
 @SQLITE_ONLY
 @pytest.mark.parametrize("url", FORBIDDEN)
-def test_no_model_is_reached_at_such_an_address_from_the_file_of_settings_either(
+def test_metadata_service_base_url_in_settings_file_is_refused(
     settings: Settings, url: str
 ) -> None:
     """Wherever it was chosen."""

@@ -40,9 +40,7 @@ async def token_for(browser: httpx.AsyncClient, scope: str, *, days: int = 30) -
 
 
 @pytest.mark.slow
-async def test_a_program_talks_with_a_token_and_may_no_more_than_its_scope(
-    site: Site, browse: Browse
-) -> None:
+async def test_api_token_is_limited_to_its_scope(site: Site, browse: Browse) -> None:
     """On each engine: look, talk, decide about keys; shown once, its use noted, and it ends."""
     browser = await browse()
     tokens = {scope: await token_for(browser, scope) for scope in ("read", "write", "admin")}
@@ -75,7 +73,9 @@ async def test_a_program_talks_with_a_token_and_may_no_more_than_its_scope(
 
 
 @SQLITE_ONLY
-async def test_a_token_ends_when_it_is_due(site: Site, browse: Browse, clock: FrozenClock) -> None:
+async def test_expired_or_unknown_api_token_is_refused(
+    site: Site, browse: Browse, clock: FrozenClock
+) -> None:
     """And what never was one opens nothing, nor a cookie beside it."""
     browser = await browse()
     made = await token_for(browser, "read", days=1)
@@ -92,7 +92,9 @@ async def test_a_token_ends_when_it_is_due(site: Site, browse: Browse, clock: Fr
 
 
 @SQLITE_ONLY
-async def test_guessing_tokens_ends_soon_and_right_ones_go_on(site: Site, browse: Browse) -> None:
+async def test_api_token_guessing_is_rate_limited_but_valid_token_works(
+    site: Site, browse: Browse
+) -> None:
     """Whoever guesses is told when to come back; a program that works is not held up by it."""
     made = await token_for(await browse(), "read")
     async with program(site, "guess") as guesser, program(site, made["token"]) as client:
@@ -107,7 +109,7 @@ async def test_guessing_tokens_ends_soon_and_right_ones_go_on(site: Site, browse
 
 
 @SQLITE_ONLY
-async def test_a_stream_that_a_token_opened_ends_with_it(site: Site, browse: Browse) -> None:
+async def test_api_token_receives_events_from_the_stream(site: Site, browse: Browse) -> None:
     """It hears what happens like any page."""
     browser = await browse()
     made = await token_for(browser, "read")
@@ -119,9 +121,7 @@ async def test_a_stream_that_a_token_opened_ends_with_it(site: Site, browse: Bro
     assert heard[-1].data["text"] == "hello"
 
 
-async def test_a_passkey_is_added_and_signs_in_until_it_is_taken_away(
-    site: Site, browse: Browse
-) -> None:
+async def test_passkey_signs_in_until_it_is_removed(site: Site, browse: Browse) -> None:
     """On each engine, with a device that signs as real ones do."""
     browser, device = await browse("Omar"), Device(site.origin)
     asked = (await browser.post("/passkeys/options")).json()["options"]
@@ -152,9 +152,7 @@ async def test_a_passkey_is_added_and_signs_in_until_it_is_taken_away(
 @pytest.mark.parametrize(
     "wrong", ["origin", "host", "challenge", "signature", "unverified", "count", "nonsense"]
 )
-async def test_what_a_device_did_not_sign_here_and_now_opens_nothing(
-    site: Site, browse: Browse, wrong: str
-) -> None:
+async def test_invalid_passkey_assertion_is_refused(site: Site, browse: Browse, wrong: str) -> None:
     """Another page, another install, another time, another key, nobody at the device, a copy."""
     browser, device = await browse(), Device(site.origin)
     asked = (await browser.post("/passkeys/options")).json()["options"]
@@ -172,7 +170,9 @@ async def test_what_a_device_did_not_sign_here_and_now_opens_nothing(
 
 
 @SQLITE_ONLY
-async def test_an_answer_for_somebody_else_adds_no_passkey(site: Site, browse: Browse) -> None:
+async def test_passkey_challenge_of_another_person_adds_no_passkey(
+    site: Site, browse: Browse
+) -> None:
     """What one person's device was asked is not answered as another's."""
     owner, omar, device = await browse(), await browse("Omar"), Device(site.origin)
     asked = (await owner.post("/passkeys/options")).json()["options"]
@@ -200,7 +200,7 @@ async def test_sessions_are_listed_and_ended(site: Site, browse: Browse) -> None
     assert after == [200, 401, 401]
 
 
-async def test_the_owner_invites_and_the_guest_sees_only_their_own(
+async def test_invited_guest_sees_only_their_own_data_and_cannot_invite(
     site: Site, browse: Browse
 ) -> None:
     """On each engine: a link for a person, good once; they cannot invite."""
@@ -229,7 +229,7 @@ async def test_the_owner_invites_and_the_guest_sees_only_their_own(
 
 
 @SQLITE_ONLY
-async def test_an_invitation_ends_and_who_was_made_for_it_goes(
+async def test_revoked_or_expired_invitation_opens_nothing(
     site: Site, browse: Browse, clock: FrozenClock
 ) -> None:
     """Not so somebody who was here before; and after a week it is over by itself."""
@@ -255,7 +255,7 @@ async def test_an_invitation_ends_and_who_was_made_for_it_goes(
 
 
 @SQLITE_ONLY
-async def test_somebody_changes_their_name_and_zone(browse: Browse) -> None:
+async def test_person_changes_name_and_zone_and_invalid_ones_are_refused(browse: Browse) -> None:
     """A name that another has is refused, and so is a zone that there is not."""
     omar = await browse("Omar")
     changed = await omar.patch("/me", json={"name": "Omar K", "zone": "Asia/Tokyo"})
@@ -270,7 +270,9 @@ async def test_somebody_changes_their_name_and_zone(browse: Browse) -> None:
     assert (now["name"], now["zone"], now["is_owner"]) == ("Omar K", "Asia/Tokyo", False)
 
 
-async def test_nobody_is_invited_who_is_here_already(site: Site, browse: Browse) -> None:
+async def test_invitation_for_an_existing_person_or_group_is_refused(
+    site: Site, browse: Browse
+) -> None:
     """On each engine: a link to what somebody has told would let the owner read it; nor a group."""
     owner, omar = await browse(), await browse("Omar")
     await say(omar, "Remember that my safe opens with 4711.")
@@ -291,7 +293,9 @@ async def test_nobody_is_invited_who_is_here_already(site: Site, browse: Browse)
 
 
 @SQLITE_ONLY
-async def test_nobody_shuts_others_out_by_trying(site: Site, browse: Browse) -> None:
+async def test_failed_attempts_of_strangers_do_not_block_valid_sign_ins(
+    site: Site, browse: Browse
+) -> None:
     """Neither by wrong links from everywhere, nor by asking for what devices sign."""
     browser, device = await browse("Omar"), Device(site.origin)
     asked = (await browser.post("/passkeys/options")).json()["options"]
@@ -315,7 +319,7 @@ async def test_nobody_shuts_others_out_by_trying(site: Site, browse: Browse) -> 
 
 @SQLITE_ONLY
 @pytest.mark.parametrize("ending", ["the session", "all others", "signing out", "the token"])
-async def test_a_page_hears_nothing_more_once_it_is_signed_out(
+async def test_event_stream_ends_when_its_session_or_token_is_revoked(
     site: Site, browse: Browse, ending: str
 ) -> None:
     """At once, and not only when it is next looked at."""

@@ -7,7 +7,9 @@ from tests.engines import SQLITE_ONLY
 pytestmark = SQLITE_ONLY
 
 
-async def test_what_was_learned_is_shown_with_its_words_and_can_be_judged(browse: Browse) -> None:
+async def test_belief_is_listed_with_evidence_confirmed_rejected_and_restored(
+    browse: Browse,
+) -> None:
     """Kept, called wrong, and that undone; each is in its history."""
     browser = await browse()
     await told(browser, "Remember that my cat is called Miso.")
@@ -29,7 +31,7 @@ async def test_what_was_learned_is_shown_with_its_words_and_can_be_judged(browse
     assert [each["by"] for each in steps][1:] == ["you"] * 3
 
 
-async def test_it_can_be_put_right_searched_and_seen_as_of_a_day(
+async def test_belief_is_edited_searched_and_listed_as_of_a_past_day(
     browse: Browse, clock: FrozenClock
 ) -> None:
     """By words of what it says now; and as it was believed before."""
@@ -47,7 +49,7 @@ async def test_it_can_be_put_right_searched_and_seen_as_of_a_day(
     assert [each["text"] for each in then.json()["items"]] == ["my cat is called Miso."]
 
 
-async def test_a_long_list_comes_in_pages(browse: Browse) -> None:
+async def test_beliefs_are_listed_in_pages(browse: Browse) -> None:
     """Each with where the next one begins."""
     browser = await browse()
     for name in ("Miso", "Mochi", "Nori"):
@@ -63,7 +65,7 @@ async def test_a_long_list_comes_in_pages(browse: Browse) -> None:
     assert {text.split()[-1] for text in names} == {"Miso.", "Mochi.", "Nori."}
 
 
-async def test_what_rules_can_read_is_listed_at_once(browse: Browse) -> None:
+async def test_listing_beliefs_consolidates_pending_messages_by_rules_first(browse: Browse) -> None:
     """Without waiting for a pause, where no model is to read it."""
     browser = await browse()
     await told(browser, "I live in Porto.")
@@ -72,7 +74,7 @@ async def test_what_rules_can_read_is_listed_at_once(browse: Browse) -> None:
     assert [each["text"] for each in listed] == ["Lives in Porto."]
 
 
-async def test_what_was_said_is_read_at_once_for_whoever_cannot_wait(browse: Browse) -> None:
+async def test_learned_now_endpoint_consolidates_pending_messages_once(browse: Browse) -> None:
     """It appears without a pause; asked for again, there is nothing more to read."""
     browser = await browse()
     await told(browser, "I live in Porto.")

@@ -60,7 +60,7 @@ def day_of(memory: Memory, *, later: int = 0) -> str:
 
 
 @pytest.mark.slow
-async def test_every_page_goes_on_where_the_last_has_ended(full: Full) -> None:
+async def test_every_sort_order_pages_through_all_beliefs_exactly_once(full: Full) -> None:
     """In each order all of it comes, once; by kind what belongs together stands together."""
     live = {each.id for each in full.memories if not is_over(each)}
     orders = ("kind", "newest", "oldest", "surest", "seen")
@@ -76,7 +76,7 @@ async def test_every_page_goes_on_where_the_last_has_ended(full: Full) -> None:
     assert events == sorted(events, reverse=True)
 
 
-async def test_filters_leave_what_they_name_now_and_then(full: Full) -> None:
+async def test_belief_filters_apply_now_and_as_of_a_past_day(full: Full) -> None:
     """By kind, status, tag, being pinned; what has ended on request; with how much of each."""
     day = day_of(full.memories[COUNT // 2])
     for when in ({}, {"as_of": day}):
@@ -98,7 +98,7 @@ async def test_filters_leave_what_they_name_now_and_then(full: Full) -> None:
 
 
 @pytest.mark.slow
-async def test_words_are_found_by_their_beginnings_now_and_as_they_stood_then(full: Full) -> None:
+async def test_belief_search_matches_word_prefixes_now_and_as_of_a_past_day(full: Full) -> None:
     """Best first, in pages; what was not known on a day is not found on it."""
     found = await full.all(q="orch number 211", kind=["event", "fact", "commitment"])
     best = found[0]
@@ -111,7 +111,9 @@ async def test_words_are_found_by_their_beginnings_now_and_as_they_stood_then(fu
     assert all("orchard" in each["text"] for each in early)
 
 
-async def test_a_day_shows_what_was_believed_on_it(full: Full) -> None:
+async def test_beliefs_as_of_a_day_include_later_ended_and_exclude_later_learned(
+    full: Full,
+) -> None:
     """What ended later is there still; what came later is not there yet."""
     over = full.memories[200]
     on_the_day = {each["id"] for each in await full.all(as_of=day_of(over))}
@@ -122,7 +124,7 @@ async def test_a_day_shows_what_was_believed_on_it(full: Full) -> None:
     assert full.memories[-1].id not in on_the_day | after
 
 
-async def test_days_tell_how_much_changed_and_two_differ_by_that(full: Full) -> None:
+async def test_difference_between_two_days_matches_the_daily_change_counts(full: Full) -> None:
     """The counts of days are those of the difference between the ends; in pages, newest first."""
     days = (await full.browser.get("/memories/days")).json()
     since, until = day_of(full.memories[200]), days["today"]
@@ -153,7 +155,7 @@ async def test_days_tell_how_much_changed_and_two_differ_by_that(full: Full) -> 
     assert next(each["by"] for each in first["items"]) == "test/1"
 
 
-async def test_what_was_edited_is_told_with_both_of_its_wordings(
+async def test_difference_lists_an_edited_belief_as_changed_with_both_texts(
     browse: Browse, clock: FrozenClock
 ) -> None:
     """As changed, not as ended and new."""
@@ -176,7 +178,7 @@ async def test_what_was_edited_is_told_with_both_of_its_wordings(
     assert turned["by"] == "you"
 
 
-async def test_who_has_not_seen_the_last_change_does_not_overwrite_it(browse: Browse) -> None:
+async def test_belief_edit_with_stale_etag_is_refused(browse: Browse) -> None:
     """412 for a stale ETag, and nothing is done; the fresh one is taken, and so is none."""
     browser = await browse()
     await told(browser, "Remember that my cat is called Miso.")
@@ -198,7 +200,7 @@ async def test_who_has_not_seen_the_last_change_does_not_overwrite_it(browse: Br
     assert again.json()["text"] == "It is Nori."
 
 
-async def test_a_promise_is_due_when_the_person_says_so(full: Full) -> None:
+async def test_commitment_due_date_is_set_and_cleared_but_not_for_an_event(full: Full) -> None:
     """On the end of a day, or at no time; an event is never due."""
     (promise, *_) = await full.all(kind="commitment")
     (event, *_) = await full.all(kind="event")
@@ -213,7 +215,7 @@ async def test_a_promise_is_due_when_the_person_says_so(full: Full) -> None:
     assert (wrong.status_code, empty.status_code) == (422, 422)
 
 
-async def test_two_are_joined_and_separated_again(full: Full) -> None:
+async def test_beliefs_of_one_kind_are_merged_and_separated_again(full: Full) -> None:
     """The other says where it went; only what is of one kind can be joined."""
     one, other, *_ = await full.all(kind="note", sort="newest")
     (event, *_) = await full.all(kind="event")
@@ -232,7 +234,7 @@ async def test_two_are_joined_and_separated_again(full: Full) -> None:
 
 
 @pytest.mark.slow
-async def test_nothing_of_another_person_is_seen_or_touched(full: Full, browse: Browse) -> None:
+async def test_beliefs_of_another_person_are_not_found(full: Full, browse: Browse) -> None:
     """By id 404, whatever is asked; lists, days and differences are empty."""
     omar = await browse("Omar")
     (note, other, *_) = await full.all(kind="note")
@@ -259,7 +261,7 @@ async def test_nothing_of_another_person_is_seen_or_touched(full: Full, browse: 
     assert (await full.browser.get(path)).json()["text"] == note["text"]
 
 
-async def test_what_cannot_be_meant_is_refused_with_words(browse: Browse) -> None:
+async def test_invalid_belief_queries_are_refused_with_problem_json(browse: Browse) -> None:
     """As problem+json that says what is wrong."""
     browser = await browse()
     queries = (
@@ -280,7 +282,7 @@ async def test_what_cannot_be_meant_is_refused_with_words(browse: Browse) -> Non
     assert all(len(each.json()["detail"]) > 10 for each in answers)
 
 
-async def test_how_strong_something_was_grows_with_its_words(
+async def test_belief_strength_grows_with_new_evidence_over_time(
     site: Site, browse: Browse, clock: FrozenClock
 ) -> None:
     """A point for each time it was said; on an earlier day only those until then."""
@@ -310,7 +312,7 @@ async def test_how_strong_something_was_grows_with_its_words(
     assert then["items"][0]["course"] == []
 
 
-async def test_what_was_a_mistake_is_told_from_what_has_changed(full: Full) -> None:
+async def test_edit_with_since_supersedes_and_without_since_rejects_old_belief(full: Full) -> None:
     """With a day it was so until then; without one it never was."""
     changed, mistaken, *_ = await full.all(kind="fact", sort="newest")
     day = day_of(full.memories[-1])

@@ -53,7 +53,9 @@ def forged(cookie: str, other: str) -> dict[str, str | None]:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_the_cookie_alone_does_nothing_and_tells_nothing(site: Site, browse: Browse) -> None:
+async def test_stolen_cookie_without_csrf_token_gets_401_everywhere(
+    site: Site, browse: Browse
+) -> None:
     """Of every operation that there is: none is done, and no answer has anything of the owner's."""
     owner, omar = await browse(), await browse("Omar")
     things = await things_of(site, owner) | {
@@ -98,7 +100,7 @@ async def asked(
 
 
 @SQLITE_ONLY
-async def test_what_the_page_holds_is_told_once_and_kept_nowhere(
+async def test_csrf_token_is_sent_only_at_sign_in_and_not_stored(
     site: Site, browse: Browse
 ) -> None:
     """With the sign-in alone: not to who asks who is signed in, and not in the database."""
@@ -116,9 +118,7 @@ async def test_what_the_page_holds_is_told_once_and_kept_nowhere(
 
 
 @SQLITE_ONLY
-async def test_what_the_page_holds_opens_nothing_without_the_cookie(
-    site: Site, browse: Browse
-) -> None:
+async def test_csrf_token_without_its_session_cookie_is_refused(site: Site, browse: Browse) -> None:
     """Nor with the cookie of another session."""
     owner, again, omar = await browse(), await browse(), await browse("Omar")
     async with site.stranger() as stranger:
@@ -134,7 +134,7 @@ async def test_what_the_page_holds_opens_nothing_without_the_cookie(
 
 
 @SQLITE_ONLY
-async def test_a_neighbor_cannot_end_a_session_by_signing_in_itself(
+async def test_sign_in_with_a_stolen_cookie_does_not_end_that_session(
     site: Site, browse: Browse
 ) -> None:
     """Whoever signs in with a stolen cookie beside gets one of their own, and ends none."""
@@ -150,7 +150,7 @@ async def test_a_neighbor_cannot_end_a_session_by_signing_in_itself(
 @SQLITE_ONLY
 @pytest.mark.parametrize("site_of_asker", ["same-site", "cross-site"])
 @pytest.mark.parametrize("path", ["/take/export", "/chat/messages", "/openapi.json"])
-async def test_no_page_elsewhere_sends_a_browser_into_the_api(
+async def test_cross_site_navigation_to_the_api_is_refused(
     browse: Browse, site_of_asker: str, path: str
 ) -> None:
     """A link or a form there would have the browser save what is somebody's."""
@@ -163,7 +163,7 @@ async def test_no_page_elsewhere_sends_a_browser_into_the_api(
 
 
 @SQLITE_ONLY
-async def test_a_page_elsewhere_may_still_lead_to_the_page(site: Site) -> None:
+async def test_cross_site_link_to_the_page_is_allowed(site: Site) -> None:
     """It says nothing of anybody."""
     async with site.stranger() as browser:
         del browser.headers["Origin"]
@@ -176,7 +176,7 @@ async def test_a_page_elsewhere_may_still_lead_to_the_page(site: Site) -> None:
 
 
 @SQLITE_ONLY
-async def test_a_ticket_takes_everything_once(
+async def test_export_ticket_is_single_use_short_lived_and_bound_to_its_session(
     site: Site, browse: Browse, clock: FrozenClock
 ) -> None:
     """With the cookie of the session that got it, for what it was got, within a minute."""
@@ -210,7 +210,9 @@ async def test_a_ticket_takes_everything_once(
 
 
 @SQLITE_ONLY
-async def test_tickets_are_for_a_signed_in_page(site: Site, browse: Browse) -> None:
+async def test_tickets_are_issued_only_to_a_page_session_and_limited_in_number(
+    site: Site, browse: Browse
+) -> None:
     """A program has its token, and nobody piles them up."""
     owner = await browse()
     made = await owner.post("/tokens", json={"name": "x", "scope": "admin"})
@@ -228,7 +230,9 @@ async def test_tickets_are_for_a_signed_in_page(site: Site, browse: Browse) -> N
 
 
 @SQLITE_ONLY
-async def test_a_session_of_before_is_over(site: Site, browse: Browse) -> None:
+async def test_session_without_csrf_hash_from_an_older_version_is_over(
+    site: Site, browse: Browse
+) -> None:
     """It has nothing that only the page holds: whoever has its cookie could go on with it."""
     owner = await browse()
     async with site.app.db.begin_write() as tx:
@@ -255,7 +259,7 @@ MAKES_A_WAY_IN = {
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_who_makes_a_way_in_has_signed_in_just_now(
+async def test_creating_credentials_requires_a_sign_in_within_ten_minutes(
     site: Site, browse: Browse, clock: FrozenClock
 ) -> None:
     """By a link or a passkey, within ten minutes; all else goes on, and is not asked for it."""
@@ -280,7 +284,9 @@ async def test_who_makes_a_way_in_has_signed_in_just_now(
 
 
 @SQLITE_ONLY
-async def test_a_passkey_signs_in_freshly(site: Site, browse: Browse, clock: FrozenClock) -> None:
+async def test_passkey_sign_in_counts_as_recent_and_replaces_the_session(
+    site: Site, browse: Browse, clock: FrozenClock
+) -> None:
     """The session that the browser had ends with it, in favor of the new one."""
     owner, device = await browse(), Device(site.origin)
     options = (await owner.post("/passkeys/options")).json()["options"]
@@ -297,7 +303,7 @@ async def test_a_passkey_signs_in_freshly(site: Site, browse: Browse, clock: Fro
 
 
 @SQLITE_ONLY
-async def test_a_stream_of_events_needs_what_the_page_holds(site: Site, browse: Browse) -> None:
+async def test_event_stream_requires_the_csrf_token(site: Site, browse: Browse) -> None:
     """As all else does."""
     owner = await browse()
     async with neighbor(site, owner) as thief:
@@ -310,7 +316,9 @@ async def test_a_stream_of_events_needs_what_the_page_holds(site: Site, browse: 
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_wrong_secrets_of_one_kind_keep_no_good_one_out(site: Site, browse: Browse) -> None:
+async def test_rate_limited_wrong_secrets_do_not_block_valid_ones(
+    site: Site, browse: Browse
+) -> None:
     """Whatever a neighbor tries, links, passkeys and tokens that are right open, at once."""
     browser, device = await browse("Omar"), Device(site.origin)
     options = (await browser.post("/passkeys/options")).json()["options"]
@@ -357,7 +365,9 @@ async def test_wrong_tokens_do_not_count_as_wrong_links(site: Site) -> None:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_nobody_takes_what_is_everybodys_in_a_browser(site: Site, browse: Browse) -> None:
+async def test_export_over_the_api_never_contains_other_persons_data(
+    site: Site, browse: Browse
+) -> None:
     """Not the owner either, whatever is asked for: the invitation says so."""
     owner, omar = await browse(), await browse("Omar")
     await say(omar, "Remember that my safe opens with 4711.")
@@ -387,9 +397,7 @@ def operations_at(document: str, path: str) -> list[dict[str, str]]:
     "path", ["/health", "/ready", "/metrics", "/", "/static/icon.svg", "/api/v1/state", "/nothing"]
 )
 @pytest.mark.parametrize("host", [None, "evil.example"])
-async def test_every_answer_protects_whoever_reads_it(
-    site: Site, path: str, host: str | None
-) -> None:
+async def test_every_response_has_security_headers(site: Site, path: str, host: str | None) -> None:
     """Also what looks after the house, and what is refused at the door."""
     async with site.stranger() as browser:
         headers = {} if host is None else {"Host": host}

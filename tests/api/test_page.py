@@ -49,7 +49,7 @@ async def in_browsers(site: Site, look: Callable[[list[Page]], None]) -> list[st
 
 
 @pytest.mark.slow
-async def test_a_reply_is_seen_as_it_comes_on_every_page_and_can_be_stopped(
+async def test_streamed_reply_appears_on_every_open_page_and_can_be_stopped(
     app: AppContext,
 ) -> None:
     """On the page that asked, and on the other one that is open."""

@@ -15,7 +15,9 @@ async def read_everything(site: Site) -> None:
     await learn_now(site.app, owner.id, cut_reason="asked", wait_s=math.inf)
 
 
-async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse) -> None:
+async def test_entity_is_listed_with_relations_evidence_and_graph(
+    site: Site, browse: Browse
+) -> None:
     """In the list, in the graph, and with all that is believed about them; only one's own."""
     browser, omar = await browse(), await browse("Omar")
     await told(browser, "Remember that my sister Ana was born in Porto on 3 May 1991.")
@@ -45,7 +47,7 @@ async def test_somebody_is_known_with_ties_and_words(site: Site, browse: Browse)
     assert (await omar.get("/people")).json()["items"] == []
 
 
-async def test_what_was_learned_last_of_somebody_tells_when(
+async def test_entity_shows_when_it_was_last_learned_about(
     site: Site, browse: Browse, clock: FrozenClock
 ) -> None:
     """Also where it was learned of somebody who was known long before."""
@@ -64,7 +66,7 @@ async def test_what_was_learned_last_of_somebody_tells_when(
     assert portrait["about"] == after
 
 
-async def test_whoever_is_mentioned_while_one_leafs_doubles_nobody(
+async def test_entity_paging_lists_nobody_twice_when_the_order_changes(
     site: Site, browse: Browse, clock: FrozenClock
 ) -> None:
     """The next page goes on after the last one seen, wherever others have moved to."""

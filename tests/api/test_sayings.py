@@ -51,19 +51,19 @@ def codes_in(node: ast.expr) -> list[str]:
     return []
 
 
-def test_every_code_is_said_somewhere() -> None:
+def test_every_message_code_is_used_in_the_code() -> None:
     """None is left over from what is not said any more."""
     assert {code for code, _ in said()} == CODES
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_code_has_a_phrase(language: str) -> None:
+def test_every_message_code_has_a_phrase_in_each_language(language: str) -> None:
     """In each language, and no phrase is for nothing."""
     assert phrases_in(language).keys() == CODES
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_no_phrase_asks_for_a_value_that_is_not_told(language: str) -> None:
+def test_phrase_placeholders_are_always_supplied(language: str) -> None:
     """Wherever the house says it."""
     phrases = phrases_in(language)
     wanted = {code: set(re.findall(r"\{(\w+)\}", words)) for code, words in phrases.items()}
@@ -72,14 +72,14 @@ def test_no_phrase_asks_for_a_value_that_is_not_told(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_reason_stands_last(language: str) -> None:
+def test_why_placeholder_stands_at_the_end_of_a_phrase(language: str) -> None:
     """It ends with a mark of its own, or with what somebody else says."""
     phrases = phrases_in(language)
 
     assert [code for code, words in phrases.items() if re.search(r"\{why\}(?!$)", words)] == []
 
 
-def test_a_chinese_phrase_is_chinese() -> None:
+def test_chinese_phrases_contain_chinese_and_no_english_text() -> None:
     """Commands, names and settings stay as they are written."""
     phrases = phrases_in("zh")
 

@@ -16,7 +16,7 @@ from oldfriend.api.security_middleware import PayloadTooLarge, check_request, li
     [(1, 0.05, False), (1, 2.0, False), (16_000, 0.05, True)],
     ids=["in drops", "not at all", "slow, but it comes"],
 )
-async def test_nobody_holds_a_connection_by_sending_in_drops(
+async def test_body_sent_in_tiny_pieces_times_out_but_slow_upload_is_accepted(
     monkeypatch: pytest.MonkeyPatch, size: int, pause_s: float, comes_in: bool
 ) -> None:
     """However small the pieces: in all it takes no longer than a slow line does."""
@@ -54,7 +54,7 @@ def status_of(length: str) -> int | None:
 
 
 @pytest.mark.parametrize("length", ["0", "99", "100"])
-def test_what_is_short_enough_is_looked_at(length: str) -> None:
+def test_content_length_up_to_the_limit_is_accepted(length: str) -> None:
     """Up to the limit."""
     assert status_of(length) is None
 
@@ -62,6 +62,6 @@ def test_what_is_short_enough_is_looked_at(length: str) -> None:
 @pytest.mark.parametrize(
     "length", ["101", "\u00b2", "-1", "+5", "1_0", "1e1", "0x1", " 5", "9" * 5000]
 )
-def test_what_is_no_length_or_too_long_is_refused(length: str) -> None:
+def test_invalid_or_too_large_content_length_is_refused(length: str) -> None:
     """Also what Python takes for a number or a digit."""
     assert status_of(length) == 413

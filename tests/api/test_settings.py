@@ -23,7 +23,9 @@ def held(choices: dict[str, list[dict[str, object]]]) -> dict[str, object]:
 
 
 @SQLITE_ONLY
-async def test_what_is_chosen_holds_at_once_and_is_written(site: Site, browse: Browse) -> None:
+async def test_changed_setting_takes_effect_at_once_and_is_written_to_the_file(
+    site: Site, browse: Browse
+) -> None:
     """As `oldfriend connect` would write it; null takes it out of the file again."""
     owner = await browse()
     file = site.app.settings.file
@@ -49,7 +51,7 @@ async def test_what_is_chosen_holds_at_once_and_is_written(site: Site, browse: B
 
 
 @SQLITE_ONLY
-async def test_a_refusal_tells_what_it_takes_to_say_it_in_another_language(browse: Browse) -> None:
+async def test_refused_setting_has_error_code_and_values_for_translation(browse: Browse) -> None:
     """A code and values, which may say something themselves; the detail is the whole in English."""
     owner = await browse()
     refused = (await owner.patch("/settings", json={"values": {"memory.passes": 90}})).json()
@@ -62,7 +64,7 @@ async def test_a_refusal_tells_what_it_takes_to_say_it_in_another_language(brows
 
 
 @SQLITE_ONLY
-async def test_what_somebody_else_wrote_into_the_file_is_refused_with_its_place(
+async def test_broken_settings_file_is_reported_with_path_and_line(
     site: Site, browse: Browse
 ) -> None:
     """Whoever has chosen something else on the page would look for the fault there."""
@@ -83,7 +85,7 @@ async def test_what_somebody_else_wrote_into_the_file_is_refused_with_its_place(
 
 
 @SQLITE_ONLY
-async def test_whatever_must_stand_there_has_a_code(browse: Browse) -> None:
+async def test_every_expected_value_of_a_refused_setting_has_a_code(browse: Browse) -> None:
     """Also where it is one of a few words, or a name of some form."""
     owner = await browse()
     wrong = {
@@ -116,7 +118,7 @@ async def test_whatever_must_stand_there_has_a_code(browse: Browse) -> None:
     ],
     ids=str,
 )
-async def test_what_cannot_be_is_refused_and_changes_nothing(
+async def test_invalid_setting_is_refused_and_changes_nothing(
     site: Site, browse: Browse, values: dict[str, object]
 ) -> None:
     """Also where only one of several is wrong, or it is found out when it is read again."""
@@ -132,9 +134,7 @@ async def test_what_cannot_be_is_refused_and_changes_nothing(
 
 
 @SQLITE_ONLY
-async def test_a_server_on_this_machine_is_shown_with_what_its_models_are_good_for(
-    site: Site, browse: Browse
-) -> None:
+async def test_local_model_server_is_listed_with_rated_models(site: Site, browse: Browse) -> None:
     """It is asked for its list alone; taking a small model fits the settings to it."""
     owner = await browse()
     models = [
@@ -202,7 +202,7 @@ async def test_a_model_is_chosen_its_key_kept_and_never_shown(
     assert missing.json()["values"] == {"provider": "openai"}
 
 
-async def test_character_is_written_with_its_versions_and_suggestions_decided(
+async def test_core_blocks_are_versioned_with_etags_and_suggestions_decided(
     site: Site, browse: Browse
 ) -> None:
     """On each engine: an ETag for each version, and another person's are theirs."""
@@ -244,7 +244,7 @@ async def test_character_is_written_with_its_versions_and_suggestions_decided(
     assert (await omar.get("/character")).json()["soul_file"] is None
 
 
-async def test_the_owner_gives_the_companion_a_name_and_every_page_hears_it(
+async def test_only_owner_renames_the_companion_and_every_page_is_notified(
     browse: Browse,
 ) -> None:
     """On each engine: as it was seen, on one line; not by anybody else, nor by a token to write."""
@@ -286,7 +286,9 @@ async def test_the_owner_gives_the_companion_a_name_and_every_page_hears_it(
     assert (await omar.get("/state")).json()["companion"] == "Mira"
 
 
-async def test_what_was_set_aside_is_tried_again_or_given_up(site: Site, browse: Browse) -> None:
+async def test_dead_letters_are_listed_without_content_retried_and_dropped(
+    site: Site, browse: Browse
+) -> None:
     """On each engine, without a word of what it says."""
     owner = await browse()
     app = site.app
@@ -315,7 +317,7 @@ async def test_what_was_set_aside_is_tried_again_or_given_up(site: Site, browse:
     assert after == {"items": [], "next": None}
 
 
-async def test_leafing_through_what_was_set_aside_skips_nothing(site: Site, browse: Browse) -> None:
+async def test_dead_letter_paging_skips_nothing_after_deletions(site: Site, browse: Browse) -> None:
     """On each engine: what was tried again meanwhile moves nothing that is still to be read."""
     owner = await browse()
     app = site.app
@@ -359,7 +361,7 @@ def world() -> Iterator[World]:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_a_bot_is_connected_and_its_code_comes_as_a_picture(
+async def test_telegram_bot_is_connected_and_link_code_comes_with_a_qr_code(
     settings: Settings, world: World, settings_folder: object
 ) -> None:
     """Whose token it is, is asked first; the token is kept and not shown, and can be let go."""
@@ -384,7 +386,9 @@ async def test_a_bot_is_connected_and_its_code_comes_as_a_picture(
 
 
 @SQLITE_ONLY
-async def test_a_code_for_telegram_is_ones_own(site: Site, browse: Browse) -> None:
+async def test_telegram_link_code_belongs_to_the_requesting_person(
+    site: Site, browse: Browse
+) -> None:
     """Everybody gets their own; without a bot there is no link, and only the owner connects one."""
     owner, omar = await browse(), await browse("Omar")
     code = (await omar.post("/telegram/code")).json()

@@ -45,7 +45,7 @@ async def texts(browser: httpx.AsyncClient, **params: str | int) -> list[str]:
     return [each["text"] for each in answered.json()["items"]]
 
 
-async def test_what_is_said_is_answered_and_what_was_learned_is_told(browse: Browse) -> None:
+async def test_message_reply_and_learned_note_arrive_as_ordered_events(browse: Browse) -> None:
     """With its words, in this order, on each engine."""
     browser = await browse()
     position = (await browser.get("/chat/messages")).json()["position"]
@@ -68,7 +68,7 @@ async def test_what_is_said_is_answered_and_what_was_learned_is_told(browse: Bro
 
 
 @SQLITE_ONLY
-async def test_the_words_of_a_model_are_heard_as_they_come(app: AppContext) -> None:
+async def test_model_reply_is_streamed_as_token_events(app: AppContext) -> None:
     """Piece by piece, each from where the last one ended; then the whole."""
     model = ScriptedModel([ScriptedReply(text="Well, good morning to you.", chunk_delay_s=0.05)])
     async with opened_site(with_model(app, model)) as site, site.browser() as browser:
@@ -86,7 +86,7 @@ async def test_the_words_of_a_model_are_heard_as_they_come(app: AppContext) -> N
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_a_receipt_of_a_model_begins_with_what_can_be_heard_in_its_reply(
+async def test_receipt_separates_used_evidence_from_what_was_only_shown(
     app: AppContext,
 ) -> None:
     """What else the model was shown stands apart."""
@@ -106,7 +106,7 @@ async def test_a_receipt_of_a_model_begins_with_what_can_be_heard_in_its_reply(
 
 
 @SQLITE_ONLY
-async def test_page_and_command_line_name_the_same_reasons(app: AppContext) -> None:
+async def test_receipt_is_the_same_in_api_why_command_and_chat(app: AppContext) -> None:
     """The API, `oldfriend why` to read and for programs, and /why in a chat."""
     for text in ("Zerbinette is my cat, she hates thunder.", "My cat saw the vet on Tuesday."):
         diary = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
@@ -142,7 +142,7 @@ async def test_page_and_command_line_name_the_same_reasons(app: AppContext) -> N
 
 
 @SQLITE_ONLY
-async def test_a_receipt_says_where_they_wrote_it_themselves(app: AppContext) -> None:
+async def test_receipt_marks_a_reply_based_on_the_user_core_block(app: AppContext) -> None:
     """Of who they are, nothing is believed that could be shown."""
     async with opened_site(app) as site, site.browser() as browser:
         await told(browser, "Hello")
@@ -155,7 +155,7 @@ async def test_a_receipt_says_where_they_wrote_it_themselves(app: AppContext) ->
 
 
 @SQLITE_ONLY
-async def test_sent_again_it_is_said_once(browse: Browse) -> None:
+async def test_message_resent_with_the_same_key_is_stored_once(browse: Browse) -> None:
     """A page that lost the connection cannot know whether it was heard."""
     browser = await browse()
     first = await say(browser, "hello", key="the first try")
@@ -167,7 +167,7 @@ async def test_sent_again_it_is_said_once(browse: Browse) -> None:
 
 
 @SQLITE_ONLY
-async def test_what_happened_meanwhile_is_told_to_whoever_comes_back(
+async def test_reconnecting_event_stream_receives_missed_messages(
     site: Site, browse: Browse
 ) -> None:
     """Also what was said elsewhere, through another process that knows of no pages."""
@@ -186,7 +186,9 @@ async def test_what_happened_meanwhile_is_told_to_whoever_comes_back(
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_who_has_missed_too_much_reads_the_page_anew(site: Site, browse: Browse) -> None:
+async def test_event_stream_with_too_many_missed_messages_asks_for_a_reload(
+    site: Site, browse: Browse
+) -> None:
     """Instead of hearing ten years one by one."""
     browser = await browse()
     line = await open_local_chat(
@@ -203,7 +205,9 @@ async def test_who_has_missed_too_much_reads_the_page_anew(site: Site, browse: B
     assert heard[-1].id.split(".")[0] == said  # what is learned of it may have come since
 
 
-async def test_nobody_hears_or_reads_anybody_else(browse: Browse) -> None:
+async def test_messages_events_and_beliefs_of_another_person_are_not_accessible(
+    browse: Browse,
+) -> None:
     """By list, by id, by event, on each engine."""
     owner, omar = await browse(), await browse("Omar")
     position = (await omar.get("/chat/messages")).json()["position"]
@@ -245,7 +249,7 @@ async def test_nobody_hears_or_reads_anybody_else(browse: Browse) -> None:
 
 
 @SQLITE_ONLY
-async def test_history_is_read_page_by_page_on_all_channels(site: Site, browse: Browse) -> None:
+async def test_message_history_is_paged_across_all_channels(site: Site, browse: Browse) -> None:
     """Each page goes on where the one before ended, and nothing comes twice."""
     browser = await browse()
     for channel in ("web", "terminal", "web"):
@@ -268,7 +272,7 @@ async def test_history_is_read_page_by_page_on_all_channels(site: Site, browse: 
 
 
 @SQLITE_ONLY
-async def test_one_can_say_it_in_other_words_and_see_why_it_was_answered_so(
+async def test_own_message_can_be_edited_and_reply_has_a_receipt(
     browse: Browse,
 ) -> None:
     """What the page offers beside each message."""
@@ -293,7 +297,7 @@ async def test_one_can_say_it_in_other_words_and_see_why_it_was_answered_so(
 
 
 @SQLITE_ONLY
-async def test_there_are_so_many_open_pages_and_no_more(site: Site, browse: Browse) -> None:
+async def test_event_stream_connections_are_limited(site: Site, browse: Browse) -> None:
     """And whoever closes one can open another."""
     browser = await browse()
     async with site.app.db.begin_read() as tx:
@@ -310,7 +314,9 @@ async def test_there_are_so_many_open_pages_and_no_more(site: Site, browse: Brow
 
 
 @SQLITE_ONLY
-async def test_a_burst_opens_no_more_pages_than_there_may_be(site: Site, browse: Browse) -> None:
+async def test_concurrent_event_streams_stay_within_token_and_person_limits(
+    site: Site, browse: Browse
+) -> None:
     """With one token, and of one person in all; nothing stays taken when they are closed."""
     browser = await browse()
     token = await token_for(browser, "read")
@@ -337,7 +343,7 @@ async def burst(client: httpx.AsyncClient, count: int, open_pages: AsyncExitStac
 
 
 @SQLITE_ONLY
-async def test_what_makes_no_sense_is_refused_in_words(browse: Browse) -> None:
+async def test_invalid_chat_requests_are_refused_and_nothing_is_stored(browse: Browse) -> None:
     """With what to do, and nothing of it kept."""
     browser = await browse()
     answers = [
@@ -361,7 +367,7 @@ async def test_what_makes_no_sense_is_refused_in_words(browse: Browse) -> None:
 
 
 @SQLITE_ONLY
-async def test_an_open_page_does_not_keep_the_process_from_ending(app: AppContext) -> None:
+async def test_open_event_stream_does_not_delay_shutdown(app: AppContext) -> None:
     """It is let go, and comes back when there is somebody again."""
     async with opened_site(app) as site, site.browser() as browser:
         heard = events(browser)
@@ -373,7 +379,7 @@ async def test_an_open_page_does_not_keep_the_process_from_ending(app: AppContex
     assert left == []
 
 
-async def test_who_lives_in_a_zone_stays_there_when_they_speak(browse: Browse) -> None:
+async def test_message_from_the_page_does_not_change_the_persons_zone(browse: Browse) -> None:
     """On each engine: the house's zone is its own, and not that of whoever opens the page."""
     omar = await browse("Omar")
     await omar.patch("/me", json={"zone": "Asia/Tokyo"})
@@ -383,7 +389,7 @@ async def test_who_lives_in_a_zone_stays_there_when_they_speak(browse: Browse) -
 
 
 @SQLITE_ONLY
-async def test_who_is_renamed_while_they_speak_is_still_who_speaks(site: Site) -> None:
+async def test_rename_during_a_request_keeps_the_same_person(site: Site) -> None:
     """A question that is under way says who asks by an id; nobody is made by an old name."""
     async with site.app.db.begin_read() as tx:
         omar = await get_person(tx, "Omar")

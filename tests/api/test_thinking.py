@@ -28,7 +28,7 @@ async def thought(site: Site, person: PersonId, said: str, at: Micros) -> str:
     return tick.id
 
 
-async def test_what_it_said_to_itself_is_read_by_its_person_alone(
+async def test_reflection_transcripts_are_paged_and_visible_to_own_person_only(
     site: Site, browse: Browse
 ) -> None:
     """On each engine: of 14 days, the last first, page by page; one time with its words."""

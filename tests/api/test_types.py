@@ -12,7 +12,7 @@ TOOLS = Path(__file__).parents[1] / "page_tools"
 
 @pytest.mark.slow
 @pytest.mark.skipif(why_not_here() is not None, reason=f"types: {why_not_here()}")
-def test_the_types_of_the_page_hold() -> None:
+def test_page_scripts_pass_the_typescript_check() -> None:
     """Of every script of ours; what others wrote is declared as far as we use it."""
     compiler = installed("typescript", of=TOOLS) / "bin/tsc"
     told = subprocess.run(

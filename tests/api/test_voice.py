@@ -50,7 +50,7 @@ async def say_aloud(
     )
 
 
-async def test_what_is_said_aloud_is_words_with_their_sound(
+async def test_voice_message_is_transcribed_once_and_stored_with_its_sound(
     browse: Browse, server: SpeechServer
 ) -> None:
     """Answered like any others; sent again it is said, and paid for, once; on each engine."""
@@ -85,7 +85,7 @@ async def test_what_is_said_aloud_is_words_with_their_sound(
         ("bytes=\u00b2-3", 200, VOICE),
     ],
 )
-async def test_parts_of_a_sound_are_given_out(
+async def test_sound_download_supports_byte_ranges(
     browse: Browse, wanted: str, status: int, part: bytes | None
 ) -> None:
     """As players ask for them."""
@@ -104,7 +104,7 @@ async def test_parts_of_a_sound_are_given_out(
 
 
 @SQLITE_ONLY
-async def test_what_cannot_be_heard_is_told_and_nothing_is_kept(
+async def test_failed_transcription_is_reported_and_nothing_is_stored(
     browse: Browse, server: SpeechServer
 ) -> None:
     """No words, too much, a provider that fails; and nothing without a key of its own."""
@@ -124,7 +124,7 @@ async def test_what_cannot_be_heard_is_told_and_nothing_is_kept(
 
 
 @SQLITE_ONLY
-async def test_where_nobody_listens_it_says_how_to_choose_somebody(
+async def test_voice_message_without_a_transcriber_says_how_to_connect_one(
     site: Site, browse: Browse
 ) -> None:
     """The page knows beforehand; who tries all the same is told."""
@@ -139,7 +139,7 @@ async def test_where_nobody_listens_it_says_how_to_choose_somebody(
     assert "oldfriend connect transcriber" in told.json()["detail"]
 
 
-async def test_a_reply_that_is_to_be_spoken_can_be_heard_on_the_page(
+async def test_requested_spoken_reply_can_be_downloaded_by_its_person_only(
     browse: Browse, server: SpeechServer
 ) -> None:
     """It is told once it can be, is paid for once, and is nobody else's; on each engine."""
@@ -189,7 +189,7 @@ class Endless:
 
 
 @SQLITE_ONLY
-async def test_the_end_does_not_wait_for_a_reply_that_is_being_spoken(app: AppContext) -> None:
+async def test_shutdown_does_not_wait_for_speech_synthesis(app: AppContext) -> None:
     """Its text is there; whoever speaks may take minutes."""
     endless = Endless()
     async with asyncio.timeout(LONGEST_S):
@@ -214,7 +214,7 @@ class Broken(Endless):
 
 
 @SQLITE_ONLY
-async def test_whoever_breaks_while_speaking_breaks_no_other_reply(
+async def test_failing_speech_synthesis_does_not_affect_other_replies(
     app: AppContext, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The text is there; what went wrong is told to whoever looks after the house."""
@@ -258,7 +258,7 @@ class Slow(Endless):
 
 
 @SQLITE_ONLY
-async def test_only_some_replies_are_spoken_at_once(app: AppContext) -> None:
+async def test_concurrent_speech_synthesis_is_limited(app: AppContext) -> None:
     """The others wait for their turn, and are spoken, too."""
     slow, count = Slow(), MAX_SPEECH + 2
     async with (

@@ -46,7 +46,9 @@ async def window(browser: httpx.AsyncClient, **params: object) -> tuple[list[dic
     return page["items"], page["earlier"], page["later"]
 
 
-async def test_one_jumps_to_a_message_and_goes_on_from_there(site: Site, browse: Browse) -> None:
+async def test_history_window_around_a_found_message_pages_both_ways_without_gaps(
+    site: Site, browse: Browse
+) -> None:
     """Found by its words; the windows on both sides leave nothing out and repeat nothing."""
     await talked(site, 8)
     browser = await browse()
@@ -64,7 +66,9 @@ async def test_one_jumps_to_a_message_and_goes_on_from_there(site: Site, browse:
 
 
 @SQLITE_ONLY
-async def test_words_are_found_however_they_are_written(site: Site, browse: Browse) -> None:
+async def test_message_search_ignores_case_and_order_and_escapes_wildcards(
+    site: Site, browse: Browse
+) -> None:
     """Any case, any order, all of them; what has a meaning for the database has none here."""
     line = await open_local_chat(
         site.app.db, site.app.clock, site.app.settings, person=None, channel="terminal"
@@ -86,7 +90,7 @@ async def test_words_are_found_however_they_are_written(site: Site, browse: Brow
 
 
 @SQLITE_ONLY
-async def test_what_failed_is_told_and_answered_when_asked_again(app: AppContext) -> None:
+async def test_failed_reply_is_listed_as_unanswered_and_can_be_retried(app: AppContext) -> None:
     """In the same turn, with a receipt of its own; what was answered is not."""
     model = ScriptedModel(
         [
@@ -116,7 +120,7 @@ async def test_what_failed_is_told_and_answered_when_asked_again(app: AppContext
 
 
 @SQLITE_ONLY
-async def test_a_stopped_reply_is_told_as_such_and_can_be_had_after_all(app: AppContext) -> None:
+async def test_stopped_reply_is_listed_as_unanswered_and_can_be_retried(app: AppContext) -> None:
     """Also after the page was loaded anew."""
     model = ScriptedModel(
         [ScriptedReply(text="Well " * 40, chunk_delay_s=0.1), ScriptedReply(text="After all.")]
@@ -136,7 +140,7 @@ async def test_a_stopped_reply_is_told_as_such_and_can_be_had_after_all(app: App
 
 
 @SQLITE_ONLY
-async def test_what_is_said_while_the_process_ends_waits_for_the_next(
+async def test_message_leased_during_shutdown_is_released_for_the_next_worker(
     app: AppContext,
 ) -> None:
     """No lane is taken that nobody works on: whoever comes next answers at once."""
@@ -160,7 +164,9 @@ async def test_what_is_said_while_the_process_ends_waits_for_the_next(
 
 
 @SQLITE_ONLY
-async def test_a_mood_passes_while_the_page_stays_open(app: AppContext, clock: FrozenClock) -> None:
+async def test_expired_mood_is_reported_once_in_the_event_stream(
+    app: AppContext, clock: FrozenClock
+) -> None:
     """Nothing is written when it does; the page hears it with the next beat."""
     line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
     await answer_message(app, line, MessageSubmission(text="What a day that was."))
@@ -185,7 +191,7 @@ async def test_a_mood_passes_while_the_page_stays_open(app: AppContext, clock: F
 
 @pytest.mark.parametrize("reads", [True, False])
 @SQLITE_ONLY
-async def test_one_sees_how_far_it_has_come_with_reading(
+async def test_learning_progress_is_reported_only_while_segments_wait(
     app: AppContext, clock: FrozenClock, reads: bool
 ) -> None:
     """While something waits to be read, and no longer."""
@@ -209,7 +215,7 @@ async def test_one_sees_how_far_it_has_come_with_reading(
 
 
 @SQLITE_ONLY
-async def test_what_it_thought_of_itself_says_from_what_it_came(app: AppContext) -> None:
+async def test_journal_entry_by_reflection_or_tick_names_its_source(app: AppContext) -> None:
     """Reflection, or the slow tick; of what was told it says nothing of the kind."""
     line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="web")
     await answer_message(app, line, MessageSubmission(text="Remember that my cat is called Miso."))

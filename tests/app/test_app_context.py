@@ -28,7 +28,7 @@ async def score(app: AppContext, line: ChatContext) -> float:
 
 
 @SQLITE_ONLY
-async def test_another_scorer_weighs_from_the_next_question_on(
+async def test_changed_scorer_setting_applies_from_the_next_recall(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Beliefs at hand are the same, and nothing of the scorer before is left in them."""

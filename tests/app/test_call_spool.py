@@ -98,7 +98,7 @@ async def spool(tmp_path: Path) -> AsyncIterator[CallSpool]:
     spool.close()
 
 
-async def test_a_finished_call_is_read_by_others_as_it_was_given(
+async def test_finished_call_is_readable_by_another_process(
     spool: CallSpool, tmp_path: Path
 ) -> None:
     """All that the ledger keeps of it, in the moment in which it is put there."""
@@ -111,9 +111,7 @@ async def test_a_finished_call_is_read_by_others_as_it_was_given(
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-async def test_nothing_of_a_call_stays_once_it_is_in_the_ledger(
-    spool: CallSpool, tmp_path: Path
-) -> None:
+async def test_stored_call_is_overwritten_in_the_spool(spool: CallSpool, tmp_path: Path) -> None:
     """Its words are overwritten where they stood, also while others wait."""
     spool.put(finished())
     spool.put(finished("c2", call=replace(finished().call, completion=replace(GIVEN, text="Yo"))))
@@ -126,7 +124,7 @@ async def test_nothing_of_a_call_stays_once_it_is_in_the_ledger(
     assert [each.id for each in parse_finished_calls(read(path).lines)] == ["c2"]
 
 
-async def test_a_call_that_was_under_way_is_known_with_about_its_tokens(
+async def test_interrupted_call_is_recorded_with_estimated_tokens(
     spool: CallSpool, tmp_path: Path
 ) -> None:
     """Four characters are a token; what has ended is not counted once more."""
@@ -148,7 +146,7 @@ async def test_a_call_that_was_under_way_is_known_with_about_its_tokens(
 
 
 @pytest.mark.parametrize(("is_free", "cost"), [(True, 0), (False, None)])
-async def test_a_call_of_a_model_on_this_machine_that_was_under_way_cost_nothing(
+async def test_interrupted_call_costs_zero_if_local_else_unknown(
     spool: CallSpool, tmp_path: Path, *, is_free: bool, cost: int | None
 ) -> None:
     """What another's cost, nobody knows."""
@@ -160,9 +158,7 @@ async def test_a_call_of_a_model_on_this_machine_that_was_under_way_cost_nothing
     assert left.call.completion.cost == cost
 
 
-async def test_however_many_calls_overlap_the_file_does_not_grow(
-    spool: CallSpool, tmp_path: Path
-) -> None:
+async def test_spool_file_reuses_space_and_does_not_grow(spool: CallSpool, tmp_path: Path) -> None:
     """There is always one that waits: what was erased makes room."""
     spool.put(finished("c0"))
     for number in range(1, 3000):
@@ -174,7 +170,9 @@ async def test_however_many_calls_overlap_the_file_does_not_grow(
     assert [each.id for each in parse_finished_calls(read(path).lines)] == ["c2999"]
 
 
-async def test_a_line_that_was_cut_off_costs_no_other(spool: CallSpool, tmp_path: Path) -> None:
+async def test_truncated_spool_line_does_not_affect_other_lines(
+    spool: CallSpool, tmp_path: Path
+) -> None:
     """As a power cut may leave it."""
     spool.put(finished())
     (path,) = tmp_path.iterdir()
@@ -185,7 +183,7 @@ async def test_a_line_that_was_cut_off_costs_no_other(spool: CallSpool, tmp_path
     assert read(path) is None
 
 
-async def test_who_lives_is_told_from_who_is_dead_by_a_lock(tmp_path: Path) -> None:
+async def test_file_lock_tells_a_living_process_from_a_dead_one(tmp_path: Path) -> None:
     """The file of a living process is not touched; nobody sees it before it is locked."""
     living = file_in(tmp_path, "host/1/living")
     living.open()
@@ -204,7 +202,7 @@ async def test_who_lives_is_told_from_who_is_dead_by_a_lock(tmp_path: Path) -> N
     assert not living.path.exists()
 
 
-async def test_what_a_dead_process_has_left_is_taken_over_once(
+async def test_dead_process_calls_are_stored_once_and_its_leases_released(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Its calls are in the ledger, its lanes are free at once, and its file is gone."""
@@ -240,7 +238,7 @@ async def leave_unanswered(app: AppContext, line: ChatContext, *, owner: str) ->
     assert held is not None
 
 
-async def test_a_line_that_another_process_erased_stays_erased_and_costs_no_other(
+async def test_spool_line_erased_by_another_process_stays_erased(
     spool: CallSpool, tmp_path: Path
 ) -> None:
     """However the process that wrote it goes on, and though it puts a new file in the place."""
@@ -262,7 +260,7 @@ async def test_a_line_that_another_process_erased_stays_erased_and_costs_no_othe
     assert not erase_in_other(found, {"c1"})
 
 
-async def test_spools_are_empty_once_all_is_in_the_ledger(
+async def test_drained_spools_of_all_processes_are_empty(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """One's own, that of a process that lives, and that of one of which it is not certain."""
@@ -297,7 +295,7 @@ async def test_spools_are_empty_once_all_is_in_the_ledger(
     assert {"own", "living", "lost"} <= {row[0] for row in entered}
 
 
-async def test_what_was_spooled_when_something_was_forgotten_is_entered_without_its_words(
+async def test_call_spooled_before_forgetting_is_stored_without_its_text(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """What was heard in a recording says it, and names no message."""
@@ -325,7 +323,7 @@ async def test_what_was_spooled_when_something_was_forgotten_is_entered_without_
     assert entered == [("cut off", 3)]
 
 
-async def test_what_belongs_to_another_store_is_left_alone(app: AppContext, tmp_path: Path) -> None:
+async def test_spool_of_another_database_is_not_reaped(app: AppContext, tmp_path: Path) -> None:
     """One data folder may be used with several databases."""
     other = build_process_folder(app.settings.data, "sqlite:///elsewhere.db", "host/2/dead")
     CallSpool(other.own).put(finished())
@@ -335,7 +333,7 @@ async def test_what_belongs_to_another_store_is_left_alone(app: AppContext, tmp_
     assert other.own.path.exists()
 
 
-async def test_a_process_that_ends_well_leaves_no_file(app: AppContext) -> None:
+async def test_clean_exit_removes_the_process_file(app: AppContext) -> None:
     """Neither one that has talked, nor one that has only looked."""
     async with open_app(app.settings) as other:
         line = await open_local_chat(
@@ -347,7 +345,7 @@ async def test_a_process_that_ends_well_leaves_no_file(app: AppContext) -> None:
     assert not other.process_folder.own.path.exists()
 
 
-async def test_where_the_folder_cannot_be_written_calls_are_in_memory_alone(
+async def test_spool_stays_in_memory_when_the_folder_is_unwritable(
     tmp_path: Path,
 ) -> None:
     """The answer is used all the same; leases end by themselves then."""

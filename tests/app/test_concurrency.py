@@ -29,12 +29,12 @@ async def working(error: BaseException | None = None) -> str:
     return "done"
 
 
-async def test_what_comes_of_the_work_comes_out() -> None:
+async def test_run_with_watcher_returns_the_result_of_the_work() -> None:
     """The watch ends with it."""
     assert await run_with_watcher(watching(), working()) == "done"
 
 
-async def test_the_works_error_comes_out_as_it_is() -> None:
+async def test_run_with_watcher_raises_the_works_own_error() -> None:
     """Also where the watch fails at being stopped."""
     with pytest.raises(ValueError, match="work"):
         await run_with_watcher(watching(), working(ValueError("work")))
@@ -42,7 +42,7 @@ async def test_the_works_error_comes_out_as_it_is() -> None:
         await run_with_watcher(watching(last=KeyError("watch")), working(ValueError("work")))
 
 
-async def test_what_the_watch_raises_ends_the_work() -> None:
+async def test_run_with_watcher_cancels_the_work_when_the_watcher_fails() -> None:
     """The work is no longer wanted then."""
     endless = asyncio.Event().wait()
     with pytest.raises(KeyError):

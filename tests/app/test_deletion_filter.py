@@ -46,7 +46,7 @@ async def say_and_forget(app: AppContext, line: ChatContext, clock: FrozenClock)
     await forget(app, line.person.id, DeletionRequest(ids=(said[0],)))
 
 
-async def test_no_key_of_a_client_outlives_the_message(
+async def test_client_key_of_a_forgotten_message_is_erased(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """It may say as much as the words; in no table and in no byte of the file."""
@@ -60,7 +60,7 @@ async def test_no_key_of_a_client_outlives_the_message(
 
 
 @pytest.mark.parametrize("text", [SECRET, "the same delivery, put otherwise"])
-async def test_a_redelivery_of_what_was_forgotten_is_not_taken_in(
+async def test_redelivery_of_a_forgotten_message_is_not_accepted(
     app: AppContext, line: ChatContext, clock: FrozenClock, text: str
 ) -> None:
     """Under its key it is known, whatever it says now; another key is another message."""
@@ -85,7 +85,7 @@ async def test_a_redelivery_of_what_was_forgotten_is_not_taken_in(
     )
 
 
-async def test_an_import_does_not_bring_it_back_in_other_words(
+async def test_import_of_a_forgotten_id_with_other_text_is_filtered_out(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What had the id before stays out; what is said under it afterwards is said anew."""
@@ -116,7 +116,7 @@ async def bring_told(
         return await write_imported_messages(tx, target, [ImportedMessage(message=spoken)], now=now)
 
 
-async def test_no_id_of_what_stays_says_what_was_forgotten(
+async def test_external_ids_naming_a_forgotten_entity_are_erased(
     app: AppContext, line: ChatContext
 ) -> None:
     """A program may call a session, or a message, by whom it is about."""

@@ -36,7 +36,7 @@ def paths_of(install: Settings) -> list[Path]:
 
 @pytest.mark.parametrize("which", range(5))
 @pytest.mark.parametrize("bits", [0o002, 0o022, 0o1002])
-def test_what_everybody_may_write_is_said_and_mended(
+def test_world_writable_file_is_reported_with_a_working_chmod_command(
     install: Settings, which: int, bits: int
 ) -> None:
     """The folder, the settings, the memory, the keys and their folder, each with its command."""
@@ -52,7 +52,7 @@ def test_what_everybody_may_write_is_said_and_mended(
     assert check_permissions(install) == []
 
 
-def test_a_group_counts_where_it_has_others(
+def test_group_writable_folder_is_reported_unless_the_group_is_private(
     install: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not where it is the owner's own, as many systems make one for each account."""
@@ -64,7 +64,7 @@ def test_a_group_counts_where_it_has_others(
     assert not doctor_checks.is_private_group(NOBODY, found.st_uid)
 
 
-async def test_the_doctor_says_it(app: AppContext) -> None:
+async def test_doctor_reports_a_world_writable_data_folder(app: AppContext) -> None:
     """Beside all else."""
     app.settings.data.mkdir(mode=0o700, exist_ok=True, parents=True)
     app.settings.data.chmod(0o777)

@@ -44,7 +44,7 @@ class CountingEmbedder:
         return np.full((len(texts), 384), 0.05, dtype=np.float32)
 
 
-async def test_each_message_is_embedded_once_and_with_who_said_it(
+async def test_person_messages_are_embedded_once_with_the_speaker_name(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The companion's own words are not."""
@@ -58,7 +58,7 @@ async def test_each_message_is_embedded_once_and_with_who_said_it(
     assert embedder.given == [f"owner: This is message number {number}." for number in range(3)]
 
 
-async def test_what_was_done_before_a_failure_stays_and_the_next_goes_on(
+async def test_embedding_resumes_after_a_failed_batch(
     app: AppContext, line: ChatContext, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that dies loses at most one batch."""
@@ -79,9 +79,7 @@ async def test_what_was_done_before_a_failure_stays_and_the_next_goes_on(
     assert rest == len(embedder.given) == 1
 
 
-async def test_no_more_are_made_than_asked_for(
-    app: AppContext, line: ChatContext, say: Say
-) -> None:
+async def test_embedding_stops_at_the_limit(app: AppContext, line: ChatContext, say: Say) -> None:
     """One call of the command line makes up for some, not for a million."""
     for number in range(5):
         await say(f"This is message number {number}.")
@@ -92,7 +90,7 @@ async def test_no_more_are_made_than_asked_for(
         assert await count_searchable_messages(tx, line.person.id, "counting") == (5, 3)
 
 
-async def test_making_up_never_fails_what_was_kept(
+async def test_failed_embedding_of_missing_vectors_returns_an_error_text(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """It says what is wrong, as a sentence to show."""
@@ -107,7 +105,7 @@ async def test_making_up_never_fails_what_was_kept(
     )
 
 
-async def test_words_that_are_corrected_while_they_are_embedded_are_embedded_anew(
+async def test_belief_edited_during_embedding_is_embedded_again(
     app: AppContext, line: ChatContext
 ) -> None:
     """The vector of the old words never stands for the new ones."""
@@ -132,7 +130,7 @@ async def test_words_that_are_corrected_while_they_are_embedded_are_embedded_ane
         assert not await list_unembedded_beliefs(tx, line.person.id, "counting", limit=5)
 
 
-async def test_a_start_leaves_what_waits_for_its_answer_to_the_turn(
+async def test_startup_embedding_skips_messages_waiting_for_a_turn(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Else both would embed it; what was answered without a vector is made up for."""
@@ -144,9 +142,7 @@ async def test_a_start_leaves_what_waits_for_its_answer_to_the_turn(
     assert embedder.given == ["owner: I have bought a boat."]
 
 
-async def test_what_comes_back_without_a_vector_after_an_undo_gets_one(
-    app: AppContext, line: ChatContext
-) -> None:
+async def test_version_restored_by_undo_is_embedded(app: AppContext, line: ChatContext) -> None:
     """It lies before all that is known to have one."""
     person, embedder = line.person.id, CountingEmbedder()
     counting = replace(app, embedder=embedder)
@@ -170,7 +166,7 @@ async def test_what_comes_back_without_a_vector_after_an_undo_gets_one(
     assert await embed_missing(counting, person) == 0
 
 
-async def test_what_no_turn_answers_any_more_is_embedded_all_the_same(
+async def test_message_of_a_stopped_turn_is_embedded_by_the_agenda(
     app: AppContext, line: ChatContext
 ) -> None:
     """The person has said stop before anybody began."""
@@ -198,7 +194,7 @@ async def work_off_agenda(app: AppContext) -> None:
         await run_jobs(app, claim, asyncio.Event())
 
 
-async def test_what_a_turn_leaves_without_a_vector_while_others_are_embedded_gets_one(
+async def test_message_unembedded_by_a_concurrent_turn_is_embedded_by_the_job(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Whoever is at it has passed it over, for then its turn was to embed it."""

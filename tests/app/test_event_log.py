@@ -34,7 +34,7 @@ def fields(log: io.StringIO) -> str:
     return rest
 
 
-def test_an_event_is_one_line_of_names_and_values(log: io.StringIO) -> None:
+def test_event_is_logged_as_one_line_of_key_value_pairs(log: io.StringIO) -> None:
     """Numbers, ids, and what needs quotes."""
     log_event("done", turn="0196-ab", took_s=0.25, count=3, what='a "b"\nc=d', nothing=None)
 
@@ -42,7 +42,7 @@ def test_an_event_is_one_line_of_names_and_values(log: io.StringIO) -> None:
     assert fields(log) == f'{expected} nothing=""'
 
 
-def test_of_an_error_its_kind_and_place_are_told_and_not_its_words(log: io.StringIO) -> None:
+def test_logged_error_shows_type_and_location_without_its_message(log: io.StringIO) -> None:
     """They may quote a person."""
     try:
         fail()
@@ -55,21 +55,21 @@ def test_of_an_error_its_kind_and_place_are_told_and_not_its_words(log: io.Strin
     assert "test_event_log.py:" in told
 
 
-def test_what_a_group_of_errors_is_about_is_told(log: io.StringIO) -> None:
+def test_exception_group_is_logged_as_its_first_member(log: io.StringIO) -> None:
     """Its first member."""
     log_warning("crashed", ExceptionGroup("x", [ExceptionGroup("y", [KeyError("secret")])]))
 
     assert fields(log) == 'level=warning event=crashed error=KeyError where="?"'
 
 
-def test_what_the_database_says_of_itself_is_told(log: io.StringIO) -> None:
+def test_store_error_is_logged_with_its_message(log: io.StringIO) -> None:
     """It names files, and says what to do."""
     log_warning("crashed", StoreBusy("Another process held it."))
 
     assert fields(log).endswith('says="Another process held it."')
 
 
-def test_what_libraries_log_is_told_without_what_they_say(log: io.StringIO) -> None:
+def test_library_log_record_is_logged_without_its_message(log: io.StringIO) -> None:
     """A client may log a whole prompt."""
     library = logging.getLogger("some.client")
     library.info("not even this")
@@ -94,6 +94,6 @@ def test_what_libraries_log_is_told_without_what_they_say(log: io.StringIO) -> N
         ("/tmp/x", "/tmp/x"),
     ],
 )
-def test_a_value_stays_one_value(value: str | float, expected: str) -> None:
+def test_log_value_is_quoted_when_needed(value: str | float, expected: str) -> None:
     """However it is written."""
     assert format_value(value) == expected

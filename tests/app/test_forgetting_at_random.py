@@ -56,7 +56,7 @@ pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
 @pytest.mark.parametrize("seed", range(LIVES))
-async def test_what_is_forgotten_is_gone_and_nothing_else(
+async def test_randomly_forgotten_objects_are_erased_everywhere_and_nothing_else(
     settings: Settings, clock: FrozenClock, seed: int
 ) -> None:
     """Looked for without the help of what has removed it."""

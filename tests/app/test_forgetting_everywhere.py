@@ -320,7 +320,7 @@ async def assert_gone(app: AppContext, line: ChatContext, report: ForgetReport) 
 
 
 @pytest.mark.parametrize("by", ["ids", "name"])
-async def test_nothing_that_was_made_of_it_is_left(
+async def test_forgetting_erases_everything_models_derived_from_the_messages(
     app: AppContext, line: ChatContext, clock: FrozenClock, by: str
 ) -> None:
     """Not in the call that judged, in a plan, a brief, a summary, a thought, a description, an

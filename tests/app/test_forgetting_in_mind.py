@@ -175,7 +175,9 @@ async def sitting(app: AppContext, line: ChatContext, clock: FrozenClock) -> Asy
         yield Sitting(app, line, clock, meanwhile)
 
 
-async def test_a_plan_made_of_it_leaves_every_record(sitting: Sitting, app: AppContext) -> None:
+async def test_forgetting_erases_plans_carried_on_in_working_memory(
+    sitting: Sitting, app: AppContext
+) -> None:
     """In other words, and although only what was in mind was shown to whoever went on with it."""
     plans = iter([PLAN, LATER, LATER, LATER, LATER, OTHER])
     sitting.judge = lambda _: judged(next(plans))
@@ -193,7 +195,7 @@ async def test_a_plan_made_of_it_leaves_every_record(sitting: Sitting, app: AppC
     assert ("person", "What a long day!") in log
 
 
-async def test_who_saw_nothing_of_it_loses_nothing(sitting: Sitting) -> None:
+async def test_forgetting_keeps_calls_that_were_not_shown_the_message(sitting: Sitting) -> None:
     """What was said and planned before stays in the record of that call."""
     plans = iter([OTHER, PLAN])
     sitting.judge = lambda _: judged(next(plans))
@@ -210,7 +212,7 @@ async def test_who_saw_nothing_of_it_loses_nothing(sitting: Sitting) -> None:
     ]
 
 
-async def test_what_was_asked_for_because_of_it_goes_too(sitting: Sitting) -> None:
+async def test_forgetting_erases_pending_questions_about_the_message(sitting: Sitting) -> None:
     """A question that waits for its answer is made of what made it needed."""
     waits = iter([("name of the casino",), (), ()])
     sitting.judge = lambda request: judged(
@@ -223,7 +225,7 @@ async def test_what_was_asked_for_because_of_it_goes_too(sitting: Sitting) -> No
     assert "casino" not in await sitting.held()
 
 
-async def test_what_saw_a_reply_that_loses_its_words_is_emptied(sitting: Sitting) -> None:
+async def test_forgetting_erases_answers_of_calls_shown_a_redacted_reply(sitting: Sitting) -> None:
     """The reply stays as a place only; whoever was shown it has seen what it said."""
     elsewhere = await sitting.said_elsewhere("The plumber comes at noon with a ladder.")
     secret = await sitting.said_elsewhere(SECRET)
@@ -243,7 +245,7 @@ async def test_what_saw_a_reply_that_loses_its_words_is_emptied(sitting: Sitting
     assert await sitting.answers("reply") == [None, None]
 
 
-async def test_a_call_that_ends_after_such_a_reply_lost_its_words_is_not_kept(
+async def test_call_running_while_a_shown_reply_is_redacted_is_not_kept(
     sitting: Sitting,
 ) -> None:
     """Every message that it was shown is there still, but not as it was shown."""
@@ -266,7 +268,7 @@ async def test_a_call_that_ends_after_such_a_reply_lost_its_words_is_not_kept(
 
 
 @pytest.mark.parametrize("when", ["while it answers", "once it has answered"])
-async def test_a_turn_under_way_does_not_bring_back_what_was_in_mind(
+async def test_forgetting_during_a_turn_runs_the_turn_again_without_it(
     sitting: Sitting, app: AppContext, when: str
 ) -> None:
     """It is forgotten between the model's call and the commit; the turn runs again on the rest."""
@@ -290,7 +292,7 @@ async def test_a_turn_under_way_does_not_bring_back_what_was_in_mind(
     assert "let us do that" in in_mind
 
 
-async def test_a_reply_that_was_heard_already_and_saw_it_is_not_kept(sitting: Sitting) -> None:
+async def test_streamed_reply_based_on_a_forgotten_message_is_not_stored(sitting: Sitting) -> None:
     """It cannot be taken back, and must not bring back what was forgotten."""
     secret = await sitting.says(SECRET)
 
@@ -304,7 +306,7 @@ async def test_a_reply_that_was_heard_already_and_saw_it_is_not_kept(sitting: Si
     assert "debts" not in await sitting.held()
 
 
-async def test_a_reply_that_was_heard_already_and_saw_lost_words_is_not_kept(
+async def test_streamed_reply_based_on_a_redacted_reply_is_not_stored(
     sitting: Sitting,
 ) -> None:
     """All messages that it saw are there still; one of them has lost its words."""
@@ -320,7 +322,7 @@ async def test_a_reply_that_was_heard_already_and_saw_lost_words_is_not_kept(
         await sitting.says("thanks!", heard=[])
 
 
-async def test_a_reply_that_was_heard_already_and_saw_nothing_of_it_is_kept(
+async def test_streamed_reply_not_based_on_the_forgotten_message_is_stored(
     sitting: Sitting, app: AppContext
 ) -> None:
     """Something else was forgotten meanwhile, such as what is older than the person wants."""
@@ -336,7 +338,7 @@ async def test_a_reply_that_was_heard_already_and_saw_nothing_of_it_is_kept(
     assert ("companion", "I see.") in await log_of(app, sitting.line)
 
 
-async def test_a_receipt_that_names_it_among_what_had_no_room_names_it_no_more(
+async def test_forgotten_id_is_removed_from_the_dropped_items_of_receipts(
     sitting: Sitting, app: AppContext
 ) -> None:
     """What a model was not shown for want of room stands in the receipt by its id."""

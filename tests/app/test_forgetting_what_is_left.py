@@ -90,7 +90,7 @@ async def tell_more(app: AppContext, line: ChatContext) -> None:
         await consolidate_segment(app, line.person.id, segment.id)
 
 
-async def test_what_was_rejected_goes_with_its_words(
+async def test_rejected_belief_is_forgotten_with_its_message(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Nothing speaks for it, and it keeps nobody's name; what was confirmed stands by itself."""
@@ -121,7 +121,9 @@ async def test_what_was_rejected_goes_with_its_words(
     assert all("Ana" in text for text in left)
 
 
-async def test_what_was_rejected_is_no_orphan(app: AppContext, line: ChatContext, say: Say) -> None:
+async def test_rejected_belief_is_not_kept_as_an_orphan(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
     """Old words that are let go take it with them, while what is believed stays."""
     told = await say("My brother Otto plays the cello in the old city orchestra.")
     for segment in await schedule_learning(
@@ -139,7 +141,7 @@ async def test_what_was_rejected_is_no_orphan(app: AppContext, line: ChatContext
     assert report.is_proved
 
 
-async def test_what_is_left_of_an_import_that_was_undone_is_forgotten(
+async def test_forgetting_an_undone_import_erases_its_ended_beliefs(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """By its number, and only that: its messages are gone, its beliefs were kept as history."""
@@ -164,7 +166,7 @@ async def test_what_is_left_of_an_import_that_was_undone_is_forgotten(
     assert {"Lives in Oslo.", "Lives in Porto."} <= {each.memory.text for each in ended}
 
 
-async def test_what_says_the_same_in_an_import_that_was_undone_goes_along(
+async def test_forgetting_an_import_also_erases_the_same_undone_import(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing that is kept speaks for it, and it is what somebody wants forgotten."""
@@ -185,7 +187,7 @@ async def test_what_says_the_same_in_an_import_that_was_undone_goes_along(
     assert home.memory.text == "Lives in Porto."
 
 
-async def test_an_import_that_is_undone_takes_its_quotes_along(
+async def test_import_undo_removes_its_evidence_from_other_beliefs(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Also of what was edited since; a belief that other words support, too, stands by these."""

@@ -37,7 +37,7 @@ LOOKS = 3
 
 
 @pytest.mark.slow
-async def test_no_text_costs_more_than_twice_what_prose_costs() -> None:
+async def test_hostile_text_costs_at_most_twice_as_much_as_prose() -> None:
     """Accepted, answered, and read by rules."""
     texts = all_texts(LENGTH)
     async with temporary_house() as app:
@@ -48,7 +48,7 @@ async def test_no_text_costs_more_than_twice_what_prose_costs() -> None:
 
 
 @pytest.mark.slow
-async def test_a_server_says_that_it_is_alive_while_it_deals_with_any_text(tmp_path: Path) -> None:
+async def test_health_check_responds_while_hostile_text_is_processed(tmp_path: Path) -> None:
     """What seems slow is measured again: a busy machine is slow once, a hold-up always."""
     waits = {name: text for name, text in all_texts(LENGTH).items() if name in NAMES}
     for look in range(LOOKS):

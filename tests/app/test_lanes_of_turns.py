@@ -143,9 +143,7 @@ async def line(app: AppContext) -> ChatContext:
     return await open_local_chat(app.db, app.clock, app.settings, person=None, channel="platform")
 
 
-async def test_what_was_delivered_twice_is_answered_once(
-    app: AppContext, line: ChatContext
-) -> None:
+async def test_redelivered_message_is_answered_once(app: AppContext, line: ChatContext) -> None:
     """Platforms redeliver what they are not sure of."""
     platform = Platform()
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(echo))
@@ -168,7 +166,9 @@ async def test_what_was_delivered_twice_is_answered_once(
     assert await letters_in(app) == []
 
 
-async def test_a_burst_is_one_turn(app: AppContext, line: ChatContext, clock: FrozenClock) -> None:
+async def test_message_burst_is_answered_in_one_turn(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
     """Whoever writes in short lines is not answered line by line."""
     platform = Platform(debounce_s=2.0)
     model = ScriptedModel(echo)
@@ -183,7 +183,7 @@ async def test_a_burst_is_one_turn(app: AppContext, line: ChatContext, clock: Fr
     assert len(model.requests) == 1
 
 
-async def test_an_edit_while_a_turn_is_decided_has_it_decided_anew(
+async def test_edit_before_the_reply_is_shown_restarts_the_turn(
     app: AppContext, line: ChatContext
 ) -> None:
     """Nothing was shown yet: only the corrected words are answered."""
@@ -198,7 +198,7 @@ async def test_an_edit_while_a_turn_is_decided_has_it_decided_anew(
     assert await letters_in(app) == []
 
 
-async def test_an_edit_after_words_were_shown_waits_behind_the_turn(
+async def test_edit_after_streaming_began_waits_behind_the_turn(
     app: AppContext, line: ChatContext
 ) -> None:
     """What somebody has read is not said once more in other words."""
@@ -242,7 +242,7 @@ async def test_stop_ends_a_turn_at_once(
     assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
 
 
-async def test_who_says_too_much_waits_and_loses_nothing(
+async def test_rate_limited_messages_are_answered_later_in_order(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Fifteen a minute are answered at once; the rest when there is room, in order."""
@@ -266,7 +266,7 @@ async def test_who_says_too_much_waits_and_loses_nothing(
     assert platform.sent == [f"re: line {number}" for number in range(20)]
 
 
-async def test_a_model_that_takes_too_long_is_not_waited_for(
+async def test_turn_timeout_replies_that_the_model_is_too_slow(
     app: AppContext, line: ChatContext
 ) -> None:
     """The person hears the truth, and the next turn does not catch up."""
@@ -283,7 +283,7 @@ async def test_a_model_that_takes_too_long_is_not_waited_for(
 
 
 @pytest.mark.slow
-async def test_a_turn_that_fails_again_and_again_is_owned_up_to_and_can_be_tried_again(
+async def test_repeatedly_failing_turn_becomes_a_retryable_dead_letter(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """It is set aside, those behind it are answered, and nothing is lost."""
@@ -322,7 +322,7 @@ async def test_a_turn_that_fails_again_and_again_is_owned_up_to_and_can_be_tried
 
 
 @pytest.mark.slow
-async def test_what_a_platform_does_not_take_is_tried_again_in_order(
+async def test_failed_delivery_is_retried_in_order(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """And what it will never take holds back the rest of its own reply only."""
@@ -345,7 +345,9 @@ async def test_what_a_platform_does_not_take_is_tried_again_in_order(
     ]
 
 
-async def test_who_was_taken_for_dead_sends_nothing(app: AppContext, line: ChatContext) -> None:
+async def test_worker_with_an_expired_outbox_lease_sends_nothing(
+    app: AppContext, line: ChatContext
+) -> None:
     """Somebody else has taken over by then, and the person would read it twice."""
     platform = Platform()
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(["one"]))
@@ -358,7 +360,7 @@ async def test_who_was_taken_for_dead_sends_nothing(app: AppContext, line: ChatC
     assert platform.sent == ["one"]
 
 
-async def test_who_was_overtaken_hears_what_the_other_has_answered(
+async def test_worker_that_lost_its_lease_returns_the_other_workers_reply(
     app: AppContext, line: ChatContext
 ) -> None:
     """A process that had no time for its lease decided the same turn; it writes nothing."""
@@ -389,7 +391,7 @@ async def outbox_of(app: AppContext, name: str, *, lease_s: float) -> Lease:
     return held
 
 
-async def test_a_turn_that_is_run_again_does_and_pays_nothing_twice(
+async def test_turn_rerun_after_a_crash_repeats_no_model_call_or_tool_call(
     app: AppContext, line: ChatContext
 ) -> None:
     """The ledger knows what was given and done before the crash."""
@@ -426,7 +428,7 @@ async def test_a_turn_that_is_run_again_does_and_pays_nothing_twice(
     assert steps.count("tool finished") == 1
 
 
-async def test_who_edits_twice_is_answered_once(app: AppContext, line: ChatContext) -> None:
+async def test_message_edited_twice_is_answered_once(app: AppContext, line: ChatContext) -> None:
     """The last words count, however often they were changed before the answer."""
     app = with_model(app, ScriptedModel(slowly))
     accepted = await said(app, line, "I live in Ghent")
@@ -441,7 +443,7 @@ async def test_who_edits_twice_is_answered_once(app: AppContext, line: ChatConte
 
 
 @pytest.mark.slow
-async def test_a_worker_that_is_told_to_end_leaves_the_rest_of_a_chat_to_others(
+async def test_stopping_worker_finishes_one_turn_and_leaves_the_other_jobs(
     app: AppContext, line: ChatContext
 ) -> None:
     """However much waits there."""
@@ -466,7 +468,9 @@ async def test_a_worker_that_is_told_to_end_leaves_the_rest_of_a_chat_to_others(
     assert platform.sent == [f"re: line {number}" for number in range(5)]
 
 
-async def test_who_is_interrupted_gives_the_chat_back(app: AppContext, line: ChatContext) -> None:
+async def test_cancelled_turn_releases_its_lease_and_counts_no_attempt(
+    app: AppContext, line: ChatContext
+) -> None:
     """The next one need not wait for the lease to end, and no attempt is counted."""
     slow = with_model(app, ScriptedModel(lambda request: replace(echo(request), delay_s=60)))
     accepted = await said(slow, line, "first")
@@ -481,7 +485,7 @@ async def test_who_is_interrupted_gives_the_chat_back(app: AppContext, line: Cha
     assert given.reply.text == "re: first"
 
 
-async def test_a_platform_that_is_away_for_hours_gets_everything_when_it_is_back(
+async def test_replies_are_delivered_after_a_long_platform_outage(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """An outage is weather: nothing is set aside for it."""
@@ -498,7 +502,9 @@ async def test_a_platform_that_is_away_for_hours_gets_everything_when_it_is_back
 
 
 @pytest.mark.slow
-async def test_a_database_that_is_away_is_waited_for(app: AppContext, line: ChatContext) -> None:
+async def test_worker_waits_while_the_database_is_unavailable(
+    app: AppContext, line: ChatContext
+) -> None:
     """It is no crash of the worker."""
     platform = Platform()
     app = with_model(replace(app, channels={"platform": platform}), ScriptedModel(echo))
@@ -521,7 +527,7 @@ async def test_a_database_that_is_away_is_waited_for(app: AppContext, line: Chat
     assert platform.sent == ["re: hello there"]
 
 
-async def test_a_lease_whose_extension_is_not_committed_runs_out(
+async def test_lease_is_lost_when_its_extension_fails_to_commit(
     app: AppContext, line: ChatContext
 ) -> None:
     """Whoever works on finds that out, and does not take it for extended."""
@@ -546,7 +552,7 @@ async def test_a_lease_whose_extension_is_not_committed_runs_out(
         await HeldLease(replace(app, db=Full()), held).run(asyncio.sleep(5))
 
 
-async def test_what_is_dropped_is_not_waited_for(app: AppContext, line: ChatContext) -> None:
+async def test_waiting_for_a_dropped_job_fails(app: AppContext, line: ChatContext) -> None:
     """Whoever waits hears that there will be no answer."""
     accepted = await said(app, line, "never mind")
     (letter,) = await letters_in(app)
@@ -558,7 +564,7 @@ async def test_what_is_dropped_is_not_waited_for(app: AppContext, line: ChatCont
 
 
 @pytest.mark.slow
-async def test_a_long_row_of_short_turns_outlasts_a_lease(
+async def test_lease_is_extended_through_many_short_turns(
     app: AppContext, line: ChatContext
 ) -> None:
     """The lane stays with whoever works on it, also when there is never a pause."""
@@ -578,7 +584,7 @@ async def test_a_long_row_of_short_turns_outlasts_a_lease(
 
 
 @pytest.mark.slow
-async def test_who_comes_to_a_chat_when_its_lease_is_over_asks_no_model(
+async def test_turn_with_an_expired_lease_makes_no_model_call(
     app: AppContext, line: ChatContext
 ) -> None:
     """The time between the claim and the work counts, too: another may be at it by now."""
@@ -597,7 +603,7 @@ async def test_who_comes_to_a_chat_when_its_lease_is_over_asks_no_model(
     assert len(model.requests) == 1
 
 
-async def test_a_reply_for_a_platform_is_sent_whoever_has_answered(
+async def test_reply_made_by_one_process_is_delivered_by_another(
     app: AppContext, line: ChatContext
 ) -> None:
     """The process that answers need not reach the platform; the one that does cuts the reply."""
@@ -614,7 +620,7 @@ async def test_a_reply_for_a_platform_is_sent_whoever_has_answered(
     assert await letters_in(app) == []
 
 
-async def test_a_worker_that_reaches_no_platform_leaves_replies_alone(
+async def test_worker_without_the_platform_leaves_outbox_jobs_alone(
     app: AppContext, line: ChatContext
 ) -> None:
     """It would only put them off for those who could send them."""
@@ -630,7 +636,7 @@ async def test_a_worker_that_reaches_no_platform_leaves_replies_alone(
     assert (letter.attempts, letter.error) == (0, None)
 
 
-async def test_a_place_that_is_no_platform_gets_no_letter(app: AppContext) -> None:
+async def test_reply_on_a_channel_without_platform_creates_no_outbox_job(app: AppContext) -> None:
     """Whoever talks there reads the reply from the log, also on a name of their own."""
     diary = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
     await answer_message(app, diary, MessageSubmission(text="hello there"))
@@ -638,7 +644,9 @@ async def test_a_place_that_is_no_platform_gets_no_letter(app: AppContext) -> No
     assert await letters_in(app) == []
 
 
-async def test_a_model_is_told_to_what_somebody_replies(app: AppContext, line: ChatContext) -> None:
+async def test_prompt_quotes_the_message_that_is_replied_to(
+    app: AppContext, line: ChatContext
+) -> None:
     """In nobody's role; what is forgotten by now is not told of."""
     model = ScriptedModel(echo)
     app = with_model(app, model)
@@ -655,7 +663,7 @@ async def test_a_model_is_told_to_what_somebody_replies(app: AppContext, line: C
 
 @pytest.mark.slow
 @pytest.mark.parametrize("deaths", [0, 2])
-async def test_what_was_beside_those_who_died_is_done_alone(
+async def test_jobs_present_in_worker_crashes_are_run_in_isolation(
     app: AppContext, line: ChatContext, deaths: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So only what takes its worker down by itself is given up for that in the end."""
@@ -695,7 +703,7 @@ async def test_what_was_beside_those_who_died_is_done_alone(
 
 
 @pytest.mark.slow
-async def test_a_chat_that_hangs_keeps_others_for_no_longer_than_a_moment(
+async def test_hanging_chat_does_not_block_others_during_isolation(
     app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not where something is to be done alone beside it, nor where that is what hangs."""
@@ -741,7 +749,7 @@ async def test_a_chat_that_hangs_keeps_others_for_no_longer_than_a_moment(
 
 
 @pytest.mark.slow
-async def test_however_many_are_done_alone_nobody_else_waits_for_more_than_one_of_them(
+async def test_isolated_jobs_let_other_jobs_run_in_between(
     app: AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After each there is room for whoever has come meanwhile."""
@@ -785,7 +793,7 @@ async def count_answered(app: AppContext, lines: list[ChatContext]) -> int:
 
 
 @pytest.mark.slow
-async def test_what_is_suspect_waits_until_its_worker_has_settled(
+async def test_suspect_job_waits_until_its_worker_has_settled(
     app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who is killed again and again soon after the start gives nobody up for that."""
@@ -832,7 +840,7 @@ async def dies_at_it(app: AppContext, line: ChatContext) -> None:
     await asyncio.sleep(0.05)
 
 
-async def test_lanes_are_taken_together_and_a_suspect_one_comes_last(app: AppContext) -> None:
+async def test_partitions_are_claimed_in_batch_with_suspect_ones_separate(app: AppContext) -> None:
     """Many claims cost one commit; what may take its worker down is then done when all else is."""
     lines = [
         await open_local_chat(
@@ -852,7 +860,7 @@ async def test_lanes_are_taken_together_and_a_suspect_one_comes_last(app: AppCon
     assert await claim_batch(app, "inbox", 16) == []
 
 
-async def test_no_more_lanes_are_taken_than_there_is_room_for(app: AppContext) -> None:
+async def test_claim_batch_takes_no_more_partitions_than_asked_for(app: AppContext) -> None:
     """What is left is for other workers."""
     for each in range(3):
         line = await open_local_chat(
@@ -865,7 +873,7 @@ async def test_no_more_lanes_are_taken_than_there_is_room_for(app: AppContext) -
 
 
 @pytest.mark.slow
-async def test_background_work_lets_a_busy_process_answer_first() -> None:
+async def test_background_work_yields_to_a_busy_loop_up_to_a_limit() -> None:
     """It is patient for so long, and no longer."""
     stopping = asyncio.Event()
 

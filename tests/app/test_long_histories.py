@@ -66,7 +66,7 @@ async def work_of_a_talk(*, history: int) -> int:
 
 
 @pytest.mark.slow
-async def test_a_turn_costs_the_database_no_more_after_years():
+async def test_database_work_per_turn_does_not_grow_with_history():
     short, long = [await work_of_a_talk(history=count) for count in (100, 4_000)]
 
     assert long < 1.5 * short

@@ -31,7 +31,7 @@ with hold_pid_lock(Path(sys.argv[1]), now=5) as presence:
 """
 
 
-def test_whoever_serves_is_found_with_everything_it_tells(tmp_path: Path) -> None:
+def test_running_server_is_found_with_its_info_until_it_ends(tmp_path: Path) -> None:
     """And only for as long as it does."""
     folder = tmp_path / "new"
     assert find_server(folder) is None
@@ -57,7 +57,7 @@ def test_whoever_serves_is_found_with_everything_it_tells(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_second_one_is_refused_and_told_what_to_do(tmp_path: Path) -> None:
+def test_second_server_is_refused_while_the_first_runs(tmp_path: Path) -> None:
     """The first goes on undisturbed."""
     with python(SERVE, tmp_path) as process:
         assert line_of(process.stdout) == "here"
@@ -70,7 +70,7 @@ def test_a_second_one_is_refused_and_told_what_to_do(tmp_path: Path) -> None:
         )
 
 
-def test_what_a_killed_one_left_behind_is_history(tmp_path: Path) -> None:
+def test_lock_file_of_a_killed_server_is_ignored_and_reused(tmp_path: Path) -> None:
     """The file is still there; nobody holds it."""
     with python(SERVE, tmp_path) as process:
         assert line_of(process.stdout) == "here"
@@ -84,7 +84,7 @@ def test_what_a_killed_one_left_behind_is_history(tmp_path: Path) -> None:
         assert found.started_at == 7
 
 
-def test_nobody_is_told_of_a_dead_one_while_the_next_begins(tmp_path: Path) -> None:
+def test_stale_server_info_is_not_returned_while_the_next_server_starts(tmp_path: Path) -> None:
     """It has locked the file, and has not yet written over what the dead one left in it."""
     with python(SERVE, tmp_path) as process:
         assert line_of(process.stdout) == "here"
@@ -99,7 +99,7 @@ def test_nobody_is_told_of_a_dead_one_while_the_next_begins(tmp_path: Path) -> N
     assert found == ServerInfo(pid=os.getpid(), started_at=7)
 
 
-def test_whoever_looks_all_the_time_keeps_nobody_from_serving(tmp_path: Path) -> None:
+def test_constant_lookups_do_not_block_a_starting_server(tmp_path: Path) -> None:
     """Looking takes the lock for a moment."""
     look = """
 import sys
@@ -118,7 +118,7 @@ while True:
 
 
 @pytest.mark.slow
-def test_a_file_that_is_in_use_and_not_ours_is_told(tmp_path: Path) -> None:
+def test_locked_file_with_foreign_content_is_refused(tmp_path: Path) -> None:
     """Nothing is sent to whatever number stands in it."""
     with hold_pid_lock(tmp_path, now=5):
         (tmp_path / SERVE_FILE_NAME).write_text("{}")
@@ -126,13 +126,13 @@ def test_a_file_that_is_in_use_and_not_ours_is_told(tmp_path: Path) -> None:
             find_server(tmp_path)
 
 
-def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_pid_file_is_private_to_the_user(tmp_path: Path) -> None:
     """As everything in the folder."""
     with hold_pid_lock(tmp_path, now=5):
         assert (tmp_path / SERVE_FILE_NAME).stat().st_mode & 0o777 == 0o600
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_raises_store_unusable(tmp_path: Path) -> None:
     """In a sentence."""
     (tmp_path / "file").write_text("x")
     with (
@@ -142,7 +142,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         pass
 
 
-def test_a_signal_reaches_the_one_that_serves(tmp_path: Path) -> None:
+def test_signal_is_sent_to_the_running_server_or_refused_if_gone(tmp_path: Path) -> None:
     """And where there is none, that is told."""
     with python(SERVE, tmp_path) as process:
         assert line_of(process.stdout) == "here"

@@ -58,7 +58,9 @@ async def home_of(app: AppContext, line: ChatContext) -> list[str]:
     ]
 
 
-async def test_a_model_reads_once_what_rules_have_read(app: AppContext, line: ChatContext) -> None:
+async def test_reextraction_reads_a_rule_read_segment_once_with_the_model(
+    app: AppContext, line: ChatContext
+) -> None:
     """It is estimated before, nothing is believed twice, and then nothing is left to read."""
     await answer_message(app, line, MessageSubmission(text=HOME))
     await learn_now(app, line.person.id, cut_reason="asked")
@@ -89,7 +91,7 @@ async def test_a_model_reads_once_what_rules_have_read(app: AppContext, line: Ch
         "O barco saiu sem nós e ficámos todos encharcados no cais.",
     ],
 )
-async def test_talk_in_which_rules_found_nothing_is_offered_and_summed_up(
+async def test_reextraction_summarizes_segments_without_rule_claims(
     app: AppContext, line: ChatContext, text: str
 ) -> None:
     """By a model that is connected later, in whichever language; before, there is no summary."""
@@ -115,7 +117,7 @@ async def test_talk_in_which_rules_found_nothing_is_offered_and_summed_up(
         "Siskoni asuu Oulussa.",
     ],
 )
-async def test_what_rules_make_nothing_of_is_offered_to_a_model(
+async def test_reextraction_plan_includes_unsupported_languages_but_no_small_talk(
     app: AppContext, line: ChatContext, clock: FrozenClock, words: str
 ) -> None:
     """They do not know the language; small talk is not offered, nor what is planned already."""
@@ -133,7 +135,7 @@ async def test_what_rules_make_nothing_of_is_offered_to_a_model(
     assert (await plan_reextraction(app.db, app.settings, line.person.id)).segments == ()
 
 
-async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_again(
+async def test_interrupted_reextraction_reuses_the_stored_model_answer(
     app: AppContext, line: ChatContext
 ) -> None:
     """It ended between the answer and what is believed because of it."""
@@ -163,7 +165,7 @@ async def test_what_a_reading_was_given_before_it_was_cut_off_is_not_paid_for_ag
     assert len(asked) == 1
 
 
-async def test_an_answer_that_makes_no_sense_is_asked_for_again(
+async def test_unparseable_extraction_answer_is_requested_again(
     app: AppContext, line: ChatContext
 ) -> None:
     """It was kept as what was given; only what can be read is used once more."""

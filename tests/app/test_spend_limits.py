@@ -93,7 +93,7 @@ async def embedded(app: AppContext, line: ChatContext) -> int:
     return embedded
 
 
-async def test_who_is_too_late_has_nothing_embedded(
+async def test_embedding_after_a_lost_lease_makes_no_call(
     app: AppContext, server: EmbeddingServer
 ) -> None:
     """The lane may be another's by then, who has it embedded as well."""
@@ -106,7 +106,7 @@ async def test_who_is_too_late_has_nothing_embedded(
     assert server.asked == []
 
 
-async def test_a_turn_is_charged_for_what_it_has_embedded(
+async def test_embedding_calls_are_recorded_with_their_turn(
     app: AppContext, line: ChatContext, say: Say, server: EmbeddingServer
 ) -> None:
     """To the person, with the turn: tokens, cost, latency."""
@@ -123,7 +123,7 @@ async def test_a_turn_is_charged_for_what_it_has_embedded(
     assert call == (RENTED, 7, 0, A_CENT, None, None)
 
 
-async def test_a_failed_call_is_kept_and_the_answer_comes_all_the_same(
+async def test_failed_embedding_call_is_recorded_and_the_reply_still_comes(
     app: AppContext, say: Say, server: EmbeddingServer
 ) -> None:
     """By words."""
@@ -133,7 +133,7 @@ async def test_a_failed_call_is_kept_and_the_answer_comes_all_the_same(
     assert [row[3] for row in await calls_of(app)] == ["failed"]
 
 
-async def test_what_nobody_in_particular_asks_for_is_the_owners(
+async def test_embedding_calls_of_the_doctor_are_charged_to_the_owner(
     app: AppContext, line: ChatContext
 ) -> None:
     """Such as the word that the doctor has embedded."""
@@ -142,14 +142,14 @@ async def test_what_nobody_in_particular_asks_for_is_the_owners(
     assert await calls_of(app) == [(line.person.id, None, 0, "done")]
 
 
-async def test_before_anybody_has_talked_there_is_nobody_to_charge(app: AppContext) -> None:
+async def test_doctor_embedding_without_any_person_is_not_recorded(app: AppContext) -> None:
     """And nothing fails."""
     await run_checks(app)
 
     assert await calls_of(app) == []
 
 
-async def test_the_job_waits_for_tomorrow_when_the_background_has_spent_enough(
+async def test_embed_job_over_the_background_limit_waits_until_midnight(
     app: AppContext,
     line: ChatContext,
     server: EmbeddingServer,
@@ -183,7 +183,7 @@ def well(findings: list[CheckResult], text: str) -> bool:
     return CheckResult(is_ok=True, text=text) in findings
 
 
-async def test_replies_are_not_bound_by_the_limit_of_the_background(
+async def test_turn_embedding_ignores_the_background_limit(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """They have one of their own."""
@@ -193,7 +193,7 @@ async def test_replies_are_not_bound_by_the_limit_of_the_background(
     assert await embedded(app, line) == 1
 
 
-async def test_what_is_made_up_for_is_background_whoever_looks_on(
+async def test_embedding_missing_vectors_counts_against_the_background_limit(
     app: AppContext, line: ChatContext, server: EmbeddingServer
 ) -> None:
     """An import obeys its limit, too, and says so."""
@@ -211,7 +211,7 @@ async def test_what_is_made_up_for_is_background_whoever_looks_on(
     assert len(server.asked) == 1
 
 
-async def test_over_the_limit_for_everything_recall_goes_on_by_words(
+async def test_recall_over_the_total_limit_falls_back_to_keywords(
     app: AppContext, line: ChatContext, say: Say, server: EmbeddingServer
 ) -> None:
     """No call is made, neither in a turn nor outside one; the doctor calls it no fault."""
@@ -230,7 +230,7 @@ async def test_over_the_limit_for_everything_recall_goes_on_by_words(
     assert [each.message.text for each in found.messages] == [CAT]
 
 
-async def test_what_runs_on_this_machine_is_kept_and_never_stopped(
+async def test_local_embedding_is_recorded_and_never_limited(
     app: AppContext, line: ChatContext, server: EmbeddingServer
 ) -> None:
     """It costs nothing."""

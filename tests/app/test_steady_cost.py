@@ -83,7 +83,7 @@ async def added_one_by_one(folder: Path, steps: Steps, count: int) -> dict[str, 
 
 
 @pytest.mark.slow
-async def test_adding_one_by_one_costs_the_same_in_a_long_history(
+async def test_database_steps_per_added_message_do_not_grow_with_history(
     tmp_path: Path, steps: Steps
 ) -> None:
     """What lacks a vector is not looked for among all that was ever said."""
@@ -127,7 +127,9 @@ def grown(short: dict[str, int], long: dict[str, int]) -> dict[str, tuple[int, i
 
 @pytest.mark.slow
 @SQLITE_ONLY  # other engines run the same statements over the same indexes
-async def test_talking_costs_the_same_in_a_long_history(settings: Settings, steps: Steps) -> None:
+async def test_database_steps_per_turn_do_not_grow_with_history(
+    settings: Settings, steps: Steps
+) -> None:
     """Also where what was just told is read before a question is answered."""
     short = await talked(settings, FrozenClock(), steps, SHORT)
     long = await talked(settings, FrozenClock(), steps, LONG)

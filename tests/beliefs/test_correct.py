@@ -67,7 +67,9 @@ def date_of(at: int) -> str:
     return datetime.fromtimestamp(at / SECOND, UTC).strftime("%Y-%m-%d")
 
 
-async def test_another_value_overtakes_the_old_at_once(app: AppContext, line: ChatContext) -> None:
+async def test_edited_value_is_active_and_the_old_one_rejected(
+    app: AppContext, line: ChatContext
+) -> None:
     """Both are kept: what was believed, and what the person says."""
     await tell(app, line)
     home = await the_one(app, line, "Porto")
@@ -77,7 +79,7 @@ async def test_another_value_overtakes_the_old_at_once(app: AppContext, line: Ch
     assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
 
-async def test_a_correction_says_that_the_old_value_never_was(
+async def test_correction_means_the_old_value_never_held(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Two clocks: what was believed then stays on record; the new value was so throughout."""
@@ -96,7 +98,7 @@ async def test_a_correction_says_that_the_old_value_never_was(
     assert [was_so(each, told_at) for each in known] == [True, False]
 
 
-async def test_a_change_says_since_when(
+async def test_change_with_a_since_date_ends_the_old_value_on_that_day(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Until then the old value was so, from then on the new one; not before it began, nor ahead."""
@@ -123,7 +125,7 @@ async def test_a_change_says_since_when(
     assert (new.holds_from, old.holds_until, old.status) == (day, day, "superseded")
 
 
-async def test_a_corrected_value_keeps_what_was_before_it(
+async def test_correcting_a_changed_value_keeps_the_validity_of_the_earlier_one(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Lisbon, then (as it seemed) Porto, in truth Faro: Lisbon was home until Faro was."""
@@ -145,7 +147,7 @@ async def test_a_corrected_value_keeps_what_was_before_it(
     assert ("Lisbon", "active") in await values(app, line, "location")
 
 
-async def test_another_wording_leaves_the_value(app: AppContext, line: ChatContext) -> None:
+async def test_rewording_a_belief_keeps_its_value(app: AppContext, line: ChatContext) -> None:
     """Nothing is overtaken; it is the person's own now."""
     await tell(app, line)
     home = await the_one(app, line, "Porto")
@@ -158,7 +160,7 @@ async def test_another_wording_leaves_the_value(app: AppContext, line: ChatConte
     assert (said.id, said.value, said.is_by_person) == (home, "Porto", True)
 
 
-async def test_what_is_said_right_as_something_else_says_it_joins_that(
+async def test_correction_matching_another_belief_merges_the_two(
     app: AppContext, line: ChatContext
 ) -> None:
     """It is not believed twice; the words of both speak for it."""
@@ -173,7 +175,7 @@ async def test_what_is_said_right_as_something_else_says_it_joins_that(
     assert len(next(each.evidence for each in live if each.content.id == miso)) == 2
 
 
-async def test_what_is_corrected_is_about_whom_it_names_now(
+async def test_corrected_belief_links_the_entity_it_names_now(
     app: AppContext, line: ChatContext
 ) -> None:
     """Not about whom it named before; what it overtakes stays as it was."""
@@ -196,7 +198,9 @@ async def test_what_is_corrected_is_about_whom_it_names_now(
     assert corrected.entities == (names["Bea"],)
 
 
-async def test_a_value_that_does_not_show_is_asked_for(app: AppContext, line: ChatContext) -> None:
+async def test_edit_without_a_recognizable_value_requires_an_explicit_value(
+    app: AppContext, line: ChatContext
+) -> None:
     """Nothing is guessed, and nothing written."""
     await tell(app, line)
     home = await the_one(app, line, "Porto")
@@ -208,7 +212,7 @@ async def test_a_value_that_does_not_show_is_asked_for(app: AppContext, line: Ch
     assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
 
-async def test_what_was_rejected_is_not_learned_again(
+async def test_rejected_belief_is_relearned_only_from_new_messages(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Not from the same words; from new ones it is."""
@@ -227,7 +231,7 @@ async def test_what_was_rejected_is_not_learned_again(
     assert ("Porto", "active") in await values(app, line, "location")
 
 
-async def test_rejecting_what_is_new_brings_back_what_it_overtook(
+async def test_rejecting_a_belief_restores_the_one_it_superseded(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The old home holds again."""
@@ -244,7 +248,7 @@ async def test_rejecting_what_is_new_brings_back_what_it_overtook(
     assert await values(app, line, "location") == {("Porto", "active"), ("Lisbon", "rejected")}
 
 
-async def test_a_rejection_can_be_taken_back(app: AppContext, line: ChatContext) -> None:
+async def test_confirming_a_rejected_belief_restores_it(app: AppContext, line: ChatContext) -> None:
     """By confirming."""
     await tell(app, line)
     home = await the_one(app, line, "Porto")
@@ -254,7 +258,7 @@ async def test_a_rejection_can_be_taken_back(app: AppContext, line: ChatContext)
     assert await values(app, line, "location") == {("Porto", "active")}
 
 
-async def test_a_rejection_that_is_undone_leaves_it_as_sure_as_it_was(
+async def test_unreject_restores_the_belief_without_confirming_it(
     app: AppContext, line: ChatContext
 ) -> None:
     """It is no confirmation; what the rejection brought back ends once more."""
@@ -275,7 +279,7 @@ async def test_a_rejection_that_is_undone_leaves_it_as_sure_as_it_was(
         await apply_belief_action(app.db, app.clock, line.person.id, "unreject", new.id)
 
 
-async def test_a_correction_is_of_whom_it_names_and_of_no_piece_of_a_word(
+async def test_corrected_belief_links_only_entities_named_by_whole_words(
     app: AppContext, line: ChatContext
 ) -> None:
     """There is an "Al" in "also"."""
@@ -300,7 +304,7 @@ async def test_a_correction_is_of_whom_it_names_and_of_no_piece_of_a_word(
     assert set(works.entities) == {named["Ana"], named["Al"]}
 
 
-async def test_a_rejection_is_not_taken_back_beside_what_was_learned_since(
+async def test_unreject_is_refused_when_a_newer_value_is_active(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Nobody lives in two places; whoever means it all the same confirms it."""
@@ -321,7 +325,9 @@ async def known_as(app: AppContext, line: ChatContext, memory: str) -> Memory:
         return (await get_memory_state(tx, line.person.id, MemoryId(ObjectId(memory)))).memory
 
 
-async def test_a_rejection_taken_back_restores_what_was(app: AppContext, line: ChatContext) -> None:
+async def test_confirming_a_rejected_correction_supersedes_the_old_value_again(
+    app: AppContext, line: ChatContext
+) -> None:
     """What was brought back has ended as before; its history tells both, and until when."""
     await tell(app, line, ["I have a dog."])
     dog = await the_one(app, line, "dog")
@@ -351,7 +357,7 @@ async def test_a_rejection_taken_back_restores_what_was(app: AppContext, line: C
     assert own[-2:] == [("reopened", False), ("superseded", True)]
 
 
-async def test_a_rejection_taken_back_restores_until_when_the_old_one_was_so(
+async def test_confirming_a_rejected_change_restores_the_old_values_end_date(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Not until the person changed their mind."""
@@ -371,7 +377,7 @@ async def test_a_rejection_taken_back_restores_until_when_the_old_one_was_so(
     assert now == old
 
 
-async def test_the_old_value_gives_way_where_only_the_sentence_is_changed(
+async def test_edited_sentence_overrides_an_unchanged_old_value(
     app: AppContext, line: ChatContext
 ) -> None:
     """A form sends the old value along; a full stop may be left out."""
@@ -382,7 +388,7 @@ async def test_the_old_value_gives_way_where_only_the_sentence_is_changed(
     assert await values(app, line, "location") == {("Porto", "rejected"), ("Faro", "active")}
 
 
-async def test_pinned_things_are_marked_until_they_are_unpinned(
+async def test_beliefs_and_entities_can_be_pinned_and_unpinned(
     app: AppContext, line: ChatContext
 ) -> None:
     """Memories and names alike."""
@@ -400,7 +406,7 @@ async def the_names(app: AppContext, line: ChatContext) -> dict[str, str]:
     return {each.content.name: each.content.id for each in told if isinstance(each.content, Entity)}
 
 
-async def test_two_names_of_one_are_merged_and_kept_apart_again(
+async def test_entities_can_be_merged_and_separated_again(
     app: AppContext, line: ChatContext
 ) -> None:
     """The second becomes another name of the first, and itself again."""
@@ -418,7 +424,7 @@ async def test_two_names_of_one_are_merged_and_kept_apart_again(
     await believed(app, line)
 
 
-async def test_two_memories_that_say_the_same_stand_on_the_words_of_both(
+async def test_merged_beliefs_share_evidence_until_separated(
     app: AppContext, line: ChatContext
 ) -> None:
     """And each on its own again, when they are kept apart."""
@@ -439,7 +445,7 @@ async def test_two_memories_that_say_the_same_stand_on_the_words_of_both(
     assert len(quotes[jazz]) == len(quotes[bebop]) == 1
 
 
-async def test_a_name_that_is_nobody_is_not_learned_again(
+async def test_rejected_entity_is_not_learned_again(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """However often it is said."""
@@ -454,7 +460,9 @@ async def test_a_name_that_is_nobody_is_not_learned_again(
         assert await list_entity_beliefs(tx, line.person.id) == []
 
 
-async def test_a_description_by_the_person_stays(app: AppContext, line: ChatContext) -> None:
+async def test_entity_description_by_the_person_is_stored(
+    app: AppContext, line: ChatContext
+) -> None:
     """And is shown with the name."""
     await tell(app, line)
     ana = (await the_names(app, line))["Ana"]
@@ -466,7 +474,7 @@ async def test_a_description_by_the_person_stays(app: AppContext, line: ChatCont
     assert (found.description, found.is_by_person) == ("My younger sister, in Braga.", True)
 
 
-async def test_what_makes_no_sense_is_refused(app: AppContext, line: ChatContext) -> None:
+async def test_invalid_belief_actions_are_rejected(app: AppContext, line: ChatContext) -> None:
     """With what to do instead; nothing is written."""
     await tell(app, line)
     ana, home = (await the_names(app, line))["Ana"], await the_one(app, line, "Porto")
@@ -520,7 +528,7 @@ async def id_of(app: AppContext, line: ChatContext, words: str) -> str:
     return next(each.id for each in said if words in each.text and each.role == "person")
 
 
-async def test_undoing_a_reading_in_the_middle_closes_the_gap(
+async def test_undoing_a_middle_consolidation_extends_the_earlier_value(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The value before it was so until the next one began, and is never one of two that hold."""
@@ -536,7 +544,7 @@ async def test_undoing_a_reading_in_the_middle_closes_the_gap(
     assert times["Lisbon"][1] == times["Braga"][0]
 
 
-async def test_undoing_the_last_one_after_that_brings_back_the_first(
+async def test_undoing_middle_then_last_consolidation_restores_the_first_value(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Whatever stood between them."""
@@ -547,7 +555,7 @@ async def test_undoing_the_last_one_after_that_brings_back_the_first(
     assert await homes(app, line) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
 
 
-async def test_undoing_the_last_first_brings_back_one_by_one(
+async def test_undoing_consolidations_from_the_last_restores_values_one_by_one(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Each as it was before."""
@@ -558,7 +566,7 @@ async def test_undoing_the_last_first_brings_back_one_by_one(
     assert await homes(app, line) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
 
 
-async def test_undoing_words_from_long_ago_brings_back_nothing_that_is_over(
+async def test_undoing_an_old_message_does_not_reactivate_a_superseded_value(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """They had only told since when the home before was one; which stays the home before."""
@@ -575,7 +583,7 @@ async def test_undoing_words_from_long_ago_brings_back_nothing_that_is_over(
     assert await homes(app, line) == {"Lisbon": "active", "Porto": "-", "Braga": "-"}
 
 
-async def test_what_was_rejected_and_confirmed_holds_alone(
+async def test_confirming_a_rejected_value_supersedes_the_restored_one(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What had come back in its place gives way to it, and comes back when it goes again."""
@@ -588,7 +596,7 @@ async def test_what_was_rejected_and_confirmed_holds_alone(
     assert await homes(app, line) == {"Lisbon": "active", "Porto": "rejected"}
 
 
-async def test_what_several_may_hold_of_comes_back_beside_others(
+async def test_undo_restores_a_multi_valued_preference_beside_others(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """One who likes chess may like coffee again."""
@@ -631,7 +639,7 @@ async def read_as(app: AppContext, line: ChatContext, text: str, **fields: objec
     return segment
 
 
-async def test_what_a_reading_had_revised_is_as_it_was_before(
+async def test_undo_restores_a_revised_due_date_and_aliases(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """How strongly something was felt, when it is due, and by which names somebody goes."""
@@ -672,7 +680,7 @@ async def test_what_a_reading_had_revised_is_as_it_was_before(
     assert robert.aliases == ()
 
 
-async def test_earlier_words_do_not_overrule_what_the_person_confirmed(
+async def test_message_before_the_persons_confirmation_does_not_override_it(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Though they are read later; words of afterwards do."""
@@ -691,7 +699,7 @@ async def test_earlier_words_do_not_overrule_what_the_person_confirmed(
     assert (await homes(app, line))["Braga"] == "active"
 
 
-async def test_no_sign_makes_doubtful_what_the_person_confirmed(
+async def test_implicit_contradiction_does_not_dispute_a_confirmed_belief(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """However often there is one."""
@@ -731,7 +739,7 @@ async def test_no_sign_makes_doubtful_what_the_person_confirmed(
     assert (still.content.status, len(still.evidence)) == ("active", 1)
 
 
-async def test_what_was_taken_back_is_not_read_again_by_itself(
+async def test_undone_segment_is_read_again_only_after_an_edit(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Not when something in it is forgotten, nor by a model; when something is edited, it is."""
@@ -751,7 +759,7 @@ async def test_what_was_taken_back_is_not_read_again_by_itself(
     assert (await homes(app, line))["Faro"] == "active"
 
 
-async def test_forgetting_brings_back_what_it_had_overtaken(
+async def test_forgetting_the_newest_value_restores_the_superseded_one(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The newest goes: the one before holds again."""
@@ -762,7 +770,7 @@ async def test_forgetting_brings_back_what_it_had_overtaken(
     assert await homes(app, line) == {"Lisbon": "active"}
 
 
-async def test_forgetting_in_the_middle_closes_the_gap(
+async def test_forgetting_a_middle_value_keeps_the_newest_active(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """One holds, and when that is forgotten, too, the first does."""
@@ -776,7 +784,7 @@ async def test_forgetting_in_the_middle_closes_the_gap(
     assert await homes(app, line) == {"Lisbon": "active"}
 
 
-async def test_an_edit_brings_back_what_the_words_had_overtaken(
+async def test_editing_a_message_restores_the_value_it_had_superseded(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Whatever is said there instead."""
@@ -792,7 +800,7 @@ async def test_an_edit_brings_back_what_the_words_had_overtaken(
     assert await homes(app, line) == {"Lisbon": "superseded", "Porto": "-", "Faro": "active"}
 
 
-async def test_reading_anew_without_an_edit_brings_nothing_back(
+async def test_reconsolidation_without_an_edit_keeps_superseded_values_ended(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What overtook it still stands."""

@@ -192,7 +192,7 @@ async def tell(app: AppContext, line: ChatContext, clock: FrozenClock, told: lis
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("case", CASES)
-async def test_the_old_value_is_not_told_as_current(
+async def test_corrected_value_is_not_presented_as_current_by_any_output(
     app: AppContext, line: ChatContext, clock: FrozenClock, case: str, path: str
 ) -> None:
     """The new one is, alone or before what was said earlier."""
@@ -234,7 +234,7 @@ async def read_as_model(app: AppContext, line: ChatContext, text: str, value: st
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_what_a_model_read_before_is_not_told_as_current(
+async def test_superseded_model_claim_or_summary_is_not_presented_as_current(
     app: AppContext, line: ChatContext, clock: FrozenClock, path: str
 ) -> None:
     """Neither its claim nor its summary, which is told with its days."""
@@ -248,7 +248,7 @@ async def test_what_a_model_read_before_is_not_told_as_current(
     assert "Leeds" not in text.partition("Sheffield")[0]
 
 
-async def test_a_recalled_belief_comes_with_what_may_have_changed_it(
+async def test_recalled_belief_is_accompanied_by_later_related_messages(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Though no rule has read that."""

@@ -71,7 +71,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("said", "right", "was", "now"), WRONG)
-async def test_what_is_denied_was_never_so(
+async def test_denied_location_is_rejected(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -98,7 +98,7 @@ async def test_what_is_denied_was_never_so(
         ),
     ],
 )
-async def test_a_number_that_is_denied_was_never_so(
+async def test_denied_age_is_rejected(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -129,7 +129,7 @@ CALLED = [
 
 
 @pytest.mark.parametrize(("said", "right", "was", "now"), CALLED)
-async def test_a_name_that_is_denied_is_nobodys(
+async def test_denied_name_rejects_the_relation(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -159,7 +159,7 @@ async def test_a_name_that_is_denied_is_nobodys(
         ("Mi hija se llama Lena.", "Mi hija Mia toca el piano y no Lena.", ("Lena", "Mia")),
     ],
 )
-async def test_whoever_is_only_not_meant_is_still_theirs(
+async def test_negated_participation_does_not_reject_the_relation(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -181,7 +181,7 @@ async def test_whoever_is_only_not_meant_is_still_theirs(
         ("Ich wohne in Porto.", "Ich wohne jetzt in Faro, nicht in Porto."),
     ],
 )
-async def test_what_has_changed_was_so(
+async def test_changed_value_is_superseded_and_not_rejected(
     app: AppContext, line: ChatContext, clock: FrozenClock, said: str, right: str
 ) -> None:
     """Until then."""
@@ -201,7 +201,7 @@ MEANT = [
 
 
 @pytest.mark.parametrize(("said", "right", "was", "now", "key"), MEANT)
-async def test_the_word_that_was_meant_takes_the_place_of_the_one_before(
+async def test_i_meant_correction_rejects_the_earlier_value(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -237,7 +237,7 @@ async def test_the_word_that_was_meant_takes_the_place_of_the_one_before(
         ),
     ],
 )
-async def test_what_was_due_is_due_on_the_day_that_was_meant(
+async def test_i_meant_correction_moves_the_due_date(
     app: AppContext, line: ChatContext, clock: FrozenClock, said: str, right: str, now: str
 ) -> None:
     """And no more on the other one."""
@@ -260,7 +260,7 @@ TWICE = [
 
 
 @pytest.mark.parametrize(("said", "right", "key"), TWICE)
-async def test_what_was_put_right_stays_so_however_often_it_is_read(
+async def test_correction_survives_repeated_reconsolidation_in_any_order(
     app: AppContext, line: ChatContext, clock: FrozenClock, said: str, right: str, key: str
 ) -> None:
     """In whichever order."""
@@ -273,7 +273,7 @@ async def test_what_was_put_right_stays_so_however_often_it_is_read(
 
 
 @pytest.mark.parametrize(("said", "right", "key"), TWICE)
-async def test_a_correction_that_is_undone_leaves_what_was(
+async def test_undoing_a_correction_restores_the_earlier_value(
     app: AppContext, line: ChatContext, clock: FrozenClock, said: str, right: str, key: str
 ) -> None:
     """It is believed again."""

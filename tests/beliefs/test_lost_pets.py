@@ -38,7 +38,7 @@ async def facts_after(
         ("我养了一只猫，名字叫豆豆。", "我的猫昨天死了。"),
     ],
 )
-async def test_who_has_lost_it_has_it_no_more(
+async def test_pets_death_supersedes_its_beliefs(
     app: AppContext, line: ChatContext, clock: FrozenClock, had: str, died: str
 ) -> None:
     """By its name and without, if it was the only one."""
@@ -57,7 +57,7 @@ async def test_who_has_lost_it_has_it_no_more(
         ("我养了一只猫，名字叫豆豆。", "我妹妹的猫昨天死了。"),
     ],
 )
-async def test_who_has_lost_another_still_has_it(
+async def test_death_of_another_pet_keeps_the_beliefs_active(
     app: AppContext, line: ChatContext, clock: FrozenClock, had: str, died: str
 ) -> None:
     """Somebody else's, or one of another sort."""

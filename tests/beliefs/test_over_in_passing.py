@@ -102,7 +102,7 @@ async def values(
         ("workplace", "我在华为工作。", "我辞职了，现在在一家咖啡馆工作。", "华为", "一家咖啡馆"),
     ],
 )
-async def test_it_is_no_more_and_what_is_instead_is_so(
+async def test_ended_value_is_no_longer_believed_and_its_replacement_is(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -146,7 +146,7 @@ async def test_it_is_no_more_and_what_is_instead_is_so(
         ),
     ],
 )
-async def test_what_nobody_says_is_over_stays(
+async def test_unrelated_statement_does_not_end_the_belief(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,

@@ -46,7 +46,7 @@ async def homes(app: AppContext, line: ChatContext, at: int) -> list[str]:
         ]
 
 
-async def test_each_day_has_what_was_believed_then(
+async def test_beliefs_at_a_time_are_those_held_then(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing before anything was said; the old home until the move was heard of."""
@@ -61,7 +61,7 @@ async def test_each_day_has_what_was_believed_then(
     assert await homes(app, line, clock()) == ["Lisbon"]
 
 
-async def test_a_past_belief_stands_on_what_was_said_by_then(
+async def test_belief_at_a_past_time_has_only_evidence_from_before(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Not on what was said about it since."""
@@ -83,7 +83,7 @@ async def test_a_past_belief_stands_on_what_was_said_by_then(
     assert len(now.evidence) == 2
 
 
-async def test_a_history_follows_a_matter_through_its_values(
+async def test_history_covers_all_values_of_a_belief(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Asked of the old value or the new: each decision, its author, the words, until when."""
@@ -122,7 +122,9 @@ async def test_a_history_follows_a_matter_through_its_values(
     assert TOLD[0] in text
 
 
-async def test_a_belief_is_shown_with_its_words(app: AppContext, line: ChatContext) -> None:
+async def test_belief_found_by_id_suffix_is_shown_with_its_quote(
+    app: AppContext, line: ChatContext
+) -> None:
     """Found by the end of its id."""
     await tell(app, line)
     porto = await the_one(app, line, "Porto")
@@ -135,7 +137,9 @@ async def test_a_belief_is_shown_with_its_words(app: AppContext, line: ChatConte
     assert porto[-8:] in text
 
 
-async def test_a_summary_of_summaries_leads_to_these(app: AppContext, line: ChatContext) -> None:
+async def test_rollup_summary_lists_its_sources_down_to_the_messages(
+    app: AppContext, line: ChatContext
+) -> None:
     """And each of them to what was said."""
     await tell(app, line)
     now, person = app.clock(), line.person.id
@@ -162,7 +166,9 @@ async def test_a_summary_of_summaries_leads_to_these(app: AppContext, line: Chat
     assert all(text in format_belief(below, zone="UTC", now=now) for text in words)
 
 
-async def test_what_is_about_a_name_is_found_by_it(app: AppContext, line: ChatContext) -> None:
+async def test_beliefs_are_filtered_by_entity_name_and_unknown_name_is_rejected(
+    app: AppContext, line: ChatContext
+) -> None:
     """A name that nobody has is refused."""
     await tell(app, line)
     async with app.db.begin_read() as tx:
@@ -175,7 +181,7 @@ async def test_what_is_about_a_name_is_found_by_it(app: AppContext, line: ChatCo
     assert len(ana) < len(told)
 
 
-async def test_by_their_own_name_all_is_found_that_is_of_the_person(
+async def test_filtering_by_the_persons_own_name_gives_all_their_beliefs(
     app: AppContext, line: ChatContext
 ) -> None:
     """Not only what holds the name."""
@@ -192,7 +198,7 @@ async def test_by_their_own_name_all_is_found_that_is_of_the_person(
     }
 
 
-async def test_beliefs_are_found_by_words_and_meaning(app: AppContext, line: ChatContext) -> None:
+async def test_belief_search_ranks_by_words_and_meaning(app: AppContext, line: ChatContext) -> None:
     """The best first."""
     await tell(app, line)
     (first, *_) = await search_beliefs(app.db, app.embedder, line.person, "which music do I love")
@@ -200,7 +206,9 @@ async def test_beliefs_are_found_by_words_and_meaning(app: AppContext, line: Cha
     assert await search_beliefs(app.db, app.embedder, line.person, "zzzzqqq") == []
 
 
-async def test_a_reading_that_is_undone_leaves_nothing(app: AppContext, line: ChatContext) -> None:
+async def test_undone_consolidation_leaves_no_beliefs_and_is_not_repeated(
+    app: AppContext, line: ChatContext
+) -> None:
     """Of it; and it is not read again by itself."""
     await tell(app, line)
     await sum_up(app.db, line.person.id)
@@ -214,7 +222,7 @@ async def test_a_reading_that_is_undone_leaves_nothing(app: AppContext, line: Ch
         await undo_segment(app.db, app.clock, line.person.id, None)
 
 
-async def test_the_numbers_say_what_became_of_talk(app: AppContext, line: ChatContext) -> None:
+async def test_stats_count_beliefs_segments_and_usage(app: AppContext, line: ChatContext) -> None:
     """What was kept, learned, joined; and that replies took up what they were based on."""
     await tell(app, line)
     await answer_message(app, line, MessageSubmission(text="Where do I live?"))
@@ -227,7 +235,7 @@ async def test_the_numbers_say_what_became_of_talk(app: AppContext, line: ChatCo
     assert 0 <= stats.used <= stats.shown
 
 
-def test_a_date_means_its_end_by_the_persons_clocks() -> None:
+def test_as_of_date_means_its_end_in_the_persons_zone_and_no_future() -> None:
     """But never later than now; the day after tomorrow is refused."""
     now = 1_700_000_000_000_000  # 2023-11-14T22:13:20Z
     assert parse_as_of("2023-11-13", "UTC", now=now) == 1_699_919_999_999_999

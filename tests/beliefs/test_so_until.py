@@ -31,7 +31,7 @@ async def the_home(app: AppContext, line: ChatContext) -> Memory:
 
 
 @pytest.mark.parametrize(("said", "place"), UNTIL)
-async def test_a_home_until_june_ends_then(
+async def test_location_with_an_until_date_is_superseded_after_it(
     app: AppContext, line: ChatContext, clock: FrozenClock, said: str, place: str
 ) -> None:
     """It is believed until then, and history afterwards."""
@@ -52,7 +52,7 @@ async def test_a_home_until_june_ends_then(
     assert (after.status, after.holds_until) == ("superseded", before.holds_until)
 
 
-async def test_what_is_read_when_it_has_ended_is_history_at_once(
+async def test_location_consolidated_after_its_end_is_superseded_at_once(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """As in a chat of long ago."""
@@ -64,7 +64,7 @@ async def test_what_is_read_when_it_has_ended_is_history_at_once(
     assert (home.status, home.ended_at is not None) == ("superseded", True)
 
 
-async def test_whoever_says_later_that_it_is_still_so_goes_on(
+async def test_statement_after_the_until_date_keeps_the_belief_active(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Plans change."""

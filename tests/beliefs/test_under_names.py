@@ -61,7 +61,7 @@ NAMED_FIRST = [
 
 
 @pytest.mark.parametrize(("named", "moved", "name", "home", "question"), NAMED_FIRST)
-async def test_whoever_has_a_name_lives_where_the_one_with_the_part_does(
+async def test_fact_by_role_updates_the_named_relative(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -110,7 +110,7 @@ NAMED_LATER = [
 
 
 @pytest.mark.parametrize(("by_part", "called", "by_name", "home", "question"), NAMED_LATER)
-async def test_what_was_told_of_the_part_gives_way_to_what_is_told_by_name(
+async def test_fact_by_name_supersedes_the_earlier_fact_by_role(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -127,7 +127,7 @@ async def test_what_was_told_of_the_part_gives_way_to_what_is_told_by_name(
     assert home in (await answer_message(app, line, MessageSubmission(text=question))).reply.text
 
 
-async def test_another_sister_may_live_elsewhere(
+async def test_unnamed_sister_is_kept_apart_from_the_named_one(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Nobody says that there is but one."""

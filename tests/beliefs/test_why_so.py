@@ -18,7 +18,7 @@ from oldfriend.replies.reply_worker import answer_message
         ("Ich wohne in Bremen.", "Wo wohne ich?", "Warum glaubst du das?"),
     ],
 )
-async def test_what_the_person_set_themselves_stands_on_no_other_words(
+async def test_why_question_about_an_edited_belief_names_the_person_as_its_source(
     app: AppContext, line: ChatContext, home: str, asked: str, why: str
 ) -> None:
     """It is said that they have set it."""

@@ -36,7 +36,7 @@ def asked_again_and_again(port: int) -> list[float]:
     return taken
 
 
-async def test_no_answer_waits_until_its_beginning_was_acknowledged() -> None:
+async def test_response_is_not_delayed_by_tcp_delayed_ack() -> None:
     """Head and body are written one after the other; a page asks for much on one connection."""
     stopping = asyncio.Event()
     with listen("127.0.0.1", 0) as listening:

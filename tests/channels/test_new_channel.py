@@ -90,7 +90,7 @@ async def owner_of(app: AppContext) -> Person:
         return await ensure_owner(tx, now=app.clock(), zone="UTC")
 
 
-async def test_somebody_links_talks_and_is_answered(
+async def test_registered_channel_links_a_person_and_answers_messages(
     chosen: Settings, loft: Loft, clock: FrozenClock
 ) -> None:
     """By the code of a command and the whole way through; a stranger is turned away."""
@@ -117,7 +117,7 @@ async def test_somebody_links_talks_and_is_answered(
     assert loft.closed == 1
 
 
-async def test_the_doctor_the_page_and_the_settings_know_it(
+async def test_registered_channel_appears_in_doctor_page_and_settings(
     chosen: Settings, clock: FrozenClock
 ) -> None:
     """Each by the spec."""
@@ -135,7 +135,7 @@ async def test_the_doctor_the_page_and_the_settings_know_it(
         load_settings({}, data=str(chosen.data), overrides=["carrier.pigeons=0"])
 
 
-def test_the_command_line_connects_it(
+def test_registered_channel_is_connected_by_the_command_line(
     loft: Loft, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With its own help, and its name in `status`."""

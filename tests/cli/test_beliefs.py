@@ -5,7 +5,7 @@ import json
 from tests.cli.conftest import Call
 
 
-def test_without_a_model_it_says_why_there_are_no_thoughts(call: Call) -> None:
+def test_thoughts_without_a_model_explains_why_there_are_none(call: Call) -> None:
     """And so do doctor and stats."""
     call("say", "My dog Rex died yesterday. I am heartbroken.")
     told = call("thoughts")
@@ -18,7 +18,7 @@ def test_without_a_model_it_says_why_there_are_no_thoughts(call: Call) -> None:
     assert json.loads(call("thoughts", "--transcripts", "--json").stdout) == []
 
 
-def test_what_does_not_fit_together_is_refused(call: Call) -> None:
+def test_thoughts_refuses_unknown_transcript_and_conflicting_options(call: Call) -> None:
     """A transcript that is not there, and choices that are of thoughts only."""
     call("say", "My dog Rex died yesterday.")
     missing = call("thoughts", "--transcripts", "abcd1234")

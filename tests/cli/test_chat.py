@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.cli.conftest import Call
 
 
-def test_each_line_is_answered_and_the_last_answer_explained(call: Call) -> None:
+def test_chat_answers_each_stdin_line_and_why_explains_the_last_reply(call: Call) -> None:
     """As at a terminal, without its comforts."""
     told = "My cat is called Miso and she hates rain."
     said = call("chat", stdin=f"{told}\n\nWhat is the name of my cat?\n/why\n/quit\nunheard\n")
@@ -18,7 +18,7 @@ def test_each_line_is_answered_and_the_last_answer_explained(call: Call) -> None
     assert "unheard" not in call("chat", stdin="/history\n").stdout
 
 
-def test_unknown_commands_are_answered_with_the_known_ones(call: Call) -> None:
+def test_unknown_slash_command_shows_help_and_is_not_stored(call: Call) -> None:
     """And not kept as something that was said; a path is."""
     said = call("chat", stdin="/nonsense\n/help\n/why\n/history\n/home/me is my folder\n/history\n")
 
@@ -29,7 +29,7 @@ def test_unknown_commands_are_answered_with_the_known_ones(call: Call) -> None:
     assert "you: /nonsense" not in said.stdout
 
 
-def test_forgetting_in_the_chat_names_the_command_and_keeps_nothing(call: Call) -> None:
+def test_slash_forget_in_chat_names_cli_command_and_is_not_stored(call: Call) -> None:
     """The wish itself must not become a memory."""
     said = call("chat", stdin="/forget Lou\n/history\n")
 
@@ -37,7 +37,9 @@ def test_forgetting_in_the_chat_names_the_command_and_keeps_nothing(call: Call) 
     assert "you: /forget Lou" not in said.stdout
 
 
-def test_what_fails_is_said_and_ends_with_one(call: Call, tmp_path: Path) -> None:
+def test_failed_message_write_in_chat_is_reported_and_exits_with_1(
+    call: Call, tmp_path: Path
+) -> None:
     """A script that talks learns that not everything was kept."""
     call("say", "hello")
     with closing(sqlite3.connect(tmp_path / "data" / "oldfriend.db")) as store, store:

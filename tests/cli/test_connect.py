@@ -31,7 +31,9 @@ def everything_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_provider_and_its_key_are_asked_for_and_kept_apart(call: Call, data: Path) -> None:
+def test_connect_model_stores_choice_in_config_and_key_outside_data_dir(
+    call: Call, data: Path
+) -> None:
     """The choice in the file, the key outside the data folder; neither shows the key."""
     ended = call("connect", "model", "--no-test", stdin=f"anthropic\n\n{SECRET}\nyes\n")
     settings = load_settings({}, data=str(data))
@@ -47,7 +49,7 @@ def test_a_provider_and_its_key_are_asked_for_and_kept_apart(call: Call, data: P
     assert "anthropic (its key is in" in call("connect", "model", stdin="").stdout
 
 
-def test_what_no_model_has_read_is_offered_to_the_new_one(call: Call) -> None:
+def test_connect_model_offers_to_read_unread_segments_with_price(call: Call) -> None:
     """With its messages, its tokens and its price."""
     call("say", "Siskoni asuu Oulussa.")
     call("consolidate", "--now")
@@ -61,7 +63,7 @@ def test_what_no_model_has_read_is_offered_to_the_new_one(call: Call) -> None:
 
 
 @pytest.mark.parametrize("no", ["no\n", "\n", "nope\n"])
-def test_without_a_yes_nothing_is_changed(
+def test_connect_model_without_confirmation_changes_nothing(
     call: Call, data: Path, monkeypatch: pytest.MonkeyPatch, no: str
 ) -> None:
     """Also with a key at hand, which is offered by name."""
@@ -74,7 +76,7 @@ def test_without_a_yes_nothing_is_changed(
     assert not (data / "oldfriend.toml").exists()
 
 
-def test_a_key_in_the_environment_is_mentioned_and_not_used(
+def test_api_key_in_environment_is_reported_by_doctor_but_not_used(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody's diary leaves the machine by accident."""
@@ -86,7 +88,7 @@ def test_a_key_in_the_environment_is_mentioned_and_not_used(
     assert SECRET not in ended.stdout
 
 
-def test_a_script_gives_all_of_it_as_options(
+def test_connect_model_accepts_all_choices_as_options(
     call: Call, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The key stays in the variable that was named."""
@@ -115,7 +117,7 @@ def test_a_script_gives_all_of_it_as_options(
 
 
 @pytest.mark.slow
-def test_a_model_that_does_not_answer_is_not_kept(call: Call, data: Path) -> None:
+def test_unreachable_model_is_not_stored_by_connect(call: Call, data: Path) -> None:
     """Neither is the key that was typed for it."""
     ended = call(
         "connect",
@@ -134,7 +136,7 @@ def test_a_model_that_does_not_answer_is_not_kept(call: Call, data: Path) -> Non
     assert not (data / "oldfriend.toml").exists()
 
 
-def test_what_is_missing_is_asked_for_and_its_absence_said(call: Call) -> None:
+def test_connect_model_with_missing_answers_fails_with_usage_error(call: Call) -> None:
     """A script that forgot something does not wait for ever."""
     ended = call("connect", "model", stdin="")
     assert (ended.code, "Which provider?" in ended.stderr) == (2, True)
@@ -144,7 +146,7 @@ def test_what_is_missing_is_asked_for_and_its_absence_said(call: Call) -> None:
     assert (ended.code, "There is no key in GONE" in ended.stderr) == (2, True)
 
 
-def test_an_embedder_is_measured_kept_and_used_for_all_that_was_said(
+def test_connected_embedder_is_stored_and_embeds_existing_messages(
     call: Call, data: Path, server: EmbeddingServer
 ) -> None:
     """And the way back is as short."""
@@ -189,7 +191,9 @@ def found(ended: Finished) -> list[dict[str, object]]:
 
 
 @pytest.mark.slow
-def test_an_embedder_that_is_gone_leaves_the_words(call: Call, server: EmbeddingServer) -> None:
+def test_recall_falls_back_to_words_when_embedder_is_unavailable(
+    call: Call, server: EmbeddingServer
+) -> None:
     """And it is said."""
     call("say", "My boat is called Dora")
     call(
@@ -210,7 +214,7 @@ def test_an_embedder_that_is_gone_leaves_the_words(call: Call, server: Embedding
     assert "out of order" in call("doctor").stdout
 
 
-def test_a_kept_key_can_be_forgotten(call: Call, data: Path) -> None:
+def test_connect_forget_deletes_the_stored_provider_key(call: Call, data: Path) -> None:
     """Going offline keeps it; forgetting does not."""
     call("connect", "model", "--provider", "openai", "--no-test", stdin=f"\n{SECRET}\nyes\n")
     call("connect", "none")
@@ -222,7 +226,7 @@ def test_a_kept_key_can_be_forgotten(call: Call, data: Path) -> None:
     assert call("connect", "forget", "--provider", "openai").code == 1
 
 
-def test_a_key_that_is_kept_for_another_address_is_asked_for_anew(call: Call, data: Path) -> None:
+def test_key_stored_for_another_base_url_is_asked_for_again(call: Call, data: Path) -> None:
     """And kept for the new one alone."""
     store_key("mine", "sk-of-the-old-place", data=data, address="http://10.0.0.7/v1")
     there = (
@@ -263,7 +267,7 @@ def test_a_key_that_is_kept_for_another_address_is_asked_for_anew(call: Call, da
         (("forget", "--provider", "forgetting"), "forgetting cannot be the name of a provider"),
     ],
 )
-def test_no_key_is_led_elsewhere(
+def test_connect_refuses_a_foreign_base_url_and_reserved_providers(
     call: Call, data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], told: str
 ) -> None:
     """What cannot be is said before anything is sent or kept."""
@@ -277,7 +281,7 @@ def test_no_key_is_led_elsewhere(
 
 
 @pytest.mark.slow
-def test_a_test_is_the_owners_where_there_is_one(call: Call) -> None:
+def test_failed_connection_test_is_billed_to_owner_only_if_one_exists(call: Call) -> None:
     """Also one that failed; where nobody has talked yet, nothing is made for it."""
     failing = (
         "connect",
@@ -307,7 +311,7 @@ def test_a_test_is_the_owners_where_there_is_one(call: Call) -> None:
         ["--provider", "https://me:s3cret@box"],
     ],
 )
-def test_an_address_with_a_password_is_refused_and_not_shown(
+def test_base_url_with_password_is_refused_and_redacted(
     call: Call, data: Path, asked: list[str]
 ) -> None:
     """It would stand in the file, and be shown at each start."""
@@ -344,7 +348,7 @@ def test_an_address_with_a_password_is_refused_and_not_shown(
         (("--provider", "openai", "--name", "m"), "", "openai needs a key"),
     ],
 )
-def test_a_missing_key_is_noticed_before_the_yes(
+def test_missing_provider_key_is_reported_before_confirmation(
     call: Call, data: Path, options: tuple[str, ...], stdin: str, told: str
 ) -> None:
     """Nobody agrees to what cannot be done."""

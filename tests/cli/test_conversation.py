@@ -56,7 +56,7 @@ async def elsewhere(settings: Settings, app: AppContext) -> AsyncIterator[AppCon
         yield opened
 
 
-async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
+async def test_message_from_another_process_during_a_turn_is_shown_once(
     app: AppContext, elsewhere: AppContext
 ) -> None:
     """It lies between the person's words and the reply."""
@@ -83,7 +83,7 @@ async def test_what_is_said_elsewhere_while_an_answer_is_made_appears(
     assert len(shown) == 2
 
 
-async def test_markers_are_not_shown_as_somebodys_words(app: AppContext) -> None:
+async def test_marker_messages_are_not_shown_in_the_conversation(app: AppContext) -> None:
     """That there was no answer is what the reply itself says."""
     line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     async with app.db.begin_write() as tx:
@@ -108,7 +108,7 @@ async def test_markers_are_not_shown_as_somebodys_words(app: AppContext) -> None
     assert shown == ["you: How are you?"] * 3
 
 
-async def test_what_fails_is_said_and_the_talk_goes_on(app: AppContext) -> None:
+async def test_failed_turn_is_reported_and_conversation_continues(app: AppContext) -> None:
     """The words that could not be kept are shown, to be said again."""
     line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     shown: list[str] = []
@@ -124,7 +124,7 @@ async def test_what_fails_is_said_and_the_talk_goes_on(app: AppContext) -> None:
     assert not await talk.handle_line("/quit")
 
 
-async def test_a_reply_can_be_stopped_and_the_talk_goes_on(app: AppContext) -> None:
+async def test_stopped_reply_is_noted_and_conversation_continues(app: AppContext) -> None:
     """That it was is remarked, in the language of the talk; it is no failure."""
     line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     model = ScriptedModel([ScriptedReply(text="Once upon a time", delay_s=60), "As you like."])

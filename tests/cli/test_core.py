@@ -17,7 +17,7 @@ def notes(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_blocks_are_written_looked_at_and_compared(call: Call) -> None:
+def test_core_blocks_are_written_versioned_listed_and_diffed(call: Call) -> None:
     """Each edit is a version; without a model it is said who does not read them."""
     assert "Nothing is written yet" in call("core").stdout
     assert "persona (version 1" in call("core", "persona", "You are Ada.\nYou row.").stdout
@@ -37,7 +37,7 @@ def test_blocks_are_written_looked_at_and_compared(call: Call) -> None:
     assert "5,000 fit" in call("core", "user", "x" * 5_001).stderr
 
 
-def test_the_companion_is_given_a_name(call: Call) -> None:
+def test_core_name_sets_companion_name_and_refuses_invalid_one(call: Call) -> None:
     """Shown before and after; by it it is called, and calls itself."""
     assert call("core", "name").stdout == "Oldfriend\n"
     assert call("core", "name", " Mira ").stdout == "Mira\n"
@@ -48,7 +48,7 @@ def test_the_companion_is_given_a_name(call: Call) -> None:
     assert call("core", "name").stdout == "Mira\n"
 
 
-def test_the_style_is_set_added_to_and_cleared(call: Call) -> None:
+def test_core_style_block_is_set_appended_and_cleared(call: Call) -> None:
     """Other words than these actions are the style itself."""
     call("core", "style", "Short.")
     assert "Short.\nDry." in call("core", "style", "append", "Dry.").stdout
@@ -58,7 +58,7 @@ def test_the_style_is_set_added_to_and_cleared(call: Call) -> None:
     assert "not one of: set, append, clear" in call("core", "style", "put", "Dry.").stderr
 
 
-def test_one_starts_from_a_persona(call: Call) -> None:
+def test_core_start_applies_a_preset_persona_and_asks_before_replacing(call: Call) -> None:
     """What was written before is only replaced after a yes, and stays as a version."""
     listed = call("core", "start").stdout
     assert "witty" in listed
@@ -73,7 +73,7 @@ def test_one_starts_from_a_persona(call: Call) -> None:
 
 
 @pytest.mark.slow
-def test_a_draft_is_reviewed_and_decided(call: Call, notes: str) -> None:
+def test_core_draft_suggestions_are_reviewed_accepted_and_declined(call: Call, notes: str) -> None:
     """Nothing stands anywhere before that; the first four characters name it."""
     drafted = call("core", "draft", notes).stdout
     assert "+ Lives in Porto." in drafted
@@ -94,7 +94,9 @@ def test_a_draft_is_reviewed_and_decided(call: Call, notes: str) -> None:
     assert again["left_out"] == {"suggested or written already": 1}
 
 
-def test_the_soul_is_a_file(call: Call, tmp_path: Path) -> None:
+def test_soul_md_file_is_versioned_and_invalid_content_is_rejected(
+    call: Call, tmp_path: Path
+) -> None:
     """It stands before the blocks; what cannot be used is told, and changes nothing."""
     call("core", "persona", "You are Ada.")
     soul = tmp_path / "data" / "SOUL.md"
@@ -112,7 +114,7 @@ def test_the_soul_is_a_file(call: Call, tmp_path: Path) -> None:
     assert len(call("core", "history", "soul", "--json").json) == 2
 
 
-def test_each_person_has_their_own(call: Call) -> None:
+def test_core_blocks_are_separate_for_each_person(call: Call) -> None:
     """A slip in a name makes nobody."""
     call("core", "persona", "You are Ada.")
     assert call("core", "persona", "You are Mo.", "--person", "Omar").code == 1
@@ -120,7 +122,7 @@ def test_each_person_has_their_own(call: Call) -> None:
     assert [each["name"] for each in call("core", "--json", "--person", "Omar").json] == ["user"]
 
 
-def test_offline_says_back_what_somebody_wrote_about_themselves(call: Call) -> None:
+def test_offline_reply_quotes_the_user_core_block_in_the_persons_language(call: Call) -> None:
     """In their language."""
     call("core", "user", "Ich bin groß.")
     assert (

@@ -8,7 +8,7 @@ SCORERS = {"typed_decay", "dual_trace", "act_r"}
 
 
 @pytest.mark.slow
-def test_the_lives_are_replayed_where_nobody_has_talked_yet(call: Call) -> None:
+def test_eval_scoring_without_a_memory_replays_sample_lives_only(call: Call) -> None:
     """And it makes no memory."""
     told = call("eval", "scoring")
 
@@ -20,7 +20,7 @@ def test_the_lives_are_replayed_where_nobody_has_talked_yet(call: Call) -> None:
 
 
 @pytest.mark.slow
-def test_json_has_each_replay_with_each_scorer_and_ones_own_log(call: Call) -> None:
+def test_eval_scoring_json_has_every_scorer_and_own_log_without_texts(call: Call) -> None:
     """Numbers only: none of the words."""
     for day, text in (("01", "I live in Porto."), ("20", "I live in Lisbon.")):
         call("say", text, "--at", f"2024-01-{day}T10:00")
@@ -36,11 +36,13 @@ def test_json_has_each_replay_with_each_scorer_and_ones_own_log(call: Call) -> N
 
 
 @pytest.mark.parametrize("arguments", [("eval",), ("eval", "everything")])
-def test_what_cannot_be_compared_is_wrong_usage(call: Call, arguments: tuple[str, ...]) -> None:
+def test_eval_with_missing_or_unknown_target_is_a_usage_error(
+    call: Call, arguments: tuple[str, ...]
+) -> None:
     assert call(*arguments).code == 2
 
 
-def test_a_name_that_nobody_has_is_refused(call: Call) -> None:
+def test_eval_scoring_with_unknown_person_is_refused(call: Call) -> None:
     """After a slip of the fingers nobody should take the lives for an answer."""
     call("say", "hello")
 

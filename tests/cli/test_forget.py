@@ -22,7 +22,9 @@ def told(call: Call) -> None:
     call("say", "what is my sister allergic to?")
 
 
-def test_it_is_shown_before_it_is_done(call: Call, told: None) -> None:
+def test_forget_dry_run_lists_messages_and_beliefs_and_deletes_nothing(
+    call: Call, told: None
+) -> None:
     """Nothing is forgotten by looking."""
     text = call("forget", "--about", "Ana", "--dry-run").stdout
     shown = call("forget", "--about", "Ana", "--dry-run", "--json").json
@@ -35,7 +37,7 @@ def test_it_is_shown_before_it_is_done(call: Call, told: None) -> None:
     assert SECRET in call("recall", "hazelnuts").stdout
 
 
-def test_a_summary_that_goes_only_in_part_is_said_to_be_made_anew(call: Call, data: Path) -> None:
+def test_forget_preview_marks_partly_affected_summary_as_rebuilt(call: Call, data: Path) -> None:
     """What it tells of other things is not forgotten."""
     call("say", "I can't stand coriander, it tastes like soap to me.")
     call("say", "My mother Ingrid has moved to Mechelen this summer.")
@@ -55,7 +57,7 @@ def test_a_summary_that_goes_only_in_part_is_said_to_be_made_anew(call: Call, da
     }
 
 
-def test_a_program_is_shown_it_unless_it_is_sure(call: Call, told: None) -> None:
+def test_forget_json_without_yes_shows_the_preview_and_exits_with_1(call: Call, told: None) -> None:
     """By --yes; else nothing is done, which the exit code tells."""
     shown = call("forget", "--about", "Ana", "--json")
 
@@ -64,7 +66,9 @@ def test_a_program_is_shown_it_unless_it_is_sure(call: Call, told: None) -> None
     assert SECRET in call("recall", "hazelnuts").stdout
 
 
-def test_it_is_gone_and_that_is_said(call: Call, told: None, tmp_path: Path) -> None:
+def test_forget_about_an_entity_deletes_from_all_files_and_reports_proof(
+    call: Call, told: None, tmp_path: Path
+) -> None:
     """With what cannot be promised."""
     done = call("forget", "--about", "Ana", "--yes")
     again = call("forget", "--about", "Ana", "--yes")
@@ -78,7 +82,7 @@ def test_it_is_gone_and_that_is_said(call: Call, told: None, tmp_path: Path) -> 
     assert (again.code, "Nothing stored is about 'Ana'" in again.stderr) == (1, True)
 
 
-def test_a_message_is_forgotten_by_the_end_of_its_id(call: Call, told: None) -> None:
+def test_forget_accepts_a_message_id_suffix_and_json_has_no_texts(call: Call, told: None) -> None:
     """As the preview shows it; a program gets counts and ids, and no words."""
     found = call("recall", "river", "--json").json[0]
     done = call("forget", found["message"][-8:], "--yes", "--json")
@@ -89,7 +93,7 @@ def test_a_message_is_forgotten_by_the_end_of_its_id(call: Call, told: None) -> 
     assert SECRET in call("recall", "hazelnuts").stdout
 
 
-def test_what_stays_is_named_and_why(call: Call) -> None:
+def test_forget_preview_lists_beliefs_kept_by_other_evidence_or_decision(call: Call) -> None:
     """It was said elsewhere, too, or the person has decided that it is so."""
     call("say", "I live in Porto.")
     call("say", "I live in Porto, and my sister Ana is a nurse.")
@@ -105,7 +109,7 @@ def test_what_stays_is_named_and_why(call: Call) -> None:
 
 
 @pytest.mark.slow
-def test_words_that_stay_are_named_where_a_belief_is_forgotten(call: Call) -> None:
+def test_forgetting_a_belief_names_source_messages_that_stay(call: Call) -> None:
     """With what else was read from them, and what is typed to forget both."""
     call("say", "I live in Porto with my sister Ana.")
     call("consolidate", "--now")
@@ -129,7 +133,7 @@ def test_words_that_stay_are_named_where_a_belief_is_forgotten(call: Call) -> No
 
 
 @pytest.mark.slow
-def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
+def test_forget_orphan_lists_kept_beliefs_as_not_forgotten(call: Call, told: None) -> None:
     """They stay, and are named."""
     found = call("recall", "hazelnuts", "--json").json[0]
     shown = call("forget", found["message"], "--orphan", "--dry-run").stdout
@@ -140,7 +144,7 @@ def test_orphans_are_not_said_to_be_forgotten(call: Call, told: None) -> None:
 
 
 @pytest.mark.parametrize(("typed", "is_gone"), [("y", True), ("n", False), ("", False)])
-def test_on_a_terminal_it_asks(
+def test_forget_on_a_terminal_asks_for_confirmation(
     call: Call, told: None, monkeypatch: pytest.MonkeyPatch, typed: str, is_gone: bool
 ) -> None:
     """What is not agreed to is not done."""
@@ -152,7 +156,7 @@ def test_on_a_terminal_it_asks(
     assert ("hazelnuts" in call("export").stdout) is not is_gone
 
 
-def test_a_script_must_be_sure(call: Call, told: None) -> None:
+def test_forget_in_a_script_requires_yes(call: Call, told: None) -> None:
     """By --yes."""
     ended = call("forget", "--everything")
 
@@ -161,7 +165,7 @@ def test_a_script_must_be_sure(call: Call, told: None) -> None:
 
 
 @pytest.mark.slow
-def test_a_day_is_forgotten_to_its_end(call: Call) -> None:
+def test_forget_between_includes_both_days_in_local_time(call: Call) -> None:
     """Both days are included, by the person's clocks."""
     for day in (3, 4, 5, 6):
         call("say", f"on day {day} we saw some very fine boats", "--at", f"2024-05-0{day}T23:59")
@@ -173,7 +177,7 @@ def test_a_day_is_forgotten_to_its_end(call: Call) -> None:
     assert [f"on day {day}" in left for day in (3, 4, 5, 6)] == [True, False, False, True]
 
 
-def test_an_import_that_was_forgotten_does_not_come_back(call: Call, tmp_path: Path) -> None:
+def test_forgotten_import_is_not_imported_again(call: Call, tmp_path: Path) -> None:
     """Unlike one that was undone."""
     file = tmp_path / "chat.txt"
     file.write_text("31/12/23, 21:05 - Ana: we leave for the islands on Friday\n")
@@ -187,7 +191,9 @@ def test_an_import_that_was_forgotten_does_not_come_back(call: Call, tmp_path: P
 
 
 @pytest.mark.slow
-def test_somebody_goes_with_the_chat_that_bears_their_name(call: Call, tmp_path: Path) -> None:
+def test_forget_about_an_entity_deletes_imported_chat_named_after_them(
+    call: Call, tmp_path: Path
+) -> None:
     """And with what they said in it."""
     file = tmp_path / "WhatsApp Chat with Giuseppina Quaglia.txt"
     file.write_text(
@@ -208,7 +214,7 @@ def test_somebody_goes_with_the_chat_that_bears_their_name(call: Call, tmp_path:
     assert b"Quaglia" not in held
 
 
-def test_who_is_named_in_full_may_be_called_otherwise_elsewhere(call: Call, tmp_path: Path) -> None:
+def test_forget_about_full_name_reports_name_parts_that_stay(call: Call, tmp_path: Path) -> None:
     """Whether a first name means the same one is for the person to say."""
     file = tmp_path / "chat.txt"
     file.write_text(
@@ -223,7 +229,7 @@ def test_who_is_named_in_full_may_be_called_otherwise_elsewhere(call: Call, tmp_
 
 
 @pytest.mark.slow
-def test_another_machine_says_that_it_lacks_the_key(
+def test_missing_tombstone_key_on_another_machine_is_reported(
     call: Call, told: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was forgotten is not known again there, and it is said what to do."""
@@ -249,7 +255,7 @@ def test_another_machine_says_that_it_lacks_the_key(
         (("--import", "0"), "at least 1"),
     ],
 )
-def test_wrong_usage_is_told(
+def test_forget_with_invalid_arguments_is_a_usage_error(
     call: Call, told: None, arguments: tuple[str, ...], message: str
 ) -> None:
     """In a sentence."""

@@ -29,7 +29,7 @@ def connect(call: Call, server: SpeechServer, what: str, *more: str):
     return call("connect", what, "--provider", "mine", "--base-url", server.url, "--yes", *more)
 
 
-def test_who_listens_is_tried_with_silence_kept_and_asked(
+def test_connected_transcriber_is_tested_stored_and_used_by_hear(
     call: Call, data: Path, server: SpeechServer
 ) -> None:
     """Nothing that anybody has said is sent for the test."""
@@ -48,7 +48,9 @@ def test_who_listens_is_tried_with_silence_kept_and_asked(
     assert "transcription" in call("cost").stdout
 
 
-def test_why_nothing_was_heard_is_said(call: Call, server: SpeechServer, tmp_path: Path) -> None:
+def test_hear_reports_why_there_is_no_transcript(
+    call: Call, server: SpeechServer, tmp_path: Path
+) -> None:
     """With a code that scripts understand."""
     call("say", "My boat is called Dora")
     file = str(SOUNDS / "voice.ogg")
@@ -69,7 +71,7 @@ def test_why_nothing_was_heard_is_said(call: Call, server: SpeechServer, tmp_pat
     assert "at most 20 MB" in refused.stderr
 
 
-def test_who_speaks_is_tried_and_kept_with_the_voice(
+def test_connected_speaker_is_tested_and_stored_with_its_voice(
     call: Call, data: Path, server: SpeechServer
 ) -> None:
     """It is said what came back, where that is no voice message."""
@@ -84,7 +86,9 @@ def test_who_speaks_is_tried_and_kept_with_the_voice(
     assert (speech.speaker, speech.voice) == ("mine:tts-1", "nova")
 
 
-def test_who_does_not_work_is_not_kept(call: Call, data: Path, server: SpeechServer) -> None:
+def test_failing_speech_provider_is_not_stored(
+    call: Call, data: Path, server: SpeechServer
+) -> None:
     """Neither a voice that is not there, nor a provider that has none."""
     ended = connect(call, server, "speaker", "--name", "tts-1", "--voice", "nobody")
     deaf = connect(call, server, "transcriber", "--kind", "anthropic", "--name", "x")
@@ -95,7 +99,7 @@ def test_who_does_not_work_is_not_kept(call: Call, data: Path, server: SpeechSer
     assert not (data / "oldfriend.toml").exists()
 
 
-def test_a_model_in_a_folder_listens_without_anything_leaving(
+def test_local_transcriber_folder_is_validated_and_kept_when_offline(
     call: Call, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is missing is named; going offline leaves it there."""
@@ -116,7 +120,9 @@ def test_a_model_in_a_folder_listens_without_anything_leaving(
     assert load_settings({}, data=str(data)).speech.transcriber == f"local:{folder}"
 
 
-def test_going_offline_ends_both(call: Call, data: Path, server: SpeechServer) -> None:
+def test_connect_none_disconnects_transcriber_and_speaker(
+    call: Call, data: Path, server: SpeechServer
+) -> None:
     """Nothing is sent any more."""
     connect(call, server, "transcriber", "--name", "whisper-1")
     connect(call, server, "speaker", "--name", "tts-1")

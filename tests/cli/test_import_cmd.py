@@ -26,7 +26,9 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_looking_at_an_export_of_ours_writes_nothing(call: Call, tmp_path: Path) -> None:
+def test_import_dry_run_of_own_export_checks_it_and_writes_nothing(
+    call: Call, tmp_path: Path
+) -> None:
     """It is checked as a whole, and counted."""
     export, other = tmp_path / "all.jsonl", tmp_path / "other"
     call("say", "My cat is called Miso.")
@@ -49,7 +51,7 @@ def test_looking_at_an_export_of_ours_writes_nothing(call: Call, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_importing_again_as_somebody_else_tells_how(call: Call, file: Path) -> None:
+def test_reimport_with_a_different_me_explains_how_to_undo_first(call: Call, file: Path) -> None:
     """What is here stays as it was read."""
     call("import", str(file), "--me", "Ana")
     assert "note:" not in call("import", str(file), "--me", "Ana").stdout
@@ -61,7 +63,9 @@ def test_importing_again_as_somebody_else_tells_how(call: Call, file: Path) -> N
 
 
 @pytest.mark.slow
-def test_one_is_one_and_two_are_more(call: Call, file: Path, tmp_path: Path) -> None:
+def test_import_output_uses_correct_singular_and_plural(
+    call: Call, file: Path, tmp_path: Path
+) -> None:
     """What is counted reads as it is said."""
     brought = call("import", str(file)).stdout
     assert "  2 messages in 1 session, 2023-12-31" in brought
@@ -82,7 +86,7 @@ def test_one_is_one_and_two_are_more(call: Call, file: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_an_undo_says_which_later_imports_held_the_same(call: Call, file: Path) -> None:
+def test_import_undo_names_later_imports_with_the_same_messages(call: Call, file: Path) -> None:
     """What they found here is gone with the first; what is told brings it back, once."""
     newer = file.with_name("newer.txt")
     file.write_text(CHAT + "31/12/2023, 21:07 - Ana: now\n")
@@ -110,7 +114,7 @@ def test_an_undo_says_which_later_imports_held_the_same(call: Call, file: Path) 
         ("", "FILE"),
     ],
 )
-def test_wrong_usage_is_told_with_what_to_do(
+def test_import_usage_errors_tell_the_right_command_and_change_nothing(
     call: Call, file: Path, monkeypatch: pytest.MonkeyPatch, typed: str, told: str
 ) -> None:
     """And nothing is done."""
@@ -123,7 +127,7 @@ def test_wrong_usage_is_told_with_what_to_do(
     assert "2 new  done" in call("import", "list").stdout
 
 
-def test_an_import_that_never_was_is_not_undone(call: Call, file: Path) -> None:
+def test_import_undo_of_unknown_number_is_refused(call: Call, file: Path) -> None:
     """It is said where to see which there are."""
     call("import", str(file))
     for number in ("0", "7", "999999999"):
@@ -133,7 +137,7 @@ def test_an_import_that_never_was_is_not_undone(call: Call, file: Path) -> None:
         assert f"There is no import {number}. See: oldfriend import list" in wrong.stderr
 
 
-def test_whoever_does_not_say_who_they_are_is_nobody(
+def test_speaker_prompt_at_end_of_input_returns_none(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-D is an answer."""
@@ -143,7 +147,7 @@ def test_whoever_does_not_say_who_they_are_is_nobody(
 
 
 @pytest.mark.slow
-def test_a_file_whose_name_is_no_text_comes_in(oldfriend: Program, file: Path) -> None:
+def test_file_with_non_utf8_name_is_imported(oldfriend: Program, file: Path) -> None:
     """It is opened by its bytes, and listed as far as it can be read."""
     name = os.fsencode(file.parent) + b"/caf\xe9.txt"
     file.rename(os.fsdecode(name))
@@ -153,7 +157,7 @@ def test_a_file_whose_name_is_no_text_comes_in(oldfriend: Program, file: Path) -
     assert "caf\ufffd.txt" in oldfriend.done("import", "list").stdout
 
 
-def test_over_the_limit_of_the_day_it_says_what_is_left(
+def test_import_over_daily_token_limit_reports_messages_not_embedded(
     call: Call, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The words are in; the rest is done when something may be spent again."""

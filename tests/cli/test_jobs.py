@@ -47,7 +47,7 @@ def ids(call: Call, *arguments: str) -> list[str]:
     return [each["id"] for each in call("jobs", "--json", *arguments).json]
 
 
-def test_nothing_waits_in_a_new_house(call: Call) -> None:
+def test_jobs_failed_is_empty_in_a_new_store(call: Call) -> None:
     """Which is said, and no error."""
     call("say", "hello")
     parked = call("jobs", "--failed")
@@ -56,7 +56,7 @@ def test_nothing_waits_in_a_new_house(call: Call) -> None:
     assert call("jobs", "--failed", "--json").json == []
 
 
-def test_jobs_are_listed_without_what_they_say(call: Call, filled: None) -> None:
+def test_jobs_list_shows_state_and_error_but_no_message_text(call: Call, filled: None) -> None:
     """Whose, since when, how often tried, what went wrong."""
     text = call("jobs").stdout
     lines = {line.split()[0]: line for line in text.splitlines()}
@@ -81,7 +81,7 @@ def test_a_failed_job_is_tried_again(call: Call, filled: None) -> None:
     assert (again.code, "has not failed" in again.stdout) == (0, True)
 
 
-def test_a_job_is_dropped_only_by_somebody_who_is_sure(call: Call, filled: None) -> None:
+def test_jobs_drop_in_a_script_requires_yes(call: Call, filled: None) -> None:
     """In a script that is said by --yes."""
     unsure = call("jobs", "drop", "inbox/chat/1/1")
     sure = call("jobs", "drop", "inbox/chat/1/1", "--yes")
@@ -94,7 +94,7 @@ def test_a_job_is_dropped_only_by_somebody_who_is_sure(call: Call, filled: None)
 
 
 @pytest.mark.parametrize("verb", ["retry", "drop"])
-def test_what_is_being_worked_on_is_left_alone(
+def test_jobs_retry_and_drop_refuse_a_leased_partition(
     call: Call, filled: None, tmp_path: Path, verb: str
 ) -> None:
     """Which is said; the command was right, and may be in a moment."""
@@ -115,7 +115,7 @@ def test_what_is_being_worked_on_is_left_alone(
 
 
 @pytest.mark.parametrize(("typed", "is_dropped"), [("y", True), ("n", False), ("", False)])
-def test_on_a_terminal_it_asks(
+def test_jobs_drop_on_a_terminal_asks_for_confirmation(
     call: Call, filled: None, monkeypatch: pytest.MonkeyPatch, typed: str, is_dropped: bool
 ) -> None:
     """And says what that means."""
@@ -141,7 +141,9 @@ def test_on_a_terminal_it_asks(
         ("drop", "inbox/a/" + "9" * 30, "--yes"),
     ],
 )
-def test_wrong_usage_is_told(call: Call, arguments: tuple[str, ...]) -> None:
+def test_jobs_with_invalid_arguments_is_a_usage_error(
+    call: Call, arguments: tuple[str, ...]
+) -> None:
     """In a sentence."""
     call("say", "hello")
     ended = call("jobs", *arguments)
@@ -151,6 +153,6 @@ def test_wrong_usage_is_told(call: Call, arguments: tuple[str, ...]) -> None:
     assert "jobs" in ended.stderr
 
 
-def test_its_former_name_still_works(call: Call, filled: None) -> None:
+def test_letters_alias_prints_the_same_as_jobs(call: Call, filled: None) -> None:
     """Scripts that say `letters --parked` go on."""
     assert call("letters", "--parked").stdout == call("jobs", "--failed").stdout

@@ -53,7 +53,7 @@ def put(monkeypatch: pytest.MonkeyPatch, fake: FakeServer) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.provider)
 @pytest.mark.parametrize("size", [8, 3])
-def test_each_server_is_found_connected_talked_with_and_learns(
+def test_local_model_server_is_discovered_connected_and_used_for_learning(
     call: Call, data: Path, monkeypatch: pytest.MonkeyPatch, kind: type[FakeServer], size: int
 ) -> None:
     """Nothing is used before the yes; a small model gets short prompts and reads in two passes."""
@@ -83,7 +83,7 @@ def test_each_server_is_found_connected_talked_with_and_learns(
     assert len(schemas) >= settings.memory.passes
 
 
-def test_what_each_model_is_good_for_is_told_and_the_best_is_suggested(
+def test_connect_model_rates_local_models_and_suggests_the_best(
     call: Call, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One question for the provider, one for the model, one for the yes."""
@@ -112,7 +112,7 @@ def test_what_each_model_is_good_for_is_told_and_the_best_is_suggested(
     assert settings.models.reflect == ("ollama:llama3.3:70b",)
 
 
-def test_a_larger_model_takes_back_what_a_small_one_needed(
+def test_connecting_a_larger_model_resets_small_model_settings(
     call: Call, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What somebody has chosen otherwise stays."""
@@ -130,7 +130,7 @@ def test_a_larger_model_takes_back_what_a_small_one_needed(
     assert (now.context.preset, now.memory.passes) == ("normal", 1)
 
 
-def test_yes_alone_sends_nothing_elsewhere(
+def test_connect_model_yes_without_provider_uses_no_environment_key(
     call: Call, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A key is offered by its variable's name, and used only by the provider's."""
@@ -143,7 +143,7 @@ def test_yes_alone_sends_nothing_elsewhere(
     assert not (data / "oldfriend.toml").exists()
 
 
-def test_an_embedder_is_suggested_for_search_alone(
+def test_connect_embedder_suggests_only_embedding_models(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And a model that talks is not."""

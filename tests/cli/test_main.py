@@ -13,14 +13,14 @@ from tests.cli.conftest import Call
 from tests.processes import Program
 
 
-def test_what_was_done_ends_with_zero(call: Call) -> None:
+def test_successful_command_exits_with_0_and_empty_stderr(call: Call) -> None:
     """And nothing is said on the error stream."""
     said = call("say", "hello")
 
     assert (said.code, said.stderr) == (0, "")
 
 
-def test_without_a_command_it_says_how_to_begin(call: Call) -> None:
+def test_no_command_is_a_usage_error_that_suggests_chat(call: Call) -> None:
     """As wrong usage still, for a program."""
     ended = call()
 
@@ -42,7 +42,7 @@ def test_without_a_command_it_says_how_to_begin(call: Call) -> None:
         ("status",),
     ],
 )
-def test_without_a_memory_looking_into_it_ends_with_one_and_makes_none(
+def test_read_command_without_a_store_exits_with_1_and_creates_none(
     call: Call, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     """And says how to begin."""
@@ -71,7 +71,7 @@ def test_without_a_memory_looking_into_it_ends_with_one_and_makes_none(
         ("import", "undo", "x"),
     ],
 )
-def test_wrong_usage_ends_with_two_and_says_what_was_wrong(
+def test_wrong_usage_exits_with_2_and_message_on_stderr(
     call: Call, arguments: tuple[str, ...]
 ) -> None:
     """In a line or two; never a traceback."""
@@ -82,13 +82,13 @@ def test_wrong_usage_ends_with_two_and_says_what_was_wrong(
     assert ended.stdout == ""
 
 
-def test_a_wrong_time_or_url_is_answered_with_a_right_one(call: Call) -> None:
+def test_invalid_time_or_database_url_error_shows_a_valid_example(call: Call) -> None:
     """So that nobody needs the documentation."""
     assert "2024-05-03T18:30" in call("say", "hi", "--at", "yesterday").stderr
     assert "sqlite:////home" in call("say", "hi", "--database", "mysql://here").stderr
 
 
-def test_an_unknown_person_is_answered_with_the_known_ones(call: Call) -> None:
+def test_unknown_person_error_lists_the_known_persons(call: Call) -> None:
     """Looking never makes a person."""
     call("say", "hello")
     call("say", "hello", "--person", "Ada", "--new-person")
@@ -100,7 +100,7 @@ def test_an_unknown_person_is_answered_with_the_known_ones(call: Call) -> None:
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_where_things_are_can_be_said_before_or_after_the_command(
+def test_data_option_is_accepted_before_and_after_the_command(
     call: Call, tmp_path: Path, before: bool
 ) -> None:
     """As one happens to type it."""
@@ -112,7 +112,7 @@ def test_where_things_are_can_be_said_before_or_after_the_command(
     assert not (tmp_path / "data").exists()
 
 
-def test_the_database_can_be_elsewhere(
+def test_database_option_takes_precedence_over_environment_variable(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a variable, and by an option, which is stronger."""
@@ -125,7 +125,7 @@ def test_the_database_can_be_elsewhere(
     assert not list((tmp_path / "data").glob("*.db"))
 
 
-def test_a_file_that_is_not_ours_ends_with_one(call: Call, tmp_path: Path) -> None:
+def test_non_database_file_is_refused_and_left_unchanged(call: Call, tmp_path: Path) -> None:
     """And stays as it is."""
     (tmp_path / "notes.txt").write_text("my notes " * 100)
     ended = call("--database", f"sqlite:///{tmp_path}/notes.txt", "say", "hello")
@@ -136,7 +136,7 @@ def test_a_file_that_is_not_ours_ends_with_one(call: Call, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_it_knows_its_version_and_helps(call: Call) -> None:
+def test_version_and_help_of_every_command_are_printed(call: Call) -> None:
     """Each command has a sentence about itself."""
     assert call("--version").stdout == f"oldfriend {__version__}\n"
     for command in (
@@ -165,7 +165,7 @@ NEEDED = {"say": ["x"], "recall": ["x"], "import": ["x"], "person": ["list"]}
 
 
 @pytest.mark.slow
-def test_a_reader_that_goes_away_is_no_disaster(oldfriend: Program) -> None:
+def test_closed_stdout_pipe_ends_the_command_without_traceback(oldfriend: Program) -> None:
     """``oldfriend recall … | head -1`` ends quietly."""
     with oldfriend.started("say", "-") as process:
         process.stdout.close()
@@ -178,7 +178,7 @@ def test_a_reader_that_goes_away_is_no_disaster(oldfriend: Program) -> None:
     assert "Traceback" not in errors
 
 
-def test_half_characters_on_the_command_line_are_shown_as_such(call: Call) -> None:
+def test_invalid_utf8_arguments_are_accepted_and_shown_as_replacement(call: Call) -> None:
     """A shell passes any bytes on."""
     assert (
         call("say", "caf\udce9", "--person", "A\udcff", "--new-person", "--channel", "\udcff").code
@@ -193,7 +193,9 @@ def test_half_characters_on_the_command_line_are_shown_as_such(call: Call) -> No
 
 
 @pytest.mark.parametrize("option", ["--data", "--database"])
-def test_an_empty_place_is_a_slip(call: Call, tmp_path: Path, option: str) -> None:
+def test_empty_data_or_database_option_is_a_usage_error(
+    call: Call, tmp_path: Path, option: str
+) -> None:
     """Perhaps a script's variable was empty; the usual memory is not meant."""
     ended = call("say", "hello", option, "")
 
@@ -205,7 +207,9 @@ def test_an_empty_place_is_a_slip(call: Call, tmp_path: Path, option: str) -> No
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 @pytest.mark.parametrize("arguments", [("say", "hello"), ("export",), ("doctor",)])
-def test_an_output_that_is_full_is_told(oldfriend: Program, arguments: tuple[str, ...]) -> None:
+def test_full_stdout_device_is_reported_in_one_line(
+    oldfriend: Program, arguments: tuple[str, ...]
+) -> None:
     """In one line, whenever it shows."""
     oldfriend.done("say", "hello")
     with Path("/dev/full").open("wb") as full:
@@ -223,7 +227,7 @@ def test_an_output_that_is_full_is_told(oldfriend: Program, arguments: tuple[str
     assert ended.stderr.decode() == expected
 
 
-def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_unwritable_report_file_raises_store_unusable(tmp_path: Path) -> None:
     """The table has been printed by then."""
     with pytest.raises(StoreUnusable, match="could not be written"):
         write_report(tmp_path / "none" / "bench.json", "{}")
@@ -241,7 +245,7 @@ def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         (("chat", "loudly"), "there is no 'loudly'. See: oldfriend chat --help"),
     ],
 )
-def test_wrong_usage_takes_a_line_with_what_may_be_meant_and_where_the_help_is(
+def test_usage_error_is_one_line_with_suggestion_and_help_command(
     call: Call, arguments: tuple[str, ...], said: str
 ) -> None:
     """That of the command, where there is one."""
@@ -252,7 +256,7 @@ def test_wrong_usage_takes_a_line_with_what_may_be_meant_and_where_the_help_is(
     assert ended.stderr.count("\n") == 1
 
 
-def test_a_folder_that_everybody_may_write_is_told_at_the_start(call: Call, data: Path) -> None:
+def test_world_writable_data_dir_is_warned_about_by_say_and_doctor(call: Call, data: Path) -> None:
     """And by the doctor, which then finds not all well."""
     data.mkdir(mode=0o700)
     data.chmod(0o777)

@@ -30,7 +30,7 @@ def home(call: Call) -> str:
     return next(each["id"] for each in call("facts", "--json").json if each["key"] == "location")
 
 
-def test_what_is_believed_is_listed_and_shown_with_its_words(told: Call) -> None:
+def test_memory_list_show_and_search_print_beliefs_with_evidence(told: Call) -> None:
     """To read, and for a program."""
     listed = told("memory", "list").stdout
     assert "Lives in Porto." in listed
@@ -46,7 +46,9 @@ def test_what_is_believed_is_listed_and_shown_with_its_words(told: Call) -> None
 
 
 @pytest.mark.parametrize("command", [("facts",), ("memory", "list"), ("beliefs",)])
-def test_what_rules_can_read_is_listed_at_once(call: Call, command: tuple[str, ...]) -> None:
+def test_listing_beliefs_consolidates_pending_messages_by_rules_first(
+    call: Call, command: tuple[str, ...]
+) -> None:
     """Also what was said in other sessions, and is no older than the command."""
     call("say", "I live in Porto.", "--at", "2024-05-03T18:30")
     call("say", "I am allergic to nuts.")
@@ -57,7 +59,7 @@ def test_what_rules_can_read_is_listed_at_once(call: Call, command: tuple[str, .
 
 
 @pytest.mark.parametrize("command", [("recall", "Porto"), ("say", "Hello.")])
-def test_what_is_overdue_is_done_after_a_command(
+def test_overdue_consolidation_runs_after_a_command(
     call: Call, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     """Though nobody serves; the answer is given before."""
@@ -70,7 +72,7 @@ def test_what_is_overdue_is_done_after_a_command(
 
 
 @pytest.mark.slow
-def test_it_is_shown_how_often_a_belief_came_to_mind(told: Call) -> None:
+def test_memory_show_counts_replies_that_recalled_the_belief(told: Call) -> None:
     """For how many replies, and how many of these say it; of what never did, nothing."""
     before = told("memory", "show", home(told))
     assert "came to mind" not in before.stdout
@@ -84,7 +86,7 @@ def test_it_is_shown_how_often_a_belief_came_to_mind(told: Call) -> None:
     assert (uses["replies"], uses["used"]) == (2, 2)
 
 
-def test_a_summary_leads_to_the_words_that_it_was_made_of(told: Call, data: Path) -> None:
+def test_memory_show_of_a_summary_lists_its_source_messages(told: Call, data: Path) -> None:
     """Both sides, as they were said."""
     sum_up_store(f"sqlite:///{data / 'oldfriend.db'}")
     (summary,) = told("summaries", "--json").json
@@ -95,14 +97,14 @@ def test_a_summary_leads_to_the_words_that_it_was_made_of(told: Call, data: Path
     assert [each["text"] for each in made_of if each["role"] == "person"] == [*TOLD]
 
 
-def test_a_search_in_vain_says_where_else_to_look(told: Call) -> None:
+def test_memory_search_without_hits_suggests_recall(told: Call) -> None:
     """That nothing is believed of it, and not that nothing is believed at all."""
     found = told("memory", "search", "submarines")
     assert (found.code, "oldfriend recall" in found.stdout) == (0, True)
     assert "Nothing yet" not in found.stdout
 
 
-def test_what_is_filed_under_a_key_is_listed_alone(told: Call) -> None:
+def test_facts_filters_by_key_and_refuses_unknown_key(told: Call) -> None:
     """Also what it was before; a key that nothing is under is refused with those that are."""
     told("memory", "edit", home(told)[-8:], "Lives in Faro.")
     assert [each["value"] for each in told("facts", "location", "--json").json] == ["Faro"]
@@ -113,7 +115,7 @@ def test_what_is_filed_under_a_key_is_listed_alone(told: Call) -> None:
     assert "location" in refused.stderr
 
 
-def test_a_correction_holds_at_once(told: Call) -> None:
+def test_memory_edit_supersedes_the_old_belief_and_history_shows_it(told: Call) -> None:
     """The old value is history, with who has ended it."""
     old = home(told)
     assert "Lives in Faro." in told("memory", "edit", old[-8:], "Lives in Faro.").stdout
@@ -129,7 +131,7 @@ def test_a_correction_holds_at_once(told: Call) -> None:
     assert "Porto" in told("facts", "--all").stdout
 
 
-def test_a_belief_is_pinned_rejected_and_confirmed(told: Call) -> None:
+def test_memory_pin_unpin_reject_and_confirm_change_the_status(told: Call) -> None:
     """Each says what is so now."""
     name = home(told)[-8:]
     assert "pinned" in told("memory", "pin", name).stdout
@@ -140,7 +142,7 @@ def test_a_belief_is_pinned_rejected_and_confirmed(told: Call) -> None:
     assert (confirmed["status"], confirmed["is_by_person"]) == ("active", True)
 
 
-def test_beliefs_are_dated(told: Call) -> None:
+def test_beliefs_as_of_date_and_about_entity_are_filtered(told: Call) -> None:
     """A day before anything was said knows nothing; one to come is refused."""
     assert "Nothing was believed then" in told("beliefs", "--as-of", "2020-01-01").stdout
     assert "Ana" in told("beliefs", "--about", "Ana").stdout
@@ -149,7 +151,7 @@ def test_beliefs_are_dated(told: Call) -> None:
     assert told("beliefs", "--as-of", "soon").code == 2
 
 
-def test_why_goes_down_to_the_words(call: Call) -> None:
+def test_why_explains_reply_down_to_the_evidence_quote(call: Call) -> None:
     """Reply, what I believe, because of what was said, when."""
     call("say", "remember that my locker code is 4411")
     call("say", "what do you know about me?")
@@ -163,7 +165,7 @@ def test_why_goes_down_to_the_words(call: Call) -> None:
 
 
 @pytest.mark.slow
-def test_numbers_rebuilding_and_undoing(told: Call) -> None:
+def test_stats_rebuild_and_undo_consolidation_report_their_results(told: Call) -> None:
     """What was read can be counted, made anew, and taken back."""
     assert "Beliefs:" in told("stats").stdout
     assert told("stats", "--json").json["segments"] == {"done": 1}
@@ -178,7 +180,7 @@ def test_numbers_rebuilding_and_undoing(told: Call) -> None:
 
 
 @pytest.mark.slow
-def test_an_import_is_read_and_undone_with_what_was_believed(call: Call, tmp_path: Path) -> None:
+def test_import_undo_removes_beliefs_learned_from_the_import(call: Call, tmp_path: Path) -> None:
     """In its own time, and without a trace of it in the facts."""
     said = [
         {"speaker": "Nora", "role": "person", "at": f"2019-03-0{day}T10:00", "text": text}
@@ -201,7 +203,7 @@ def test_an_import_is_read_and_undone_with_what_was_believed(call: Call, tmp_pat
     assert call("rebuild", "--check").code == 0
 
 
-def test_without_an_option_everything_is_read(call: Call) -> None:
+def test_consolidate_without_options_reads_all_messages(call: Call) -> None:
     """And where no model is connected, an empty list of names says why."""
     call("say", "the bus was late again")
     empty = call("entities").stdout
@@ -213,7 +215,7 @@ def test_without_an_option_everything_is_read(call: Call) -> None:
     assert "Porto" in call("facts").stdout
 
 
-def test_a_model_reads_only_with_consent(told: Call) -> None:
+def test_consolidate_with_model_is_refused_without_a_connected_model(told: Call) -> None:
     """Without a model it is said how to get one; nobody there to ask is no yes."""
     refused = told("consolidate", "--with-model")
     assert refused.code == 2
@@ -222,7 +224,7 @@ def test_a_model_reads_only_with_consent(told: Call) -> None:
     assert told("consolidate", "--resume", "--json").json == {"read": 0, "waiting": 0, "failed": 0}
 
 
-def test_how_often_somebody_is_read_is_chosen_for_each(told: Call) -> None:
+def test_consolidate_every_sets_the_turn_interval_per_person(told: Call) -> None:
     """One to five hundred turns, or as the settings have it; what is wrong changes nothing."""
     told("say", "I live in Oslo.", "--person", "Omar", "--new-person")
     assert (
@@ -238,7 +240,7 @@ def test_how_often_somebody_is_read_is_chosen_for_each(told: Call) -> None:
     assert "after at most 10 turns" in told("consolidate", "--every", "default").stdout
 
 
-def test_what_says_the_same_is_found_and_joined_when_asked(told: Call) -> None:
+def test_memory_merge_duplicates_dry_run_changes_nothing(told: Call) -> None:
     """First only shown; two names are asked for otherwise."""
     before = told("memory", "list", "--json").stdout
     shown = told("memory", "merge", "--duplicates", "--dry-run")
@@ -247,7 +249,7 @@ def test_what_says_the_same_is_found_and_joined_when_asked(told: Call) -> None:
     assert "--duplicates" in told("memory", "merge").stderr
 
 
-def test_what_was_joined_says_how_to_part_it_again(call: Call) -> None:
+def test_memory_merge_prints_the_command_that_separates_again(call: Call) -> None:
     """Whoever joins a place with somebody by mistake has both back."""
     call("say", "My friend Tom lives in Ghent.")
     call("consolidate", "--now")
@@ -260,7 +262,7 @@ def test_what_was_joined_says_how_to_part_it_again(call: Call) -> None:
     assert {each["id"]: each["name"] for each in call("entities", "--json").json} == before
 
 
-def test_where_memory_is_not_to_form_it_is_said_how_to_turn_it_on(
+def test_consolidate_with_memory_forming_off_says_how_to_turn_it_on(
     told: Call, tmp_path: Path
 ) -> None:
     """Nothing is read, also when it is asked for."""
@@ -270,7 +272,7 @@ def test_where_memory_is_not_to_form_it_is_said_how_to_turn_it_on(
     assert "set forms = true" in refused.stderr
 
 
-def test_wrong_words_are_refused_with_what_is_right(told: Call) -> None:
+def test_memory_commands_with_invalid_arguments_exit_without_traceback(told: Call) -> None:
     """Exit code 2, and no traceback."""
     assert told("memory", "show", "abc").code == 2
     assert told("memory", "show", "ffffffff").code == 1
@@ -279,7 +281,7 @@ def test_wrong_words_are_refused_with_what_is_right(told: Call) -> None:
 
 
 @pytest.mark.slow
-def test_a_real_process_leaves_a_chat_having_learned(oldfriend: Program) -> None:
+def test_leaving_a_chat_consolidates_it_for_that_person_only(oldfriend: Program) -> None:
     """What was said in a chat is believed when it was left; each person has their own."""
     oldfriend.done("chat", stdin="I live in Porto.\nMy sister Ana is a nurse.\n")
     oldfriend.done("say", "I live in Oslo.", "--person", "Omar", "--new-person")
@@ -291,7 +293,7 @@ def test_a_real_process_leaves_a_chat_having_learned(oldfriend: Program) -> None
     assert "Porto" not in theirs
 
 
-def test_the_first_characters_that_are_shown_name_a_belief(told: Call) -> None:
+def test_belief_id_part_is_accepted_and_ambiguous_one_is_refused(told: Call) -> None:
     """Those of several are refused, with which these are."""
     name = home(told)
     assert "Lives in Porto." in told("memory", "show", name[-8:-4]).stdout
@@ -301,7 +303,7 @@ def test_the_first_characters_that_are_shown_name_a_belief(told: Call) -> None:
     assert re.search(r"is the id of several: ([0-9a-f]{8} \(\w+\)(, |\.)){2,}", several.stderr)
 
 
-def test_consolidating_names_what_was_read_and_undoing_what_it_takes_out(call: Call) -> None:
+def test_consolidate_prints_segment_ids_that_undo_accepts(call: Call) -> None:
     """By the id that undo takes."""
     call("say", "I live in Porto.")
     read = call("consolidate", "--now").stdout.splitlines()
@@ -313,7 +315,7 @@ def test_consolidating_names_what_was_read_and_undoing_what_it_takes_out(call: C
     assert call("undo", "consolidation", "last").code == 1
 
 
-def test_a_promise_gets_another_day(call: Call) -> None:
+def test_memory_edit_changes_the_due_date_of_a_commitment(call: Call) -> None:
     """Or none, or with other words; what is never due is refused."""
     call("say", "I promise to call Ana by Friday. I live in Porto.")
     call("consolidate", "--now")
@@ -344,7 +346,7 @@ def damage(told: Call, tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("command", [("recall", "Porto"), ("facts",), ("memory", "list")])
-def test_a_damaged_row_is_told_in_plain_words(
+def test_damaged_belief_row_is_named_in_error_and_fixed_by_rebuild(
     told: Call, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
     """Which it is, and what to do; after that all is there again."""
@@ -382,7 +384,9 @@ def test_doctor_names_a_damaged_row(told: Call, tmp_path: Path) -> None:
         "Remember that I like rain.",
     ],
 )
-def test_a_damaged_row_does_not_stop_a_reply(told: Call, tmp_path: Path, text: str) -> None:
+def test_reply_with_a_damaged_belief_row_is_given_and_marked_degraded(
+    told: Call, tmp_path: Path, text: str
+) -> None:
     """It is given without what cannot be read, which is admitted there and in its explanation."""
     damage(told, tmp_path)
     given = told("say", text, "--json")

@@ -53,7 +53,7 @@ def audited(tmp_path: Path) -> Audited:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["import", "doctor", "status", "connect"])
-def test_a_command_starts_no_other_program(audited: Audited, tmp_path: Path, what: str) -> None:
+def test_command_starts_no_subprocess(audited: Audited, tmp_path: Path, what: str) -> None:
     """Also where keys are looked for, in every keyring that there may be."""
     chat = tmp_path / "chat.txt"
     chat.write_text(CHAT)
@@ -79,7 +79,7 @@ base_url = "{url}"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["openai", "openai-responses", "anthropic"])
-def test_asking_a_model_starts_no_other_program(audited: Audited, kind: str) -> None:
+def test_model_call_starts_no_subprocess(audited: Audited, kind: str) -> None:
     """Neither what makes it ready nor the request itself."""
     with slow_model() as model:
         model.says, model.pause_s = "All is well.", 0.001
@@ -98,7 +98,7 @@ def test_asking_a_model_starts_no_other_program(audited: Audited, kind: str) -> 
 
 
 @pytest.mark.slow
-def test_serving_starts_no_other_program(audited: Audited) -> None:
+def test_serve_starts_no_subprocess(audited: Audited) -> None:
     """From its start to its end."""
     with audited.started("--set", "serve.port=0", "serve") as process:
         assert line_of(process.stdout)

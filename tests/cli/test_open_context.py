@@ -29,7 +29,7 @@ def names(call: Call) -> list[str]:
     "command",
     [("say", "hello"), ("chat",), ("recall", "x"), ("why",), ("export",), ("import", "list")],
 )
-def test_a_script_is_refused_with_the_known_names(
+def test_unknown_person_in_a_script_is_refused_with_nearest_name(
     call: Call, ana: None, command: tuple[str, ...]
 ) -> None:
     """And with the nearest."""
@@ -40,7 +40,9 @@ def test_a_script_is_refused_with_the_known_names(
     assert names(call) == ["owner (the owner)", "Ana"]
 
 
-def test_an_import_makes_nobody_unless_it_is_wanted(call: Call, ana: None, tmp_path: Path) -> None:
+def test_import_for_unknown_person_requires_new_person_option(
+    call: Call, ana: None, tmp_path: Path
+) -> None:
     """Nor is anything of the file kept."""
     file = tmp_path / "talk.jsonl"
     file.write_text('{"speaker": "me", "text": "I live in Ghent.", "at": "2024-01-01"}\n')
@@ -56,7 +58,7 @@ def test_an_import_makes_nobody_unless_it_is_wanted(call: Call, ana: None, tmp_p
 @pytest.mark.parametrize(
     ("typed", "spoke"), [("y\n", "Ana"), ("n\ny\n", "Anna"), ("n\nn\n", None), ("", None)]
 )
-def test_at_a_terminal_it_is_asked_who_is_meant(
+def test_unknown_person_at_a_terminal_prompts_for_nearest_or_new(
     call: Call, ana: None, asked: None, typed: str, spoke: str | None
 ) -> None:
     """First the nearest, then whether to make somebody new."""
@@ -69,7 +71,9 @@ def test_at_a_terminal_it_is_asked_who_is_meant(
         assert "Miso" in call("recall", "cat", "--person", spoke).stdout
 
 
-def test_looking_asks_for_the_nearest_only(call: Call, ana: None, asked: None) -> None:
+def test_read_command_prompts_for_nearest_person_but_creates_none(
+    call: Call, ana: None, asked: None
+) -> None:
     """Looking makes nobody."""
     looked = call("recall", "cat", "--person", "Anna", stdin="y\n")
     refused = call("recall", "cat", "--person", "Zacharias", stdin="y\n")
@@ -79,7 +83,7 @@ def test_looking_asks_for_the_nearest_only(call: Call, ana: None, asked: None) -
     assert "Known people: owner, Ana." in refused.stderr
 
 
-def test_somebody_can_be_renamed_and_goes_on_where_they_were(call: Call) -> None:
+def test_person_rename_keeps_messages_and_chat(call: Call) -> None:
     """The owner too; what was said is theirs as before, and the chat is the same."""
     call("say", "My cat is called Miso.")
     renamed = call("person", "rename", "owner", "Nora")
@@ -103,7 +107,7 @@ def test_somebody_can_be_renamed_and_goes_on_where_they_were(call: Call) -> None
         (("burn", "Ana"), 2, "`oldfriend person list`"),
     ],
 )
-def test_a_wrong_rename_is_told(
+def test_invalid_person_rename_is_refused_and_changes_nothing(
     call: Call, ana: None, words: tuple[str, ...], code: int, told: str
 ) -> None:
     """And changes nothing."""

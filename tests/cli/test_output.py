@@ -41,7 +41,7 @@ def hostile_file(folder: Path) -> Path:
     return path
 
 
-def test_nothing_that_steers_is_left() -> None:
+def test_sanitize_removes_control_and_bidi_characters() -> None:
     """All control characters but newline and tab, and all turns of direction."""
     shown = sanitize("".join(sorted(HARMFUL)) + "\n\t")
 
@@ -62,12 +62,12 @@ def test_nothing_that_steers_is_left() -> None:
         "é e\u0301 汉字 … \u2028",
     ],
 )
-def test_writing_of_all_kinds_is_shown_as_it_is(text: str) -> None:
+def test_sanitize_keeps_emoji_and_right_to_left_text(text: str) -> None:
     """Emoji that are joined, variations, and what is written from right to left."""
     assert sanitize(text) == text
 
 
-def test_a_sequence_in_pieces_is_as_harmless_and_ours_are_carried_out() -> None:
+def test_split_escape_sequence_is_sanitized_and_own_sequence_is_kept() -> None:
     """However it is split."""
     shown = io.StringIO()
     output = SanitizedStream(shown)
@@ -78,7 +78,9 @@ def test_a_sequence_in_pieces_is_as_harmless_and_ours_are_carried_out() -> None:
     assert shown.getvalue() == "\u241b]52;c;cm0gLXJmIH4K\u2407\x1b[K"
 
 
-async def test_a_reply_that_is_streamed_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_streamed_reply_is_sanitized_for_the_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Spoken past the prompt; a remark is still grey."""
     screen = io.StringIO()
     monkeypatch.setattr(sys, "__stdout__", screen)
@@ -94,7 +96,7 @@ async def test_a_reply_that_is_streamed_is_harmless(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-def test_no_command_prints_what_steers(call: Call, tmp_path: Path) -> None:
+def test_no_command_prints_terminal_control_sequences(call: Call, tmp_path: Path) -> None:
     """Names, words, files and mistakes, on both streams."""
     file = hostile_file(tmp_path)
     called = [
@@ -123,7 +125,7 @@ def test_no_command_prints_what_steers(call: Call, tmp_path: Path) -> None:
     assert "\u241b" in called[-2].stderr  # argparse's own words
 
 
-def test_json_and_exports_stay_exact(call: Call, tmp_path: Path) -> None:
+def test_json_and_export_escape_control_characters_without_loss(call: Call, tmp_path: Path) -> None:
     """All that steers is escaped in them."""
     words = f"My boat is called {HOSTILE} Dora."
     call("say", words)
@@ -138,7 +140,7 @@ def test_json_and_exports_stay_exact(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_chat_at_a_terminal_shows_no_sequence_of_others(
+def test_terminal_chat_shows_no_escape_sequences_from_messages(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
     """At its beginning, in its history, and in what it answers."""

@@ -45,7 +45,9 @@ def spoken(file: Path) -> str:
 
 
 @pytest.mark.slow
-def test_everything_works_and_stands_in_the_file(told: Call, file: Path) -> None:
+def test_json_store_supports_commands_and_holds_messages_and_summaries(
+    told: Call, file: Path
+) -> None:
     """Recall, the reply's reasons, the doctor, an export; read messages are in a chunk."""
     assert HOME in told("recall", "where do I live").stdout
     assert HOME in told("say", "Where do I live?").stdout
@@ -61,7 +63,9 @@ def test_everything_works_and_stands_in_the_file(told: Call, file: Path) -> None
 
 
 @pytest.mark.slow
-def test_what_is_imported_is_there(told: Call, file: Path, tmp_path: Path) -> None:
+def test_import_and_undo_are_reflected_in_the_json_store(
+    told: Call, file: Path, tmp_path: Path
+) -> None:
     """And can be undone."""
     notes = tmp_path / "notes.md"
     notes.write_text("# 2024-03-01\n\nPlanted three lemon trees today.\n")
@@ -71,7 +75,7 @@ def test_what_is_imported_is_there(told: Call, file: Path, tmp_path: Path) -> No
     assert "Planted three lemon trees" not in spoken(file)
 
 
-def test_forgotten_words_are_in_no_file(told: Call, file: Path) -> None:
+def test_forgotten_words_are_gone_from_the_json_store(told: Call, file: Path) -> None:
     """Nor is there any other file beside it."""
     done = told("forget", "--about", "Ana", "--yes")
 
@@ -82,7 +86,7 @@ def test_forgotten_words_are_in_no_file(told: Call, file: Path) -> None:
     assert not [each.name for each in file.parent.iterdir() if each.name.startswith("memory.json.")]
 
 
-def test_an_edited_belief_is_the_persons_correction(told: Call, file: Path) -> None:
+def test_hand_edited_belief_text_becomes_a_correction_by_the_person(told: Call, file: Path) -> None:
     """With its history; the journal bears it out."""
     fact = '"kind": "fact",\n        "text": "Lives in '
     edited(file, f"{fact}Porto", f"{fact}Faro")
@@ -99,7 +103,7 @@ def test_an_edited_belief_is_the_persons_correction(told: Call, file: Path) -> N
 
 
 @pytest.mark.slow
-def test_an_edited_message_is_found_by_its_new_words_and_read_again(told: Call, file: Path) -> None:
+def test_hand_edited_message_is_reindexed_and_consolidated_again(told: Call, file: Path) -> None:
     """What was believed because of the old ones is taken back."""
     edited(file, f'"content": "{HOME}"', '"content": "I live in Faro behind the market."')
 
@@ -115,7 +119,7 @@ def test_an_edited_message_is_found_by_its_new_words_and_read_again(told: Call, 
     ("old", "new"),
     [('"summary_text": "', '"summary_text": "Not '), ('"value": "Porto"', '"value": "Faro"')],
 )
-def test_other_edits_of_what_is_believed_are_refused(
+def test_other_hand_edits_of_beliefs_in_the_json_store_are_refused(
     told: Call, file: Path, old: str, new: str
 ) -> None:
     """They would be undone by the next rebuild; the file stays as it was edited."""
@@ -130,7 +134,7 @@ def test_other_edits_of_what_is_believed_are_refused(
 
 
 @pytest.mark.slow
-def test_one_that_grows_large_is_told_in_good_time(
+def test_large_json_store_warning_suggests_converting_to_sqlite(
     told: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the doctor, and by whoever begins to talk."""
@@ -144,7 +148,7 @@ def test_one_that_grows_large_is_told_in_good_time(
 
 
 @pytest.mark.slow
-def test_only_one_process_at_a_time_uses_it(oldfriend: Program, file: Path) -> None:
+def test_json_store_refuses_a_second_process(oldfriend: Program, file: Path) -> None:
     """Beside serve, whoever else comes is told so, and what to do."""
     readable = on_any_port(
         Program(data=oldfriend.data, environment={"OLDFRIEND_DATABASE": f"json:///{file}"})

@@ -13,7 +13,7 @@ from tests.cli.conftest import Call
 FIELDS = {"message", "external_id", "session", "speaker", "at", "text", "score", "why"}
 
 
-def test_json_is_a_list_of_hits_best_first(call: Call) -> None:
+def test_recall_json_is_a_list_of_hits_sorted_by_score(call: Call) -> None:
     """With what a program needs to cite them."""
     for text in ("My cat is called Miso.", "It rained all day.", "The vet says Miso is too fat."):
         call("say", text, "--channel", "web")
@@ -26,7 +26,7 @@ def test_json_is_a_list_of_hits_best_first(call: Call) -> None:
     assert hits[0]["score"] >= hits[1]["score"]
 
 
-def test_nothing_found_is_an_empty_list_and_no_error(call: Call) -> None:
+def test_recall_without_hits_is_empty_and_succeeds(call: Call) -> None:
     """Expected absence."""
     call("say", "hello")
 
@@ -34,7 +34,7 @@ def test_nothing_found_is_an_empty_list_and_no_error(call: Call) -> None:
     assert call("recall", "?").stdout == "Nothing found.\n"
 
 
-def test_hits_are_shown_with_when_where_and_why(call: Call) -> None:
+def test_recall_hits_show_time_channel_and_matched_words(call: Call) -> None:
     """To read."""
     call("say", "My cat is called Miso.", "--at", "2024-05-03T18:30+02:00", "--channel", "web")
     shown = call("recall", "What is my cat called?").stdout
@@ -44,7 +44,7 @@ def test_hits_are_shown_with_when_where_and_why(call: Call) -> None:
     assert "“cat”" in shown
 
 
-def test_people_are_kept_apart(call: Call) -> None:
+def test_recall_returns_only_messages_of_the_asking_person(call: Call) -> None:
     """Each sees their own."""
     call("say", "My cat is called Miso.", "--person", "Ada", "--new-person")
     call("say", "I have a dog.")
@@ -53,7 +53,7 @@ def test_people_are_kept_apart(call: Call) -> None:
     assert "Miso" not in call("recall", "Miso the cat", "--json").stdout
 
 
-def test_the_companions_replies_are_not_found(call: Call) -> None:
+def test_recall_does_not_return_companion_replies(call: Call) -> None:
     """They only repeat."""
     call("say", "My cat is called Miso.")
     call("say", "What is my cat called?")
@@ -62,7 +62,7 @@ def test_the_companions_replies_are_not_found(call: Call) -> None:
     assert {hit["role"] for hit in hits if "role" in hit} == {"person"}
 
 
-async def test_what_hardly_fits_is_not_listed(
+async def test_recall_hits_with_near_zero_score_are_not_listed(
     app: AppContext, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A hit of 0.00 tells nobody anything."""
@@ -78,7 +78,7 @@ async def test_what_hardly_fits_is_not_listed(
     assert capsys.readouterr().out == "Nothing found.\n"
 
 
-def test_the_last_reply_is_explained_like_a_story(call: Call) -> None:
+def test_why_explains_the_last_reply_with_its_evidence(call: Call) -> None:
     """What was said, what was replied, and because of which words."""
     call("say", "My cat is called Miso and she hates rain.")
     call("say", "What is the name of my cat?")
@@ -90,7 +90,7 @@ def test_the_last_reply_is_explained_like_a_story(call: Call) -> None:
     assert "because" in told
 
 
-def test_an_earlier_reply_is_explained_by_its_turn(call: Call) -> None:
+def test_why_with_a_turn_id_returns_the_receipt_of_that_reply(call: Call) -> None:
     """Receipts are kept for every reply."""
     first = call("say", "hello", "--json").json
     call("say", "My cat is called Miso.")
@@ -99,7 +99,7 @@ def test_an_earlier_reply_is_explained_by_its_turn(call: Call) -> None:
     assert told == first["receipt"]
 
 
-def test_nothing_to_explain_is_said(call: Call) -> None:
+def test_why_for_unknown_or_foreign_reply_is_refused(call: Call) -> None:
     """An unknown reply, and one of somebody else."""
     theirs = call("say", "hello", "--person", "Ada", "--new-person", "--json").json
     for arguments in (("why",), ("why", "nonsense"), ("why", theirs["turn"])):
@@ -109,7 +109,7 @@ def test_nothing_to_explain_is_said(call: Call) -> None:
         assert "There is no reply" in ended.stderr
 
 
-def test_a_reply_is_named_by_part_of_its_id(call: Call) -> None:
+def test_why_accepts_part_of_a_turn_id(call: Call) -> None:
     """By the last characters or the first of those; too few, or none such, are refused."""
     first = call("say", "remember that my boat is called Dora", "--json").json
     call("say", "hello")

@@ -18,7 +18,9 @@ def lived(call: Call, tmp_path: Path) -> tuple[str, str]:
     return str(tmp_path / "data" / "oldfriend.db"), str(tmp_path / "second.db")
 
 
-def test_rules_ask_nobody_and_nothing_differs(call: Call, lived: tuple[str, str]) -> None:
+def test_replay_by_rules_calls_no_model_and_diff_finds_no_difference(
+    call: Call, lived: tuple[str, str]
+) -> None:
     """It is said what would be read; the exit code says that both are alike."""
     one, other = lived
 
@@ -32,7 +34,7 @@ def test_rules_ask_nobody_and_nothing_differs(call: Call, lived: tuple[str, str]
 
 
 @pytest.mark.slow
-def test_what_differs_is_named_counted_and_explained(call: Call, lived: tuple[str, str]) -> None:
+def test_diff_lists_and_explains_changed_beliefs(call: Call, lived: tuple[str, str]) -> None:
     """In words; as JSON with both sides; with --why the words behind them."""
     one, other = lived
     call("replay", "--into", other)
@@ -61,7 +63,9 @@ def test_what_differs_is_named_counted_and_explained(call: Call, lived: tuple[st
 
 
 @pytest.mark.slow
-def test_what_cannot_be_is_refused(call: Call, lived: tuple[str, str]) -> None:
+def test_replay_and_diff_refuse_invalid_targets_models_and_persons(
+    call: Call, lived: tuple[str, str]
+) -> None:
     """Itself, what holds anything, what is no model, an unknown price, nobody's yes."""
     one, other = lived
     call("replay", "--into", other)
@@ -82,7 +86,7 @@ def test_what_cannot_be_is_refused(call: Call, lived: tuple[str, str]) -> None:
 
 
 @pytest.mark.slow
-def test_one_that_is_killed_goes_on_to_the_same_memory(oldfriend: Program, tmp_path: Path) -> None:
+def test_killed_replay_resumes_to_the_same_memory(oldfriend: Program, tmp_path: Path) -> None:
     """Wherever it is killed; the memory that it reads stays as it is."""
     for text in ("I live in Porto, by the river.", "My sister Ana is a nurse. I love jazz."):
         oldfriend.done("say", text)

@@ -40,7 +40,7 @@ def test_json_holds_the_reply_the_turn_and_the_receipt(call: Call) -> None:
     assert first["why"]
 
 
-def test_json_is_one_line_in_the_script_of_the_words(call: Call) -> None:
+def test_say_json_is_one_line_with_unescaped_unicode(call: Call) -> None:
     """A program reads a line; a person can read it too."""
     said = call("say", "你好", "--json").stdout
 
@@ -48,14 +48,14 @@ def test_json_is_one_line_in_the_script_of_the_words(call: Call) -> None:
     assert "你好" in said
 
 
-def test_a_minus_reads_standard_input(call: Call) -> None:
+def test_say_dash_reads_the_message_from_stdin(call: Call) -> None:
     """For what is too long or too strange for a command line."""
     given = call("say", "-", "--json", stdin="Hello\nover two lines").json
 
     assert given["receipt"]["asked"] == "Hello\nover two lines"
 
 
-def test_a_note_is_listed_with_its_day(call: Call) -> None:
+def test_remembered_note_is_listed_with_its_date(call: Call) -> None:
     """What do you know about me?"""
     noted = call("say", "Remember that I am allergic to walnuts", "--at", "2024-05-03T18:30")
     listed = call("say", "What do you know about me?", "--json").json
@@ -66,7 +66,7 @@ def test_a_note_is_listed_with_its_day(call: Call) -> None:
 
 
 @pytest.mark.slow
-def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(oldfriend: Program) -> None:
+def test_invalid_utf8_bytes_are_stored_with_replacement_characters(oldfriend: Program) -> None:
     """On the command line and on standard input, whatever the terminal sent."""
     typed = oldfriend.done("say", b"caf\xe9 \xff", "--json")
     strict = replace(oldfriend, environment={"PYTHONIOENCODING": "utf-8:strict"})
@@ -77,7 +77,7 @@ def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(oldfriend: Program) 
 
 
 @pytest.mark.slow
-def test_over_the_limit_the_error_stream_tells_for_how_long(oldfriend: Program) -> None:
+def test_rate_limited_say_reports_the_wait_on_stderr(oldfriend: Program) -> None:
     """Standard output holds the reply alone, for whoever reads that."""
     quick = replace(oldfriend, environment={"OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "1"})
     limited = replace(oldfriend, environment={"OLDFRIEND_LIMITS_MESSAGES_PER_MINUTE": "15"})

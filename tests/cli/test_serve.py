@@ -29,7 +29,7 @@ def program(oldfriend: Program, database_url: str) -> Iterator[Program]:
     yield on_any_port(oldfriend, OLDFRIEND_DATABASE=database_url)
 
 
-def test_it_serves_answers_beside_itself_and_stops(program: Program) -> None:
+def test_serve_process_answers_reports_status_and_stops(program: Program) -> None:
     """The whole life of a process, on each engine."""
     with served(program) as running:
         first = program.done("say", "My cat is called Miso.", "--json").json
@@ -52,7 +52,9 @@ def test_it_serves_answers_beside_itself_and_stops(program: Program) -> None:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_its_log_tells_what_happens_and_nothing_that_was_said(program: Program, call: Call) -> None:
+def test_serve_log_and_metrics_contain_no_message_text_or_names(
+    program: Program, call: Call
+) -> None:
     """Not even of a message that is broken, or of a name."""
     with served(program) as running:
         for secret in SECRETS:
@@ -76,7 +78,9 @@ def test_its_log_tells_what_happens_and_nothing_that_was_said(program: Program, 
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_a_second_one_is_refused_and_more_hands_are_not(program: Program, call: Call) -> None:
+def test_second_serve_is_refused_but_extra_work_process_is_allowed(
+    program: Program, call: Call
+) -> None:
     """The sentence says what to do instead."""
     with served(program) as running:
         second = program("serve")
@@ -97,7 +101,7 @@ def test_a_second_one_is_refused_and_more_hands_are_not(program: Program, call: 
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_after_a_kill_it_starts_again(program: Program, call: Call) -> None:
+def test_serve_starts_again_after_a_kill(program: Program, call: Call) -> None:
     """What the dead one left behind is history."""
     with served(program) as running:
         kill(running.process)
@@ -114,9 +118,7 @@ def test_after_a_kill_it_starts_again(program: Program, call: Call) -> None:
 @pytest.mark.slow
 @SQLITE_ONLY
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_in_peace_and_a_second_at_once(
-    program: Program, number: signal.Signals
-) -> None:
+def test_sigterm_or_sigint_stops_serve_gracefully(program: Program, number: signal.Signals) -> None:
     """As a service manager, or a person with Ctrl-C, expects."""
     with served(program) as running:
         running.process.send_signal(number)
@@ -125,7 +127,7 @@ def test_a_signal_ends_it_in_peace_and_a_second_at_once(
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_a_reload_takes_up_what_it_can_and_says_what_it_cannot(
+def test_reload_applies_settings_and_names_those_that_need_a_restart(
     program: Program, call: Call
 ) -> None:
     """A broken file changes nothing; everything keeps running."""
@@ -152,7 +154,7 @@ def test_a_reload_takes_up_what_it_can_and_says_what_it_cannot(
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_other_hosts_are_not_served(program: Program) -> None:
+def test_serve_refuses_a_non_local_host(program: Program) -> None:
     """Not before there is a way to know who asks."""
     refused = program("serve", "--set", "serve.host=0.0.0.0")
 
@@ -162,7 +164,7 @@ def test_other_hosts_are_not_served(program: Program) -> None:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_a_port_that_is_taken_is_told(program: Program, tmp_path: Path) -> None:
+def test_serve_reports_a_port_that_is_in_use(program: Program, tmp_path: Path) -> None:
     """And nothing is left behind."""
     other = Program(data=tmp_path / "other", environment={"OLDFRIEND_SERVE_PORT": "0"})
     with served(other) as running:
@@ -175,7 +177,7 @@ def test_a_port_that_is_taken_is_told(program: Program, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_a_broken_file_keeps_nobody_from_stopping_it(program: Program, call: Call) -> None:
+def test_stop_works_with_a_broken_settings_file(program: Program, call: Call) -> None:
     """To look and to stop must work when something is wrong."""
     with served(program) as running:
         (program.data / "oldfriend.toml").write_text("nonsense")
@@ -189,7 +191,7 @@ def test_a_broken_file_keeps_nobody_from_stopping_it(program: Program, call: Cal
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_one_that_is_killed_while_it_starts_is_no_trouble(program: Program) -> None:
+def test_serve_starts_after_a_kill_during_startup(program: Program) -> None:
     """At any moment of its start."""
     for after_s in (0.05, 0.2, 0.4, 0.7):
         with program.started("serve") as process:
@@ -201,7 +203,7 @@ def test_one_that_is_killed_while_it_starts_is_no_trouble(program: Program) -> N
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_two_that_start_at_once_are_one_in_the_end(program: Program) -> None:
+def test_only_one_of_two_concurrent_serve_starts_wins_the_lock(program: Program) -> None:
     """The system decides whose the lock is."""
     with program.started("serve") as one, program.started("serve") as two:
         until(lambda: one.poll() is not None or two.poll() is not None, within_s=60)
@@ -222,7 +224,7 @@ def is_idle(running: Running) -> bool:
 
 
 @pytest.mark.slow
-def test_while_nothing_happens_it_does_nothing(program: Program) -> None:
+def test_idle_serve_uses_almost_no_cpu_and_memory(program: Program) -> None:
     """Under one hundredth of a core, and no memory more, on each engine."""
     with served(program) as running:
         program.done("say", "hello")

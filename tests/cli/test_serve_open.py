@@ -31,7 +31,9 @@ def with_browser(program: Program, browser: Path) -> Program:
 
 
 @pytest.mark.slow
-def test_it_opens_in_the_browser_and_says_so_in_one_line(oldfriend: Program, browser: Path) -> None:
+def test_serve_open_opens_browser_at_sign_in_link_and_hides_the_link(
+    oldfriend: Program, browser: Path
+) -> None:
     """At a link that signs them in; the link itself stands nowhere on the screen."""
     program = with_browser(on_any_port(oldfriend), browser)
     with program.started("serve", "--open") as process:
@@ -49,7 +51,9 @@ def test_it_opens_in_the_browser_and_says_so_in_one_line(oldfriend: Program, bro
 
 
 @pytest.mark.slow
-def test_where_one_serves_already_its_page_is_opened(oldfriend: Program, browser: Path) -> None:
+def test_serve_open_opens_the_page_of_an_already_running_server(
+    oldfriend: Program, browser: Path
+) -> None:
     """Instead of failing; the one that serves goes on."""
     program = with_browser(on_any_port(oldfriend), browser)
     with served(program) as running:
@@ -63,7 +67,7 @@ def test_where_one_serves_already_its_page_is_opened(oldfriend: Program, browser
 
 
 @pytest.mark.slow
-def test_a_port_that_somebody_else_has_is_no_reason_to_fail(oldfriend: Program) -> None:
+def test_serve_open_uses_another_port_if_the_configured_one_is_taken(oldfriend: Program) -> None:
     """Whoever only wants to see the page is shown it at another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -79,7 +83,7 @@ def test_a_port_that_somebody_else_has_is_no_reason_to_fail(oldfriend: Program) 
 
 
 @pytest.mark.slow
-def test_without_a_browser_it_says_how_to_open_it(oldfriend: Program) -> None:
+def test_serve_open_without_a_browser_prints_link_and_ssh_hint(oldfriend: Program) -> None:
     """With the link, and the way from another machine."""
     with on_any_port(oldfriend).started("serve", "--open") as process:
         said = [line_of(process.stdout), line_of(process.stdout)]
@@ -89,7 +93,7 @@ def test_without_a_browser_it_says_how_to_open_it(oldfriend: Program) -> None:
     assert f"ssh -L {found[1]}:localhost:{found[1]} " in said[1]
 
 
-def test_the_terminal_is_told_by_a_name_that_can_be_called(
+def test_program_name_in_hints_is_one_that_can_be_called(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """After ``make run`` it is on no path: then it is called as it was."""

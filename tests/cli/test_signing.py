@@ -9,7 +9,7 @@ from tests.cli.serving import on_any_port, served
 from tests.processes import Program
 
 
-def test_a_token_is_made_listed_and_ended(call: Call) -> None:
+def test_token_is_created_listed_without_secret_and_revoked(call: Call) -> None:
     """It is printed once, alone on the first line, for scripts; a list shows none."""
     call("say", "hello")
     made = call("token", "new", "backup script", "--scope", "write", "--days", "7")
@@ -29,7 +29,7 @@ def test_a_token_is_made_listed_and_ended(call: Call) -> None:
     assert call("token", "list").stdout == "owner has no tokens.\n"
 
 
-def test_an_invitation_needs_a_page(call: Call) -> None:
+def test_invite_without_a_running_server_is_refused(call: Call) -> None:
     """Without a process that serves there is none to open."""
     call("say", "hello")
     refused = call("invite", "Ana")
@@ -39,7 +39,7 @@ def test_an_invitation_needs_a_page(call: Call) -> None:
 
 
 @pytest.mark.slow
-def test_a_log_has_no_link_and_a_guest_gets_one(oldfriend: Program) -> None:
+def test_sign_in_links_are_printed_by_commands_but_never_logged(oldfriend: Program) -> None:
     """Who reads the log of a process that serves cannot sign in; who is at the machine can."""
     program = on_any_port(oldfriend)
     with served(program) as running:

@@ -37,7 +37,7 @@ def pay(tmp_path: Path):
     return pay
 
 
-def test_without_calls_it_says_so(call: CallCommand) -> None:
+def test_cost_without_model_calls_says_so_and_shows_the_limits(call: CallCommand) -> None:
     """And what may be spent today."""
     call("say", "hello")
     said = call("cost")
@@ -48,7 +48,7 @@ def test_without_calls_it_says_so(call: CallCommand) -> None:
     assert "Daily limit for everything: none." in said.stdout
 
 
-def test_what_it_cost_is_added_up_by_purpose(call: CallCommand, pay) -> None:
+def test_cost_sums_calls_by_purpose_and_keeps_unknown_prices_apart(call: CallCommand, pay) -> None:
     """Unknown stays unknown; what failed is counted."""
     pay(
         call_of(purpose="reply", cost=1_230_000),
@@ -68,7 +68,7 @@ def test_what_it_cost_is_added_up_by_purpose(call: CallCommand, pay) -> None:
     assert together in rows
 
 
-def test_by_model_and_by_day(call: CallCommand, pay) -> None:
+def test_cost_by_model_and_by_day_are_sorted(call: CallCommand, pay) -> None:
     """The dearest model first, the last day first."""
     pay(call_of(model="a:cheap", cost=10), call_of(model="b:dear", cost=20))
     pay(call_of(model="a:cheap", cost=5), days_ago=3)
@@ -81,7 +81,7 @@ def test_by_model_and_by_day(call: CallCommand, pay) -> None:
     assert days["total"]["dollars"] == pytest.approx(35 / 1_000_000)
 
 
-def test_only_the_days_that_are_asked_for_count(call: CallCommand, pay) -> None:
+def test_cost_days_limits_the_period(call: CallCommand, pay) -> None:
     """One day is today."""
     pay(call_of(cost=10))
     pay(call_of(cost=5), days_ago=3)
@@ -92,7 +92,7 @@ def test_only_the_days_that_are_asked_for_count(call: CallCommand, pay) -> None:
     assert "today" in call("cost", "--days", "1").stdout
 
 
-def test_what_is_left_of_the_caps_is_said(
+def test_cost_shows_what_is_left_of_the_daily_budgets(
     call: CallCommand, pay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Money and tokens, and how many tokens were used at an unknown price."""
@@ -117,7 +117,7 @@ def test_what_is_left_of_the_caps_is_said(
     assert today["everything"]["is_used_up"]
 
 
-def test_what_is_all_unknown_is_null_for_a_program(call: CallCommand, pay) -> None:
+def test_cost_json_total_is_null_if_all_prices_are_unknown(call: CallCommand, pay) -> None:
     """Zero would be a lie."""
     pay(call_of(cost=None))
     total = call("cost", "--json").json["total"]
@@ -127,7 +127,7 @@ def test_what_is_all_unknown_is_null_for_a_program(call: CallCommand, pay) -> No
     assert total["unpriced_tokens"] == 110
 
 
-def test_a_model_without_a_known_price_reaches_a_limit_by_its_tokens(
+def test_unpriced_model_calls_exhaust_the_daily_token_budget(
     call: CallCommand, pay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By default in the background; where no limit in money is wanted there is none in tokens."""
@@ -145,7 +145,9 @@ def test_a_model_without_a_known_price_reaches_a_limit_by_its_tokens(
 @pytest.mark.parametrize(
     "arguments", [("--by", "colour"), ("--days", "0"), ("--days", "x"), ("--days", "99999999")]
 )
-def test_wrong_usage_is_told(call: CallCommand, arguments: tuple[str, ...]) -> None:
+def test_cost_with_invalid_arguments_is_a_usage_error(
+    call: CallCommand, arguments: tuple[str, ...]
+) -> None:
     """With two."""
     ended = call("cost", *arguments)
 

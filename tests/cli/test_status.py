@@ -16,7 +16,7 @@ from oldfriend.runtime.worker import claim_next_partition
 from tests.cli.conftest import Call
 
 
-def test_when_nothing_runs_it_says_how_to_start(call: Call) -> None:
+def test_status_without_a_server_says_how_to_start_it(call: Call) -> None:
     """And how the house does all the same."""
     call("say", "hello")
     said = call("status")
@@ -31,7 +31,7 @@ def test_when_nothing_runs_it_says_how_to_start(call: Call) -> None:
     assert "Failed" not in said.stdout
 
 
-def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
+def test_status_json_serving_is_null_without_a_server(call: Call) -> None:
     """The rest has its place."""
     call("say", "hello")
     status = call("status", "--json").json
@@ -54,7 +54,9 @@ def test_for_a_program_nothing_that_runs_is_null(call: Call) -> None:
     assert status["today"]["background"]["dollars_left"] == 1.0
 
 
-def test_models_are_named_by_what_they_are_for(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_lists_models_by_use_with_fallbacks(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who has none of their own takes those of main."""
     call("say", "hello")
     monkeypatch.setenv("OLDFRIEND_MODELS_MAIN", "ollama:big, ollama:old")
@@ -65,7 +67,7 @@ def test_models_are_named_by_what_they_are_for(call: Call, monkeypatch: pytest.M
     assert expected in text
 
 
-def test_one_that_hangs_or_starts_is_told_from_one_that_is_ready(call: Call, tmp_path) -> None:
+def test_status_tells_starting_and_hanging_server_from_ready_one(call: Call, tmp_path) -> None:
     """What it cannot say for itself is said for it."""
     call("say", "hello")
     with hold_pid_lock(tmp_path / "data", now=0) as presence:
@@ -80,7 +82,7 @@ def test_one_that_hangs_or_starts_is_told_from_one_that_is_ready(call: Call, tmp
     assert find_server(tmp_path / "data") is None
 
 
-def test_without_a_memory_it_says_that_nothing_runs_and_how_to_begin(call: Call, tmp_path) -> None:
+def test_status_without_a_store_suggests_chat_and_creates_nothing(call: Call, tmp_path) -> None:
     """Looking makes nothing."""
     ended = call("status")
 
@@ -90,7 +92,7 @@ def test_without_a_memory_it_says_that_nothing_runs_and_how_to_begin(call: Call,
     assert not (tmp_path / "data").exists()
 
 
-def test_embedding_that_waits_for_tomorrow_is_told(call: Call, tmp_path: Path) -> None:
+def test_status_reports_embedding_deferred_by_the_daily_budget(call: Call, tmp_path: Path) -> None:
     """With the time at which it goes on, by the clocks of this machine."""
     call("say", "hello")
     midnight = asyncio.run(put_off_embedding(tmp_path / "data"))
@@ -115,7 +117,7 @@ async def put_off_embedding(data: Path) -> Micros:
     return until
 
 
-def test_a_broken_file_of_settings_is_told_with_its_line(call: Call, tmp_path: Path) -> None:
+def test_status_reports_broken_settings_file_with_line_number(call: Call, tmp_path: Path) -> None:
     """Whether anything runs is said all the same."""
     call("say", "hello")
     (tmp_path / "data" / "oldfriend.toml").write_text("[limits]\nlease_s = 5\nwombat = 3\n")

@@ -87,7 +87,7 @@ def test_ctrl_c_stops_the_reply_and_the_talk_goes_on(program: Program, is_served
 
 
 @pytest.mark.slow
-def test_a_model_that_hangs_is_mentioned_in_grey(program: Program) -> None:
+def test_hanging_model_shows_a_dimmed_notice_and_can_be_stopped(program: Program) -> None:
     """In the language of the talk; it can be stopped too."""
     with in_a_thread([60.0]) as url:
         hanging = replace(
@@ -109,7 +109,7 @@ def test_a_model_that_hangs_is_mentioned_in_grey(program: Program) -> None:
             assert window.ends() == 0
 
 
-async def test_pressed_once_more_it_does_what_it_ever_did() -> None:
+async def test_second_ctrl_c_runs_the_previous_signal_handler() -> None:
     """Nobody is locked in with a reply that cannot be stopped."""
     pressed: list[str] = []
     before = signal.signal(signal.SIGINT, lambda *_: pressed.append("as ever"))

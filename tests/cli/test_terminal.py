@@ -39,7 +39,7 @@ def ask(data: Path, sql: str) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.slow
-def test_a_talk_begins_under_the_name_of_the_companion(
+def test_terminal_chat_header_shows_the_companion_name(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
     """The one that it has by then."""
@@ -52,7 +52,7 @@ def test_a_talk_begins_under_the_name_of_the_companion(
 
 
 @pytest.mark.slow
-def test_the_first_chat_tells_which_model_is_at_hand(oldfriend: Program) -> None:
+def test_first_chat_suggests_a_local_model_without_connecting_it(oldfriend: Program) -> None:
     """With the command that connects it; nothing is connected, and later chats say nothing."""
     with running(FakeOllama([FakeModel(name="qwen3:8b")])) as fake:
         where = {"OLDFRIEND_PROVIDERS_OLLAMA_BASE_URL": fake.base_url}
@@ -75,7 +75,7 @@ def test_the_first_chat_tells_which_model_is_at_hand(oldfriend: Program) -> None
 
 
 @pytest.mark.slow
-def test_a_newer_version_that_takes_over_is_told_and_nothing_breaks(
+def test_newer_schema_during_a_chat_is_reported_with_unsaved_text(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
     """What cannot be kept any more stays on the screen."""
@@ -94,7 +94,7 @@ def test_a_newer_version_that_takes_over_is_told_and_nothing_breaks(
 
 
 @pytest.mark.slow
-def test_a_store_that_breaks_while_others_are_listened_to_is_told(
+def test_broken_store_in_chat_listener_is_reported_and_chat_continues(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
     """The task that listens ends; the talk does not."""
@@ -113,7 +113,7 @@ def test_a_store_that_breaks_while_others_are_listened_to_is_told(
 
 @pytest.mark.slow
 @SQLITE_ONLY
-def test_quitting_does_not_wait_for_vectors(
+def test_quitting_chat_does_not_wait_for_embedding_backlog(
     oldfriend: Program, chat: Callable[..., Terminal], settings: Settings, tmp_path: Path
 ) -> None:
     """The next chat goes on making them; a pipe makes a few at its end, and while it waits."""
@@ -147,7 +147,7 @@ async def bring_without_vectors(settings: Settings, file: Path, *, count: int) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_in_the_way", [False, True])
-def test_a_chat_needs_no_data_folder_when_the_database_is_elsewhere(
+def test_chat_with_external_database_works_without_a_data_dir(
     oldfriend: Program, tmp_path: Path, is_in_the_way: bool
 ) -> None:
     """It is made for what is typed; where it cannot be, the arrow keys forget with the sitting."""
@@ -172,7 +172,7 @@ def test_a_chat_needs_no_data_folder_when_the_database_is_elsewhere(
         assert "half a character" in history.read_text()
 
 
-def test_a_full_disk_does_not_end_the_typing(tmp_path: Path) -> None:
+def test_unwritable_input_history_is_kept_in_memory(tmp_path: Path) -> None:
     """What is typed is then forgotten by the arrow keys alone."""
     history = open_history(tmp_path, PersonId("p"))
     (tmp_path / "chat-history-p").unlink()

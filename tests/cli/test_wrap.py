@@ -23,12 +23,12 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
         (11 * "\u6c49", 10 * "\u6c49" + "\n\u6c49"),
     ],
 )
-def test_who_does_not_fit_begins_the_next_line(text: str, shown: str) -> None:
+def test_wrap_text_breaks_lines_at_word_boundaries(text: str, shown: str) -> None:
     """What is longer than a line is cut by the terminal; signs of Chinese are two wide."""
     assert wrap_text(text) == shown
 
 
-def test_a_word_that_comes_in_pieces_is_not_cut() -> None:
+def test_streamed_word_in_pieces_is_moved_to_the_next_line() -> None:
     """As models send them: it is written as far as it came, and moved should it not fit."""
     folding = LineWrapper()
     pieces = ["Her name is Grand", "ma Ro", "sa", ", I th", "ink.", "\n"]

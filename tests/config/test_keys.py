@@ -91,7 +91,7 @@ def found(provider: str, environment: dict[str, str], data: Path, **how: str) ->
     return None if key is None else key.value
 
 
-def test_the_environment_comes_first_then_the_keyring_then_the_file(
+def test_find_key_prefers_environment_then_keyring_then_file(
     keyring_here: InMemory, data: Path
 ) -> None:
     """Each is asked only where those before have nothing."""
@@ -104,7 +104,7 @@ def test_the_environment_comes_first_then_the_keyring_then_the_file(
     assert found("anthropic", {"OPENAI_API_KEY": "from-env"}, data) is None
 
 
-def test_each_provider_has_its_variables_and_another_can_be_named(
+def test_find_key_reads_the_providers_or_a_named_environment_variable(
     no_keyring: None, data: Path
 ) -> None:
     """An unlisted one has none of itself: nobody has said that it is a key."""
@@ -122,7 +122,7 @@ def test_each_provider_has_its_variables_and_another_can_be_named(
     assert found("ollama", environment, data) is None
 
 
-def test_without_a_keyring_a_key_is_kept_in_a_file_of_its_owner_outside_the_data(
+def test_key_without_a_keyring_is_stored_in_a_private_file_outside_data(
     no_keyring: None, data: Path
 ) -> None:
     """Never in the data folder, which is copied and backed up."""
@@ -137,16 +137,14 @@ def test_without_a_keyring_a_key_is_kept_in_a_file_of_its_owner_outside_the_data
     assert [path.name for path in where.parent.iterdir()] == ["keys.toml"]
 
 
-def test_where_both_would_be_the_same_folder_keys_have_one_of_their_own(
-    no_keyring: None, home: Path
-) -> None:
+def test_keys_path_differs_from_the_data_folder(no_keyring: None, home: Path) -> None:
     """As some systems have it, and as anybody can choose it."""
     for data in (home / ".config" / "oldfriend", home / ".config"):
         assert data not in get_keys_path(data).parents or data == home / ".config"
     assert get_keys_path(home / ".config" / "oldfriend").parent.name == "oldfriend-keys"
 
 
-def test_a_keyring_that_stays_locked_is_passed_over(keyring_here: InMemory, data: Path) -> None:
+def test_locked_keyring_falls_back_to_the_key_file(keyring_here: InMemory, data: Path) -> None:
     """The file is there."""
     keyring_here.is_locked = True
 
@@ -155,9 +153,7 @@ def test_a_keyring_that_stays_locked_is_passed_over(keyring_here: InMemory, data
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "a\x07bell", "schlüssel", "x" * 5000])
-def test_what_cannot_be_a_key_is_refused_and_not_shown(
-    no_keyring: None, data: Path, key: str
-) -> None:
+def test_invalid_key_is_refused_and_not_shown(no_keyring: None, data: Path, key: str) -> None:
     """A slip of the clipboard."""
     with pytest.raises(InvalidInput, match="cannot be a key") as refused:
         store_key("openai", key, data=data)
@@ -166,7 +162,9 @@ def test_what_cannot_be_a_key_is_refused_and_not_shown(
     assert not get_keys_path(data).exists()
 
 
-def test_a_file_that_others_can_read_is_refused(no_keyring: None, data: Path) -> None:
+def test_readable_or_damaged_key_file_is_refused_without_showing_keys(
+    no_keyring: None, data: Path
+) -> None:
     """It is said how to mend it, without what is in it."""
     store_key("openai", SECRET, data=data)
     get_keys_path(data).chmod(0o640)
@@ -180,7 +178,7 @@ def test_a_file_that_others_can_read_is_refused(no_keyring: None, data: Path) ->
     assert SECRET not in str(refused.value)
 
 
-def test_a_key_that_is_forgotten_is_gone_everywhere(keyring_here: InMemory, data: Path) -> None:
+def test_deleted_key_is_removed_from_keyring_and_file(keyring_here: InMemory, data: Path) -> None:
     """From the keyring and from the file; the others stay."""
     write_keys(get_keys_path(data), {"openai": "filed", "groq": "filed too"})
     store_key("openai", SECRET, data=data)
@@ -198,7 +196,7 @@ HERE, THERE = "https://here.example/v1", "https://there.example/v1"
 
 
 @pytest.mark.parametrize("where", ["keyring_here", "no_keyring"])
-def test_a_key_is_found_for_the_address_that_it_was_kept_for(
+def test_key_is_found_only_for_the_origin_it_was_stored_for(
     request: pytest.FixtureRequest, data: Path, where: str
 ) -> None:
     """Whatever the path; not for another host, port or scheme."""
@@ -215,7 +213,7 @@ def test_a_key_is_found_for_the_address_that_it_was_kept_for(
 
 
 @pytest.mark.parametrize("where", ["keyring_here", "no_keyring"])
-def test_a_new_key_takes_the_place_of_the_old_one_and_its_address(
+def test_new_key_replaces_the_old_key_and_its_origin(
     request: pytest.FixtureRequest, data: Path, where: str
 ) -> None:
     """Also of one that was kept without any."""
@@ -231,7 +229,7 @@ def test_a_new_key_takes_the_place_of_the_old_one_and_its_address(
     assert find_key_for_other_origin("mine", HERE, data=data) is None
 
 
-def test_a_key_of_before_does_not_come_back_where_a_newer_one_is_bound(
+def test_older_unbound_key_is_not_used_for_origins_of_a_newer_bound_key(
     keyring_here: InMemory, data: Path
 ) -> None:
     """One of both places is older: it goes nowhere that the newer one does not go."""
@@ -244,6 +242,6 @@ def test_a_key_of_before_does_not_come_back_where_a_newer_one_is_bound(
     assert found("mine", {}, data, address=THERE) is None
 
 
-def test_a_key_does_not_show() -> None:
+def test_credential_repr_does_not_show_the_key() -> None:
     """Not in a trace, not in a log."""
     assert SECRET not in repr(Credential(value=SECRET, source="OPENAI_API_KEY"))

@@ -80,7 +80,7 @@ def written(data: Path, text: str) -> str:
     return str(data)
 
 
-def test_the_command_line_beats_the_environment_which_beats_the_default(tmp_path: Path) -> None:
+def test_command_line_overrides_environment_overrides_default(tmp_path: Path) -> None:
     """Each for itself: the folder and the database."""
     environment = {"OLDFRIEND_DATA": "/from/env", "OLDFRIEND_DATABASE": "sqlite:////env.db"}
 
@@ -92,7 +92,7 @@ def test_the_command_line_beats_the_environment_which_beats_the_default(tmp_path
     assert load_settings({"OLDFRIEND_DATA": "/d"}).database == "sqlite:////d/oldfriend.db"
 
 
-def test_the_environment_beats_the_file_and_what_was_typed_beats_both(tmp_path: Path) -> None:
+def test_command_line_overrides_environment_overrides_settings_file(tmp_path: Path) -> None:
     """Key by key: one that is said in one place only holds from there."""
     data = written(tmp_path, "[limits]\nlease_s = 40\nmost_tool_calls = 4\nturn_timeout_s = 44\n")
     environment = {"OLDFRIEND_LIMITS_LEASE_S": "50", "OLDFRIEND_LIMITS_MOST_TOOL_CALLS": "5"}
@@ -102,7 +102,7 @@ def test_the_environment_beats_the_file_and_what_was_typed_beats_both(tmp_path: 
     assert limits == LimitSettings(lease_s=60, most_tool_calls=5, turn_timeout_s=44)
 
 
-def test_a_file_can_say_everything(tmp_path: Path) -> None:
+def test_settings_file_can_set_every_setting(tmp_path: Path) -> None:
     """Each value arrives as what it means."""
     settings = load_settings({}, data=written(tmp_path, EVERYTHING))
 
@@ -122,7 +122,7 @@ def test_a_file_can_say_everything(tmp_path: Path) -> None:
     assert settings.serve.port == 0
 
 
-def test_without_a_choice_nothing_leaves_the_machine_and_a_day_costs_a_dollar(
+def test_default_settings_use_no_model_and_a_one_dollar_budget(
     tmp_path: Path,
 ) -> None:
     """A key that lies in the environment changes nothing."""
@@ -134,7 +134,7 @@ def test_without_a_choice_nothing_leaves_the_machine_and_a_day_costs_a_dollar(
     assert settings.limits == LimitSettings(messages_per_minute=15, turn_timeout_s=120, lease_s=30)
 
 
-def test_variables_say_the_same_as_the_file(tmp_path: Path) -> None:
+def test_environment_variables_can_set_settings_like_the_file(tmp_path: Path) -> None:
     """Lists have commas; a dash in a provider's name is an underscore; "none" is no value."""
     settings = load_settings(
         {
@@ -154,7 +154,7 @@ def test_variables_say_the_same_as_the_file(tmp_path: Path) -> None:
     assert settings.limits.lease_s == LimitSettings().lease_s
 
 
-def test_a_lease_that_no_queue_would_grant_is_refused(tmp_path: Path) -> None:
+def test_too_long_lease_is_refused(tmp_path: Path) -> None:
     """Else nothing would be answered, and each message would say why anew."""
     with pytest.raises(InvalidInput, match="120"):
         load_settings({}, data=written(tmp_path, "[limits]\nlease_s = 121\n"))
@@ -171,7 +171,7 @@ def test_a_lease_that_no_queue_would_grant_is_refused(tmp_path: Path) -> None:
         ("databse = 'x'", "database"),
     ],
 )
-def test_an_unknown_key_is_refused_with_the_nearest_one(
+def test_unknown_setting_is_refused_with_a_suggestion(
     tmp_path: Path, text: str, nearest: str
 ) -> None:
     """A misspelt setting would silently be none."""
@@ -182,7 +182,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_one(
     assert str(tmp_path / "oldfriend.toml") in str(refused.value)
 
 
-def test_an_unknown_key_is_refused_wherever_it_stands(tmp_path: Path) -> None:
+def test_unknown_setting_in_environment_or_override_is_refused(tmp_path: Path) -> None:
     """Named as it was written there."""
     with pytest.raises(InvalidInput, match=r"OLDFRIEND_LIMITS_LEASE is not .*limits\.lease_s"):
         load_settings({"OLDFRIEND_LIMITS_LEASE": "3"}, data=str(tmp_path))
@@ -213,7 +213,7 @@ def test_an_unknown_key_is_refused_wherever_it_stands(tmp_path: Path) -> None:
         ("database = 3", "the address of a database"),
     ],
 )
-def test_a_wrong_value_is_refused_with_its_place_and_what_should_stand_there(
+def test_invalid_value_is_refused_with_its_place_and_the_expected_form(
     tmp_path: Path, text: str, expected: str
 ) -> None:
     """In the file as in a variable."""
@@ -224,7 +224,7 @@ def test_a_wrong_value_is_refused_with_its_place_and_what_should_stand_there(
 
 
 @pytest.mark.parametrize("value", ["soon", "1e999", "nan", "3 4"])
-def test_a_wrong_variable_is_refused_by_its_name(tmp_path: Path, value: str) -> None:
+def test_invalid_environment_variable_is_refused_by_its_name(tmp_path: Path, value: str) -> None:
     """What it is called where it was set."""
     with pytest.raises(InvalidInput, match="OLDFRIEND_LIMITS_LEASE_S must be a number"):
         load_settings({"OLDFRIEND_LIMITS_LEASE_S": value}, data=str(tmp_path))
@@ -242,7 +242,7 @@ def test_a_wrong_variable_is_refused_by_its_name(tmp_path: Path, value: str) -> 
         "[providers.x]\nbase_url = 'https://me:verysecretindeed@host'",
     ],
 )
-def test_a_secret_in_the_file_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+def test_secret_in_the_settings_file_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
     """It is said where it may stand instead."""
     with pytest.raises(InvalidInput, match="looks like a secret.*keyring") as refused:
         load_settings({}, data=written(tmp_path, text))
@@ -250,7 +250,7 @@ def test_a_secret_in_the_file_is_refused_and_not_shown(tmp_path: Path, text: str
     assert "verysecretindeed" not in str(refused.value)
 
 
-def test_a_file_that_is_not_toml_is_refused_with_the_line(tmp_path: Path) -> None:
+def test_invalid_toml_is_refused_with_its_line(tmp_path: Path) -> None:
     """Or that is not text."""
     with pytest.raises(InvalidInput, match=r"oldfriend\.toml .* line 2"):
         load_settings({}, data=written(tmp_path, "[limits]\nlease_s = \n"))
@@ -262,7 +262,7 @@ def test_a_file_that_is_not_toml_is_refused_with_the_line(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "value", ["7" * 10_000, "1e999999", "inf", "nan", "9" * 25, "[" * 100_000, "-1"]
 )
-def test_a_number_that_is_none_is_refused_in_words(tmp_path: Path, value: str) -> None:
+def test_malformed_number_is_refused_without_crashing(tmp_path: Path, value: str) -> None:
     """It does not end the program that reads the file."""
     with pytest.raises(InvalidInput, match=r"oldfriend\.toml"):
         load_settings({}, data=written(tmp_path, f"[limits]\nlease_s = {value}\n"))
@@ -277,7 +277,7 @@ def test_a_number_that_is_none_is_refused_in_words(tmp_path: Path, value: str) -
         ("[providers.'my-own']\nkind = 'x'", 2),
     ],
 )
-def test_a_wrong_setting_is_refused_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+def test_invalid_setting_is_refused_with_its_line(tmp_path: Path, text: str, line: int) -> None:
     """Nobody searches for it."""
     with pytest.raises(InvalidInput, match=rf"oldfriend\.toml, line {line} "):
         load_settings({}, data=written(tmp_path, text))
@@ -290,15 +290,13 @@ def test_a_wrong_setting_is_refused_with_its_line(tmp_path: Path, text: str, lin
         ("[embedder]\nmodel = 'openai:text-embedding-3-small'", "oldfriend connect embedder"),
     ],
 )
-def test_choices_that_contradict_each_other_are_refused(
-    tmp_path: Path, text: str, told: str
-) -> None:
+def test_contradictory_settings_are_refused(tmp_path: Path, text: str, told: str) -> None:
     """Before anything runs under them."""
     with pytest.raises(InvalidInput, match=told):
         load_settings({}, data=written(tmp_path, text))
 
 
-def test_a_reload_takes_what_it_may_and_names_what_needs_a_new_start(tmp_path: Path) -> None:
+def test_reload_applies_reloadable_settings_and_lists_the_others(tmp_path: Path) -> None:
     """RELOADABLE is the whole list."""
     running = load_settings({}, data=str(tmp_path))
     changed = replace(
@@ -331,7 +329,7 @@ def test_a_reload_takes_what_it_may_and_names_what_needs_a_new_start(tmp_path: P
     assert set(list_reloadable_settings()) <= known
 
 
-def test_every_setting_is_explained(tmp_path: Path) -> None:
+def test_every_setting_is_documented(tmp_path: Path) -> None:
     """A setting that nobody can know of is none."""
     page = (Path(__file__).parents[2] / "docs/how-to/settings.md").read_text("utf-8")
     names = [
@@ -348,12 +346,12 @@ def test_every_setting_is_explained(tmp_path: Path) -> None:
     ] == []
 
 
-def test_every_section_is_part_of_the_settings() -> None:
+def test_every_section_is_a_field_of_settings() -> None:
     """Under its own name."""
     assert {*list_sections()} - {*CHANNELS} < {*Settings.__dataclass_fields__}
 
 
-def test_a_tilde_is_the_home_and_an_empty_variable_is_none(
+def test_data_variable_expands_tilde_and_ignores_an_empty_value(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As a shell would have it."""
@@ -364,7 +362,7 @@ def test_a_tilde_is_the_home_and_an_empty_variable_is_none(
 
 
 @pytest.mark.parametrize("typed", [{"data": ""}, {"database": ""}])
-def test_an_empty_word_that_was_typed_is_refused(typed: dict[str, str]) -> None:
+def test_empty_command_line_value_is_refused(typed: dict[str, str]) -> None:
     """It would silently mean the usual memory."""
     with pytest.raises(InvalidInput, match="is empty"):
         load_settings({}, **typed)
@@ -380,7 +378,7 @@ def test_an_empty_word_that_was_typed_is_refused(typed: dict[str, str]) -> None:
         ({}, None),
     ],
 )
-def test_the_language_is_that_of_the_locale(
+def test_language_is_read_from_the_locale(
     environment: dict[str, str], language: str | None
 ) -> None:
     """A locale without a language says nothing."""
@@ -396,7 +394,7 @@ def test_the_language_is_that_of_the_locale(
         "s3cret",
     ],
 )
-def test_what_is_refused_is_shown_without_its_password(typed: str) -> None:
+def test_refused_override_is_shown_without_its_password(typed: str) -> None:
     """Whoever types a setting may mistake its place."""
     with pytest.raises(InvalidInput, match="…@host|NAME=VALUE") as caught:
         load_settings({}, overrides=[typed])
@@ -408,7 +406,7 @@ def test_what_is_refused_is_shown_without_its_password(typed: str) -> None:
 engine = both_engines
 
 
-def test_a_tilde_is_the_home_of_whoever_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_database_url_expands_tilde(monkeypatch: pytest.MonkeyPatch) -> None:
     """As everywhere on a command line."""
     monkeypatch.setenv("HOME", "/home/ada")
 
@@ -418,14 +416,14 @@ def test_a_tilde_is_the_home_of_whoever_runs_it(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "url", ["", "mysql://host/db", "sqlite://a.db", "sqlite:///", "/just/a/path", "sqlite:"]
 )
-def test_a_url_that_names_no_database_is_refused_with_an_example(url: str) -> None:
+def test_invalid_database_url_is_refused_with_an_example(url: str) -> None:
     """Whoever mistypes it sees how it is written."""
     with pytest.raises(InvalidInput, match="sqlite:///PATH.*postgresql://"):
         parse_database_path(url)
 
 
 @pytest.mark.parametrize("url", ["postgresql://ada@host/memory", "postgres:///memory"])
-def test_a_server_is_known_by_its_scheme(url: str) -> None:
+def test_postgres_url_is_recognized_by_its_scheme(url: str) -> None:
     """In both spellings that libpq takes."""
     assert is_postgres_url(url)
 
@@ -448,6 +446,6 @@ def test_a_server_is_known_by_its_scheme(url: str) -> None:
         ("sqlite:////home/ada/a.db", "sqlite:////home/ada/a.db"),
     ],
 )
-def test_a_password_is_never_shown(url: str, shown: str) -> None:
+def test_redact_url_hides_passwords(url: str, shown: str) -> None:
     """Addresses end up in messages, and messages in logs."""
     assert redact_url(url) == shown

@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
-def test_what_stands_there_stays_comments_and_all(path: Path) -> None:
+def test_update_keeps_existing_settings_and_comments(path: Path) -> None:
     """And what is written can be read."""
     update_settings_file(
         path,
@@ -51,7 +51,7 @@ def test_what_stands_there_stays_comments_and_all(path: Path) -> None:
     assert settings.limits.lease_s == 20
 
 
-def test_writing_and_taking_away_leaves_the_file_as_it_was(path: Path) -> None:
+def test_adding_and_removing_settings_restores_the_file(path: Path) -> None:
     """An empty section goes with its last key."""
     chosen = {"models.main": ["a:b"], "embedder.model": "a:b", "embedder.dimension": 4}
     update_settings_file(path, chosen)
@@ -60,7 +60,7 @@ def test_writing_and_taking_away_leaves_the_file_as_it_was(path: Path) -> None:
     assert path.read_text(encoding="utf-8").strip() == MINE.strip()
 
 
-def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
+def test_missing_settings_file_is_created_with_its_folder(tmp_path: Path) -> None:
     """With its folder, and a word on what does not belong there."""
     path = tmp_path / "new" / "oldfriend.toml"
     update_settings_file(path, {"models.main": ["a:b"]})
@@ -70,7 +70,7 @@ def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
     assert [each.name for each in path.parent.iterdir()] == ["oldfriend.toml"]
 
 
-def test_a_private_file_stays_private(path: Path) -> None:
+def test_update_keeps_private_file_permissions(path: Path) -> None:
     """Whoever shut it had a reason."""
     path.chmod(0o600)
     update_settings_file(path, {"models.main": ["a:b"]})
@@ -79,7 +79,7 @@ def test_a_private_file_stays_private(path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[models\n", "models = 3\n"])
-def test_a_file_that_cannot_be_understood_is_left_alone(path: Path, text: str) -> None:
+def test_unparseable_settings_file_is_not_changed(path: Path, text: str) -> None:
     """It is said what is wrong with it."""
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInput, match="oldfriend.toml"):

@@ -26,7 +26,7 @@ async def holding(db: SqliteDatabase) -> set[str]:
     return {file.name async for file, piece in db.iter_raw_bytes() if SECRET.encode() in piece}
 
 
-async def test_what_was_deleted_is_gone_once_the_log_is_empty(db: SqliteDatabase) -> None:
+async def test_deleted_text_is_gone_from_disk_after_wal_truncation(db: SqliteDatabase) -> None:
     """Before that it stands in the log, which is looked at, too."""
     async with db.begin_write() as tx:
         await tx.run("INSERT INTO note VALUES (1, :text)", text=SECRET)
@@ -41,7 +41,7 @@ async def test_what_was_deleted_is_gone_once_the_log_is_empty(db: SqliteDatabase
     assert db.list_files()[1].stat().st_size == 0
 
 
-async def test_who_reads_from_the_log_keeps_it(
+async def test_wal_truncation_fails_while_a_reader_is_open(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which is waited for only a while, and said."""
@@ -55,9 +55,7 @@ async def test_who_reads_from_the_log_keeps_it(
     assert await db.truncate_wal()
 
 
-async def test_no_sentence_is_cut_by_the_end_of_a_piece(
-    db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_raw_byte_chunks_overlap(db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each piece is a little into the next."""
     monkeypatch.setattr(bytes_held, "CHUNK_BYTES", 4096)
     async with db.begin_write() as tx:
@@ -72,7 +70,7 @@ async def test_no_sentence_is_cut_by_the_end_of_a_piece(
     assert len(whole) == db.path.stat().st_size
 
 
-async def test_the_copies_before_a_migration_are_known(db: SqliteDatabase) -> None:
+async def test_migration_backups_are_listed_by_their_names(db: SqliteDatabase) -> None:
     """By their names; others are not."""
     copy = db.path.with_name("oldfriend.db.before-3")
     copy.touch()

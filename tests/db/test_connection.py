@@ -45,7 +45,7 @@ async def count(db: SqliteDatabase) -> int:
         return int((await tx.row("SELECT count(*) FROM companion") or (0,))[0])
 
 
-async def test_everything_is_private_to_the_user(tmp_path: Path) -> None:
+async def test_new_database_folder_and_files_are_private_to_the_user(tmp_path: Path) -> None:
     """The folder, the file, and what SQLite keeps beside it."""
     before = os.umask(0)
     try:
@@ -61,7 +61,7 @@ async def test_everything_is_private_to_the_user(tmp_path: Path) -> None:
         os.umask(before)
 
 
-async def test_a_file_that_others_could_read_becomes_private(tmp_path: Path) -> None:
+async def test_world_readable_database_file_is_made_private(tmp_path: Path) -> None:
     """A copy that was brought back with wide rights does not keep them."""
     path = tmp_path / "a.db"
     await open_sqlite(path).close()
@@ -72,7 +72,7 @@ async def test_a_file_that_others_could_read_becomes_private(tmp_path: Path) -> 
     assert mode(path) == 0o600
 
 
-def test_where_nothing_is_nothing_is_made(tmp_path: Path) -> None:
+def test_missing_database_is_not_created_without_create(tmp_path: Path) -> None:
     """Looking into a memory that is not there must not begin one."""
     with pytest.raises(StoreNotFound, match="Talk first"):
         open_sqlite(tmp_path / "none" / "a.db", create=False)
@@ -80,7 +80,7 @@ def test_where_nothing_is_nothing_is_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_named_in_the_error(tmp_path: Path) -> None:
     """And so is the way out."""
     (tmp_path / "file").write_text("in the way")
 
@@ -90,7 +90,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
 @pytest.mark.parametrize("create", [True, False])
-def test_what_is_no_file_is_refused_and_left_as_it_was(tmp_path: Path, create: bool) -> None:
+def test_folder_or_pipe_as_database_is_refused_untouched(tmp_path: Path, create: bool) -> None:
     """A folder, a pipe, a link to a device: nothing is opened, no rights are changed."""
     pipe, folder, link = tmp_path / "pipe", tmp_path / "folder", tmp_path / "link"
     os.mkfifo(pipe, 0o644)
@@ -105,7 +105,7 @@ def test_what_is_no_file_is_refused_and_left_as_it_was(tmp_path: Path, create: b
 
 
 @pytest.mark.parametrize("create", [True, False])
-def test_a_file_without_a_byte_is_refused_and_left_as_it_was(tmp_path: Path, create: bool) -> None:
+def test_empty_database_file_is_refused_untouched(tmp_path: Path, create: bool) -> None:
     """It was cut off: whoever began anew in it would hide that, and lose the log beside it."""
     path, log = tmp_path / "a.db", tmp_path / "a.db-wal"
     path.touch(0o644)
@@ -132,7 +132,7 @@ print("opened")
 
 
 @pytest.mark.slow
-def test_of_processes_that_begin_a_memory_at_once_none_sees_it_half_made(tmp_path: Path) -> None:
+def test_concurrent_database_creation_succeeds_in_every_process(tmp_path: Path) -> None:
     """None takes what another has just begun for a file that was cut off."""
     path = tmp_path / "new" / "a.db"
     for _ in range(3):
@@ -146,7 +146,9 @@ def test_of_processes_that_begin_a_memory_at_once_none_sees_it_half_made(tmp_pat
         path.unlink()
 
 
-async def test_half_characters_are_refused_and_cost_nothing(db: SqliteDatabase) -> None:
+async def test_lone_surrogate_is_refused_and_the_connection_stays_usable(
+    db: SqliteDatabase,
+) -> None:
     """The borders make texts storable; what slips through them is still no traceback."""
     for attempt in (
         add(db, "half \udcff"),
@@ -165,14 +167,14 @@ async def nothing_found(db: SqliteDatabase, text: str) -> None:
         assert await tx.rows("SELECT 1 FROM companion WHERE name = :text", text=text) == []
 
 
-def test_a_name_that_is_no_text_cannot_be_a_database(tmp_path: Path) -> None:
+def test_non_utf8_database_path_is_refused(tmp_path: Path) -> None:
     """SQLite takes names in UTF-8 only."""
     with pytest.raises(StoreUnusable, match="not UTF-8"):
         open_sqlite(tmp_path / "caf\udce9.db")
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_deleted_words_do_not_stay_in_the_file(db: SqliteDatabase) -> None:
+async def test_deleted_text_is_wiped_from_the_database_file(db: SqliteDatabase) -> None:
     """secure_delete wipes what is deleted."""
     await add(db, "the word Kaiserschmarrn")
     async with db.begin_write() as tx:
@@ -185,7 +187,7 @@ async def test_deleted_words_do_not_stay_in_the_file(db: SqliteDatabase) -> None
     assert b"Kaiserschmarrn" not in path.read_bytes()
 
 
-async def test_a_full_disk_is_a_clear_error_and_loses_nothing(db: SqliteDatabase) -> None:
+async def test_full_disk_raises_store_full_and_loses_nothing(db: SqliteDatabase) -> None:
     """What was there before stays, what did not fit leaves no trace, and later there is room."""
     await add(db, "before")
     pages = db._writer.connection.pragma("page_count")
@@ -234,7 +236,7 @@ def public_folder() -> Iterator[Path]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights work otherwise there")
-async def test_a_read_only_folder_is_a_clear_error(public_folder: Path) -> None:
+async def test_read_only_folder_raises_store_unusable(public_folder: Path) -> None:
     """As a user without root's powers meets it, with and without a database inside."""
     existing = public_folder / "existing.db"
     database = open_sqlite(existing)

@@ -60,7 +60,7 @@ async def write(db: SqliteDatabase, name: str) -> None:
         await tx.run("INSERT INTO companion (id, name, created_at) VALUES (:id, :id, 0)", id=name)
 
 
-async def test_a_waiting_process_learns_within_a_moment_what_another_wrote(
+async def test_waiting_process_is_woken_by_another_process_commit(
     db: SqliteDatabase,
 ) -> None:
     """Well before the look that it takes every five seconds anyway."""
@@ -73,7 +73,7 @@ async def test_a_waiting_process_learns_within_a_moment_what_another_wrote(
         assert time.monotonic() - began < 2
 
 
-async def test_what_was_written_before_anybody_waited_is_not_missed(db: SqliteDatabase) -> None:
+async def test_commit_before_the_wait_is_noticed(db: SqliteDatabase) -> None:
     """The bell rang at an empty house; the version of the data tells all the same."""
     other = open_sqlite(db.path)
     await write(other, "Ada")
@@ -82,7 +82,7 @@ async def test_what_was_written_before_anybody_waited_is_not_missed(db: SqliteDa
     await other.close()
 
 
-async def test_what_is_written_while_the_bell_is_put_up_is_not_missed(
+async def test_commit_while_the_socket_is_bound_is_noticed(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A listener looks once more after its bell hangs, not five seconds later."""
@@ -98,7 +98,7 @@ async def test_what_is_written_while_the_bell_is_put_up_is_not_missed(
         await db.wait_for_change()
 
 
-async def test_own_writes_wake_nobody_here(db: SqliteDatabase) -> None:
+async def test_own_commits_do_not_wake_the_waiter(db: SqliteDatabase) -> None:
     """Waiting is for others."""
     await write(db, "Ada")
     with pytest.raises(TimeoutError):
@@ -106,7 +106,7 @@ async def test_own_writes_wake_nobody_here(db: SqliteDatabase) -> None:
             await db.wait_for_change()
 
 
-async def test_without_sockets_a_look_now_and_then_is_enough(
+async def test_commit_is_noticed_by_polling_without_sockets(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bell only makes it prompt."""
@@ -120,7 +120,7 @@ async def test_without_sockets_a_look_now_and_then_is_enough(
     await other.close()
 
 
-async def test_a_bell_whose_owner_was_killed_is_swept_away(db: SqliteDatabase) -> None:
+async def test_socket_of_a_killed_process_is_removed(db: SqliteDatabase) -> None:
     """Dead bells do not pile up beside the database."""
     with python(LISTENER, db.path) as other:
         assert line_of(other.stdout) == "listening"
@@ -132,7 +132,7 @@ async def test_a_bell_whose_owner_was_killed_is_swept_away(db: SqliteDatabase) -
     assert list(get_socket_folder(db.path).iterdir()) == []
 
 
-async def test_a_bell_is_taken_down_on_closing(tmp_path: Path) -> None:
+async def test_socket_is_removed_on_close_and_its_folder_is_private(tmp_path: Path) -> None:
     """And its folder is nobody else's business."""
     database = open_sqlite(tmp_path / "a.db")
     async with asyncio.TaskGroup() as tasks:
@@ -146,7 +146,7 @@ async def test_a_bell_is_taken_down_on_closing(tmp_path: Path) -> None:
     assert list(get_socket_folder(database.path).iterdir()) == []
 
 
-async def test_in_a_folder_too_deep_for_a_socket_the_bells_hang_elsewhere(tmp_path: Path) -> None:
+async def test_overlong_socket_path_falls_back_to_the_temp_folder(tmp_path: Path) -> None:
     """A socket's path is short; a person's folders may not be."""
     deep = tmp_path / ("deep" * 20) / ("deeper" * 20)
     database = open_sqlite(deep / "a.db")
@@ -164,7 +164,7 @@ async def test_in_a_folder_too_deep_for_a_socket_the_bells_hang_elsewhere(tmp_pa
     await database.close()
 
 
-async def test_a_bell_folder_that_cannot_be_read_never_fails_a_commit(
+async def test_unreadable_socket_folder_does_not_fail_a_commit(
     db: SqliteDatabase, bells: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was written stays written, and nobody is told otherwise."""
@@ -180,7 +180,7 @@ async def test_a_bell_folder_that_cannot_be_read_never_fails_a_commit(
         assert await tx.row("SELECT name FROM companion") == ("Ada",)
 
 
-async def test_bells_are_hung_and_rung_only_in_a_folder_of_ours(
+async def test_symlinked_socket_folder_is_not_used(
     db: SqliteDatabase, bells: Path, tmp_path: Path
 ) -> None:
     """A link in its place must not have us sweep away somebody's files."""
@@ -194,7 +194,7 @@ async def test_bells_are_hung_and_rung_only_in_a_folder_of_ours(
     assert [file.name for file in precious.iterdir()] == ["letter"]
 
 
-async def test_a_bell_folder_that_others_could_enter_is_closed_to_them(
+async def test_world_accessible_socket_folder_is_made_private(
     db: SqliteDatabase, bells: Path
 ) -> None:
     """A copy that was brought back with wide rights does not keep them."""

@@ -40,7 +40,7 @@ async def shelves(database: SqliteDatabase) -> list[str]:
         return [row[0] for row in await tx.rows("SELECT id FROM shelf ORDER BY id")]
 
 
-async def test_an_older_file_is_brought_up_to_date_with_its_data(tmp_path: Path) -> None:
+async def test_older_database_is_migrated_with_its_data(tmp_path: Path) -> None:
     """New columns have defaults; what was there stays."""
     path = tmp_path / "a.db"
     await older_file(path)
@@ -53,7 +53,7 @@ async def test_an_older_file_is_brought_up_to_date_with_its_data(tmp_path: Path)
     assert rows == [("blue", "hall")]
 
 
-async def test_a_file_is_backed_up_and_the_copy_checked_before_it_is_changed(
+async def test_migration_first_makes_a_checked_private_backup(
     tmp_path: Path,
 ) -> None:
     """The copy is a whole database of the older version, for its owner's eyes only."""
@@ -73,7 +73,7 @@ async def test_a_file_is_backed_up_and_the_copy_checked_before_it_is_changed(
     await restored.close()
 
 
-async def test_the_backup_holds_what_other_processes_still_have_in_the_log_beside_the_file(
+async def test_migration_backup_includes_commits_in_the_wal(
     tmp_path: Path,
 ) -> None:
     """A copy of the file alone would miss the newest commits, which stand in the WAL."""
@@ -91,7 +91,7 @@ async def test_the_backup_holds_what_other_processes_still_have_in_the_log_besid
     assert found == ["newest"]
 
 
-async def test_a_new_file_and_a_current_one_need_no_backup(tmp_path: Path) -> None:
+async def test_new_or_current_database_gets_no_migration_backup(tmp_path: Path) -> None:
     """Opening twice changes nothing: the steps are applied once."""
     path = tmp_path / "a.db"
     first = open_sqlite(path, migrations=(SHELVES, BOOKS))
@@ -106,7 +106,7 @@ async def test_a_new_file_and_a_current_one_need_no_backup(tmp_path: Path) -> No
     assert kept == ["blue"]
 
 
-async def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+async def test_failed_migration_leaves_the_database_unchanged(tmp_path: Path) -> None:
     """All missing steps are one transaction."""
     path = tmp_path / "a.db"
     await older_file(path)
@@ -121,7 +121,7 @@ async def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> No
     await older.close()
 
 
-async def test_a_file_from_a_newer_version_is_refused_and_not_touched(tmp_path: Path) -> None:
+async def test_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:
     """Whoever went back to an older version loses nothing, and is told what to do."""
     path = tmp_path / "a.db"
     newer = open_sqlite(path, migrations=(SHELVES, BOOKS))
@@ -136,7 +136,7 @@ async def test_a_file_from_a_newer_version_is_refused_and_not_touched(tmp_path: 
     assert [each.name for each in tmp_path.iterdir()] == ["a.db"]
 
 
-async def test_an_older_process_stops_writing_once_a_newer_one_has_migrated(
+async def test_older_process_cannot_write_after_a_newer_one_migrated(
     tmp_path: Path,
 ) -> None:
     """It would write rows that lack what the newer version relies on."""
@@ -166,7 +166,7 @@ print(open_sqlite(Path(sys.argv[1]), migrations=(SHELVES, BOOKS)).migration_back
 """
 
 
-async def test_of_processes_that_migrate_at_once_one_does_it(tmp_path: Path) -> None:
+async def test_concurrent_migration_is_done_by_one_process(tmp_path: Path) -> None:
     """The others see, under the lock, that it was quicker, and leave its backup alone."""
     path = tmp_path / "a.db"
     database = open_sqlite(path, migrations=(SHELVES,))
@@ -190,9 +190,7 @@ async def test_of_processes_that_migrate_at_once_one_does_it(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("mark", [0, 0x12345678])
-def test_the_database_of_another_program_is_refused_and_not_touched(
-    tmp_path: Path, mark: int
-) -> None:
+def test_database_of_another_program_is_refused_untouched(tmp_path: Path, mark: int) -> None:
     """A browser's history must not become a memory by a slip of the hand."""
     path = tmp_path / "theirs.db"
     connection = apsw.Connection(str(path))
@@ -213,9 +211,7 @@ def test_the_database_of_another_program_is_refused_and_not_touched(
 @pytest.mark.parametrize(
     "content", [b"These are my notes.\n" * 300, b"SQLite format 3\x00" + b"\xff" * 5000]
 )
-def test_a_file_that_is_no_database_is_refused_and_not_touched(
-    tmp_path: Path, content: bytes
-) -> None:
+def test_non_database_file_is_refused_untouched(tmp_path: Path, content: bytes) -> None:
     """Neither a text nor a damaged file is written over."""
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
@@ -228,7 +224,7 @@ def test_a_file_that_is_no_database_is_refused_and_not_touched(
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 
 
-async def test_the_shipped_steps_are_numbered_without_gaps(tmp_path: Path) -> None:
+async def test_shipped_migrations_are_numbered_without_gaps(tmp_path: Path) -> None:
     """And a new file has applied them all, and says that it is ours."""
     steps = load_migrations()
     database = open_sqlite(tmp_path / "a.db")

@@ -99,7 +99,7 @@ async def test_many_transactions_share_few_connections(bouncer: str) -> None:
     await db.close()
 
 
-async def test_wake_ups_come_straight_from_the_server(
+async def test_notifications_use_the_direct_listen_address_else_polling(
     bouncer: str, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or, where its own address is not known, are replaced by a look now and then."""
@@ -120,7 +120,7 @@ async def test_wake_ups_come_straight_from_the_server(
     await hearing.close()
 
 
-async def test_whoever_gives_up_waiting_gives_the_connection_back(
+async def test_cancelled_lock_wait_returns_its_connection_to_the_pool(
     bouncer: str, database_url: str
 ) -> None:
     """Also when the pooler must pass the cancelling on."""

@@ -37,7 +37,7 @@ def engine() -> str:
         ("/no/such/folder", "cannot be reached"),
     ],
 )
-async def test_a_server_that_is_not_there(host: str, said: str) -> None:
+async def test_unreachable_server_error_hides_the_password(host: str, said: str) -> None:
     """The address is shown without its password."""
     place = f"ada:s3cret@{host}/memory" if "/" not in host else f"ada:s3cret@/m?host={host}"
     with pytest.raises(StoreUnusable, match=said) as caught:
@@ -46,19 +46,21 @@ async def test_a_server_that_is_not_there(host: str, said: str) -> None:
     assert "s3cret" not in f"{caught.value} {caught.value.__cause__}"
 
 
-async def test_a_database_that_is_not_there(postgres: Server) -> None:
+async def test_missing_database_error_suggests_createdb(postgres: Server) -> None:
     """How it is made is said too."""
     with pytest.raises(StoreNotFound, match="no such database.*createdb"):
         await open_postgres(postgres.url("nowhere"))
 
 
-async def test_a_name_that_is_not_known(database_url: str) -> None:
+async def test_login_with_an_unknown_role_is_refused_with_the_reason(database_url: str) -> None:
     """Or a password that is wrong: the server's words tell which."""
     with pytest.raises(StoreUnusable, match="did not accept the login.*nobody.*pgpass"):
         await open_postgres(database_url.replace("postgres:", "nobody:"))
 
 
-async def test_somebody_who_may_not_make_tables(postgres: Server, new_url: str) -> None:
+async def test_role_without_create_right_is_refused_naming_the_right(
+    postgres: Server, new_url: str
+) -> None:
     """The right that is missing is named."""
     postgres.run("CREATE ROLE guest LOGIN")
     try:
@@ -68,7 +70,9 @@ async def test_somebody_who_may_not_make_tables(postgres: Server, new_url: str) 
         postgres.run("DROP ROLE guest")
 
 
-async def test_a_database_of_another_program(postgres: Server, new_url: str) -> None:
+async def test_database_of_another_program_is_refused_untouched(
+    postgres: Server, new_url: str
+) -> None:
     """Nothing of ours is put beside it."""
     name = new_url.split("?")[0].rpartition("/")[2]
     postgres.run("CREATE TABLE theirs (id INT)", name)
@@ -80,7 +84,7 @@ async def test_a_database_of_another_program(postgres: Server, new_url: str) -> 
     ]
 
 
-async def test_a_database_that_cannot_hold_every_language(postgres: Server) -> None:
+async def test_non_utf8_database_encoding_is_refused(postgres: Server) -> None:
     """It would fail at the first word that it does not know."""
     options = "ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
     with postgres.new_database(options) as url, pytest.raises(StoreUnusable, match="LATIN1"):
@@ -102,7 +106,7 @@ async def test_a_database_that_cannot_hold_every_language(postgres: Server) -> N
         "postgresql://h/db?password=s3cr@et",
     ],
 )
-async def test_an_address_that_cannot_be_read(url: str) -> None:
+async def test_malformed_url_error_shows_an_example_and_no_password(url: str) -> None:
     """An example shows how it is written; nothing of it is quoted, by its cause neither."""
     with pytest.raises(InvalidInput, match="postgresql://NAME@HOST:PORT/DATABASE") as caught:
         await open_postgres(url)
@@ -123,7 +127,7 @@ async def test_an_address_that_cannot_be_read(url: str) -> None:
         ("postgres://", "postgresql:///"),
     ],
 )
-def test_an_address_that_can_be_read(url: str, shown: str) -> None:
+def test_parsed_url_is_displayed_without_its_password(url: str, shown: str) -> None:
     """Escaped signs, several hosts, and what libpq puts in by itself."""
     assert parse_address(url).display == shown
 
@@ -143,7 +147,7 @@ def test_an_address_that_can_be_read(url: str, shown: str) -> None:
         (psycopg.errors.CheckViolation, StoreError),
     ],
 )
-def test_each_of_its_errors_has_a_meaning(
+def test_postgres_errors_are_mapped_to_store_errors(
     error: type[psycopg.Error], ours: type[StoreError]
 ) -> None:
     """Those that cannot be brought about here are shown by their codes."""
@@ -153,7 +157,7 @@ def test_each_of_its_errors_has_a_meaning(
     assert "what it said" in str(found) or ours is StoreFull
 
 
-def test_a_server_that_takes_nobody_in_just_now() -> None:
+def test_full_or_starting_server_is_mapped_to_store_busy() -> None:
     """Trying again later is right then."""
     for said in (
         "FATAL: sorry, too many clients already",
@@ -164,7 +168,7 @@ def test_a_server_that_takes_nobody_in_just_now() -> None:
         assert type(found) is StoreBusy
 
 
-def test_statements_are_said_without_changing_what_they_mean() -> None:
+def test_sql_parameters_and_locks_are_translated_to_postgres_syntax() -> None:
     """Parameters, and what looks like one, and locks."""
     sql = (
         "SELECT ':a', \"b:c\", '50%', x::text, :a, :b FROM t WHERE y % 2 = 0 FOR UPDATE SKIP LOCKED"

@@ -17,7 +17,7 @@ def engine() -> str:
     return "postgres"
 
 
-async def test_an_idle_connection_that_broke_is_not_noticed(
+async def test_broken_idle_connection_is_replaced_without_an_error(
     db: PostgresDatabase, postgres: Server
 ) -> None:
     """Nobody has to try again because the server was restarted at night."""
@@ -29,7 +29,7 @@ async def test_an_idle_connection_that_broke_is_not_noticed(
     assert await names(db) == ["a", "b"]
 
 
-async def test_a_transaction_that_is_cut_leaves_nothing(
+async def test_connection_lost_in_a_transaction_rolls_it_back(
     db: PostgresDatabase, postgres: Server
 ) -> None:
     """And says that nothing was saved."""
@@ -43,7 +43,7 @@ async def test_a_transaction_that_is_cut_leaves_nothing(
     assert await names(db) == ["b"]
 
 
-async def test_a_commit_that_does_not_arrive_is_an_error(
+async def test_connection_lost_during_commit_reports_an_unknown_outcome(
     db: PostgresDatabase, postgres: Server
 ) -> None:
     """Nobody may believe that it was kept, nor that it was not: the answer is what was lost."""
@@ -56,7 +56,7 @@ async def test_a_commit_that_does_not_arrive_is_an_error(
     assert await names(db) == []
 
 
-async def test_an_error_that_was_swallowed_does_not_pass_for_a_commit(db: PostgresDatabase) -> None:
+async def test_swallowed_statement_error_fails_the_commit(db: PostgresDatabase) -> None:
     """After a failed statement PostgreSQL keeps nothing, and answers COMMIT all the same."""
     with pytest.raises(StoreError, match="nothing of its transaction was kept"):
         async with db.begin_write() as tx:
@@ -81,7 +81,7 @@ async def test_a_cancelled_statement_frees_its_connection(db: PostgresDatabase) 
     assert await names(db) == ["a", "b"]
 
 
-async def test_who_is_in_a_hurry_needs_not_wait_for_a_connection(db: PostgresDatabase) -> None:
+async def test_urgent_write_does_not_wait_for_a_free_connection(db: PostgresDatabase) -> None:
     """However many are writing just now."""
     async with AsyncExitStack() as writers:
         for _ in range(MAX_WRITERS):

@@ -36,7 +36,7 @@ def engine() -> str:
     return "postgres"
 
 
-async def test_a_waiting_process_is_woken_within_a_moment(
+async def test_waiting_process_is_woken_by_another_process_commit(
     db: PostgresDatabase, database_url: str
 ) -> None:
     """By whoever wakes, when that is committed."""
@@ -50,7 +50,7 @@ async def test_a_waiting_process_is_woken_within_a_moment(
         assert time.monotonic() - began < 2
 
 
-async def test_own_wake_ups_and_commits_that_wake_nobody_are_not_heard(
+async def test_own_commits_and_commits_without_wake_do_not_wake_the_waiter(
     db: PostgresDatabase, database_url: str
 ) -> None:
     """Waiting is for others, and only for those who call."""
@@ -67,7 +67,7 @@ async def test_own_wake_ups_and_commits_that_wake_nobody_are_not_heard(
     await other.close()
 
 
-async def test_what_was_told_while_nobody_waited_is_heard_later(
+async def test_notification_between_two_waits_is_not_lost(
     db: PostgresDatabase, database_url: str
 ) -> None:
     """Between two waits nothing is lost."""
@@ -79,7 +79,7 @@ async def test_what_was_told_while_nobody_waited_is_heard_later(
     await other.close()
 
 
-async def test_after_a_broken_line_it_listens_again(
+async def test_listener_reconnects_after_a_lost_connection(
     db: PostgresDatabase, database_url: str, postgres: Server
 ) -> None:
     """What was told meanwhile counts as heard."""
@@ -95,7 +95,7 @@ async def test_after_a_broken_line_it_listens_again(
     await other.close()
 
 
-async def test_a_server_that_is_away_is_looked_for_now_and_then(
+async def test_listener_polls_without_error_while_the_server_is_unreachable(
     db: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without an error, and without hammering at its door."""
@@ -108,7 +108,7 @@ async def test_a_server_that_is_away_is_looked_for_now_and_then(
     assert 0.15 <= time.monotonic() - began < 2
 
 
-async def test_it_can_listen_elsewhere_than_it_writes(database_url: str) -> None:
+async def test_listener_uses_a_separate_listen_address(database_url: str) -> None:
     """Where the usual address is a pooler's, the server's own is given beside it."""
     folder = quote(database_url.split("host=")[1], safe="")
     db = await open_postgres(f"{database_url}&listen={folder}")

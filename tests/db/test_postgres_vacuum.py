@@ -25,7 +25,7 @@ async def db(open_with: OpenWith) -> AsyncIterator[PostgresDatabase]:
 
 
 @pytest.mark.slow
-async def test_a_table_that_stays_locked_is_not_said_to_be_written_anew(
+async def test_vacuum_of_a_table_that_stays_locked_reports_failure(
     db: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server only warns of it."""
@@ -38,7 +38,7 @@ async def test_a_table_that_stays_locked_is_not_said_to_be_written_anew(
     assert await db.vacuum()
 
 
-async def test_a_table_that_is_locked_for_a_moment_is_tried_again(db: PostgresDatabase) -> None:
+async def test_vacuum_of_a_briefly_locked_table_is_retried(db: PostgresDatabase) -> None:
     """As it is while the server itself vacuums it."""
     other = await connect(db.address)
     async with other, asyncio.TaskGroup() as group:

@@ -72,7 +72,7 @@ OF_ANOTHER_BRANCH = Migration(
 
 
 @SEVERAL_PROCESSES
-async def test_what_an_unreleased_version_has_made_is_refused_and_not_touched(
+async def test_schema_of_an_unreleased_version_is_refused_untouched(
     open_with: OpenWith,
 ) -> None:
     """By the number of its last step alone it would pass for up to date."""
@@ -89,7 +89,7 @@ async def test_what_an_unreleased_version_has_made_is_refused_and_not_touched(
 
 
 @SEVERAL_PROCESSES
-async def test_an_older_program_goes_on_writing_beside_a_step_that_only_adds(
+async def test_older_program_can_write_after_an_additive_migration(
     open_with: OpenWith,
 ) -> None:
     """Whether it was running before, or is started again."""
@@ -111,7 +111,7 @@ async def test_an_older_program_goes_on_writing_beside_a_step_that_only_adds(
 
 
 @SEVERAL_PROCESSES
-async def test_once_a_step_takes_something_away_older_programs_are_refused(
+async def test_older_programs_are_refused_after_a_breaking_migration(
     open_with: OpenWith,
 ) -> None:
     """Both those that run, at their next write, and those that are started."""
@@ -129,7 +129,7 @@ async def test_once_a_step_takes_something_away_older_programs_are_refused(
         await each.close()
 
 
-async def test_a_step_that_adds_lets_nobody_in_again(open_with: OpenWith) -> None:
+async def test_additive_migration_does_not_lower_the_oldest_writer(open_with: OpenWith) -> None:
     """The oldest that may write is the newest that any step has asked for."""
     adding = Migration(version=4, name="0004", sql="-- Oldest writer: 1\nCREATE TABLE x (id TEXT);")
     await (await open_with(FIRST, EXPANDING, CONTRACTING, adding)).close()
@@ -138,7 +138,7 @@ async def test_a_step_that_adds_lets_nobody_in_again(open_with: OpenWith) -> Non
         await open_with(FIRST)
 
 
-async def test_a_step_that_fails_leaves_everything_as_it_was(open_with: OpenWith) -> None:
+async def test_failed_migration_leaves_the_schema_unchanged(open_with: OpenWith) -> None:
     """All missing steps are one transaction."""
     older = await open_with(FIRST)
     await put_up(older, "a")
@@ -153,7 +153,7 @@ async def test_a_step_that_fails_leaves_everything_as_it_was(open_with: OpenWith
 
 
 @SEVERAL_PROCESSES
-async def test_a_transaction_that_writes_is_over_before_the_steps_begin(
+async def test_migration_waits_for_an_open_write_transaction(
     open_with: OpenWith,
 ) -> None:
     """What it writes is still written by the rules that it knew."""
@@ -184,7 +184,7 @@ async def migrated_elsewhere(open_with: OpenWith) -> None:
     await asyncio.to_thread(run)
 
 
-async def test_where_nothing_is_nothing_is_made_by_looking(open_with: OpenWith) -> None:
+async def test_missing_database_is_not_created_without_create(open_with: OpenWith) -> None:
     """Looking into a memory that is not there says so."""
     with pytest.raises(StoreNotFound, match="no memory.*oldfriend chat"):
         await open_with(FIRST, create=False)
@@ -192,7 +192,7 @@ async def test_where_nothing_is_nothing_is_made_by_looking(open_with: OpenWith) 
         await open_with(FIRST, create=False)
 
 
-def test_a_step_says_who_may_still_write() -> None:
+def test_migration_declares_its_oldest_writer() -> None:
     """Or else shuts all older ones out."""
     assert [step.oldest_writer for step in (FIRST, EXPANDING, CONTRACTING)] == [1, 1, 3]
     assert all(1 <= step.oldest_writer <= step.version for step in load_migrations())
@@ -263,7 +263,7 @@ async def as_it_is(database: Database) -> dict[str, Any]:
         }
 
 
-async def test_every_reply_is_explained_as_before(
+async def test_receipts_are_explained_the_same_after_migration(
     released: Path, open_with: OpenWith, new_url: str
 ) -> None:
     """On each engine: by the words of the release before, as text and as JSON."""
@@ -304,7 +304,7 @@ def copy_receipts(path: Path) -> None:
     connection.close()
 
 
-async def test_it_takes_far_less_room(released: Path) -> None:
+async def test_receipt_migration_shrinks_the_file(released: Path) -> None:
     """The pages that are free go back to the disk at once."""
     copy_receipts(released)
     before = released.stat().st_size
@@ -318,7 +318,7 @@ async def test_it_takes_far_less_room(released: Path) -> None:
 
 @pytest.mark.parametrize("function", ["build_receipt_rows", "build_call_row"])
 @pytest.mark.parametrize("after", [1, 20])
-async def test_nothing_is_lost_when_it_is_killed_meanwhile(
+async def test_migration_killed_midway_is_redone_without_loss(
     released: Path, function: str, after: int
 ) -> None:
     """The file is as it was; the next start converts all of it."""
@@ -333,7 +333,9 @@ async def test_nothing_is_lost_when_it_is_killed_meanwhile(
     await database.close()
 
 
-async def test_what_is_forgotten_leaves_what_was_converted(tmp_path: Path, released: Path) -> None:
+async def test_forgotten_message_is_gone_from_migrated_receipts(
+    tmp_path: Path, released: Path
+) -> None:
     """It is proved, and no receipt and no call names it any more, packed or not."""
     settings = replace(settings_in(tmp_path), database=f"sqlite:///{released}")
     async with open_app(settings) as app:
@@ -371,7 +373,7 @@ def summary_of(person: PersonId, name: str, *sources: str, active: bool = True) 
     )
 
 
-async def test_summaries_by_rules_are_gone_and_what_was_folded_into_them_is_back(
+async def test_migration_drops_rule_made_summaries_and_restores_their_sources(
     open_with: OpenWith,
 ) -> None:
     """Also what a model made of such; what it made of real ones stays as it is."""

@@ -126,7 +126,7 @@ def exported(program: Program, path: Path) -> list[dict[str, Any]]:
     return parse_rows(path.read_text("utf-8").split("\n"))
 
 
-async def test_every_row_is_there_as_it_was(app: AppContext) -> None:
+async def test_migration_keeps_every_row_except_summaries(app: AppContext) -> None:
     """Each message, belief, decision, import, and all else, under its id and with each value.
 
     All but the summaries: they were sentences that rules had pasted, and are gone.
@@ -146,7 +146,7 @@ async def test_every_row_is_there_as_it_was(app: AppContext) -> None:
     assert [(row["id"], row["asked"], row["replied"]) for row in now["receipt"]] == replies
 
 
-async def test_it_is_whole(app: AppContext) -> None:
+async def test_migrated_store_passes_integrity_and_schema_checks(app: AppContext) -> None:
     """Its bytes are sound, no table lacks anything, and each belief is what was decided of it."""
     async with app.db.begin_read() as tx:
         people = await list_people(tx)
@@ -158,7 +158,7 @@ async def test_it_is_whole(app: AppContext) -> None:
     assert await app.db.check_integrity() == []
 
 
-async def test_it_is_kept_as_it_was_beside_it(store: Path, app: AppContext) -> None:
+async def test_migration_backup_opens_with_the_old_version(store: Path, app: AppContext) -> None:
     """A sound copy that the old version can go on with."""
     assert app.migration_backup == store.with_name("oldfriend.db.before-21")
     backup = open_sqlite(app.migration_backup, migrations=BEFORE)
@@ -171,7 +171,7 @@ async def test_it_is_kept_as_it_was_beside_it(store: Path, app: AppContext) -> N
     assert len(messages) == len(rows_of(unpacked_export(), "message"))
 
 
-async def test_what_was_never_answered_is_answered(app: AppContext) -> None:
+async def test_pending_inbox_job_is_answered_after_migration(app: AppContext) -> None:
     """By today's worker, once, in the words of the language it was said in."""
     (letter,) = (each for each in TOLD["letters"] if each["queue"] == "inbox")
     (waiting,) = (
@@ -199,7 +199,7 @@ async def open_jobs(app: AppContext) -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_commands_tell_what_they_told(program: Program) -> None:
+def test_commands_show_the_same_after_migration(program: Program) -> None:
     """Of each belief, import and job, and of who the companion is."""
     assert program.done("jobs", "--json").json == TOLD["letters"]
     assert program.done("import", "list").stdout == TOLD["imports"]
@@ -211,7 +211,9 @@ def test_the_commands_tell_what_they_told(program: Program) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_forgotten_stays_forgotten(program: Program, tmp_path: Path) -> None:
+def test_forgotten_message_stays_forgotten_after_migration(
+    program: Program, tmp_path: Path
+) -> None:
     """It is in no file of the data folder, is not found, and does not come in again."""
     program.done("migrate")
     kept = b"".join(path.read_bytes() for path in program.data.rglob("*") if path.is_file())
@@ -226,7 +228,7 @@ def test_what_was_forgotten_stays_forgotten(program: Program, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_it_goes_on_as_if_nothing_had_been(program: Program) -> None:
+def test_migrated_store_recalls_answers_learns_and_passes_doctor(program: Program) -> None:
     """Old words are found, what waits is done, what was denied stays so, and all is sound."""
     status = program.done("status").stdout
     found = program.done("recall", "Where is the spare key?", "--json").json
@@ -249,7 +251,7 @@ def test_it_goes_on_as_if_nothing_had_been(program: Program) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by", ["that version", "this one"])
-def test_it_moves_into_an_empty_store(
+def test_export_restores_the_same_beliefs_into_an_empty_store(
     by: str, program: Program, old_export: Path, tmp_path: Path
 ) -> None:
     """An export of it, made by either version and restored elsewhere, gives the same beliefs."""
@@ -263,7 +265,7 @@ def test_it_moves_into_an_empty_store(
 
 
 @pytest.mark.slow
-def test_opening_it_again_changes_nothing(program: Program) -> None:
+def test_second_migration_changes_nothing(program: Program) -> None:
     """It is brought up to date once, and then not a byte is changed."""
     first = program.done("migrate").stdout
     kept = {

@@ -38,7 +38,7 @@ DESCRIPTION = {
 }
 
 
-async def test_every_table_and_column_is_listed(db: Database) -> None:
+async def test_stored_tables_list_every_table_and_column(db: Database) -> None:
     """So that no export and no forgetting leaves out a column that a migration adds."""
     async with db.begin_read() as tx:
         found = {table.name: set(table.columns) for table in await tx.list_tables()}
@@ -46,7 +46,9 @@ async def test_every_table_and_column_is_listed(db: Database) -> None:
     assert {table.name: set(table.columns) for table in STORED_TABLES} == found
 
 
-async def test_every_column_holds_what_the_schema_allows(db: Database, database_url: str) -> None:
+async def test_stored_tables_match_schema_types_and_nullability(
+    db: Database, database_url: str
+) -> None:
     """Type and NULL are those of the database."""
     async with db.begin_read() as tx:
         for table in STORED_TABLES:
@@ -59,7 +61,7 @@ async def test_every_column_holds_what_the_schema_allows(db: Database, database_
 
 
 @pytest.mark.parametrize("table", STORED_TABLES, ids=lambda table: table.name)
-def test_whatever_holds_words_can_lose_them(table: StoredTable) -> None:
+def test_every_text_column_has_an_erasure_rule(table: StoredTable) -> None:
     """By a rule, with what it belongs to, by a function that exists, or it says why it stays."""
     written = {name for name, each in table.columns.items() if each.kind in {"words", "name"}}
     searched = set(chain.from_iterable(rule.searched for rule in table.erasure_rules))
@@ -75,7 +77,7 @@ def test_whatever_holds_words_can_lose_them(table: StoredTable) -> None:
         assert inspect.iscoroutinefunction(function)
 
 
-def test_packed_references_can_be_read_by_whoever_verifies() -> None:
+def test_every_packed_column_has_a_decoder_for_verification() -> None:
     """Nothing that was forgotten hides in bytes."""
     assert verification.PACKED_DECODERS.keys() == {
         (table.name, name)

@@ -50,7 +50,7 @@ async def names(db: Database) -> list[str]:
         return [row[0] for row in await tx.rows("SELECT name FROM companion ORDER BY name")]
 
 
-async def test_an_error_leaves_nothing_of_its_transaction(db: Database) -> None:
+async def test_error_rolls_back_the_transaction(db: Database) -> None:
     """Also what had been written before the error goes."""
     with pytest.raises(ZeroDivisionError):
         async with db.begin_write() as tx:
@@ -60,7 +60,7 @@ async def test_an_error_leaves_nothing_of_its_transaction(db: Database) -> None:
     assert await names(db) == []
 
 
-async def test_a_cancelled_writer_leaves_nothing_and_lets_go_of_the_lock(db: Database) -> None:
+async def test_cancelled_writer_is_rolled_back_and_releases_the_lock(db: Database) -> None:
     """The next one writes as if it had never been."""
 
     async def write_slowly() -> None:
@@ -78,7 +78,7 @@ async def test_a_cancelled_writer_leaves_nothing_and_lets_go_of_the_lock(db: Dat
     assert await names(db) == ["next"]
 
 
-async def test_a_statement_that_breaks_a_rule_of_the_schema_is_our_error(db: Database) -> None:
+async def test_constraint_violation_raises_store_error(db: Database) -> None:
     """Callers know one tree of errors, not each engine's."""
     with pytest.raises(StoreError, match=r"(?i)not.null"):
         async with db.begin_write() as tx:
@@ -87,7 +87,7 @@ async def test_a_statement_that_breaks_a_rule_of_the_schema_is_our_error(db: Dat
     assert await names(db) == []
 
 
-async def test_a_reader_sees_one_moment_however_long_it_reads(db: Database) -> None:
+async def test_read_transaction_sees_one_snapshot(db: Database) -> None:
     """What is committed meanwhile belongs to the next reading."""
     async with db.begin_write() as tx:
         await add(tx, "a")
@@ -101,7 +101,7 @@ async def test_a_reader_sees_one_moment_however_long_it_reads(db: Database) -> N
     assert await names(db) == ["a", "b"]
 
 
-async def test_writers_in_one_process_take_turns(db: Database) -> None:
+async def test_concurrent_writers_are_serialized(db: Database) -> None:
     """None loses what another counted: a SELECT … FOR UPDATE waits for its turn."""
     async with db.begin_write() as tx:
         await add(tx, "counter")
@@ -139,7 +139,7 @@ async def test_many_readers_are_served_with_few_connections(db: SqliteDatabase) 
     assert most == len(db._readers._idle) == 3
 
 
-async def test_what_is_empty_may_be_asked_about(db: Database) -> None:
+async def test_null_parameter_can_be_tested_in_sql(db: Database) -> None:
     """A value that may be missing needs no statement of its own."""
     async with db.begin_write() as tx:
         await add(tx, "a")
@@ -149,7 +149,7 @@ async def test_what_is_empty_may_be_asked_about(db: Database) -> None:
         assert await tx.rows(sql, id="b", at=-(2**40)) == []
 
 
-async def test_values_come_back_as_they_went(db: Database) -> None:
+async def test_values_of_every_type_round_trip(db: Database) -> None:
     """Whole numbers of 64 bits, doubles to the last bit, bytes, every script, and nothing."""
     values = {
         "i": -(2**63),
@@ -166,7 +166,7 @@ async def test_values_come_back_as_they_went(db: Database) -> None:
         )
 
 
-async def test_sums_are_whole_numbers(db: Database) -> None:
+async def test_sum_and_count_return_integers(db: Database) -> None:
     """However an engine counts inside."""
     async with db.begin_write() as tx:
         await tx.run_many(
@@ -190,13 +190,13 @@ async def test_texts_are_ordered_by_their_code_points(db: Database) -> None:
     assert await names(db) == sorted(given)
 
 
-async def test_the_time_of_leases_is_the_real_one(db: Database) -> None:
+async def test_read_clock_returns_real_time(db: Database) -> None:
     """Whatever time the house believes it is."""
     async with db.begin_write() as tx:
         assert abs(await tx.read_clock() - time.time() * 1e6) < 60e6
 
 
-async def test_a_database_describes_its_tables(db: Database) -> None:
+async def test_list_tables_orders_tables_after_those_they_reference(db: Database) -> None:
     """Each after those that it points to, so that they can be copied in that order."""
     async with db.begin_read() as tx:
         tables = await tx.list_tables()
@@ -210,7 +210,7 @@ async def test_a_database_describes_its_tables(db: Database) -> None:
     assert all(table.key for table in tables)
 
 
-async def test_run_says_how_many_rows_it_touched(db: Database) -> None:
+async def test_run_returns_the_number_of_affected_rows(db: Database) -> None:
     """Whoever writes can tell new from known."""
     async with db.begin_write() as tx:
         sql = "INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)"
@@ -221,7 +221,7 @@ async def test_run_says_how_many_rows_it_touched(db: Database) -> None:
 
 
 @SQLITE_ONLY
-async def test_a_writer_waits_for_the_lock_of_another_process_without_holding_up_its_own(
+async def test_writer_waiting_for_another_process_lock_does_not_block_readers(
     db: SqliteDatabase,
 ) -> None:
     """Readers go on beside it, and it writes as soon as it may."""
@@ -248,7 +248,7 @@ async def test_a_writer_waits_for_the_lock_of_another_process_without_holding_up
 
 
 @SQLITE_ONLY
-async def test_a_lock_that_is_never_let_go_is_an_error_that_says_so(
+async def test_lock_that_is_never_released_raises_store_busy(
     db: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing hangs for ever; trying again later works."""
@@ -270,7 +270,7 @@ async def test_a_lock_that_is_never_let_go_is_an_error_that_says_so(
 
 
 @SQLITE_ONLY
-async def test_the_connection_is_set_up_for_safety(db: SqliteDatabase) -> None:
+async def test_sqlite_connection_uses_durable_and_secure_pragmas(db: SqliteDatabase) -> None:
     """WAL, full syncing, foreign keys, and deleted rows are wiped (ACCEPTANCE R1)."""
     async with db.begin_read() as tx:
         pragmas = [
@@ -281,13 +281,13 @@ async def test_the_connection_is_set_up_for_safety(db: SqliteDatabase) -> None:
     assert pragmas == ["wal", 2, 1, 1]
 
 
-async def test_an_untouched_database_is_sound(db: Database) -> None:
+async def test_untouched_database_passes_the_integrity_check(db: Database) -> None:
     """check() has nothing to say."""
     assert await db.check_integrity() == []
 
 
 @SQLITE_ONLY
-async def test_a_row_that_points_nowhere_is_reported(db: SqliteDatabase) -> None:
+async def test_dangling_foreign_key_is_reported_by_the_integrity_check(db: SqliteDatabase) -> None:
     """Another program may have deleted what it should not have."""
     with sqlite3.connect(db.path) as stranger:
         stranger.execute(
@@ -298,7 +298,7 @@ async def test_a_row_that_points_nowhere_is_reported(db: SqliteDatabase) -> None
     assert await db.check_integrity() == ["a row of identity points to a missing row of person"]
 
 
-async def test_torn_pages_are_found_and_named(tmp_path: Path) -> None:
+async def test_torn_pages_are_reported_as_corruption(tmp_path: Path) -> None:
     """A disk that lies is noticed, by check() or by the first statement that meets it."""
     path = tmp_path / "a.db"
     database = open_sqlite(path)
@@ -328,7 +328,7 @@ async def problems(path: Path) -> list[str]:
 
 
 @SQLITE_ONLY
-async def test_what_many_write_at_once_is_committed_together(db: SqliteDatabase) -> None:
+async def test_concurrent_writes_share_a_group_commit(db: SqliteDatabase) -> None:
     """A commit waits for the disk; those who are ready share it. Each is kept when it returns."""
     commits: list[int] = []
     db._writer.connection.set_commit_hook(lambda: bool(commits.append(1)))
@@ -347,7 +347,7 @@ async def test_what_many_write_at_once_is_committed_together(db: SqliteDatabase)
 
 
 @SQLITE_ONLY
-async def test_who_is_in_a_hurry_comes_first_and_waits_for_nobody(db: SqliteDatabase) -> None:
+async def test_urgent_write_is_committed_before_waiting_writes(db: SqliteDatabase) -> None:
     """It is kept before anything else is begun; whoever gave up waiting is passed over."""
     kept: list[str] = []
 
@@ -374,7 +374,9 @@ async def test_who_is_in_a_hurry_comes_first_and_waits_for_nobody(db: SqliteData
 
 
 @SQLITE_ONLY
-async def test_who_fails_in_company_takes_nothing_of_the_others(db: SqliteDatabase) -> None:
+async def test_failed_writer_in_a_group_commit_does_not_affect_the_others(
+    db: SqliteDatabase,
+) -> None:
     """By an error or by being cancelled, before, during or after writing."""
 
     async def write(number: int) -> None:
@@ -432,7 +434,7 @@ class SlowDisk:
 
 
 @SQLITE_ONLY
-async def test_while_the_disk_takes_its_time_others_go_on(db: SqliteDatabase) -> None:
+async def test_slow_commit_does_not_block_readers(db: SqliteDatabase) -> None:
     """They read what was there before; whoever writes waits, and so does whoever is cancelled."""
     disk = SlowDisk(db)
     together = await disk.writers("a", "b", "c")
@@ -453,7 +455,7 @@ async def test_while_the_disk_takes_its_time_others_go_on(db: SqliteDatabase) ->
 
 
 @SQLITE_ONLY
-async def test_a_commit_that_fails_aside_is_told_to_all_of_it(db: SqliteDatabase) -> None:
+async def test_failed_group_commit_is_reported_to_every_writer(db: SqliteDatabase) -> None:
     """And nothing of it is kept; the next one is."""
     disk = SlowDisk(db, breaks=True)
     together = await disk.writers("a", "b")
@@ -466,7 +468,7 @@ async def test_a_commit_that_fails_aside_is_told_to_all_of_it(db: SqliteDatabase
     assert await names(db) == ["after"]
 
 
-async def test_what_is_being_committed_is_kept_when_the_house_is_closed(tmp_path: Path) -> None:
+async def test_close_waits_for_a_pending_commit(tmp_path: Path) -> None:
     """Closing waits for the disk."""
     db = open_sqlite(tmp_path / "oldfriend.db")
     disk = SlowDisk(db)
@@ -482,7 +484,7 @@ async def test_what_is_being_committed_is_kept_when_the_house_is_closed(tmp_path
 
 
 @SQLITE_ONLY
-async def test_nobody_waits_for_ever_when_the_house_is_closed_around_writers(
+async def test_close_during_writes_ends_every_writer_with_an_error(
     db: SqliteDatabase,
 ) -> None:
     """As when a program fails while a worker writes: whoever comes then is told, and ends."""

@@ -86,19 +86,21 @@ async def texts(app: AppContext, line: ChatContext) -> list[str]:
     return [each.content.text for each in found]
 
 
-def test_the_schema_offers_it() -> None:
+def test_extraction_schema_includes_the_added_kind() -> None:
     """As a list of claims."""
     assert '"rituals": {"type": "array", "items": {' in json.dumps(build_schema(ALL_PARTS))
 
 
-async def test_what_a_model_yields_is_validated_and_stored(
+async def test_extracted_belief_of_the_added_kind_is_validated_and_stored(
     talking: AppContext, line: ChatContext
 ) -> None:
     """What nobody has said is refused."""
     assert await texts(talking, line) == [RITUAL]
 
 
-async def test_recall_finds_it(talking: AppContext, line: ChatContext) -> None:
+async def test_recall_finds_a_belief_of_the_added_kind(
+    talking: AppContext, line: ChatContext
+) -> None:
     """Among all others, and where its kind is asked for."""
     question = build_query(
         talking.clock, talking.settings, line.person, "Who bakes sourdough bread?"
@@ -111,7 +113,7 @@ async def test_recall_finds_it(talking: AppContext, line: ChatContext) -> None:
         assert RITUAL in [each.state.memory.text for each in found.beliefs]
 
 
-async def test_the_api_lists_it_by_its_kind(talking: AppContext) -> None:
+async def test_api_lists_beliefs_of_the_added_kind(talking: AppContext) -> None:
     """In the list, by its kind, and among what was learned lately."""
     async with opened_site(talking) as site, site.browser() as client:
         listed = (await client.get("/memories", params={"kind": KIND})).json()
@@ -124,7 +126,7 @@ async def test_the_api_lists_it_by_its_kind(talking: AppContext) -> None:
     assert TypeAdapter(BeliefShape).validate_python(listed["items"][0]).kind == KIND
 
 
-async def test_the_prompt_shows_it_in_the_section_that_its_record_names(
+async def test_prompt_shows_the_added_kind_in_its_section(
     talking: AppContext, line: ChatContext, model: ScriptedModel, clock: FrozenClock
 ) -> None:
     """Where its topic is talked about."""
@@ -137,7 +139,7 @@ async def test_the_prompt_shows_it_in_the_section_that_its_record_names(
     assert RITUAL in prompt.changing
 
 
-async def test_it_is_exported_and_restored(
+async def test_belief_of_the_added_kind_is_exported_and_restored(
     talking: AppContext, line: ChatContext, other_url: str, tmp_path: Path
 ) -> None:
     """As what it is."""
@@ -153,7 +155,9 @@ async def test_it_is_exported_and_restored(
     await db.close()
 
 
-async def test_it_is_forgotten(talking: AppContext, line: ChatContext) -> None:
+async def test_belief_of_the_added_kind_is_forgotten(
+    talking: AppContext, line: ChatContext
+) -> None:
     """With the words that it rests on, and by its own."""
     assert await texts(talking, line) == [RITUAL]
     report = await forget(talking, line.person.id, DeletionRequest(about="sourdough"))

@@ -20,7 +20,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize(("name", "mime"), KINDS.items())
-def test_a_real_file_is_known_whatever_it_is_called(name: str, mime: str) -> None:
+def test_audio_format_is_detected_from_bytes_despite_the_claimed_mime(name: str, mime: str) -> None:
     """Each was written by an encoder of its own."""
     kind = detect_audio_format((SOUNDS / name).read_bytes(), claimed_mime="audio/x-nonsense")
 
@@ -28,12 +28,12 @@ def test_a_real_file_is_known_whatever_it_is_called(name: str, mime: str) -> Non
     assert kind.extension == name.rpartition(".")[2]
 
 
-def test_only_opus_in_ogg_is_a_voice_message() -> None:
+def test_only_ogg_opus_is_detected_as_opus() -> None:
     """Opus in another container is not."""
     assert [name for name in KINDS if is_opus((SOUNDS / name).read_bytes())] == ["voice.ogg"]
 
 
-def test_how_long_it_lasts_is_read_off_where_that_is_easy() -> None:
+def test_duration_is_read_from_ogg_and_wav() -> None:
     """Half a second of a tone."""
     assert find_duration_s((SOUNDS / "voice.ogg").read_bytes()) == pytest.approx(0.5, abs=0.01)
     assert find_duration_s((SOUNDS / "tone.wav").read_bytes()) == pytest.approx(0.5)
@@ -49,7 +49,7 @@ def test_how_long_it_lasts_is_read_off_where_that_is_easy() -> None:
         ("text/html", "text/html", "bin"),
     ],
 )
-def test_where_the_bytes_say_nothing_the_claim_holds(
+def test_claimed_mime_is_used_when_bytes_are_not_recognized(
     claimed: str, mime: str, extension: str
 ) -> None:
     """By its usual name."""
@@ -59,7 +59,7 @@ def test_where_the_bytes_say_nothing_the_claim_holds(
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_sound_that_is_cut_off_anywhere_breaks_nothing(name: str) -> None:
+def test_audio_detection_accepts_truncated_files(name: str) -> None:
     """A length may be missing then."""
     sound = (SOUNDS / name).read_bytes()
     for end in range(min(len(sound), 300)):

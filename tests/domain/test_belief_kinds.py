@@ -33,7 +33,7 @@ def test_every_kind_has_one_record() -> None:
     assert len(KINDS_BY_NAME) == len(BELIEF_KINDS)
 
 
-def test_what_a_record_names_is_there() -> None:
+def test_belief_kind_records_are_consistent() -> None:
     """Likeness goes both ways; lists and sections are of one kind; a key is shown to a model."""
     for kind in BELIEF_KINDS:
         assert all(
@@ -54,7 +54,9 @@ def test_what_a_record_names_is_there() -> None:
     [(SOURCE, "py", ALLOWED), (SCRIPTS, "js", ALLOWED_SCRIPTS)],
     ids=["python", "page"],
 )
-def test_no_other_module_names_opinions(folder: Path, ending: str, allowed: dict[str, str]) -> None:
+def test_no_module_outside_the_table_names_the_opinion_kind(
+    folder: Path, ending: str, allowed: dict[str, str]
+) -> None:
     """The kind that needs nothing of its own elsewhere: what names it there bypasses the table."""
     naming = {
         path.relative_to(folder).as_posix()
@@ -65,7 +67,7 @@ def test_no_other_module_names_opinions(folder: Path, ending: str, allowed: dict
     assert naming == set(allowed)
 
 
-def test_the_page_knows_the_same_kinds_in_the_same_groups() -> None:
+def test_web_page_lists_the_same_kinds_and_groups() -> None:
     """It lists names among the people instead."""
     script = (SCRIPTS / "kinds.js").read_text("utf-8")
     rows = re.findall(r'name: "(\w+)"(?:, group: "(\w+)")?', script)
@@ -77,7 +79,7 @@ def test_the_page_knows_the_same_kinds_in_the_same_groups() -> None:
 
 
 @pytest.mark.slow
-def test_a_kind_that_is_added_to_the_table_needs_no_other_module() -> None:
+def test_kind_added_to_the_table_works_without_other_changes() -> None:
     """It is extracted, validated, found, listed, shown, exported and forgotten."""
     plugin = ("-p", "tests.fakes.belief_kind", "-p", "no:cacheprovider")
     journey = str(Path(__file__).with_name("fake_kind_journey.py"))

@@ -30,7 +30,7 @@ def shipped_beside(path: Path, name: str) -> str:
     return file.read_text("utf-8") if file.is_file() else ""
 
 
-def test_every_network_and_weight_file_says_what_it_was_made_of():
+def test_every_weight_file_is_listed_in_a_notice():
     """In the notice of its folder, by its name: nobody may ship what nobody may use."""
     found = learned_files()
 
@@ -46,11 +46,11 @@ def test_every_network_and_weight_file_has_a_checksum():
 
 
 @pytest.mark.parametrize("path", [ACTS_FILE, SEARCH_FILE, LEXICON_FILE])
-def test_a_weight_file_that_ships_is_what_was_shipped(path):
+def test_shipped_weight_file_passes_its_checksum(path):
     assert read_bundled_file(path) == path.read_bytes()
 
 
-def test_a_damaged_file_is_not_used(tmp_path):
+def test_damaged_or_missing_bundled_file_raises_an_error(tmp_path):
     """Nor one that is missing, and each is named."""
     file = tmp_path / "weights.npz"
     file.write_bytes(b"as it was shipped")

@@ -36,7 +36,7 @@ ZONES = st.one_of(
         ("0002-01-01T00:00Z", "0002-01-01T00:00:00+00:00", "UTC"),
     ],
 )
-def test_a_time_is_taken_with_its_own_offset_else_in_the_given_zone(
+def test_timestamp_is_parsed_with_its_offset_or_in_the_given_zone(
     text: str, at: str, zone: str
 ) -> None:
     """ISO 8601 with or without an offset."""
@@ -66,7 +66,7 @@ def test_a_month_or_year_is_a_period(text: str, begin: str, end: str, grain: str
 
 
 @pytest.mark.parametrize("text", ["2024-13", "2024-00", "0001", "9999", "24", "2024-05-03", "May"])
-def test_what_is_no_month_or_year_is_no_period(text: str) -> None:
+def test_invalid_month_or_year_is_not_a_period(text: str) -> None:
     """Nor one at the end of the calendar."""
     assert parse_period(text, "UTC") is None
 
@@ -82,21 +82,21 @@ def test_what_is_no_month_or_year_is_no_period(text: str) -> None:
         "0002-01-01T00:00+14:00",
     ],
 )
-def test_a_time_at_the_end_of_the_calendar_is_refused(text: str) -> None:
+def test_timestamp_outside_the_supported_years_is_rejected(text: str) -> None:
     """In some zone it would have no date."""
     with pytest.raises(InvalidInput, match="outside the years 2 to 9998"):
         parse_timestamp(text, "Europe/Madrid")
 
 
 @pytest.mark.parametrize("text", ["", "tomorrow", "2024-13-01", "12:30"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_timestamp_is_rejected(text: str) -> None:
     """With an example of one."""
     with pytest.raises(InvalidInput, match="Use ISO 8601"):
         parse_timestamp(text, "UTC")
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "+99:00", "../etc/passwd", "\ud800", "Europe"])
-def test_what_is_no_zone_is_refused(zone: str) -> None:
+def test_invalid_time_zone_is_rejected(zone: str) -> None:
     """Here, and not when it is to be shown."""
     with pytest.raises(InvalidInput, match="is not a time zone"):
         parse_timestamp("2024-05-03T18:30", zone)
@@ -111,7 +111,9 @@ def test_what_is_no_zone_is_refused(zone: str) -> None:
     ZONES,
     ZONES,
 )
-def test_what_is_let_in_can_be_shown_in_every_zone(moment: datetime, zone: str, other: str) -> None:
+def test_accepted_timestamp_round_trips_in_every_zone(
+    moment: datetime, zone: str, other: str
+) -> None:
     """Exactly: the same moment comes out."""
     try:
         at, own_zone = to_micros_with_zone(moment, zone)
@@ -124,7 +126,7 @@ def test_what_is_let_in_can_be_shown_in_every_zone(moment: datetime, zone: str, 
 
 
 @given(st.integers(-(1 << 63), (1 << 63) - 1), st.one_of(ZONES, st.text(max_size=20)))
-def test_whatever_was_stored_can_be_shown(at: int, zone: str) -> None:
+def test_any_stored_timestamp_is_shown_clamped_to_the_supported_range(at: int, zone: str) -> None:
     """One odd row must not make the others unreadable; it is shown as near as can be."""
     shown = to_micros(from_micros(at, zone))
 
@@ -132,7 +134,7 @@ def test_whatever_was_stored_can_be_shown(at: int, zone: str) -> None:
     assert is_representable(at) == (shown == at)
 
 
-def test_the_years_that_are_told_are_the_years_that_there_are() -> None:
+def test_supported_time_range_is_years_2_to_9998() -> None:
     """From the first moment of the year 2 to the last of the year 9998."""
     assert from_micros(MIN_TIME) == datetime(2, 1, 1, tzinfo=UTC)
     assert from_micros(MAX_TIME) == datetime(9998, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
@@ -150,7 +152,7 @@ def test_the_years_that_are_told_are_the_years_that_there_are() -> None:
         ("2024-05-03T18:30", "+05:30", 0, "2024-05-03T00:00+05:30"),
     ],
 )
-def test_a_day_begins_at_midnight_by_the_clocks_of_the_zone(
+def test_start_of_day_is_local_midnight_despite_dst(
     moment: str, zone: str, days_back: int, expected: str
 ) -> None:
     """Also where the clocks are put forward or back."""

@@ -51,19 +51,19 @@ BELIEF = str(UUID(int=7))
 
 
 @given(references=st.sets(NUMBERS | NAMES))
-def test_references_come_back(references: set[int | str]) -> None:
+def test_packed_references_round_trip(references: set[int | str]) -> None:
     """Message numbers, ids of the usual form, and any other."""
     assert set(unpack_references(pack_references(references))) == references
 
 
 @given(items=st.lists(ITEMS, max_size=5))
-def test_what_was_considered_comes_back_whole_and_in_order(items: list[PackedItem]) -> None:
+def test_packed_receipt_items_round_trip_in_order(items: list[PackedItem]) -> None:
     """With scores and strengths to four places, which is as much as anybody is shown."""
     assert unpack_items(*pack_items(items)) == items
 
 
 @given(items=st.lists(ITEMS, max_size=5))
-def test_of_sources_only_the_causes_are_kept(items: list[PackedItem]) -> None:
+def test_packed_sources_keep_only_used_items_and_causes(items: list[PackedItem]) -> None:
     """The strongest first; no scores, and nothing of what was not used."""
     found = unpack_sources(pack_sources(items))
 
@@ -76,7 +76,7 @@ def test_of_sources_only_the_causes_are_kept(items: list[PackedItem]) -> None:
     ]
 
 
-def test_no_word_stands_among_the_packed_bytes() -> None:
+def test_packed_bytes_contain_no_words() -> None:
     """So that a search through a file for words that were forgotten finds all of them."""
     why = (PackedReason("words", ("hazelnuts",), "Ana", 0.5),)
     items = [PackedItem(False, 5, 0, True, 0.5, why), PackedItem(True, BELIEF, 3, False, 0.25, why)]
@@ -88,13 +88,13 @@ def test_no_word_stands_among_the_packed_bytes() -> None:
         assert b"Ana" not in held
 
 
-def test_a_run_of_messages_takes_a_few_bytes() -> None:
+def test_consecutive_message_references_are_packed_compactly() -> None:
     """The newest messages of a talk are shown to each call."""
     assert len(pack_references(range(1_000, 1_040))) < 10
 
 
 @pytest.mark.parametrize("name", [BELIEF, "no usual id"])
-def test_an_id_is_found_without_unpacking(name: str) -> None:
+def test_id_is_found_in_packed_bytes_without_unpacking(name: str) -> None:
     """A database looks for its bytes."""
     packed, _ = pack_items([PackedItem(True, name, 3, False, 0.25, ())])
 
@@ -102,7 +102,7 @@ def test_an_id_is_found_without_unpacking(name: str) -> None:
     assert pack_id(str(UUID(int=8))) not in packed
 
 
-def test_what_another_version_packed_is_refused() -> None:
+def test_unknown_codec_version_is_rejected() -> None:
     """Rather than read as something else."""
     with pytest.raises(ValueError, match="another version"):
         unpack_references(b"\x09\x00")
@@ -121,7 +121,7 @@ def test_every_cause_has_a_code() -> None:
         {"rules": 1},
     ],
 )
-def test_details_come_back_whole_from_the_receipt_and_its_trace(tokens: dict[str, int]) -> None:
+def test_receipt_details_round_trip_through_split_and_join(tokens: dict[str, int]) -> None:
     """Also what was dropped from the context, known or not among what was considered."""
     details = {
         "intent": "question",

@@ -4,7 +4,7 @@ from oldfriend.domain.errors import ImportRefused, InvalidInput, StoreFull
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
 
 
-def test_a_saying_reads_as_its_sentence() -> None:
+def test_localized_text_equals_its_sentence_and_loses_its_code_in_an_f_string() -> None:
     """Wherever a text goes, it goes; where it is put into another one, that one has no code."""
     empty = localizable("empty_file", "This file is empty.")
 
@@ -12,7 +12,7 @@ def test_a_saying_reads_as_its_sentence() -> None:
     assert not isinstance(f"{empty} Really.", LocalizedText)
 
 
-def test_an_error_hands_on_what_it_says() -> None:
+def test_error_user_text_carries_the_message_code_and_values() -> None:
     """With its code and values; without a code, the sentence; or what all of its kind mean."""
     unknown = InvalidInput(localizable("name_taken", "Ana is taken.", name="Ana")).user_text
     full = StoreFull("No room in /data.").user_text
@@ -32,7 +32,7 @@ def test_an_error_hands_on_what_it_says() -> None:
     assert not isinstance(InvalidInput("Not so.").user_text, LocalizedText)
 
 
-def test_what_is_amiss_in_a_line_tells_which_and_what() -> None:
+def test_import_error_names_the_line_and_the_expected_content() -> None:
     """What was expected is part of the sentence; what has no code is told in general words."""
     nobody = localizable("import_nobody_says", "the speaker is missing.")
     told = ImportRefused(nobody, line=3, expected="a speaker").user_text

@@ -11,7 +11,7 @@ from oldfriend.domain.ids import (
 )
 
 
-def test_an_id_is_named_by_its_first_or_last_characters_or_the_first_that_are_seen() -> None:
+def test_id_is_matched_by_prefix_suffix_or_short_form() -> None:
     """Four of them do; what cannot be part of an id is refused."""
     one, other = "018bcfe5-6800-7000-8000-0000aaaabbbb", "018bcfe5-6800-7000-8000-0000ccccbbbb"
     assert shorten_id(one) == "aaaabbbb"

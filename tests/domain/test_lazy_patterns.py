@@ -29,7 +29,7 @@ from tests.expansions import expand
         ("{who} sings", [(" sings",)]),
     ],
 )
-def test_what_every_match_contains_is_found(source: str, needles: list[tuple[str, ...]]) -> None:
+def test_needles_of_a_pattern_are_found(source: str, needles: list[tuple[str, ...]]) -> None:
     """Words outside of what may be absent, and of each group one alternative."""
     assert sorted(find_needles(source)) == sorted(needles)
 
@@ -45,12 +45,12 @@ def test_what_every_match_contains_is_found(source: str, needles: list[tuple[str
         ("who{is} it", "who"),
     ],
 )
-def test_how_every_match_begins_is_found(source: str, start: str) -> None:
+def test_literal_prefix_of_a_pattern_is_found(source: str, start: str) -> None:
     """Where it is certain."""
     assert find_literal_prefix(source) == start
 
 
-def test_nothing_that_matches_is_passed_over() -> None:
+def test_needles_never_exclude_a_match() -> None:
     """Of expressions made at random."""
     random = Random(7)
     for _ in range(2_000):
@@ -75,7 +75,7 @@ def made_up(random: Random, *, depth: int) -> str:
     return "".join(parts)
 
 
-def test_it_is_compiled_when_a_text_may_match_it() -> None:
+def test_lazy_pattern_is_compiled_only_when_a_text_may_match() -> None:
     """Not before; letter case is left aside where the expression does."""
     made: list[str] = []
 

@@ -33,7 +33,7 @@ def known(key: str, number: int, **fields: object) -> MemoryState:
     return MemoryState(memory=replace(memory, **fields), stats=standing, base_seq=number)
 
 
-def test_who_they_are_comes_first_then_how_they_live_then_what_matters_most() -> None:
+def test_profile_attributes_are_ordered_identity_first() -> None:
     """ACCEPTANCE E6; of what matters as much, the freshest."""
     keys = ["zodiac", "location", "name", "car", "pronouns", "occupation", "preferred_name"]
     keys += ["allergies", "partner"]
@@ -78,7 +78,7 @@ def test_of_one_relative_little_is_told() -> None:
     assert sorted(told) == ["Dad:allergies", "Mum:health_0", "Mum:health_1"]
 
 
-def test_nothing_of_the_houses_own_nor_of_others_nor_unsure() -> None:
+def test_profile_excludes_internal_tentative_and_third_party_beliefs() -> None:
     """ACCEPTANCE E5, E9."""
     profile = build_profile(
         [
@@ -94,7 +94,7 @@ def test_nothing_of_the_houses_own_nor_of_others_nor_unsure() -> None:
     assert profile.is_empty
 
 
-def test_what_others_must_not_eat_or_must_take_is_always_known() -> None:
+def test_profile_includes_a_limited_number_of_allergies_of_others() -> None:
     """Whoever asks what "my kid" can eat names nobody; of many, those that matter most."""
     milo = known("Milo:allergies", 1, subject="other", value="cashews", text="Milo: no cashews.")
     dad = known("medication", 2, subject="other", value="insulin", text="Dad takes insulin.")
@@ -111,7 +111,7 @@ def test_what_others_must_not_eat_or_must_take_is_always_known() -> None:
     assert cared in shown
 
 
-def test_news_is_what_began_or_ended_lately() -> None:
+def test_recent_changes_include_only_what_began_or_ended_lately() -> None:
     """Not what has another value by now, nor what is no news any more, nor what is to come."""
     week = 7 * DAY
     ended = {"status": "superseded", "ended_at": NOW - week, "holds_until": NOW - week}
@@ -131,7 +131,7 @@ def test_news_is_what_began_or_ended_lately() -> None:
     assert [each.memory.text for each in news] == ["Fell", "No car", "Lisbon"]
 
 
-def test_what_is_due_first_is_first_and_what_is_long_overdue_is_let_go() -> None:
+def test_promises_are_sorted_by_due_date_without_long_overdue_ones() -> None:
     """What was due yesterday is still open."""
     due = {"soon": DAY, "later": 9 * DAY, "yesterday": -DAY, "long ago": -30 * DAY}
     promises = [

@@ -3,7 +3,7 @@
 from oldfriend.domain.text_cache import clear_text_caches, text_lru_cache
 
 
-def test_a_text_is_worked_on_once_until_all_is_let_go() -> None:
+def test_text_cache_computes_once_until_cleared() -> None:
     """So no word of it stays behind."""
     seen: list[str] = []
 

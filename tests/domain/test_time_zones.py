@@ -34,7 +34,7 @@ def test_a_zone_is_found_by_name_city_or_offset(asked: str, zone: str) -> None:
 @pytest.mark.parametrize(
     "asked", ["Atlantis", "../../etc/passwd", "Europe", "\0", "+99:99", "+25", "1"]
 )
-def test_a_place_that_has_no_zone_is_refused(asked: str) -> None:
+def test_unknown_time_zone_is_rejected(asked: str) -> None:
     """With what would be right."""
     with pytest.raises(InvalidInput, match="Use a name such as"):
         resolve_zone(asked)
@@ -61,7 +61,7 @@ def test_every_city_has_a_zone(city: str) -> None:
         ("中国", "Asia/Shanghai"),
     ],
 )
-def test_what_is_near_is_found_by_country_or_by_letters(asked: str, zone: str) -> None:
+def test_time_zone_is_suggested_by_country_or_similar_spelling(asked: str, zone: str) -> None:
     """At most a few."""
     with pytest.raises(InvalidInput):
         resolve_zone(asked)
@@ -70,6 +70,6 @@ def test_what_is_near_is_found_by_country_or_by_letters(asked: str, zone: str) -
     assert len(suggest_zones(asked)) <= MAX_SUGGESTIONS
 
 
-def test_of_what_is_like_nothing_nothing_is_near() -> None:
+def test_no_time_zone_is_suggested_for_dissimilar_text() -> None:
     """It is no guessing."""
     assert suggest_zones("qqqqq") == suggest_zones("") == []

@@ -17,12 +17,12 @@ MARKS = "\u0301\u0316"
     "text",
     ["plain", "Ångström ﬁne", "e\u0301\u0316x", "가각 ｱﾞ ½ 你好", "a" + MARKS * 15 + "b", "😀" * 99],
 )
-def test_ordinary_text_has_its_normal_form(form: str, text: str) -> None:
+def test_normalize_matches_unicodedata_for_ordinary_text(form: str, text: str) -> None:
     """Also with as many marks as any script needs."""
     assert normalize(form, text) == unicodedata.normalize(form, text)
 
 
-def test_marks_without_end_are_sorted_a_few_at_a_time() -> None:
+def test_normalizing_many_combining_marks_takes_bounded_time() -> None:
     """All at once, 100,000 of them take ten seconds of a whole process."""
     began = time.thread_time()
     found = normalize("NFKD", "a" + MARKS * 50_000)
@@ -31,7 +31,7 @@ def test_marks_without_end_are_sorted_a_few_at_a_time() -> None:
     assert found.count("\u0301") == found.count("\u0316") == 50_000
 
 
-def test_no_mark_is_part_of_a_word() -> None:
+def test_combining_marks_are_neither_alphanumeric_nor_space() -> None:
     """So that marks in a row are found as what is neither word nor space."""
     marks = filter(unicodedata.combining, map(chr, range(sys.maxunicode + 1)))
 
@@ -39,13 +39,13 @@ def test_no_mark_is_part_of_a_word() -> None:
 
 
 @pytest.mark.parametrize(("text", "is_one"), [("0", True), ("2026", True), ("", False)])
-def test_digits_are_a_number(text: str, is_one: bool) -> None:
+def test_ascii_digits_are_a_number(text: str, is_one: bool) -> None:
     """At least one of them."""
     assert is_ascii_number(text) is is_one
 
 
 @pytest.mark.parametrize("text", ["²", "٣", "１", "½", "-1", " 1", "1_000", "1e3", "nan"])
-def test_nothing_else_is_a_number(text: str) -> None:
+def test_non_ascii_digits_and_signs_are_not_a_number(text: str) -> None:
     """Though Python reads some of it as one."""
     assert not is_ascii_number(text)
 
@@ -64,7 +64,7 @@ def test_nothing_else_is_a_number(text: str) -> None:
         ("ΑΝΑ", "Ana"),  # in Greek capitals
     ],
 )
-def test_what_looks_the_same_is_found(one: str, other: str) -> None:
+def test_confusable_names_are_detected(one: str, other: str) -> None:
     """Whichever stands first."""
     assert is_confusable(one, other)
     assert is_confusable(other, one)
@@ -83,12 +83,12 @@ def test_what_looks_the_same_is_found(one: str, other: str) -> None:
         ("Omar 1", "Omar 2"),
     ],
 )
-def test_people_of_different_names_can_all_be_here(one: str, other: str) -> None:
+def test_different_names_are_not_confusable(one: str, other: str) -> None:
     """However near they are."""
     assert not is_confusable(one, other)
 
 
-def test_the_mark_of_a_group_is_known_in_other_signs() -> None:
+def test_group_suffix_is_recognized_with_confusable_characters() -> None:
     """A word in a name is none."""
     marked = ["owner (group)", "owner [Group]", "owner（ｇｒｏｕｐ）", "owner (grоup) ."]
 

@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_a_life_is_lived_asked_and_counted(folder: Path) -> None:
+async def test_measure_life_counts_stored_found_and_refused(folder: Path) -> None:
     """By the real product."""
     counts = await measure_life(folder)
 
@@ -63,7 +63,7 @@ async def test_a_life_is_lived_asked_and_counted(folder: Path) -> None:
     assert (counts["unanswerable"], counts["refused"], counts["presented_wrong"]) == (1, 1, 0)
 
 
-def test_a_belief_is_right_by_its_message_and_its_value(folder: Path) -> None:
+def test_belief_is_right_only_with_matching_message_and_value(folder: Path) -> None:
     """Either alone is not enough; what a trap says is wrong, and anything else junk."""
     stored = [
         Stored(text="Has a cat, Miso", messages=frozenset({"m1"})),
@@ -77,7 +77,7 @@ def test_a_belief_is_right_by_its_message_and_its_value(folder: Path) -> None:
     assert counts["captured"] == 1
 
 
-def test_a_value_is_a_word_of_its_own_where_words_have_blanks() -> None:
+def test_value_matches_whole_words_in_spaced_languages() -> None:
     """Not where they have none."""
     assert holds("It was on May 3.", "3")
     assert not holds("It was on May 30.", "3")
@@ -86,7 +86,7 @@ def test_a_value_is_a_word_of_its_own_where_words_have_blanks() -> None:
     assert not holds("我的电话是120131", "2013")
 
 
-def test_nothing_stored_is_told_as_such() -> None:
+def test_share_of_no_stored_beliefs_has_no_value() -> None:
     """A share of nothing is no number."""
     told = {each.name: each for each in told_of("en", Counter(facts=5, asked=2, presented_wrong=1))}
 
@@ -96,7 +96,7 @@ def test_nothing_stored_is_told_as_such() -> None:
 
 
 @pytest.mark.parametrize("folder", list_folders(), ids=lambda folder: folder.name)
-def test_every_id_of_a_life_that_ships_exists(folder: Path) -> None:
+def test_shipped_lives_refer_only_to_existing_message_ids(folder: Path) -> None:
     """Times go on, and what facts, traps and questions name was said."""
     life = load_blind_life(folder)
     ids = {message["id"] for message in life.messages}

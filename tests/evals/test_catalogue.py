@@ -10,17 +10,17 @@ from oldfriend_evals.catalogue import MEASUREMENTS, chosen, measured_apart
 from oldfriend_evals.measuring import Measure, Scope
 
 
-def test_everything_is_measured_unless_something_is_chosen():
+def test_all_measurements_run_unless_some_are_chosen():
     assert chosen(None) == list(MEASUREMENTS)
     assert chosen(["say", "recall"]) == ["recall", "say"]
 
 
-def test_an_unknown_name_is_refused_with_those_that_are_known():
+def test_unknown_measurement_name_is_refused_listing_the_known_ones():
     with pytest.raises(InvalidInput, match=r"'speed'.*recall"):
         chosen(["speed"])
 
 
-def test_what_takes_too_long_is_said_and_the_others_are_measured(
+def test_measurement_timeout_is_reported_as_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A machine that has too much to do costs one number, not all of them."""
@@ -37,7 +37,7 @@ def test_what_takes_too_long_is_said_and_the_others_are_measured(
 
 
 @pytest.mark.slow
-def test_what_is_missing_is_said_in_place_of_a_number():
+def test_missing_prerequisite_is_named_instead_of_a_value():
     scope = Scope(quick=True, locomo=None, float_model=None)
 
     measures = measured_apart("embedding", scope)

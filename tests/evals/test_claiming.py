@@ -8,7 +8,7 @@ from tests.engines import both_engines
 engine = both_engines
 
 
-async def test_each_claim_finds_work_and_leaves_as_much(db):
+async def test_claim_measurement_keeps_the_number_of_jobs(db):
     await fill(db, 30)
     taken = [await claim_ms(db) for _ in range(40)]
 
@@ -17,7 +17,7 @@ async def test_each_claim_finds_work_and_leaves_as_much(db):
         assert len(await list_jobs(tx, is_dead_letter=False)) == 30
 
 
-async def test_a_postgres_database_is_left_as_it_was(postgres):
+async def test_claim_measurement_leaves_the_postgres_database_unchanged(postgres):
     with postgres.new_database() as url:
         async with two_schemas(url) as (small, large):
             await fill(small, 10)

@@ -6,12 +6,12 @@ from statistics import mean
 from oldfriend_evals.corpus import SESSION_LENGTH, questions, random_vectors, remarks, sessions
 
 
-def test_the_same_seed_gives_the_same_history():
+def test_generated_history_is_deterministic_for_a_seed():
     assert list(sessions(60, seed=7)) == list(sessions(60, seed=7))
     assert list(sessions(60, seed=7)) != list(sessions(60, seed=8))
 
 
-def test_messages_are_counted_and_come_in_sessions_in_the_order_of_time():
+def test_generated_messages_come_in_sessions_in_time_order():
     made = list(sessions(60, seed=1))
     times = [spoken.at for spoken in chain.from_iterable(made)]
 
@@ -19,14 +19,14 @@ def test_messages_are_counted_and_come_in_sessions_in_the_order_of_time():
     assert times == sorted(set(times))
 
 
-def test_messages_are_as_long_as_real_ones():
+def test_generated_messages_are_as_long_as_real_ones():
     real = mean(len(" ".join(remark.sentences)) for remark in remarks())
     made = mean(len(spoken.text) for spoken in chain.from_iterable(sessions(3000, seed=1)))
 
     assert 0.8 < made / real < 1.25
 
 
-def test_a_longer_history_has_more_words():
+def test_longer_generated_history_has_a_larger_vocabulary():
     def vocabulary(count: int) -> int:
         spoken = chain.from_iterable(sessions(count, seed=1))
         return len({word for each in spoken for word in each.text.lower().split()})
@@ -34,7 +34,7 @@ def test_a_longer_history_has_more_words():
     assert vocabulary(20_000) > 1.5 * vocabulary(2_000)
 
 
-def test_there_are_two_hundred_questions_and_they_stay():
+def test_generated_questions_are_unique_and_stable():
     assert len(set(questions(200))) == 200
     assert questions(200)[:50] == questions(50)
 

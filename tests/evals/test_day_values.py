@@ -48,7 +48,9 @@ def reader(language: str, *, is_month_first: bool = False) -> DayReader:
         ("ja", ["11月3日"], "美月の誕生日は十一月三日だよ。"),
     ],
 )
-def test_the_same_day_in_another_form_is_right(language: str, forms: list[str], reply: str) -> None:
+def test_reply_naming_the_same_day_in_another_form_matches(
+    language: str, forms: list[str], reply: str
+) -> None:
     """With or without weekday, year and ordinal."""
     assert reader(language).holds_any(reply, forms)
 
@@ -79,13 +81,17 @@ def test_the_same_day_in_another_form_is_right(language: str, forms: list[str], 
         ("ja", ["11月3日"], "11月13日だよ。"),
     ],
 )
-def test_another_day_is_wrong(language: str, forms: list[str], reply: str) -> None:
+def test_reply_naming_another_day_does_not_match(
+    language: str, forms: list[str], reply: str
+) -> None:
     """Also the same number in another month, and the right date on an impossible weekday."""
     assert not reader(language).holds_any(reply, forms)
 
 
 @pytest.mark.parametrize(("is_month_first", "is_right"), [(True, True), (False, False)])
-def test_numbers_are_read_as_people_write_them_there(is_month_first: bool, is_right: bool) -> None:
+def test_numeric_dates_follow_the_day_month_order_of_the_locale(
+    is_month_first: bool, is_right: bool
+) -> None:
     """3/12 is in March in America, and in December elsewhere."""
     days = reader("en", is_month_first=is_month_first)
 
@@ -95,12 +101,12 @@ def test_numbers_are_read_as_people_write_them_there(is_month_first: bool, is_ri
 @pytest.mark.parametrize(
     "form", ["may", "2019", "14", "march 2019", "3 may or 4 may", "a 5th floor"]
 )
-def test_what_is_no_single_day_is_taken_literally(form: str) -> None:
+def test_form_that_is_no_single_day_is_not_parsed_as_a_day(form: str) -> None:
     """A month, a year, a plain number, two days."""
     assert reader("en").parse_day(form) is None
 
 
-def test_values_that_are_no_days_count_as_they_stand() -> None:
+def test_value_that_is_no_day_matches_as_whole_words() -> None:
     """As words of their own."""
     assert reader("en").holds_any("Her name is Ana.", ["ana"])
     assert not reader("en").holds_any("I like bananas.", ["ana"])

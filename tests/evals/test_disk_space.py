@@ -10,7 +10,7 @@ SCOPE = Scope(quick=True, locomo=None, float_model=None)
 
 
 @pytest.mark.slow
-async def test_a_life_leaves_all_that_a_life_leaves() -> None:
+async def test_disk_space_measurement_fills_every_relevant_table() -> None:
     """Words, vectors, beliefs with their words, receipts, traces, and calls of models."""
     sizes = await live_and_measure(MESSAGES, marks=2)
 
@@ -31,7 +31,7 @@ async def test_a_life_leaves_all_that_a_life_leaves() -> None:
 
 
 @pytest.mark.slow
-async def test_a_message_takes_no_more_than_it_should() -> None:
+async def test_disk_space_per_message_stays_under_its_target() -> None:
     """With a model, all in; measured in `oldfriend bench` over months."""
     whole, _ = await measure_disk_space(SCOPE)
 

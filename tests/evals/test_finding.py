@@ -47,7 +47,7 @@ def cases(conversations):
     return answerable_cases(conversations, embed)
 
 
-def test_recall_counts_the_share_of_the_evidence(cases):
+def test_recall_is_the_share_of_evidence_found(cases):
     """One of two messages among the first is a half."""
     case = next(case for case in cases if case.evidence_count == 1 and case.answers.any())
     right, wrong = case.answers.astype(np.float32), -case.answers.astype(np.float32)
@@ -57,7 +57,7 @@ def test_recall_counts_the_share_of_the_evidence(cases):
     assert recall_of([case, case], [right, wrong]).whole_at_10 == 1
 
 
-def test_each_kind_is_found_with_what_the_others_taught(cases):
+def test_each_kind_is_evaluated_with_weights_learned_from_the_others(cases):
     """Nothing that was learned has seen the questions that it is measured on."""
     learned = learned_without(cases)
     results = kinds_left_out(cases, learned)
@@ -67,7 +67,7 @@ def test_each_kind_is_found_with_what_the_others_taught(cases):
     assert all(result.ours.at_10 > 30 for result in results)
 
 
-def test_learning_needs_no_data_set_of_others(conversations, cases):
+def test_abstention_is_measured_on_own_conversations(conversations, cases):
     """What is told of answers that are missing is told of our own conversations."""
     told = abstention(
         cases,
@@ -83,7 +83,7 @@ def test_learning_needs_no_data_set_of_others(conversations, cases):
     assert 0.5 < told.small_histories <= 1
 
 
-def test_small_histories_hold_the_answer_or_are_far_from_it(conversations):
+def test_small_history_cases_contain_the_answer_or_none(conversations):
     """Otherwise the judgement would learn from wrong examples."""
     small = cases_in_small_histories(conversations, embed)
 
@@ -92,7 +92,7 @@ def test_small_histories_hold_the_answer_or_are_far_from_it(conversations):
     assert all(case.answers.sum() <= case.evidence_count for case in small)
 
 
-def test_words_that_were_said_have_one_answer(conversations):
+def test_said_words_case_has_exactly_one_answer(conversations):
     """The message that says them."""
     said = cases_of_words_said(conversations, embed)
 
@@ -100,7 +100,7 @@ def test_words_that_were_said_have_one_answer(conversations):
     assert all(case.answers.sum() == 1 for case in said)
 
 
-def test_every_case_is_judged_without_its_own_conversation(conversations, cases):
+def test_answerability_is_cross_validated_by_conversation(conversations, cases):
     """A probability for each."""
     everything = [*cases, *unanswerable_cases(conversations, embed)]
     likely = answerable_left_out(everything, judged_of(everything, learned_without(cases)))
@@ -109,7 +109,7 @@ def test_every_case_is_judged_without_its_own_conversation(conversations, cases)
     assert ((likely >= 0) & (likely <= 1)).all()
 
 
-def test_the_area_under_the_curve_is_one_when_all_are_told_apart():
+def test_area_under_curve_is_one_when_separable_and_half_when_not():
     """And a half when none is."""
     truth = np.array([True, True, False, False])
 

@@ -4,7 +4,7 @@ from oldfriend_evals.grader_check import measure_grader
 from oldfriend_evals.measuring import Scope
 
 
-async def test_the_share_of_wrong_replies_that_pass_is_measured() -> None:
+async def test_grader_passes_few_wrong_replies() -> None:
     """As first measured on replies that nobody had tuned to; a better grader lets fewer pass."""
     wrong, strict, right = await measure_grader(Scope(quick=True, locomo=None, float_model=None))
 

@@ -16,7 +16,7 @@ def embed(texts):
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-def test_ngrams_are_characters_and_pairs_where_there_are_no_spaces():
+def test_ngrams_are_characters_and_bigrams_in_unspaced_scripts():
     assert split_ngrams("我的猫 ab", 2) == ["我", "我的", "的", "的猫", "猫", "_a", "ab", "b_"]
 
 
@@ -27,7 +27,7 @@ def test_plain_search_finds_parts_of_words():
     assert scores.argmax() == 0
 
 
-def test_an_answer_of_two_parts_needs_both():
+def test_answer_of_two_parts_is_found_only_with_both():
     """Any message of each part will do."""
     query = Query(
         text="?",
@@ -42,7 +42,7 @@ def test_an_answer_of_two_parts_needs_both():
     assert not replace(query, parts=()).is_found({"b", "c"})  # without parts it needs all
 
 
-def test_a_life_is_counted_in_both_ways():
+def test_life_search_is_counted_beside_plain_search():
     """And how likely an answer seemed is collected, with whether there is one."""
     life = next(each for each in life_conversations() if each.name == "zh-casual-2")
     likely: list[float] = []

@@ -32,7 +32,7 @@ def share_right(fusion, given):
     return float(np.mean(right))
 
 
-def test_the_lowest_point_is_found():
+def test_minimizer_finds_the_minimum():
     """Of a long valley."""
     goal, bend = np.array([3.0, -2.0]), np.array([1.0, 50.0])
 
@@ -42,7 +42,7 @@ def test_the_lowest_point_is_found():
     assert np.allclose(found, goal, atol=1e-3)
 
 
-def test_a_sum_is_learned_from_who_comes_first():
+def test_linear_fusion_learns_feature_weights_from_rankings():
     """The weights show which feature counts, and which way."""
     fusion = learn_fusion(list(lessons(lambda x: 2 * x[:, 0] - x[:, 1], 300)), seeds=())
 
@@ -51,7 +51,7 @@ def test_a_sum_is_learned_from_who_comes_first():
     assert abs(third) < abs(second)
 
 
-def test_nets_learn_what_a_sum_cannot_say():
+def test_neural_fusion_learns_feature_interactions():
     """Two features that count only together."""
     taught = list(lessons(lambda x: x[:, 0] * x[:, 1], 600))
     new = list(lessons(lambda x: x[:, 0] * x[:, 1], 650))[600:]
@@ -59,7 +59,7 @@ def test_nets_learn_what_a_sum_cannot_say():
     assert share_right(learn_fusion(taught), new) > share_right(learn_fusion(taught, ()), new) + 0.2
 
 
-def test_a_feature_that_was_never_there_counts_for_nothing():
+def test_constant_feature_has_no_weight():
     """Nor is anything divided by its spread, of which there is none."""
     taught = [
         replace(lesson, features=np.pad(lesson.features, ((0, 0), (0, 1))))
@@ -75,7 +75,7 @@ def test_a_feature_that_was_never_there_counts_for_nothing():
     )
 
 
-def test_learning_twice_gives_the_same():
+def test_learning_is_deterministic():
     """No hidden chance."""
     taught = list(lessons(lambda x: x[:, 0], 40))
     first, second = learn_fusion(taught, (1,)), learn_fusion(taught, (1,))
@@ -83,7 +83,7 @@ def test_learning_twice_gives_the_same():
     assert np.array_equal(first.nets[0].hidden_weights, second.nets[0].hidden_weights)
 
 
-def test_a_probability_is_learned():
+def test_learn_probability_fits_weight_and_shift():
     """And its shift."""
     table = np.linspace(-2, 2, 200, dtype=np.float32)[:, None]
     weights, shift = learn_probability(table, (table[:, 0] > 0.5).astype(np.float64), 1e-2)
@@ -92,7 +92,7 @@ def test_a_probability_is_learned():
     assert abs(-shift / weights[0] - 0.5) < 0.1
 
 
-def test_hits_fall_off_as_fast_as_they_answer_less_often():
+def test_learn_falling_off_fits_the_decay_of_answers():
     """Those one behind answer half as often as the best."""
     behind = np.repeat(np.array([0.0, -1.0, -2.0], np.float32), 100)
     answers = np.concatenate([np.arange(100) < share for share in (80, 40, 20)]).astype(float)

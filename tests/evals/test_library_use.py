@@ -17,7 +17,7 @@ async def test_single_adds_are_measured_in_a_short_and_a_long_history() -> None:
 
 
 @pytest.mark.slow
-async def test_the_first_recall_of_a_process_is_measured_beside_a_later_one() -> None:
+async def test_first_recall_is_measured_relative_to_a_later_one() -> None:
     """Each in a process of its own; ten times as much would be compiling every book."""
     (measure,) = await measure_first_recall(QUICK)
 

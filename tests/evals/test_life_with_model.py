@@ -113,7 +113,7 @@ async def somebody_answers(folder: Path) -> AsyncIterator[None]:
         answering.cancel()
 
 
-async def test_a_life_is_read_asked_about_and_graded(tmp_path: Path) -> None:
+async def test_measure_life_reads_asks_grades_and_reuses_stored_answers(tmp_path: Path) -> None:
     """By the real product; and what was answered once is not asked again."""
     async with somebody_answers(tmp_path):
         report = await measure_life(LIFE, tmp_path)
@@ -153,7 +153,7 @@ async def test_a_life_is_read_asked_about_and_graded(tmp_path: Path) -> None:
     ]
 
 
-async def test_an_answer_is_sent_in_the_form_that_was_asked_for(tmp_path: Path) -> None:
+async def test_file_answers_are_served_as_text_tool_call_or_stream(tmp_path: Path) -> None:
     """Text, JSON as the arguments of a tool that must be called, tool calls, or as a stream."""
     tool = {"type": "function", "function": {"name": "note", "parameters": {}}}
     asked = [
@@ -181,7 +181,7 @@ async def test_an_answer_is_sent_in_the_form_that_was_asked_for(tmp_path: Path) 
     assert pieces[-1] == "[DONE]"
 
 
-async def test_what_was_answered_is_graded_anew_without_a_model(tmp_path: Path) -> None:
+async def test_regrade_uses_stored_answers_without_a_model(tmp_path: Path) -> None:
     """The last text counts, not the calls of tools before it; what waits for an answer is left."""
     said = {"model": "main", "messages": [{"role": "user", "content": LIFE.questions[0]["text"]}]}
     search = '{"tool_calls": [{"name": "search_memory", "arguments": {"query": "cat"}}]}'
@@ -209,7 +209,7 @@ def test_questions_are_chosen_evenly_over_their_kinds() -> None:
     assert [each["id"] for each in choose_questions(LIFE.questions, 2)] == ["q1", "q2"]
 
 
-def test_the_beginning_of_a_life_keeps_what_rests_on_it() -> None:
+def test_shortened_life_keeps_only_supported_facts_and_questions() -> None:
     """A question to which nothing was said needs nothing."""
     short = shorten_life(LIFE, 1)
 
@@ -237,6 +237,6 @@ def test_a_reply_is_right_declined_or_wrong(question: int, reply: str, verdict: 
 @pytest.mark.parametrize(
     ("reply", "wrong"), [("The 6th of August.", ["6 august"]), ("The 16th of August.", [])]
 )
-def test_a_wrong_day_is_named_in_whatever_form(reply: str, wrong: list[str]) -> None:
+def test_wrong_day_in_a_reply_is_detected_in_any_form(reply: str, wrong: list[str]) -> None:
     """As the right one is."""
     assert grade_reply(LIFE, SOLD, reply)["wrong_values"] == wrong

@@ -27,7 +27,7 @@ async def rows_in(app, table):
     return count
 
 
-async def test_each_turn_that_is_counted_is_a_whole_one():
+async def test_every_counted_turn_leaves_a_model_call_and_a_receipt():
     """Accepted, asked of the model, answered, with a receipt; and nothing is left waiting."""
     async with house_with_model(delay_s=0) as app:
         before = {table: await rows_in(app, table) for table in LEFT_BY_EACH}
@@ -41,7 +41,7 @@ async def test_each_turn_that_is_counted_is_a_whole_one():
             assert await rows_in(app, table) == count + 6
 
 
-async def test_a_slow_model_is_waited_for_and_many_chats_wait_together():
+async def test_chats_wait_for_a_slow_model_concurrently():
     async with house_with_model(delay_s=0.5) as app:
         await say_in_turn(app, await lines_in(app, 8), remarks(8))
         began = asyncio.get_running_loop().time()
@@ -51,7 +51,7 @@ async def test_a_slow_model_is_waited_for_and_many_chats_wait_together():
     assert 0.5 <= taken_s < 8 * 0.5
 
 
-async def test_the_model_keeps_nothing_of_what_it_is_asked():
+async def test_measured_model_keeps_no_requests():
     """Else the memory of the measurement would grow, not that of the program."""
     async with house_with_model(delay_s=0) as app:
         chain = app.models["main"].build_chain
@@ -60,20 +60,20 @@ async def test_the_model_keeps_nothing_of_what_it_is_asked():
     assert first is not second
 
 
-async def test_the_slow_ones_are_compared_with_the_median():
+async def test_accepting_measure_compares_slow_messages_with_the_median():
     measure = await measure_accepting(count=40)
 
     assert measure.ratio is not None
     assert measure.ratio >= 1
 
 
-async def test_memory_is_compared_with_what_was_held_after_a_tenth():
+async def test_memory_measure_compares_with_usage_after_a_tenth_of_the_turns():
     measure = await measure_memory(turns=20)
 
     assert measure.value is None or measure.ratio is not None
 
 
-async def test_words_are_taken_in_while_somebody_works():
+async def test_messages_are_accepted_while_a_worker_runs():
     """A measurement may not depend on everything being said before the work begins."""
     async with house_with_model(delay_s=0) as app:
         (line,) = await lines_in(app, 1)

@@ -15,20 +15,20 @@ from oldfriend_evals.measuring import Measure, at_least, at_most, medians_ms, no
         (1.0, None, None, None),
     ],
 )
-def test_a_target_is_held_against_the_ratio_or_else_the_value(value, reference, target, reached):
+def test_target_is_checked_against_the_ratio_else_the_value(value, reference, target, reached):
     measure = Measure(name="a", value=value, unit="", reference=reference, target=target)
 
     assert measure.reached is reached
 
 
-def test_what_could_not_be_measured_is_neither_good_nor_bad():
+def test_unmeasured_target_is_neither_reached_nor_missed():
     measure = not_measured("a", "no such thing here", target=at_most(1))
 
     assert measure.reached is None
     assert measure.note == "no such thing here"
 
 
-async def test_the_acts_of_a_turn_take_turns_at_going_first():
+async def test_measured_pair_alternates_which_goes_first():
     """Whoever goes first may find the caches warmer or colder; that must not favour one side."""
     order: list[str] = []
 

@@ -25,7 +25,7 @@ async def servers() -> AsyncIterator[Both]:
 
 
 @pytest.mark.slow
-async def test_the_bare_routes_answer_as_ours_do(servers: Both) -> None:
+async def test_bare_server_answers_equal_the_api_answers(servers: Both) -> None:
     """To the letter, and each is measured beside the other; who shows no token learns nothing."""
     ours, bare, token = servers
     async with AsyncExitStack() as stack:
@@ -47,7 +47,7 @@ async def test_the_bare_routes_answer_as_ours_do(servers: Both) -> None:
 
 
 @pytest.mark.slow
-async def test_open_pages_are_counted_once_all_of_them_listen() -> None:
+async def test_open_pages_are_measured_once_all_of_them_listen() -> None:
     """More of them than one person may have open."""
     measured = await measure_open("pages", 35)
 
@@ -57,7 +57,7 @@ async def test_open_pages_are_counted_once_all_of_them_listen() -> None:
 
 
 @pytest.mark.slow
-async def test_a_page_hears_a_model_after_it_has_begun() -> None:
+async def test_first_word_latency_is_measured_beside_the_bare_server() -> None:
     """Ours and the bare handler's, in one run; each page of the one who asked."""
     measured = await measure_first_word(rounds=1)
 
@@ -78,7 +78,7 @@ class Hurried(asyncio.SelectorEventLoop):
 
 
 @pytest.mark.slow
-def test_what_takes_long_is_measured_to_its_end(tmp_path: Path) -> None:
+def test_long_measurement_is_not_cut_off_by_the_start_timeout(tmp_path: Path) -> None:
     """Only a start that hangs is given up, not whoever scrolls for minutes afterwards."""
     with asyncio.Runner(loop_factory=Hurried) as runner:
         loop = runner.get_loop()

@@ -7,19 +7,19 @@ import pytest
 from oldfriend_evals.processes import ProcessFailed, processor_s, size_on_disk_mb
 
 
-def test_work_costs_more_than_no_work():
+def test_processor_time_of_busy_work_exceeds_that_of_idle():
     idle = processor_s([sys.executable, "-c", "pass"])
     busy = processor_s([sys.executable, "-c", "for _ in range(5_000_000): pass"])
 
     assert 0 < idle < busy
 
 
-def test_a_command_that_fails_is_not_measured():
+def test_failing_command_raises_process_failed():
     with pytest.raises(ProcessFailed, match="no such luck"):
         processor_s([sys.executable, "-c", "raise SystemExit('no such luck')"])
 
 
-def test_a_folder_is_as_large_as_its_files(tmp_path):
+def test_size_on_disk_counts_nested_files(tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "file").write_bytes(b"x" * 3 * 1024**2)
 

@@ -29,7 +29,7 @@ def conversation(number):
     }
 
 
-def test_locomo_is_found_with_what_ships(tmp_path):
+def test_locomo_is_measured_with_the_shipped_weights(tmp_path):
     """One conversation would not do to learn from the others."""
     file = tmp_path / "locomo.json.gz"
     file.write_bytes(gzip.compress(json.dumps({"conversations": [conversation(1)]}).encode()))
@@ -40,7 +40,7 @@ def test_locomo_is_found_with_what_ships(tmp_path):
     assert "not learned from it" in measures["LoCoMo r@10"].note
 
 
-def test_without_the_file_it_is_said_that_nothing_was_measured(tmp_path):
+def test_missing_locomo_file_is_reported_as_not_measured(tmp_path):
     """As a line of the table."""
     (missing,) = measured_on_locomo(tmp_path / "nowhere.json.gz", embed)
 

@@ -6,15 +6,15 @@ from oldfriend_evals.corpus import random_vectors
 from oldfriend_evals.references import PlainSearch, any_word_of
 
 
-def test_a_question_is_searched_by_its_telling_words():
+def test_plain_search_query_uses_content_words():
     assert any_word_of("What is the name of my boat?") == 'owner:u1 AND text:("name" OR "boat")'
 
 
-def test_a_question_of_small_words_is_searched_by_all_of_them():
+def test_plain_search_query_of_stopwords_uses_all_words():
     assert any_word_of("Who are you?") == 'owner:u1 AND text:("who" OR "are" OR "you")'
 
 
-async def test_the_plain_search_takes_any_question(tmp_path):
+async def test_plain_search_accepts_any_question(tmp_path):
     vectors = random_vectors(2, seed=1, dimension=8)
     texts = ["The boat is called Ida.", "It rains."]
 

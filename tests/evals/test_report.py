@@ -12,7 +12,7 @@ MEASURES = [
 ]
 
 
-def test_the_table_has_a_line_for_each_measure_and_its_note_below():
+def test_report_table_has_a_row_per_measure_with_its_note():
     lines = [" ".join(line.split()) for line in as_table(MEASURES).splitlines()]
 
     assert lines[2:] == [
@@ -24,7 +24,7 @@ def test_the_table_has_a_line_for_each_measure_and_its_note_below():
     ]
 
 
-def test_the_json_holds_what_was_measured_and_where():
+def test_report_json_holds_measures_targets_and_time():
     report = json.loads(as_json(MEASURES, quick=True, at=0))
 
     assert report["at"] == "1970-01-01T00:00:00+00:00"

@@ -24,7 +24,7 @@ LIFE = BlindLife(
 
 
 @SQLITE_ONLY
-async def test_what_a_group_adds_is_seen_where_it_is_left_out(app: AppContext) -> None:
+async def test_ablation_shows_what_each_rule_group_captures(app: AppContext) -> None:
     """One that captures nothing is junk."""
     counts = dict(ablate(await load_life(app, LIFE), None))
 

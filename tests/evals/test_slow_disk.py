@@ -21,7 +21,7 @@ def seconds_to_keep(file: Path) -> float:
         return time.perf_counter() - began
 
 
-def test_a_commit_waits_for_the_disk_and_what_is_kept_is_the_same(tmp_path: Path) -> None:
+def test_simulated_slow_disk_delays_commits_and_keeps_data(tmp_path: Path) -> None:
     """Afterwards everything is opened as before."""
     before = apsw.vfs_names()
     with on_a_disk(sync_s=SYNC_S):

@@ -14,7 +14,7 @@ async def test_recall_is_measured_beside_the_plain_search():
     assert measure.reference > 0
 
 
-async def test_a_history_is_written_as_real_messages_with_vectors():
+async def test_generated_history_is_stored_as_embedded_messages():
     async with temporary_house() as app:
         line = await line_with_history(app, 60, seed=1)
         async with app.db.begin_read() as tx:

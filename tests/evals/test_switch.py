@@ -103,7 +103,7 @@ def minilm() -> Known:
 
 
 @pytest.mark.slow
-def test_at_no_point_is_less_found_than_by_the_weaker_model(minilm: Known) -> None:
+def test_recall_during_an_embedder_switch_is_no_worse_than_the_weaker_model(minilm: Known) -> None:
     """But for two points; the other model is of another kind."""
     conversations = [each for each in own_conversations() if each.name in CONVERSATIONS]
     found = [
@@ -114,7 +114,7 @@ def test_at_no_point_is_less_found_than_by_the_weaker_model(minilm: Known) -> No
 
 
 @pytest.mark.slow
-def test_a_model_of_another_range_finds_as_much_at_every_point(minilm: Known) -> None:
+def test_recall_is_stable_when_embedders_differ_in_cosine_range(minilm: Known) -> None:
     """What is close is read by what is usual to each of them."""
     conversations = [each for each in own_conversations() if each.name in CONVERSATIONS]
     shifted = Shifted(minilm)

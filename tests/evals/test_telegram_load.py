@@ -6,7 +6,7 @@ from oldfriend_evals.telegram_load import SLOW_S, measure_many_chats, measure_re
 
 
 @pytest.mark.slow
-async def test_everybody_is_answered_as_often_as_they_wrote() -> None:
+async def test_telegram_throughput_is_bounded_by_the_model_not_by_one_chat() -> None:
     """Never faster than the model, and not chat after chat."""
     measured = await measure_many_chats(rounds=1, chats=4)
 
@@ -15,7 +15,7 @@ async def test_everybody_is_answered_as_often_as_they_wrote() -> None:
     assert 1 / SLOW_S < measured.value <= 4 / SLOW_S
 
 
-async def test_taking_in_is_measured_without_what_comes_once() -> None:
+async def test_telegram_receiving_is_measured_relative_to_the_median() -> None:
     """Fifty people are made first; the slow ones are beside the median."""
     measured = await measure_receiving(count=120)
 

@@ -8,7 +8,7 @@ from oldfriend_evals.workers import any_waits, at_work
 
 
 @pytest.mark.slow
-async def test_two_workers_are_compared_with_the_rows_that_they_left():
+async def test_throughput_of_two_workers_is_compared_with_bare_row_writes():
     measure = await measure_throughput(rounds=1, workers=2, chats=10)
 
     assert measure.value is not None
@@ -18,7 +18,7 @@ async def test_two_workers_are_compared_with_the_rows_that_they_left():
 
 
 @pytest.mark.slow
-async def test_on_a_slow_disk_what_waits_is_kept_together():
+async def test_throughput_on_a_slow_disk_benefits_from_group_commit():
     """Workers and the rows that they left wait for it alike."""
     measure = await measure_throughput(rounds=1, workers=1, chats=10, sync_s=0.02)
 
@@ -29,7 +29,7 @@ async def test_on_a_slow_disk_what_waits_is_kept_together():
 
 
 @pytest.mark.slow
-async def test_all_is_answered_by_processes_of_their_own():
+async def test_worker_processes_answer_every_message():
     """Two of them share the chats, and nobody's words are left."""
     async with house_with_model(delay_s=0) as app:
         lines = await lines_in(app, 8)

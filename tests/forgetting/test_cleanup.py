@@ -52,7 +52,7 @@ async def forget_and_die(app: AppContext, line: ChatContext) -> None:
         dying.cancel()
 
 
-async def test_what_is_not_cleaned_yet_is_not_proved_but_planned(
+async def test_unfinished_cleanup_is_stored_without_plain_text_and_not_proved(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Without a word of it; the record of it is not yet proved either."""
@@ -66,7 +66,7 @@ async def test_what_is_not_cleaned_yet_is_not_proved_but_planned(
     assert not any(word in planned.traces for word in ("sister", "hazelnuts", "Ana"))
 
 
-async def test_who_opens_the_memory_next_finishes_it(
+async def test_unfinished_cleanup_is_completed_on_next_open(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """And the record says when it was proved."""
@@ -92,7 +92,7 @@ async def test_who_opens_the_memory_next_finishes_it(
     assert waiting == []
 
 
-async def test_a_worker_finishes_it_a_minute_later(
+async def test_unfinished_cleanup_is_completed_by_a_worker_after_a_minute(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """For whoever forgot may live, and only have been held up."""
@@ -116,7 +116,7 @@ async def test_a_worker_finishes_it_a_minute_later(
         assert await tx.rows("SELECT 1 FROM letter WHERE lane = :lane", lane=CLEAN_JOB) == []
 
 
-async def test_a_later_forget_finishes_an_earlier_one(
+async def test_later_forget_completes_an_earlier_cleanup(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """So that what is told of it is true of both."""
@@ -136,7 +136,7 @@ async def test_a_later_forget_finishes_an_earlier_one(
     assert typed.read_text().strip() == ""
 
 
-async def test_who_comes_while_another_cleans_up_leaves_it_to_them(
+async def test_resume_skips_a_cleanup_locked_by_another_process(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """It costs nobody time twice."""
@@ -148,7 +148,7 @@ async def test_who_comes_while_another_cleans_up_leaves_it_to_them(
     assert [each.is_verified for each in await resume_cleanups(app)] == [True]
 
 
-async def test_one_that_never_lets_go_is_not_waited_for_for_ever(
+async def test_cleanup_runs_anyway_after_the_lock_timeout(
     app: AppContext, line: ChatContext, say: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both clean the same then."""
@@ -161,7 +161,7 @@ async def test_one_that_never_lets_go_is_not_waited_for_for_ever(
     assert [each.is_verified for each in cleaned.values()] == [True]
 
 
-async def test_on_another_machine_without_the_key_it_stays_planned(
+async def test_cleanup_without_the_deletion_key_stays_pending_and_doctor_warns(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Which the doctor says."""
@@ -176,7 +176,7 @@ async def test_on_another_machine_without_the_key_it_stays_planned(
 
 
 @SQLITE_ONLY
-async def test_the_doctor_names_the_file_until_it_is_put_away(
+async def test_doctor_reports_a_file_with_forgotten_text_until_it_is_removed(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """It is somebody's own, so that only they may."""
@@ -197,7 +197,7 @@ async def test_the_doctor_names_the_file_until_it_is_put_away(
 
 
 @SQLITE_ONLY
-async def test_a_file_of_ours_that_cannot_be_cleaned_is_tried_again(
+async def test_file_that_cannot_be_cleaned_is_retried_on_next_open(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The forgetting itself is done, and told of."""
@@ -217,7 +217,7 @@ async def test_a_file_of_ours_that_cannot_be_cleaned_is_tried_again(
 
 
 @SQLITE_ONLY
-async def test_what_an_old_place_of_a_row_still_holds_goes_however_short(
+async def test_forgotten_short_text_is_gone_from_freed_database_pages(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """SQLite does not overwrite where a row was before it was moved."""
@@ -230,7 +230,7 @@ async def test_what_an_old_place_of_a_row_still_holds_goes_however_short(
 
 
 @SQLITE_ONLY
-async def test_a_talk_that_lies_in_a_file_loses_what_is_forgotten(
+async def test_forgotten_lines_are_removed_from_offline_files(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Line by line, the rest stays; one that was cut off as it was written goes as a whole."""
@@ -251,7 +251,7 @@ async def test_a_talk_that_lies_in_a_file_loses_what_is_forgotten(
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-async def test_a_server_is_asked_to_give_up_what_was_deleted(app: AppContext, say: Say) -> None:
+async def test_postgres_vacuum_runs_beside_an_open_reader(app: AppContext, say: Say) -> None:
     """Beside those who use it: nobody waits for it, and it is told where it could not."""
     await say(SECRET)
     async with app.db.begin_read() as tx:

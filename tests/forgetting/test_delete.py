@@ -62,7 +62,7 @@ async def id_of(app: AppContext, line: ChatContext, text: str) -> str:
     return next(each.id for each in said if text in each.text and each.role == "person")
 
 
-async def test_a_secret_leaves_every_table_and_file(
+async def test_forgotten_message_is_gone_from_every_table_and_file(
     app: AppContext, line: ChatContext, say: Say, settings: Settings
 ) -> None:
     """With the note that was made of it, and the replies that repeat it."""
@@ -89,7 +89,7 @@ async def test_a_secret_leaves_every_table_and_file(
     assert (entry.what, entry.digest) == ("forget", report.digest)
 
 
-async def test_after_it_the_companion_does_not_find_it(
+async def test_forgotten_text_is_not_recalled_in_later_replies(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Also not from what it keeps ready."""
@@ -102,7 +102,7 @@ async def test_after_it_the_companion_does_not_find_it(
     assert "hazelnuts" not in after.reply.text
 
 
-async def test_the_same_words_are_not_brought_in_again(
+async def test_forgotten_text_is_not_imported_again_until_said_anew(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Until the person says them anew."""
@@ -132,7 +132,7 @@ async def test_the_same_words_are_not_brought_in_again(
 
 
 @SQLITE_ONLY
-async def test_files_beside_the_database_lose_it_too(
+async def test_forgotten_text_is_removed_from_input_history_and_backups(
     app: AppContext, line: ChatContext, say: Say, settings: Settings
 ) -> None:
     """What was typed, and the copies from before a migration."""
@@ -154,7 +154,7 @@ async def test_files_beside_the_database_lose_it_too(
 
 
 @SQLITE_ONLY
-async def test_what_is_found_elsewhere_is_said(
+async def test_foreign_file_with_forgotten_text_is_reported_and_not_changed(
     app: AppContext, line: ChatContext, say: Say, settings: Settings
 ) -> None:
     """A file that somebody put into the data folder is not ours to change."""
@@ -166,7 +166,7 @@ async def test_what_is_found_elsewhere_is_said(
     assert [each.place for each in report.left] == ["mine.txt"]
 
 
-async def test_what_a_person_wrote_by_hand_stays_as_it_reads_now(
+async def test_forget_keeps_the_current_core_block_and_erases_older_versions(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Its earlier versions do not, and with everything it goes, too."""
@@ -184,7 +184,7 @@ async def test_what_a_person_wrote_by_hand_stays_as_it_reads_now(
         assert await list_blocks(tx, line.person.id) == []
 
 
-async def test_a_message_that_waits_is_not_answered_any_more(
+async def test_forgotten_pending_message_is_not_answered(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Its letter goes with it."""
@@ -197,7 +197,7 @@ async def test_a_message_that_waits_is_not_answered_any_more(
     assert await log_of(app, line) == []
 
 
-async def test_a_turn_that_rests_on_it_is_not_committed(
+async def test_turn_using_a_message_forgotten_meanwhile_is_run_again(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """It was forgotten while the turn was being decided."""
@@ -225,7 +225,9 @@ async def test_a_turn_that_rests_on_it_is_not_committed(
     assert "hazelnuts" not in repr(await rows_of(app.db, line.person.id))
 
 
-async def test_everything_goes_but_the_person(app: AppContext, line: ChatContext, say: Say) -> None:
+async def test_forget_everything_keeps_only_the_person_and_other_people(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
     """And nobody else's."""
     await say(SECRET)
     toms = await say("I am Tom and I like tea with milk", person="Tom")
@@ -249,7 +251,7 @@ async def test_everything_goes_but_the_person(app: AppContext, line: ChatContext
 
 
 @pytest.mark.parametrize("is_taken", [False, True])
-async def test_a_line_that_is_open_goes_on_after_its_chat_was_forgotten(
+async def test_open_chat_context_works_after_its_chat_was_forgotten(
     app: AppContext, line: ChatContext, say: Say, is_taken: bool
 ) -> None:
     """Also where somebody has opened another at its place meanwhile."""
@@ -268,7 +270,7 @@ async def test_a_line_that_is_open_goes_on_after_its_chat_was_forgotten(
     assert (await log_of(app, line))[0] == ("person", "I like tea.")
 
 
-async def test_where_a_reply_was_sent_goes_with_it(
+async def test_delivery_records_of_forgotten_replies_are_erased(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """A platform's name of a message that is forgotten here is a trace of it."""
@@ -284,7 +286,7 @@ async def test_where_a_reply_was_sent_goes_with_it(
         assert await tx.rows("SELECT * FROM delivered") == []
 
 
-async def test_who_is_not_there_cannot_be_forgotten(
+async def test_forgetting_something_unknown_raises_not_found(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Which is said, and nothing happens."""
@@ -298,7 +300,7 @@ async def test_who_is_not_there_cannot_be_forgotten(
             await forget(app, line.person.id, wish)
 
 
-async def test_old_messages_go_where_that_was_chosen(
+async def test_retention_erases_old_messages_and_keeps_beliefs(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """What was learned from them stays; nothing keeps them from coming back."""
@@ -322,7 +324,7 @@ async def test_old_messages_go_where_that_was_chosen(
     assert await apply_retention(kept, line.person.id) is None
 
 
-async def test_letting_go_is_a_job_that_comes_back_every_day(
+async def test_retention_job_is_scheduled_daily_only_if_configured(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Only where it was chosen."""
@@ -347,7 +349,9 @@ async def test_letting_go_is_a_job_that_comes_back_every_day(
     assert [row[0] for row in rows] == [clock() + DAY]
 
 
-def test_the_key_is_made_once_and_kept_apart(settings: Settings, settings_folder: Path) -> None:
+def test_deletion_key_is_created_once_in_a_private_file(
+    settings: Settings, settings_folder: Path
+) -> None:
     """In a file that only its owner can read, or in a variable for several machines."""
     assert find_deletion_key(settings) is None
     key = ensure_deletion_key(settings)
@@ -360,7 +364,7 @@ def test_the_key_is_made_once_and_kept_apart(settings: Settings, settings_folder
 
 
 @pytest.mark.parametrize("key", ["x", "\x01", "fifteen letters", f"  {'y' * 15}  "])
-async def test_a_key_that_can_be_guessed_is_refused(settings: Settings, key: str) -> None:
+async def test_short_deletion_key_is_refused(settings: Settings, key: str) -> None:
     """Before anything is opened; an empty variable is none."""
     shared = replace(settings, environment={"OLDFRIEND_FORGETTING_KEY": key})
     with pytest.raises(InvalidInput, match="at least 16"):
@@ -373,7 +377,7 @@ async def test_a_key_that_can_be_guessed_is_refused(settings: Settings, key: str
     assert find_deletion_key(empty) is None
 
 
-async def test_what_is_left_is_read_again_and_teaches_nothing_that_was_forgotten(
+async def test_reread_segments_do_not_relearn_forgotten_beliefs(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """A belief that was forgotten stays so, until the person tells it anew."""
@@ -398,7 +402,7 @@ async def test_what_is_left_is_read_again_and_teaches_nothing_that_was_forgotten
     assert "Porto" in {each.value for each in await known(app, line)}
 
 
-async def test_a_belief_is_not_learned_again_from_words_that_stay(
+async def test_forgotten_belief_is_not_relearned_from_kept_messages(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The report does not say that it is nowhere; what else was read from them stays."""
@@ -418,7 +422,7 @@ async def test_a_belief_is_not_learned_again_from_words_that_stay(
     assert home.text not in kept
 
 
-async def test_what_was_forgotten_is_not_read_again_in_other_words(
+async def test_forgotten_belief_is_not_relearned_in_other_words(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """A model may word it as it likes: it rests on words that nothing else rests on."""
@@ -443,7 +447,7 @@ async def test_what_was_forgotten_is_not_read_again_in_other_words(
     assert [each.text for each in await known(app, line) if each.kind == "event"] == []
 
 
-async def test_what_is_said_anew_in_talk_may_be_brought_in_again(
+async def test_message_said_anew_is_no_longer_filtered_on_import(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """As when it is brought in anew."""

@@ -94,7 +94,9 @@ async def learn(tx: Transaction, said: Message, kept: Message) -> None:
         await add_evidence(tx, said.person, each.id, words, extractor="rules/1", now=said.at)
 
 
-async def test_by_the_rules_nothing_is_left(settings: Settings, clock: FrozenClock) -> None:
+async def test_erasure_rules_leave_no_trace_of_forgotten_text(
+    settings: Settings, clock: FrozenClock
+) -> None:
     """Everywhere at once."""
     report = await forget_name(settings, clock)
 
@@ -103,7 +105,7 @@ async def test_by_the_rules_nothing_is_left(settings: Settings, clock: FrozenClo
 
 
 @pytest.mark.parametrize("table", WITH_RULES, ids=lambda table: table.name)
-async def test_without_a_rule_it_is_found(
+async def test_missing_erasure_rule_leaves_text_that_verification_finds(
     settings: Settings, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch, table: StoredTable
 ) -> None:
     """In the column that the rule would have cleaned, and nowhere else in the database."""
@@ -122,7 +124,7 @@ async def test_without_a_rule_it_is_found(
 @pytest.mark.parametrize(
     ("table", "owner"), FOLLOWING, ids=lambda each: getattr(each, "name", each)
 )
-async def test_what_belongs_to_something_goes_with_it(
+async def test_missing_cascade_leaves_rows_that_verification_finds(
     settings: Settings,
     clock: FrozenClock,
     monkeypatch: pytest.MonkeyPatch,

@@ -63,7 +63,7 @@ async def other(app: AppContext) -> PersonId:
     ).person.id
 
 
-async def test_with_everything_goes_what_waits_to_be_brought_in(
+async def test_forget_everything_deletes_own_uploads_and_keeps_those_of_others(
     app: AppContext, line: ChatContext, say: Say, other: PersonId
 ) -> None:
     """One's own; what another has handed over, or said, is neither looked at nor named."""
@@ -86,7 +86,7 @@ async def test_with_everything_goes_what_waits_to_be_brought_in(
 
 
 @pytest.mark.parametrize("content", [CHAT.encode(), zipped(CHAT), CHAT.encode("utf-16")])
-async def test_of_a_part_what_waits_and_holds_it_is_named(
+async def test_partial_forget_reports_uploads_that_contain_the_text(
     app: AppContext, line: ChatContext, say: Say, content: bytes
 ) -> None:
     """However it is packed and written: who handed it over puts it away."""
@@ -100,7 +100,7 @@ async def test_of_a_part_what_waits_and_holds_it_is_named(
     assert parcel.file.exists()
 
 
-async def test_ones_own_talk_that_lies_in_a_file_goes_with_everything(
+async def test_forget_everything_deletes_own_offline_files(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """It could not get into its store; nothing of it is to be left either."""
@@ -115,7 +115,7 @@ async def test_ones_own_talk_that_lies_in_a_file_goes_with_everything(
     assert not file.exists()
 
 
-async def test_what_is_about_to_be_sent_stays_held(
+async def test_forgetting_does_not_release_send_locks(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Whoever opens a file of a process and closes it lets go of what that holds."""

@@ -175,7 +175,9 @@ def wild_update(chance: random.Random, world: World) -> dict[str, Any]:
 
 
 @pytest.mark.timeout(1800)
-async def test_wild_updates_lose_no_neighbour(app: AppContext, world: World, sizes: Sizes) -> None:
+async def test_malformed_updates_lose_no_neighboring_message(
+    app: AppContext, world: World, sizes: Sizes
+) -> None:
     """Wrong types, huge numbers, hostile markup: passed over, in order, without a crash."""
     chance = random.Random(1)
     said = []
@@ -190,7 +192,9 @@ async def test_wild_updates_lose_no_neighbour(app: AppContext, world: World, siz
 
 
 @pytest.mark.slow
-async def test_what_cannot_be_written_is_not_confirmed(app: AppContext, world: World) -> None:
+async def test_update_that_cannot_be_stored_is_not_acknowledged(
+    app: AppContext, world: World
+) -> None:
     """A full disk for a while; nothing is lost, and nothing comes twice."""
     app = replace(app, db=FullNowAndThen(app.db))
     said = [f"line {number}" for number in range(30)]
@@ -201,7 +205,9 @@ async def test_what_cannot_be_written_is_not_confirmed(app: AppContext, world: W
 
 
 @pytest.mark.slow
-async def test_a_platform_that_fails_is_waited_for(app: AppContext, world: World) -> None:
+async def test_listener_retries_a_failing_platform_without_loss(
+    app: AppContext, world: World
+) -> None:
     """Floods, errors and resets in half of all calls."""
     world.chance = sometimes(0.5, seed=2)
     said = [f"line {number}" for number in range(10)]

@@ -143,7 +143,9 @@ async def group_of(app: AppContext) -> Person | None:
         return await find_group(tx, "telegram", "-100")
 
 
-async def test_only_the_owner_lets_it_into_a_group(app: AppContext, clock: FrozenClock) -> None:
+async def test_only_the_owner_can_allow_the_companion_in_a_group(
+    app: AppContext, clock: FrozenClock
+) -> None:
     """Before that one polite line a day, to whoever talks to it, and nothing is kept."""
     town = Town(app, clock)
     for sender, name in ((ANA, None), (BEN, "Ben")):
@@ -172,7 +174,9 @@ async def test_only_the_owner_lets_it_into_a_group(app: AppContext, clock: Froze
     assert await group_of(app) == family  # and it knows it again
 
 
-async def test_a_group_may_be_named_in_the_settings(app: AppContext, clock: FrozenClock) -> None:
+async def test_only_groups_allowed_in_the_settings_are_stored(
+    app: AppContext, clock: FrozenClock
+) -> None:
     """An empty list is no group at all."""
     allowed = TelegramSettings(allowed=("-100",))
     town = Town(replace(app, settings=replace(app.settings, channels={"telegram": allowed})), clock)
@@ -184,7 +188,9 @@ async def test_a_group_may_be_named_in_the_settings(app: AppContext, clock: Froz
         assert [each.name for each in await list_people(tx)] == ["owner", GROUP]
 
 
-async def test_everybody_hears_it_as_theirs_or_as_anothers(town: Town) -> None:
+async def test_group_message_is_person_trust_for_its_author_and_other_for_the_rest(
+    town: Town,
+) -> None:
     """In the group each is another; in the memory of whoever said it, it is their own word."""
     await town.says(BEN, "I moved to Porto.", FAMILY)
     await town.says(EVE, "I never liked fish.", FAMILY)
@@ -213,7 +219,7 @@ async def test_everybody_hears_it_as_theirs_or_as_anothers(town: Town) -> None:
     assert not await town.log_of("Eve")
 
 
-async def test_what_a_member_forgets_others_are_said_to_keep(town: Town) -> None:
+async def test_forgetting_a_group_message_reports_that_other_members_keep_it(town: Town) -> None:
     """The proof is of one memory, and says so; not of what was said alone."""
     await town.says(BEN, "my marmalade won a prize in the village", FAMILY)
     await town.says(BEN, "my secret pantry is behind the stairs")
@@ -235,7 +241,7 @@ async def test_what_a_member_forgets_others_are_said_to_keep(town: Town) -> None
     ]
 
 
-async def test_who_calls_themselves_like_somebody_else_is_not_them(town: Town) -> None:
+async def test_group_sender_with_a_taken_name_gets_a_distinct_speaker(town: Town) -> None:
     """Names are free on a platform."""
     await town.says(replace(EVE, name="Ben"), "I moved to Rome.", FAMILY)
     await town.says(BEN, "I moved to Porto.", FAMILY)
@@ -243,7 +249,9 @@ async def test_who_calls_themselves_like_somebody_else_is_not_them(town: Town) -
     assert [m.speaker for m in await town.log_of(GROUP)] == ["Ben (telegram 9)", "Ben"]
 
 
-async def test_what_is_said_alone_is_never_told_in_a_group(town: Town) -> None:
+async def test_private_facts_are_never_told_in_a_group_but_group_facts_in_private(
+    town: Town,
+) -> None:
     """The reverse is: what was said in the group is known to its members when they are alone."""
     await town.says(BEN, "My blood group is zero negative.")
     await town.says(ANA, "The alarm code of the house is 4711.")
@@ -266,7 +274,7 @@ async def test_what_is_said_alone_is_never_told_in_a_group(town: Town) -> None:
     assert "zero negative" in own
 
 
-async def test_one_group_knows_nothing_of_another(town: Town) -> None:
+async def test_facts_of_one_group_are_not_told_in_another(town: Town) -> None:
     """Also where somebody is in both."""
     await town.says(ANA, "/allow", WORK, is_addressed=True)
     await town.says(BEN, "The merger is called Bluebird.", WORK)
@@ -277,7 +285,7 @@ async def test_one_group_knows_nothing_of_another(town: Town) -> None:
     assert "Bluebird" in known
 
 
-async def test_it_answers_only_when_it_is_spoken_to(town: Town) -> None:
+async def test_group_message_is_answered_only_if_addressed_to_the_companion(town: Town) -> None:
     """What goes on at once from what was said to it belongs to it; another's words do not."""
     await town.says(BEN, "who brings the cake?", FAMILY)
     async with town.app.db.begin_read() as tx:
@@ -300,7 +308,7 @@ async def test_it_answers_only_when_it_is_spoken_to(town: Town) -> None:
     assert notes == []  # nothing is noted for somebody who is one of several
 
 
-async def test_what_is_learned_there_stays_there(town: Town) -> None:
+async def test_group_beliefs_are_kept_in_group_and_author_memories_only(town: Town) -> None:
     """In the group a fact is Ben's; in Ben's own memory it is his; Ana's private facts are not."""
     await town.says(ANA, "I work as a nurse.")
     await town.answer()
@@ -326,7 +334,7 @@ async def test_what_is_learned_there_stays_there(town: Town) -> None:
     assert "nurse" in beliefs["owner"]
 
 
-async def test_topics_are_chats_of_their_own(town: Town) -> None:
+async def test_group_topics_are_separate_chats_with_a_shared_memory(town: Town) -> None:
     """Each has its lane and gets its answers; they share what the group knows."""
     await town.says(EVE, "My oven goes to 300 degrees.", CAKES)
     told = await town.asks(BEN, "How hot does the oven go?", FAMILY)
@@ -382,7 +390,7 @@ async def test_edits_replies_and_reactions_in_a_group(town: Town) -> None:
     assert await town.answer()
 
 
-async def test_who_has_left_hears_nothing_more(town: Town) -> None:
+async def test_member_who_left_receives_no_further_group_messages(town: Town) -> None:
     """And whoever comes in is told from then on; what they had heard stays theirs."""
     await town.happens(MembershipChange(chat_ref=FAMILY, members=(BEN, EVE), has_joined=True))
     assert await town.members() == ["Ben", "owner"]
@@ -402,7 +410,7 @@ async def test_who_has_left_hears_nothing_more(town: Town) -> None:
     assert [m.text for m in await town.log_of("Ben")] == ["one", "three"]
 
 
-async def test_a_group_moves_and_closes_its_doors(town: Town) -> None:
+async def test_moved_group_stays_the_same_and_removal_blocks_all_topics(town: Town) -> None:
     """It is the same group at its new address; put out of it, nothing is sent to any topic."""
     await town.says(BEN, "I moved to Porto.", FAMILY)
     await town.happens(ChatMoved(channel="telegram", old_address="-100", new_address="-1009"))
@@ -417,7 +425,7 @@ async def test_a_group_moves_and_closes_its_doors(town: Town) -> None:
         assert await find_block_reason(tx, "telegram", "-1009/5") is None
 
 
-async def test_nobody_can_become_a_group(town: Town) -> None:
+async def test_link_code_for_a_group_is_refused(town: Town) -> None:
     """A code for one would open all that it knows to whoever shows it."""
     with pytest.raises(InvalidInput, match="is a group"):
         await create_code(town.app.db, town.app.clock, town.app.settings, GROUP)
@@ -427,7 +435,7 @@ async def test_nobody_can_become_a_group(town: Town) -> None:
     assert [m.text for m in await town.log_of(GROUP)] == ["654321"]
 
 
-async def test_what_comes_again_is_taken_once(town: Town) -> None:
+async def test_duplicate_group_message_is_stored_once_for_everybody(town: Town) -> None:
     """By everybody."""
     for _ in range(2):
         await town.says(BEN, "Cake at five.", FAMILY, external_id="message:-100:60")
@@ -435,7 +443,9 @@ async def test_what_comes_again_is_taken_once(town: Town) -> None:
     assert len(await town.log_of(GROUP)) == len(await town.log_of("Ben")) == 1
 
 
-async def test_a_burst_is_one_persons(app: AppContext, clock: FrozenClock) -> None:
+async def test_debounced_group_burst_contains_only_one_senders_messages(
+    app: AppContext, clock: FrozenClock
+) -> None:
     """Who goes on within two seconds means it, too; another's words are their own."""
     town = Town(replace(app, channels={"telegram": Platform(debounce_s=2.0)}), clock)
     _, code = await create_code(app.db, app.clock, app.settings, None)
@@ -452,7 +462,7 @@ async def test_a_burst_is_one_persons(app: AppContext, clock: FrozenClock) -> No
     assert hello.turn not in {None, listen.turn}
 
 
-async def test_a_model_is_shown_only_what_was_said_there(town: Town) -> None:
+async def test_group_prompt_contains_no_private_messages_or_beliefs(town: Town) -> None:
     """Who asks stands before their words; of private talk nothing is in what it is told."""
     await town.says(BEN, "My blood group is zero negative, and I am allergic to peanuts.")
     await town.says(ANA, "Ben seems tired.")
@@ -477,7 +487,7 @@ async def test_a_model_is_shown_only_what_was_said_there(town: Town) -> None:
     assert "tired" not in told
 
 
-async def test_a_model_that_searches_finds_only_what_was_said_there(
+async def test_group_search_tool_finds_only_messages_of_that_group(
     town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever it asks for: private talk and other groups have memories of their own."""
@@ -526,7 +536,7 @@ async def test_an_album_is_one_message_for_everybody(town: Town) -> None:
     assert reply
 
 
-async def test_words_are_added_to_an_album_whose_first_piece_was_long_ago(town: Town) -> None:
+async def test_late_group_album_caption_is_appended_to_the_same_message(town: Town) -> None:
     """Those that were said to us are not lost to those that come late."""
     await town.says(BEN, "[photo]", FAMILY, is_readable=False, album_id="x")
     await town.says(
@@ -548,7 +558,7 @@ async def says_aloud(town: Town, sender: Sender, file: str) -> str:
 
 
 @pytest.mark.slow
-async def test_again_means_the_recording_that_is_replied_to(town: Town) -> None:
+async def test_retry_request_selects_the_replied_or_own_last_recording(town: Town) -> None:
     """Of others none; without a reply one's own last, however it is called."""
     await says_aloud(town, ANA, "anas")
     bens = await says_aloud(town, BEN, "bens")
@@ -566,7 +576,7 @@ async def test_again_means_the_recording_that_is_replied_to(town: Town) -> None:
     assert meant == ["anas last", None, "anas"]
 
 
-async def test_what_is_heard_is_found_by_its_meaning_in_all_their_memories(town: Town) -> None:
+async def test_group_transcript_schedules_an_embedding_job(town: Town) -> None:
     """No turn of theirs sees to that."""
     await says_aloud(town, BEN, "bens")
     (sound,) = [each for each in await town.log_of(GROUP) if RECORDING_KEY in each.details]

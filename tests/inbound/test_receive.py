@@ -93,7 +93,7 @@ async def log_of(app: AppContext, name: str | None = None) -> list[Kept]:
         return [m for each in whose for m in await list_messages(tx, each.id)]
 
 
-async def test_a_code_joins_once_and_only_while_it_is_fresh(
+async def test_link_code_is_single_use_and_expires(
     app: AppContext, talk: Talk, clock: FrozenClock
 ) -> None:
     """In the language of the platform, until one is known."""
@@ -113,14 +113,16 @@ async def test_a_code_joins_once_and_only_while_it_is_fresh(
     assert all(code not in row[0] for row in rows)
 
 
-async def test_a_link_to_the_bot_brings_its_code_along(app: AppContext, talk: Talk) -> None:
+async def test_start_command_with_a_link_code_links_the_sender(app: AppContext, talk: Talk) -> None:
     """As a QR code opens it: the platform then writes /start and the code."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
 
     assert "Ahora sé quién eres" in await talk.is_told(ANA, f"/start {code}")
 
 
-async def test_the_clocks_that_one_lives_by_can_be_said(app: AppContext, talk: Talk) -> None:
+async def test_zone_command_sets_the_time_zone_and_suggests_near_matches(
+    app: AppContext, talk: Talk
+) -> None:
     """In one's language; what is no place changes nothing, and what may be meant is told."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     assert f"relojes de {app.settings.zone}" in await talk.is_told(ANA, code)
@@ -140,7 +142,9 @@ async def test_the_clocks_that_one_lives_by_can_be_said(app: AppContext, talk: T
     assert [each.zone for each in await log_of(app)] == ["Asia/Tokyo"] * 2
 
 
-async def test_codes_cannot_be_guessed(app: AppContext, talk: Talk, clock: FrozenClock) -> None:
+async def test_link_code_attempts_are_limited(
+    app: AppContext, talk: Talk, clock: FrozenClock
+) -> None:
     """After five wrong ones, from whomever, none is taken for ten minutes."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     wrong = "000000" if code != "000000" else "000001"
@@ -153,7 +157,9 @@ async def test_codes_cannot_be_guessed(app: AppContext, talk: Talk, clock: Froze
     assert "Ahora" in await talk.is_told(ANA, code)
 
 
-async def test_somebody_known_may_say_a_number(app: AppContext, talk: Talk) -> None:
+async def test_six_digit_message_of_a_known_person_is_stored_as_a_message(
+    app: AppContext, talk: Talk
+) -> None:
     """It is talk, whether or not there is a code."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
@@ -164,7 +170,9 @@ async def test_somebody_known_may_say_a_number(app: AppContext, talk: Talk) -> N
     assert [each.text for each in await log_of(app)] == ["123456", "654321"]
 
 
-async def test_who_has_talked_as_somebody_else_is_not_joined(app: AppContext, talk: Talk) -> None:
+async def test_link_code_is_refused_for_an_identity_with_messages(
+    app: AppContext, talk: Talk
+) -> None:
     """Who has not is, and is nobody else any more."""
     allowed = TelegramSettings(allowed=("7", "8"))
     talk.app = app = replace(app, settings=replace(app.settings, channels={"telegram": allowed}))
@@ -179,7 +187,9 @@ async def test_who_has_talked_as_somebody_else_is_not_joined(app: AppContext, ta
     assert people == ["owner", "Ben", "Nora"]
 
 
-async def test_nobody_becomes_somebody_by_their_name(app: AppContext, talk: Talk) -> None:
+async def test_same_display_name_does_not_link_to_an_existing_person(
+    app: AppContext, talk: Talk
+) -> None:
     """On a platform people call themselves what they like."""
     _, code = await create_code(app.db, app.clock, app.settings, "Nora")
     await talk.says(ANA, code)
@@ -192,7 +202,7 @@ async def test_nobody_becomes_somebody_by_their_name(app: AppContext, talk: Talk
     assert people == ["owner", "Nora", "Nora (telegram 8)"]
 
 
-async def test_of_strangers_only_the_count_is_kept(
+async def test_messages_of_strangers_are_counted_but_not_stored(
     app: AppContext, talk: Talk, clock: FrozenClock
 ) -> None:
     """They are told once a day."""
@@ -207,7 +217,7 @@ async def test_of_strangers_only_the_count_is_kept(
     assert not any("secret" in row for row in held)
 
 
-async def test_what_comes_again_is_taken_once(app: AppContext, talk: Talk) -> None:
+async def test_duplicate_message_or_edit_is_stored_once(app: AppContext, talk: Talk) -> None:
     """Also as an edit that says the same."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
@@ -222,7 +232,9 @@ async def test_what_comes_again_is_taken_once(app: AppContext, talk: Talk) -> No
     assert versions == [(1, "I like tea."), (2, "I like coffee.")]
 
 
-async def test_what_is_passed_on_is_not_their_word(app: AppContext, talk: Talk) -> None:
+async def test_forwarded_message_has_outside_trust_and_reaction_gets_no_reply(
+    app: AppContext, talk: Talk
+) -> None:
     """A reaction is kept and not answered; a reply knows to what."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
@@ -250,7 +262,9 @@ async def test_what_is_passed_on_is_not_their_word(app: AppContext, talk: Talk) 
     assert len([each for each in letters if each.queue == "inbox"]) == 3
 
 
-async def test_the_words_that_were_picked_are_shown(app: AppContext, talk: Talk) -> None:
+async def test_quoted_part_of_a_replied_message_is_shown_in_the_prompt(
+    app: AppContext, talk: Talk
+) -> None:
     """By their place only: they go with their message. Others' words come with the reply."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
@@ -286,7 +300,9 @@ async def test_the_words_that_were_picked_are_shown(app: AppContext, talk: Talk)
     assert "class outside] Tea kills." in shown
 
 
-async def test_a_picture_is_kept_and_owned_up_to(app: AppContext, talk: Talk) -> None:
+async def test_photo_is_stored_with_a_notice_and_a_later_caption_is_answered(
+    app: AppContext, talk: Talk
+) -> None:
     """Words that are put below it later are answered."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
@@ -301,7 +317,9 @@ async def test_a_picture_is_kept_and_owned_up_to(app: AppContext, talk: Talk) ->
     ]
 
 
-async def test_an_album_is_one_message_piece_by_piece(app: AppContext, talk: Talk) -> None:
+async def test_album_pieces_are_joined_into_one_message_without_duplicates(
+    app: AppContext, talk: Talk
+) -> None:
     """Whoever was there when its first piece came; a piece that comes again adds nothing."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
@@ -350,7 +368,7 @@ def forwarded(number: int, caption: str) -> Update:
         ("I am", "", "allergic to nuts."),
     ],
 )
-async def test_an_album_that_is_passed_on_is_nobody_s_own_word(
+async def test_forwarded_album_has_outside_trust_in_all_pieces(
     app: AppContext, talk: Talk, captions: tuple[str, ...], *, is_polled: bool
 ) -> None:
     """Whichever of its pieces has the words, and however they come; they are answered."""
@@ -369,7 +387,7 @@ async def test_an_album_that_is_passed_on_is_nobody_s_own_word(
 
 
 @pytest.mark.parametrize("is_forgotten", [True, False], ids=["forgotten", "long ago"])
-async def test_words_are_added_to_an_album_whose_first_piece_is_gone(
+async def test_late_album_caption_is_appended_if_the_first_piece_is_gone(
     app: AppContext, talk: Talk, *, is_forgotten: bool
 ) -> None:
     """Those that came before are not lost to those that come late."""
@@ -390,7 +408,9 @@ async def test_words_are_added_to_an_album_whose_first_piece_is_gone(
     assert "And Miso." not in texts
 
 
-async def test_words_below_a_picture_can_be_put_otherwise(app: AppContext, talk: Talk) -> None:
+async def test_photo_caption_edits_are_versioned_without_duplicates(
+    app: AppContext, talk: Talk
+) -> None:
     """As often as they like; what comes again is no further version."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
@@ -408,7 +428,9 @@ async def test_words_below_a_picture_can_be_put_otherwise(app: AppContext, talk:
     ]
 
 
-async def test_doors_close_and_open_and_places_move(app: AppContext, talk: Talk) -> None:
+async def test_chat_block_unblock_and_address_change_are_recorded(
+    app: AppContext, talk: Talk
+) -> None:
     """Whoever writes is there again."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     await talk.says(ANA, code)
@@ -423,7 +445,7 @@ async def test_doors_close_and_open_and_places_move(app: AppContext, talk: Talk)
         assert await tx.rows("SELECT address FROM chat") == [("77",)]
 
 
-async def test_in_groups_it_says_once_that_it_does_not_talk_there(
+async def test_group_notice_is_sent_once_and_only_when_addressed(
     app: AppContext, talk: Talk
 ) -> None:
     """And only to whoever speaks to it."""

@@ -107,7 +107,9 @@ async def bytes_of(app: AppContext, line: ChatContext, message: MessageId) -> by
     return (folder / line.person.id / attachment.file_name).read_bytes()
 
 
-async def test_what_is_said_is_written_down_and_charged(app: AppContext, line: ChatContext) -> None:
+async def test_transcription_is_recorded_and_charged_to_the_speaker(
+    app: AppContext, line: ChatContext
+) -> None:
     """To the person; the length is on the record, in microseconds."""
     heard = await heard_in(app, line)
     ((person, outcome, cost, sound, is_empty, _),) = await calls_of(app)
@@ -116,7 +118,7 @@ async def test_what_is_said_is_written_down_and_charged(app: AppContext, line: C
     assert (person, outcome, cost, sound, is_empty) == (line.person.id, "done", 0, 7 * SECOND, 0)
 
 
-async def test_an_unknown_price_is_told_and_not_taken_for_nothing(
+async def test_transcription_with_unknown_price_is_counted_as_unpriced(
     app: AppContext, line: ChatContext, settings: Settings
 ) -> None:
     """A model that is reached elsewhere for a fee."""
@@ -129,7 +131,7 @@ async def test_an_unknown_price_is_told_and_not_taken_for_nothing(
     assert (spent.calls, spent.cost, spent.unpriced_calls) == (1, 0, 1)
 
 
-async def test_the_same_recording_is_paid_for_once(
+async def test_repeated_transcription_of_a_recording_reuses_the_ledger(
     app: AppContext, line: ChatContext, server: SpeechServer
 ) -> None:
     """Whoever was cut off before the words were in the log finds them in the ledger."""
@@ -140,7 +142,7 @@ async def test_the_same_recording_is_paid_for_once(
     assert len(server.heard) == 1
 
 
-async def test_what_one_person_said_is_no_answer_for_another(
+async def test_transcript_is_not_reused_for_another_person(
     app: AppContext, line: ChatContext, server: SpeechServer
 ) -> None:
     """Also for the very same bytes."""
@@ -164,7 +166,7 @@ async def test_what_one_person_said_is_no_answer_for_another(
         ((413, "big"), "too large", False),
     ],
 )
-async def test_why_nothing_was_heard_is_told_apart(
+async def test_transcription_failure_has_a_reason_and_retryability_by_status(
     app: AppContext,
     line: ChatContext,
     server: SpeechServer,
@@ -185,7 +187,7 @@ async def test_why_nothing_was_heard_is_told_apart(
     assert [row[1] for row in await calls_of(app)] in (["failed"], ["refused"])
 
 
-async def test_an_empty_recording_a_large_one_and_nobody_to_listen(
+async def test_empty_large_or_unconfigured_transcription_has_its_own_reason(
     app: AppContext, line: ChatContext, server: SpeechServer
 ) -> None:
     """Each has a reason of its own."""
@@ -204,7 +206,7 @@ async def test_an_empty_recording_a_large_one_and_nobody_to_listen(
     assert len(server.heard) == 1
 
 
-async def test_over_the_allowance_nobody_is_asked(
+async def test_transcription_over_budget_makes_no_call(
     app: AppContext, line: ChatContext, settings: Settings, server: SpeechServer
 ) -> None:
     """Where it costs something; tomorrow is another day."""
@@ -220,7 +222,7 @@ async def test_over_the_allowance_nobody_is_asked(
     assert (missed.reason, missed.is_retryable, server.heard) == ("spent", True, [])
 
 
-async def test_a_recording_is_kept_with_its_message_for_its_owner_alone(
+async def test_stored_recording_is_attached_to_its_message_with_private_mode(
     app: AppContext, line: ChatContext
 ) -> None:
     """In a file beside the database, or on the server."""
@@ -233,7 +235,7 @@ async def test_a_recording_is_kept_with_its_message_for_its_owner_alone(
         assert file.parent.stat().st_mode & 0o777 == 0o700
 
 
-async def test_nothing_is_kept_unless_that_was_chosen(app: AppContext, line: ChatContext) -> None:
+async def test_recording_is_not_stored_by_default(app: AppContext, line: ChatContext) -> None:
     """By default only the words are."""
     heard = await heard_in(by(app, keep_audio=False), line)
 
@@ -242,7 +244,7 @@ async def test_nothing_is_kept_unless_that_was_chosen(app: AppContext, line: Cha
     assert files_of(app, line) == []
 
 
-async def test_forgetting_a_message_takes_its_recording_and_what_was_written_down(
+async def test_forgetting_a_voice_message_deletes_recording_and_transcript(
     app: AppContext, line: ChatContext, server: SpeechServer
 ) -> None:
     """Also a short one, which no run of words gives away; another stays."""
@@ -259,7 +261,7 @@ async def test_forgetting_a_message_takes_its_recording_and_what_was_written_dow
     assert [(row[4], row[5]) for row in await calls_of(app)] == [(1, "")] * 2
 
 
-async def test_forgetting_everything_takes_every_recording(
+async def test_forgetting_everything_deletes_every_recording(
     app: AppContext, line: ChatContext
 ) -> None:
     """Nothing is left in any row or file."""
@@ -272,7 +274,7 @@ async def test_forgetting_everything_takes_every_recording(
     assert (left, files_of(app, line)) == ([], [])
 
 
-async def test_a_recording_without_a_message_is_swept(
+async def test_orphaned_recording_is_deleted_by_the_sweep_after_an_hour(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Once it is an hour old: a younger one may be of a message that is about to be written."""
@@ -291,7 +293,7 @@ async def test_a_recording_without_a_message_is_swept(
     assert await bytes_of(app, line, kept) == VOICE
 
 
-async def test_sweeping_is_planned_where_there_may_be_anything(
+async def test_audio_sweep_job_is_planned_only_if_audio_may_exist(
     app: AppContext, line: ChatContext
 ) -> None:
     """Once."""
@@ -301,7 +303,9 @@ async def test_sweeping_is_planned_where_there_may_be_anything(
             assert (await find_first_due(tx, "agenda", SWEEP_JOB) is not None) == is_planned
 
 
-async def test_the_doctor_says_what_is_missing(app: AppContext, line: ChatContext) -> None:
+async def test_doctor_reports_missing_speech_model_key_or_speaker(
+    app: AppContext, line: ChatContext
+) -> None:
     """Folder, key, or somebody to speak; and how it went last time."""
     there = [each.text for each in await run_checks(app)]
     nowhere = by(app, transcriber="local:/nowhere", speaker="openai:tts-1", speaks="always")
@@ -314,7 +318,7 @@ async def test_the_doctor_says_what_is_missing(app: AppContext, line: ChatContex
     assert any("no speaker is connected" in text for text in nobody)
 
 
-async def test_a_reload_takes_over_who_listens(app: AppContext, line: ChatContext) -> None:
+async def test_reload_replaces_the_transcriber(app: AppContext, line: ChatContext) -> None:
     """Whoever was chosen since, or nobody."""
     anew = replace(app.settings, speech=SpeechSettings(transcriber="mine:whisper-2"))
     other = app.with_settings(app, anew)
@@ -326,7 +330,7 @@ async def test_a_reload_takes_over_who_listens(app: AppContext, line: ChatContex
     assert nobody.transcriber is None
 
 
-async def test_the_sweep_is_a_job_that_comes_again_tomorrow(
+async def test_audio_sweep_job_reschedules_itself_daily(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """As long as anything may be there."""

@@ -36,7 +36,7 @@ def model() -> Iterator[SlowModel]:
 
 @pytest.mark.timeout(3600)
 @SEVERAL_PROCESSES
-def test_who_is_killed_after_the_last_byte_of_a_call_has_it_used(
+def test_finished_model_call_of_a_killed_worker_is_reused(
     oldfriend: Program,
     database_url: str,
     model: SlowModel,
@@ -96,7 +96,7 @@ def talk_while_away(talker: Talker, away: AbstractContextManager[None], *, is_ki
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["lives", "is killed"])
-def test_a_call_that_ends_while_the_disk_is_full_is_not_paid_for_again(
+def test_model_call_finished_on_a_full_disk_is_not_repeated(
     oldfriend: Program, small_disk: Path, model: SlowModel, *, is_killed: bool
 ) -> None:
     """What it gave is in memory, and in room that was reserved before."""
@@ -111,7 +111,7 @@ def test_a_call_that_ends_while_the_disk_is_full_is_not_paid_for_again(
 
 
 @pytest.mark.parametrize("is_killed", [False, True], ids=["lives", "is killed"])
-def test_a_call_that_ends_while_postgres_is_stopped_is_not_paid_for_again(
+def test_model_call_finished_while_postgres_is_down_is_not_repeated(
     oldfriend: Program, postgres: Server, model: SlowModel, *, is_killed: bool
 ) -> None:
     """It is entered as soon as the server is back."""
@@ -123,7 +123,7 @@ def test_a_call_that_ends_while_postgres_is_stopped_is_not_paid_for_again(
     assert talker.times_asked() == {BOAT: 1}
 
 
-def test_a_call_that_ended_during_a_freeze_is_used_by_whoever_wakes_up(
+def test_model_call_finished_while_worker_is_frozen_is_used_after_resume(
     oldfriend: Program, model: SlowModel
 ) -> None:
     """Though their lease is over: nobody else was at it."""
@@ -142,7 +142,7 @@ def test_a_call_that_ended_during_a_freeze_is_used_by_whoever_wakes_up(
     assert ledger_of(oldfriend.data) == [("done", 120, 12)]
 
 
-def test_a_call_that_ends_after_its_lease_is_in_the_ledger_though_it_is_not_used(
+def test_late_or_cut_off_model_calls_are_recorded_in_the_ledger(
     oldfriend: Program, model: SlowModel
 ) -> None:
     """So that costs and limits are right; one that was cut off by a kill is there, too."""

@@ -6,7 +6,7 @@ from tests.processes import Program
 
 
 @pytest.mark.quick
-def test_a_cat_named_in_chinese_on_one_channel_is_remembered_on_another(
+def test_chinese_message_on_one_channel_is_recalled_on_another(
     oldfriend: Program,
 ) -> None:
     """Nothing is shared between the two processes but the memory."""
@@ -22,7 +22,7 @@ def test_a_cat_named_in_chinese_on_one_channel_is_remembered_on_another(
 
 
 @pytest.mark.quick
-def test_a_stranger_is_not_told_about_the_cat(oldfriend: Program) -> None:
+def test_message_of_one_person_is_not_recalled_for_another(oldfriend: Program) -> None:
     """The same question by another person finds nothing."""
     oldfriend.done("say", "我养了只白猫,叫小黑。", "--channel", "discord")
     given = oldfriend.done(

@@ -112,7 +112,7 @@ def by_address(messages: list[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("step", get_args(CrashPoint))
-async def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(town: Town, step: str) -> None:
+async def test_crash_at_any_step_is_recovered_by_the_next_process(town: Town, step: str) -> None:
     """At each named step of accept, turn, commit and send."""
     say(town, [("Ana", "square", "when one"), ("Ana", "square", "two")])
     with process(town, "bring", step) as carrier:
@@ -136,7 +136,7 @@ TALKING = ("accepted", "thinking", "spooled", "called", "decided", "committing",
 
 
 @pytest.mark.parametrize("step", TALKING)
-async def test_what_was_said_by_one_who_died_waiting_is_answered_by_a_worker(
+async def test_message_of_a_killed_say_process_is_answered_by_a_worker(
     town: Town, step: str
 ) -> None:
     """`say` and `chat` work on their own chat, and are as mortal as any."""
@@ -152,7 +152,7 @@ async def test_what_was_said_by_one_who_died_waiting_is_answered_by_a_worker(
     assert happened.called == {"one": 1}
 
 
-async def test_a_healthy_worker_keeps_what_it_holds(town: Town) -> None:
+async def test_healthy_worker_keeps_its_leases_beyond_the_lease_time(town: Town) -> None:
     """Many short turns, longer together than a lease: none is begun or sent by a second one."""
     lines = [("Ana", "square", f"line {number}") for number in range(12)]
     say(town, lines)
@@ -168,7 +168,9 @@ async def test_a_healthy_worker_keeps_what_it_holds(town: Town) -> None:
 @pytest.mark.quick
 @pytest.mark.timeout(3600)
 @SEVERAL_PROCESSES
-async def test_many_messages_survive_many_kills(town: Town, engine: str, sizes: Sizes) -> None:
+async def test_no_message_is_lost_duplicated_or_reordered_by_random_kills(
+    town: Town, engine: str, sizes: Sizes
+) -> None:
     """Carriers and workers are killed at any moment: nothing lost, doubled or out of order."""
     chance = random.Random(11)
     people = [f"person {number}" for number in range(sizes.crash_chats // len(CHANNELS))]
@@ -232,7 +234,7 @@ async def test_a_worker_frozen_past_its_lease_cannot_commit(town: Town) -> None:
     assert happened.paid_twice == 1  # and the ledger says so
 
 
-async def test_a_worker_frozen_past_its_lease_asks_no_model(town: Town) -> None:
+async def test_worker_frozen_past_its_lease_makes_no_model_call(town: Town) -> None:
     """It was about to: by its own clock it sees that the chat may be another's by now."""
     say(town, [("Ana", "square", "one")])
     bring_all(town)
@@ -249,7 +251,7 @@ async def test_a_worker_frozen_past_its_lease_asks_no_model(town: Town) -> None:
     assert happened.called == {"one": 1}
 
 
-async def test_a_worker_that_is_told_to_end_finishes_its_turns(town: Town) -> None:
+async def test_worker_finishes_running_turns_on_sigterm(town: Town) -> None:
     """And begins no new one."""
     say(town, [("Ana", channel, f"in the {channel}") for channel in CHANNELS])
     bring_all(town)
@@ -271,7 +273,7 @@ async def test_a_worker_that_is_told_to_end_finishes_its_turns(town: Town) -> No
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-async def test_a_connection_that_is_cut_again_and_again_costs_nothing(
+async def test_worker_recovers_from_repeated_postgres_disconnects(
     town: Town, sizes: Sizes, postgres: Server
 ) -> None:
     """In the middle of transactions too: the same process goes on when it can."""

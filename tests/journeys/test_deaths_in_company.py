@@ -68,9 +68,7 @@ def called(town: Town) -> list[str]:
 
 @SQLITE_ONLY
 @PATHS
-def test_however_often_a_process_dies_with_several_at_work_none_is_set_aside(
-    town: Town, path: str
-) -> None:
+def test_crashes_with_several_turns_in_flight_create_no_dead_letter(town: Town, path: str) -> None:
     """All are answered in the end: of one that was alone, too, no process has died so often."""
     lines = [("Ana", channel, f"in the {channel}") for channel in CHANNELS[:4]]
     say(town, lines)
@@ -93,9 +91,7 @@ def test_however_often_a_process_dies_with_several_at_work_none_is_set_aside(
 
 @SQLITE_ONLY
 @PATHS
-def test_what_takes_its_process_down_is_set_aside_and_nothing_beside_it(
-    town: Town, path: str
-) -> None:
+def test_job_that_crashes_its_worker_becomes_the_only_dead_letter(town: Town, path: str) -> None:
     """It has killed each process that began it, in company and alone; the others are answered."""
     say(town, [("Ana", CHANNELS[0], DEADLY), *(("Ana", each, each) for each in CHANNELS[1:4])])
     bring_all(town)
@@ -121,7 +117,7 @@ def test_what_takes_its_process_down_is_set_aside_and_nothing_beside_it(
     )
 
 
-def test_what_is_said_through_the_api_survives_the_deaths_of_the_server(
+def test_api_messages_are_answered_after_repeated_server_crashes(
     oldfriend: Program,
 ) -> None:
     """Four people talk at once; the server dies again and again while it answers them."""

@@ -97,7 +97,7 @@ async def tell(app: AppContext, story: Story) -> None:
 
 
 @pytest.mark.parametrize("language", STORIES)
-async def test_a_follow_up_and_two_questions_are_answered_offline(
+async def test_pronoun_follow_up_and_double_question_are_answered_offline(
     app: AppContext, language: str
 ) -> None:
     """With what was learned of whom was named before, and for both questions."""
@@ -112,7 +112,7 @@ async def test_a_follow_up_and_two_questions_are_answered_offline(
 
 
 @pytest.mark.parametrize("language", STORIES)
-async def test_a_model_is_given_what_is_known_for_both_questions(
+async def test_prompt_contains_beliefs_for_both_questions_of_a_message(
     app: AppContext, language: str
 ) -> None:
     """In the one prompt."""

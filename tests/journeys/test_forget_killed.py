@@ -201,7 +201,7 @@ def die_and_open(lived: Program, folder: Path, number: int, step: int, delay_s: 
 
 
 @pytest.mark.timeout(7200)
-def test_a_forget_that_is_killed_at_any_step_leaves_nothing_behind(
+def test_forget_killed_at_any_step_leaves_no_residue_after_next_open(
     lived: Program,
     tmp_path: Path,
     sizes: Sizes,
@@ -227,7 +227,7 @@ def test_a_forget_that_is_killed_at_any_step_leaves_nothing_behind(
 UNDO = ("undo", "import", "1")
 
 
-async def test_an_undo_of_an_import_that_is_killed_is_done_or_was_never_begun(
+async def test_killed_import_undo_is_either_complete_or_not_started(
     tmp_path: Path, sizes: Sizes
 ) -> None:
     """At any of its steps; and then it can be done, once."""

@@ -69,7 +69,7 @@ def answer_spooled(talker: Talker) -> Iterator[Running]:
         yield running
 
 
-def test_what_a_killed_process_had_been_answered_is_gone_after_a_forget(talker: Talker) -> None:
+def test_forget_removes_spooled_model_output_of_a_killed_process(talker: Talker) -> None:
     """It was paid for, so it is in the ledger: without its words."""
     data = talker.program.data
     with answer_spooled(talker) as running:
@@ -83,7 +83,7 @@ def test_what_a_killed_process_had_been_answered_is_gone_after_a_forget(talker: 
     assert list((data / "processes").iterdir()) == []
 
 
-def test_what_waits_in_a_process_that_lives_is_gone_after_a_forget_by_another(
+def test_forget_removes_spooled_model_output_of_a_running_process(
     talker: Talker,
 ) -> None:
     """Even if that one stands still; once it goes on, it does not bring anything back."""

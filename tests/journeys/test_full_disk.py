@@ -15,7 +15,7 @@ from tests.journeys.conftest import enlarge, fill
 from tests.processes import Program, line_of
 
 
-def test_a_full_disk_is_said_plainly_and_costs_nothing_that_was_kept(
+def test_full_disk_is_reported_and_loses_no_stored_message(
     oldfriend: Program, small_disk: Path
 ) -> None:
     """And when there is room again, the talk goes on."""
@@ -62,7 +62,7 @@ def test_a_server_says_that_it_is_not_ready_while_the_disk_is_full(
 
 
 @pytest.mark.parametrize("address", ["sqlite:///{}/memory.db", "json:///{}/memory.json"])
-def test_a_chat_goes_on_while_the_disk_is_full_and_is_kept_once_there_is_room(
+def test_chat_on_a_full_disk_continues_and_is_stored_once_there_is_space(
     oldfriend: Program, small_disk: Path, address: str
 ) -> None:
     """It is said once that nothing is kept, and once that all of it is."""
@@ -91,7 +91,7 @@ def test_a_chat_goes_on_while_the_disk_is_full_and_is_kept_once_there_is_room(
     assert "Dora" in program.done("say", "What is my boat called?").stdout
 
 
-def test_a_chat_begins_though_the_store_cannot_be_opened(
+def test_chat_starts_without_a_store_and_saves_to_a_fallback_file(
     oldfriend: Program, tmp_path: Path
 ) -> None:
     """It is in memory alone, and then in the store, or it is said in which file it lies."""

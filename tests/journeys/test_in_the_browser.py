@@ -21,7 +21,7 @@ def program(tmp_path: Path) -> Program:
 
 
 @pytest.mark.quick
-def test_from_the_link_to_why(browser: Browser, program: Program) -> None:
+def test_browser_session_from_sign_in_link_to_receipt(browser: Browser, program: Program) -> None:
     """Link, hello, remember something, ask, why; nothing fails on the way, also on a phone."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         expect(page.get_by_label("Say something …")).to_be_focused()
@@ -46,7 +46,7 @@ def test_from_the_link_to_why(browser: Browser, program: Program) -> None:
     assert complaints == []
 
 
-def test_what_is_wrong_is_taken_back_and_what_was_taken_back_returns(
+def test_rejected_belief_can_be_restored_by_undo_in_the_browser(
     browser: Browser, program: Program
 ) -> None:
     """Undo stands beside it; forgetting shows what would go, and does nothing."""
@@ -66,7 +66,7 @@ def test_what_is_wrong_is_taken_back_and_what_was_taken_back_returns(
     assert complaints == []
 
 
-def test_what_was_said_elsewhere_appears_and_a_lost_connection_loses_nothing(
+def test_page_reconnects_after_server_kill_and_sends_pending_message(
     browser: Browser, program: Program
 ) -> None:
     """The server is killed, words are written meanwhile and said elsewhere; it starts again."""
@@ -94,7 +94,7 @@ def test_what_was_said_elsewhere_appears_and_a_lost_connection_loses_nothing(
             expect(page.locator(".mine", has_text="said into the dark")).to_have_count(1)
 
 
-def test_words_that_look_like_code_are_only_words(browser: Browser, program: Program) -> None:
+def test_html_in_messages_and_beliefs_is_shown_as_text(browser: Browser, program: Program) -> None:
     """In a message, and in what is learned from it."""
     code = '<img src=x onerror="document.title=1">'
     with served(program), opened(browser, new_link(program)) as (page, complaints):
@@ -106,7 +106,9 @@ def test_words_that_look_like_code_are_only_words(browser: Browser, program: Pro
     assert complaints == []
 
 
-def test_a_link_opens_once_and_signing_out_closes(browser: Browser, program: Program) -> None:
+def test_sign_in_link_opens_once_and_sign_out_ends_the_session(
+    browser: Browser, program: Program
+) -> None:
     """The page then says how to get a new one, which opens."""
     with served(program):
         link = new_link(program)

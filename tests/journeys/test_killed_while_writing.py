@@ -30,7 +30,7 @@ asyncio.run(write(sys.argv[1]))
 
 
 @pytest.mark.quick
-async def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_had_acknowledged(
+async def test_killed_writer_loses_no_acknowledged_message(
     oldfriend: Program, sizes: Sizes
 ) -> None:
     """The file stays sound, and the next one just goes on."""
@@ -54,7 +54,7 @@ async def test_a_writer_that_is_killed_again_and_again_loses_nothing_it_had_ackn
 
 
 @pytest.mark.quick
-def test_a_chat_that_is_killed_remembers_every_line_it_had_answered(oldfriend: Program) -> None:
+def test_killed_chat_keeps_every_answered_message(oldfriend: Program) -> None:
     """The whole way: through the program, and asked for by another process."""
     notes = ["my cat is called Miso", "the key is under the blue pot", "I am allergic to walnuts"]
     with oldfriend.started("chat") as chat:

@@ -58,7 +58,7 @@ def count(store: Path, what: str) -> int:
 
 
 @pytest.mark.timeout(3600)
-def test_an_import_that_is_killed_goes_on_where_it_stopped(
+def test_killed_import_resumes_without_loss_or_duplicates(
     oldfriend: Program, tmp_path: Path, sizes: Sizes
 ) -> None:
     """Killed while it writes, killed while it embeds, complete in the end, nothing twice."""

@@ -30,13 +30,13 @@ def question(each: dict[str, str]) -> str:
     return each["question"]
 
 
-def test_ten_are_answered_and_two_are_not() -> None:
+def test_data_set_has_ten_answerable_and_two_unanswerable_questions() -> None:
     """The questions that follow."""
     assert (len(ANSWERABLE), len(UNANSWERABLE)) == (10, 2)
 
 
 @pytest.mark.parametrize("asked", ANSWERABLE, ids=question)
-def test_a_question_is_answered_from_the_words_that_answer_it(
+def test_answerable_question_is_answered_with_the_right_evidence(
     lisbon: Program, asked: dict[str, str]
 ) -> None:
     """The reply quotes them, and the receipt names them by the id that they came with."""
@@ -48,7 +48,7 @@ def test_a_question_is_answered_from_the_words_that_answer_it(
 
 
 @pytest.mark.parametrize("asked", UNANSWERABLE, ids=question)
-def test_a_question_that_nothing_answers_is_honestly_not_answered(
+def test_unanswerable_question_is_declined_without_evidence(
     lisbon: Program, asked: dict[str, str]
 ) -> None:
     """Better nothing than something near."""
@@ -58,7 +58,7 @@ def test_a_question_that_nothing_answers_is_honestly_not_answered(
     assert given["receipt"]["evidence"] == []
 
 
-def test_importing_again_adds_nothing(lisbon: Program) -> None:
+def test_repeated_import_adds_nothing(lisbon: Program) -> None:
     """The same file twice is one memory."""
     before = lisbon.done("recall", "lemon tree", "--json").json
     lisbon.done("import", DATA / "lisbon.jsonl", "--me", "Nora")

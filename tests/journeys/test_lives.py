@@ -27,7 +27,7 @@ def lives_for(engine: str) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize(("language", "seed"), LIVES)
-async def test_a_life_is_known_however_bad_the_reader(
+async def test_simulated_life_reaches_quality_targets_with_a_hostile_model(
     app: AppContext, engine: str, language: str, seed: int
 ) -> None:
     """Right, once, on allowed words, no orders, all peaks, and on each day what was so then."""
@@ -77,7 +77,7 @@ def is_home(memory: Memory) -> bool:
 
 
 @SQLITE_ONLY
-async def test_rules_alone_say_little_and_nothing_wrong_twice(app: AppContext) -> None:
+async def test_simulated_life_read_by_rules_alone_has_high_precision(app: AppContext) -> None:
     """Without a model less is known, but it is known as surely."""
     rules_alone = replace(app, fact_tagger=None)
     appraisal = await appraise(rules_alone, load_once("en"), reader="rules")

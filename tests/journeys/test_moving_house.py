@@ -33,9 +33,7 @@ def test_an_export_restores_into_an_empty_store_with_everything(
     assert moved.done("doctor").code == 0
 
 
-def test_an_export_is_for_its_owners_eyes_and_holds_no_vectors(
-    oldfriend: Program, tmp_path: Path
-) -> None:
+def test_export_file_is_private_and_contains_no_vectors(oldfriend: Program, tmp_path: Path) -> None:
     """Lines of JSON under a header, private like the memory itself."""
     oldfriend.done("say", "My cat is called Miso.")
     file = tmp_path / "export.jsonl"
@@ -47,9 +45,7 @@ def test_an_export_is_for_its_owners_eyes_and_holds_no_vectors(
     assert not any("message_vector" in json.dumps(line) for line in lines)
 
 
-def test_a_store_that_holds_something_is_not_written_over(
-    oldfriend: Program, tmp_path: Path
-) -> None:
+def test_restore_into_a_non_empty_store_is_refused(oldfriend: Program, tmp_path: Path) -> None:
     """Restoring is for an empty one."""
     oldfriend.done("say", "My cat is called Miso.")
     oldfriend.done("export", tmp_path / "export.jsonl")

@@ -41,7 +41,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         yield program
 
 
-def test_the_slider_turns_the_days_back_in_place(browser: Browser, full: Program) -> None:
+def test_day_slider_shows_beliefs_as_of_the_chosen_day(browser: Browser, full: Program) -> None:
     """By keys, too: it says the day, shows what was known then, and keeps what one looks at."""
     link = new_link(full)
     today = from_micros(system_clock()).date()
@@ -68,7 +68,9 @@ def test_the_slider_turns_the_days_back_in_place(browser: Browser, full: Program
     assert complaints == []
 
 
-def test_a_long_silence_takes_a_few_steps_of_the_slider(browser: Browser, tmp_path: Path) -> None:
+def test_day_slider_has_few_steps_for_a_long_time_without_changes(
+    browser: Browser, tmp_path: Path
+) -> None:
     """Each day on which something changed has its step, with years in between; by keys, too."""
     with (
         serving_much(tmp_path, 4, 2_000) as program,
@@ -94,7 +96,9 @@ def test_a_long_silence_takes_a_few_steps_of_the_slider(browser: Browser, tmp_pa
     assert complaints == []
 
 
-def test_two_days_are_compared_in_words(browser: Browser, full: Program) -> None:
+def test_comparison_of_two_days_lists_added_and_ended_beliefs(
+    browser: Browser, full: Program
+) -> None:
     """What was added between them, and what has ended, with how much of it."""
     link = new_link(full)
     since = (from_micros(system_clock()) - timedelta(days=100)).date().isoformat()
@@ -111,7 +115,7 @@ def test_two_days_are_compared_in_words(browser: Browser, full: Program) -> None
     assert complaints == []
 
 
-def test_what_changed_begins_with_what_changed_last(browser: Browser, tmp_path: Path) -> None:
+def test_comparison_starts_at_the_last_day_with_a_change(browser: Browser, tmp_path: Path) -> None:
     """Not with a span in which nothing did, however long ago the last day is."""
     with (
         serving_much(tmp_path, 4, 2_000) as program,
@@ -127,7 +131,7 @@ def test_what_changed_begins_with_what_changed_last(browser: Browser, tmp_path: 
 
 
 @pytest.mark.parametrize("width", [1600, 1280, 1090, 390])
-def test_the_day_that_one_looks_at_is_never_cut(
+def test_chosen_day_heading_is_never_truncated_at_any_width(
     browser: Browser, tmp_path: Path, width: int
 ) -> None:
     """With and without something open beside; nor does the list move while one turns the days."""
@@ -156,7 +160,9 @@ def test_the_day_that_one_looks_at_is_never_cut(
     assert len(below) == len({beside for beside, _ in below})
 
 
-def test_what_it_said_to_itself_is_opened_word_for_word(browser: Browser, tmp_path: Path) -> None:
+def test_reflection_transcript_is_shown_verbatim_with_markup_as_text(
+    browser: Browser, tmp_path: Path
+) -> None:
     """When it thought, why, and what came of it; and markup in it is words."""
     elsewhere(think(tmp_path, "<b>She misses Ana.</b>"))
     with (

@@ -114,7 +114,9 @@ def go(page: Page, address: str) -> None:
 @pytest.mark.skipif(why_not_here() is not None, reason=f"axe: {why_not_here()}")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_nothing_keeps_anybody_out(home: Home, theme: str, size: dict[str, int]) -> None:
+def test_axe_finds_no_serious_accessibility_violation_on_any_page(
+    home: Home, theme: str, size: dict[str, int]
+) -> None:
     """Axe finds nothing serious in any place, with something in each."""
     axe = installed("axe-core", of=TOOLS) / "axe.min.js"
     found = {}
@@ -128,7 +130,7 @@ def test_nothing_keeps_anybody_out(home: Home, theme: str, size: dict[str, int])
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_every_place_can_be_walked_through_by_keyboard(home: Home, place: str) -> None:
+def test_every_control_is_reached_by_tab_with_visible_focus(home: Home, place: str) -> None:
     """Each button is reached by Tab, and shows that it is."""
     with visitor(home, viewport=WIDE) as page:
         go(page, home.origin + place)

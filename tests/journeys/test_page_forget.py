@@ -25,7 +25,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         yield program
 
 
-def test_from_the_words_to_the_proof_and_gone_from_other_pages(
+def test_forgotten_message_disappears_from_every_open_page(
     browser: Browser, program: Program
 ) -> None:
     """One looks at a receipt and at what was found while it is forgotten: nothing of it stays."""
@@ -64,7 +64,7 @@ def test_from_the_words_to_the_proof_and_gone_from_other_pages(
     assert complaints == others == []
 
 
-def test_somebody_is_forgotten_by_name_and_code_is_only_words(
+def test_forgetting_an_entity_shows_a_new_preview_after_a_change(
     browser: Browser, program: Program
 ) -> None:
     """In a preview, in a quote, in what is found; what changed meanwhile is shown anew first."""
@@ -94,7 +94,9 @@ def test_somebody_is_forgotten_by_name_and_code_is_only_words(
     assert [each for each in complaints if "412" not in each] == []
 
 
-def test_what_stays_of_the_same_words_is_chosen_too(browser: Browser, program: Program) -> None:
+def test_forgetting_a_belief_offers_its_source_message_too(
+    browser: Browser, program: Program
+) -> None:
     """A belief goes; the words and what else was read from them are shown, and go when chosen."""
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "I live in Faro with my aunt Berta.")
@@ -120,7 +122,9 @@ def test_what_stays_of_the_same_words_is_chosen_too(browser: Browser, program: P
     assert complaints == []
 
 
-def test_the_proof_of_a_belief_leads_to_its_words(browser: Browser, program: Program) -> None:
+def test_forget_proof_of_a_belief_links_to_its_source_message(
+    browser: Browser, program: Program
+) -> None:
     """They stay unless one wants them gone; the way there is one click, not a command."""
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "Remember that Carlos sings in the cellar.")
@@ -136,7 +140,7 @@ def test_the_proof_of_a_belief_leads_to_its_words(browser: Browser, program: Pro
     assert complaints == []
 
 
-def test_what_was_chosen_besides_a_name_stays_and_can_be_let_go_of(
+def test_forget_selection_survives_a_changed_name_and_can_be_unselected(
     browser: Browser, program: Program
 ) -> None:
     """Whoever goes on typing loses nothing; whoever thinks better of it takes it back."""

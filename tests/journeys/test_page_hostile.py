@@ -55,7 +55,7 @@ def taken_for_code(page: Page) -> list[object]:
     return found
 
 
-def test_messages_and_beliefs_are_words_wherever_they_are_shown(
+def test_html_in_messages_and_beliefs_is_escaped_on_every_page(
     browser: Browser, program: Program
 ) -> None:
     """In the talk, its receipt, the timeline, the memory, a history, a forgetting and its proof."""
@@ -85,7 +85,7 @@ def test_messages_and_beliefs_are_words_wherever_they_are_shown(
     assert complaints == []
 
 
-def test_an_import_and_the_name_of_its_file_are_words_wherever_they_are_shown(
+def test_html_in_imported_chats_and_file_names_is_escaped_on_every_page(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
     """Who speaks, what they say and what the file is called; before it is in, and in each place."""

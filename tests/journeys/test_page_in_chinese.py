@@ -71,7 +71,7 @@ def hands_over(page: Page, file: Path, text: str) -> list[str]:
     return parcel.locator("p:not(.parcel-name, :has(select))").all_inner_texts()
 
 
-def test_what_the_house_says_is_said_in_chinese(
+def test_server_messages_are_shown_in_chinese_on_a_chinese_page(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
     """By the doctor, of a model that does not answer, of what an import holds, and of a refusal."""
@@ -99,9 +99,7 @@ def test_what_the_house_says_is_said_in_chinese(
     assert english_in([*noticed, *broken, *unknown, refused, tried, *findings]) == []
 
 
-def test_numbers_are_written_as_the_language_of_the_page_writes_them(
-    browser: Browser, program: Program
-) -> None:
+def test_numbers_are_formatted_in_the_page_language(browser: Browser, program: Program) -> None:
     """Whatever else the browser speaks."""
     told = {"code": "text_unfit", "text": "", "values": {"most": 500, "count": 3000}}
     with opened(browser, new_link(program), locale="de-DE") as (page, _):
@@ -113,7 +111,7 @@ def test_numbers_are_written_as_the_language_of_the_page_writes_them(
     assert words == "Say it in 1 to 500 characters, not 3,000."
 
 
-def test_why_not_all_work_is_done_is_told_in_chinese(browser: Browser, tmp_path: Path) -> None:
+def test_channel_failure_notice_is_shown_in_chinese(browser: Browser, tmp_path: Path) -> None:
     """On every place, as long as it is so."""
     with running_telegram() as world:
         variables = {"TOKEN": f"{world.token}x", "BASE_URL": world.url}

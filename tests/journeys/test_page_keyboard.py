@@ -29,7 +29,9 @@ def press(page: Page, button: Locator) -> None:
     page.keyboard.press("Enter")
 
 
-def test_escape_closes_a_receipt_and_a_trouble(browser: Browser, program: Program) -> None:
+def test_escape_closes_receipt_or_error_dialog_and_restores_focus(
+    browser: Browser, program: Program
+) -> None:
     """The drawer has the keyboard while it is open, and whoever opened it afterwards."""
     with opened(browser, new_link(program)) as (page, _):
         why = page.get_by_role("button", name="Why did you say that?").last
@@ -47,9 +49,7 @@ def test_escape_closes_a_receipt_and_a_trouble(browser: Browser, program: Progra
         expect(why).to_be_focused()
 
 
-def test_escape_leaves_the_search_and_ones_own_words_as_they_were(
-    browser: Browser, program: Program
-) -> None:
+def test_escape_cancels_search_and_message_edit(browser: Browser, program: Program) -> None:
     """What stood in their place has the keyboard again."""
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "My sister Ana was born in Porto.")
@@ -70,9 +70,7 @@ def test_escape_leaves_the_search_and_ones_own_words_as_they_were(
     assert complaints == []
 
 
-def test_enter_in_the_search_leads_to_what_was_found_first(
-    browser: Browser, program: Program
-) -> None:
+def test_enter_in_search_opens_the_first_hit(browser: Browser, program: Program) -> None:
     """Without a pointer, and without walking through all that was found."""
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "The lorry comes on Friday.")
@@ -108,7 +106,7 @@ def test_escape_goes_from_editing_to_the_panel_and_from_there_to_the_list(
     assert complaints == []
 
 
-def test_escape_closes_what_was_learned_on_a_phone(browser: Browser, program: Program) -> None:
+def test_escape_closes_the_learned_timeline_on_a_phone(browser: Browser, program: Program) -> None:
     """It covers the talk, and has the keyboard meanwhile."""
     phone = {"width": 390, "height": 780}
     with opened(browser, new_link(program), viewport=phone) as (page, complaints):
@@ -133,9 +131,7 @@ AT_ONCE = """what => new MutationObserver((_, watch) => {
 }).observe(document.body, { subtree: true, childList: true, attributes: true })"""
 
 
-def test_escape_is_heard_from_the_moment_in_which_something_opens(
-    browser: Browser, program: Program
-) -> None:
+def test_escape_works_immediately_after_a_panel_opens(browser: Browser, program: Program) -> None:
     """On a busy machine a key comes before the first paint, and must not go to nobody."""
     phone = {"width": 390, "height": 780}
     with opened(browser, new_link(program), viewport=phone) as (page, complaints):

@@ -32,9 +32,7 @@ def box_of(one: Locator) -> dict[str, float]:
     return dict(box)
 
 
-def test_an_undo_is_one_line_beside_whatever_was_taken_back(
-    browser: Browser, program: Program
-) -> None:
+def test_undo_button_keeps_its_width_beside_a_long_text(browser: Browser, program: Program) -> None:
     """However long that is: the button keeps its width."""
     with opened(browser, new_link(program)) as (page, complaints):
         told = "Remember that the boiler wants a new valve before the winter comes to the valley."
@@ -49,7 +47,9 @@ def test_an_undo_is_one_line_beside_whatever_was_taken_back(
     assert complaints == []
 
 
-def test_ones_own_words_are_edited_within_the_talk(browser: Browser, program: Program) -> None:
+def test_message_edit_field_fits_the_chat_and_enter_saves(
+    browser: Browser, program: Program
+) -> None:
     """The field ends where the talk does; Enter says that it is done, as where one writes."""
     with opened(browser, new_link(program)) as (page, _):
         say(page, "The lamp in the hall flickers.")
@@ -69,9 +69,7 @@ def test_ones_own_words_are_edited_within_the_talk(browser: Browser, program: Pr
     assert field["x"] + field["width"] <= talk["x"] + talk["width"] + 1
 
 
-def test_what_was_opened_in_one_place_is_gone_in_another(
-    browser: Browser, program: Program
-) -> None:
+def test_receipt_closes_when_navigating_to_another_page(browser: Browser, program: Program) -> None:
     """A receipt is about the talk: whoever goes elsewhere, or back and forth, has left it."""
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "Remember that the key hangs behind the door.")
@@ -88,7 +86,7 @@ def test_what_was_opened_in_one_place_is_gone_in_another(
     assert complaints == []
 
 
-def test_on_the_first_day_the_heading_is_whole_on_a_phone(
+def test_memory_heading_is_not_truncated_on_a_phone_on_the_first_day(
     browser: Browser, program: Program
 ) -> None:
     """How much is new stands on one line, and below it why the days cannot be turned yet."""
@@ -103,7 +101,9 @@ def test_on_the_first_day_the_heading_is_whole_on_a_phone(
     assert why["width"] > size["width"] / 2
 
 
-def test_the_microphone_says_why_it_cannot_be_used(browser: Browser, program: Program) -> None:
+def test_microphone_button_without_transcriber_explains_and_links_to_settings(
+    browser: Browser, program: Program
+) -> None:
     """Nobody listens, and where one chooses who does; before it is pressed, too."""
     with opened(browser, new_link(program)) as (page, complaints):
         button = page.get_by_role("button", name="Say it aloud")
@@ -117,7 +117,7 @@ def test_the_microphone_says_why_it_cannot_be_used(browser: Browser, program: Pr
     assert complaints == []
 
 
-def test_what_was_drafted_is_before_ones_eyes(browser: Browser, program: Program) -> None:
+def test_drafted_core_blocks_are_scrolled_into_view(browser: Browser, program: Program) -> None:
     """In the first run: the lines that one is to decide about do not lie below the edge."""
     size = {"width": 1100, "height": 640}
     with opened(browser, link := new_link(program), viewport=size) as (page, complaints):

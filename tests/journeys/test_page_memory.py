@@ -37,9 +37,7 @@ def top_of(page: Page) -> tuple[str, float]:
     return key, top
 
 
-def test_ten_thousand_are_leafed_through_with_few_in_the_document(
-    browser: Browser, full: Program
-) -> None:
+def test_memory_list_of_10000_beliefs_is_virtualized(browser: Browser, full: Program) -> None:
     """However far one scrolls; keys move from row to row, and each says which of how many it is."""
     link = new_link(full)
     with opened(browser, link) as (page, complaints):
@@ -70,7 +68,9 @@ def test_ten_thousand_are_leafed_through_with_few_in_the_document(
     assert complaints == []
 
 
-def test_what_comes_above_does_not_move_what_one_reads(browser: Browser, full: Program) -> None:
+def test_new_belief_above_does_not_shift_the_scroll_position(
+    browser: Browser, full: Program
+) -> None:
     """Something is learned elsewhere, and stands first; the row in sight stays where it is."""
     link = new_link(full)
     with opened(browser, link) as (page, complaints):
@@ -90,7 +90,7 @@ def test_what_comes_above_does_not_move_what_one_reads(browser: Browser, full: P
     assert complaints == []
 
 
-def test_words_find_beliefs_and_messages_and_lead_to_the_talk(
+def test_memory_search_finds_beliefs_and_messages_and_links_to_the_chat(
     browser: Browser, tmp_path: Path
 ) -> None:
     """One search; a quote leads to where it was said; nothing found says so."""
@@ -112,7 +112,9 @@ def test_words_find_beliefs_and_messages_and_lead_to_the_talk(
     assert complaints == []
 
 
-def test_one_thing_is_looked_into_and_put_right(browser: Browser, tmp_path: Path) -> None:
+def test_belief_panel_edits_rejects_pins_merges_and_separates(
+    browser: Browser, tmp_path: Path
+) -> None:
     """Its history, an edit, one that came too late, wrong and undone, pinned, joined, separated."""
     program = on_any_port(Program(data=tmp_path / "data"))
     with served(program), ExitStack() as stack:
@@ -160,7 +162,7 @@ def test_one_thing_is_looked_into_and_put_right(browser: Browser, tmp_path: Path
     assert [each for each in complaints if "412" not in each] == []
 
 
-def test_who_writes_another_value_into_the_sentence_is_asked_what_became_of_the_old(
+def test_editing_a_belief_value_asks_whether_the_old_one_was_ever_true(
     browser: Browser, tmp_path: Path
 ) -> None:
     """Whether it was never so, or until when; a wording that says the same asks nothing."""
@@ -185,7 +187,7 @@ def test_who_writes_another_value_into_the_sentence_is_asked_what_became_of_the_
     assert complaints == []
 
 
-def test_a_verdict_on_what_somebody_else_has_changed_is_not_given_unseen(
+def test_verdict_on_a_concurrently_changed_belief_is_refused(
     browser: Browser, tmp_path: Path
 ) -> None:
     """In the list, the panel and beside the talk: it says so, and shows how it reads now."""

@@ -75,9 +75,7 @@ def brings_in(page: Page, tmp_path: Path) -> None:
     expect(page.locator(".parcel")).to_contain_text("messages are new")
 
 
-def test_a_description_is_taken_as_it_stands_and_never_lost_in_silence(
-    browser: Browser, program: Program
-) -> None:
+def test_first_run_description_is_never_silently_lost(browser: Browser, program: Program) -> None:
     """Also where one writes it before the house has told what one may start from. Next says that it
     is not taken yet; whoever comes back finds it as they left it.
     """
@@ -109,7 +107,7 @@ def test_a_description_is_taken_as_it_stands_and_never_lost_in_silence(
     assert complaints == []
 
 
-def test_the_companion_is_given_a_name_and_another_window_shows_it_at_once(
+def test_companion_rename_appears_at_once_in_other_windows(
     browser: Browser, program: Program
 ) -> None:
     """In the first run, in Settings with an undo, at the command line; only the owner is asked."""
@@ -143,7 +141,7 @@ def test_the_companion_is_given_a_name_and_another_window_shows_it_at_once(
     assert complaints == their_complaints == []
 
 
-def test_who_one_is_in_an_old_chat_is_guessed_by_the_name_and_never_nobody(
+def test_import_preselects_own_speaker_by_name_or_requires_a_choice(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
     """Without a name it must be said first; with one, it is chosen; the zone is one's own."""
@@ -169,7 +167,7 @@ def test_who_one_is_in_an_old_chat_is_guessed_by_the_name_and_never_nobody(
     assert complaints == []
 
 
-def test_in_the_talk_others_are_named_and_notices_are_nobodys(
+def test_imported_messages_show_their_speaker_and_notices_have_none(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
     """Nothing that Ana wrote looks as if the companion had said it."""
@@ -192,9 +190,7 @@ def test_in_the_talk_others_are_named_and_notices_are_nobodys(
     assert complaints == []
 
 
-def test_why_is_shown_when_it_is_typed_and_what_is_read_is_no_new_talk(
-    browser: Browser, program: Program
-) -> None:
+def test_slash_why_opens_the_receipt_and_is_not_stored(browser: Browser, program: Program) -> None:
     """The command that the companion names is not kept as something said."""
     with opened(browser, new_link(program)) as (page, complaints):
         page.get_by_label("Say something …").fill("/why")
@@ -221,7 +217,7 @@ def test_why_is_shown_when_it_is_typed_and_what_is_read_is_no_new_talk(
     assert complaints == []
 
 
-def test_what_an_old_chat_has_taught_stands_first_whatever_was_looked_for_before(
+def test_link_to_imported_beliefs_clears_an_old_search(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
     """Not what an old search left in the field finds."""
@@ -243,7 +239,7 @@ def test_what_an_old_chat_has_taught_stands_first_whatever_was_looked_for_before
     assert complaints == []
 
 
-def test_what_was_called_wrong_too_soon_comes_back_where_it_stood_as_sure_as_it_was(
+def test_undo_of_a_rejected_belief_restores_it_in_place_by_keyboard(
     browser: Browser, program: Program
 ) -> None:
     """The way back stands in its place, by keyboard too, however far down that is."""
@@ -265,7 +261,7 @@ def test_what_was_called_wrong_too_soon_comes_back_where_it_stood_as_sure_as_it_
         expect(page.locator(".taken-back")).to_have_count(0)
 
 
-def test_words_are_found_to_be_forgotten_and_all_that_goes_can_be_seen(
+def test_forget_page_finds_by_words_and_lists_everything_affected(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
     """What is not beside a message or a belief begins under Forget; none of it is only counted."""
@@ -290,7 +286,7 @@ def test_words_are_found_to_be_forgotten_and_all_that_goes_can_be_seen(
     assert complaints == []
 
 
-def test_on_a_chinese_page_no_english_is_left_in_a_receipt_a_proof_or_a_starting_point(
+def test_receipt_proof_and_presets_have_no_english_on_a_chinese_page(
     browser: Browser, program: Program
 ) -> None:
     """What comes from the house as a cause or a remark is told in the page's language."""
@@ -323,7 +319,7 @@ def test_on_a_chinese_page_no_english_is_left_in_a_receipt_a_proof_or_a_starting
 
 
 @pytest.mark.parametrize("zone", ["Asia/Shanghai", "America/New_York"])
-def test_what_was_on_one_day_is_on_that_day_by_the_clocks_of_another_browser(
+def test_one_day_event_keeps_its_date_in_another_browser_time_zone(
     browser: Browser, program: Program, zone: str
 ) -> None:
     """Not on two, nor on the day before."""
@@ -331,7 +327,7 @@ def test_what_was_on_one_day_is_on_that_day_by_the_clocks_of_another_browser(
         assert page.evaluate(ONE_DAY) == "6 May 2025"
 
 
-def test_what_is_due_in_a_month_is_not_due_on_its_last_day(
+def test_due_date_known_to_the_month_is_shown_without_a_day(
     browser: Browser, program: Program
 ) -> None:
     """As far as its words tell; where they name the day, it is told."""

@@ -33,7 +33,7 @@ def program(tmp_path: Path) -> Program:
 
 
 @pytest.mark.quick
-def test_the_first_run_keeps_what_is_told_and_each_step_can_be_skipped(
+def test_first_run_stores_answers_and_steps_can_be_skipped(
     browser: Browser, program: Program
 ) -> None:
     """A starting point, a name, a zone, no model; then the talk, and no offer any more."""
@@ -58,9 +58,7 @@ def test_the_first_run_keeps_what_is_told_and_each_step_can_be_skipped(
     assert complaints == []
 
 
-def test_whoever_has_skipped_every_step_is_not_asked_again(
-    browser: Browser, program: Program
-) -> None:
+def test_fully_skipped_first_run_is_not_offered_again(browser: Browser, program: Program) -> None:
     """Nothing is told, and nothing said: the first run was gone through all the same."""
     with served(program), opened(browser, new_link(program)) as (page, _):
         page.get_by_role("link", name="Set me up first").click()
@@ -79,7 +77,7 @@ def test_whoever_has_skipped_every_step_is_not_asked_again(
     assert offers == 0
 
 
-def test_a_place_opened_while_the_server_is_away_heals_by_itself(
+def test_page_opened_while_the_server_is_down_recovers_by_itself(
     browser: Browser, program: Program
 ) -> None:
     """It says that it could not be loaded, and is there once the server is back."""
@@ -97,9 +95,7 @@ def test_a_place_opened_while_the_server_is_away_heals_by_itself(
             expect(page.get_by_role("table", name="Calendar")).to_be_visible()
 
 
-def test_a_place_whose_contents_could_not_be_read_reads_them_again(
-    browser: Browser, program: Program
-) -> None:
+def test_page_reloads_its_data_once_the_server_is_back(browser: Browser, program: Program) -> None:
     """The place was opened before, so that only its contents are missing."""
     with served(program) as running, opened(browser, new_link(program)) as (page, _):
         page.get_by_role("link", name="Days").click()
@@ -116,7 +112,7 @@ def test_a_place_whose_contents_could_not_be_read_reads_them_again(
             expect(page.locator(".days [role=alert]")).to_have_count(0)
 
 
-def test_a_used_link_says_so(browser: Browser, program: Program) -> None:
+def test_used_sign_in_link_is_reported_as_used(browser: Browser, program: Program) -> None:
     """Another browser comes by it: it does not open, and it is told why."""
     with served(program):
         link = new_link(program)
@@ -132,7 +128,9 @@ def test_a_used_link_says_so(browser: Browser, program: Program) -> None:
     assert told == 0
 
 
-def test_a_first_hour_finds_its_way(browser: Browser, program: Program) -> None:
+def test_first_hour_learning_forget_and_slider_hints_work(
+    browser: Browser, program: Program
+) -> None:
     """What is said is read when one wishes, twice; what is not there yet says why."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         expect(page.locator(".mood")).to_have_text("Mood: calm")
@@ -158,7 +156,9 @@ def test_a_first_hour_finds_its_way(browser: Browser, program: Program) -> None:
     assert complaints == []
 
 
-def test_a_name_typed_behind_forget_arrives_whole(browser: Browser, program: Program) -> None:
+def test_slash_forget_in_page_chat_prefills_the_forget_page(
+    browser: Browser, program: Program
+) -> None:
     """On the page that deletes, and not as something said."""
     with served(program), opened(browser, new_link(program)) as (page, _):
         page.get_by_label("Say something …").fill("/forget Tom & Anna + 100%/C++")
@@ -172,7 +172,7 @@ def test_a_name_typed_behind_forget_arrives_whole(browser: Browser, program: Pro
 
 
 @pytest.mark.parametrize("size", [{"width": 1360, "height": 800}, {"width": 390, "height": 800}])
-def test_only_what_is_shown_scrolls_never_the_page(
+def test_document_never_grows_beyond_the_window_on_any_page(
     browser: Browser, program: Program, size: dict[str, int]
 ) -> None:
     """After a long talk the document is as high as the window, in every place."""
@@ -194,7 +194,7 @@ def test_only_what_is_shown_scrolls_never_the_page(
     assert spare == 0
 
 
-def test_how_far_a_file_is_goes_on_being_shown_when_the_house_was_lost_for_once(
+def test_import_progress_continues_after_one_failed_poll(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
     """Looking fails once while it is under way; and whoever has gone elsewhere looks no more."""
@@ -229,7 +229,7 @@ def test_how_far_a_file_is_goes_on_being_shown_when_the_house_was_lost_for_once(
     assert broken == []
 
 
-def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
+def test_uploaded_chat_is_previewed_imported_browsed_and_undone(
     browser: Browser, program: Program, tmp_path: Path
 ) -> None:
     """Who is in it, progress, what came of it; then people, days, and all of it taken out again."""
@@ -284,7 +284,9 @@ def test_an_old_chat_is_dropped_looked_at_brought_in_and_taken_out(
     assert complaints == []
 
 
-def test_a_promise_stands_in_the_calendar_on_its_day(browser: Browser, program: Program) -> None:
+def test_commitment_appears_in_the_calendar_on_its_due_date(
+    browser: Browser, program: Program
+) -> None:
     """Also when that is in a month to come, to which one leafs."""
     due = from_micros(system_clock()).date() + timedelta(days=40)
     with served(program), opened(browser, new_link(program)) as (page, complaints):
@@ -308,9 +310,7 @@ def test_a_promise_stands_in_the_calendar_on_its_day(browser: Browser, program: 
     assert complaints == []
 
 
-def test_whoever_is_named_elsewhere_appears_among_people(
-    browser: Browser, program: Program
-) -> None:
+def test_new_entity_appears_on_the_open_people_page(browser: Browser, program: Program) -> None:
     """The place is open all the while."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         page.get_by_role("link", name="People", exact=True).click()
@@ -322,7 +322,7 @@ def test_whoever_is_named_elsewhere_appears_among_people(
     assert complaints == []
 
 
-def test_whoever_reads_people_while_the_house_is_lost_asks_no_faster(
+def test_people_page_does_not_retry_without_pause_on_lost_connection(
     browser: Browser, program: Program
 ) -> None:
     """Of two pages the second does not come any more: it is not asked for without a pause."""

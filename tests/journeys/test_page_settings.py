@@ -37,7 +37,9 @@ def toml_of(running: Running) -> str:
     return file.read_text() if file.exists() else ""
 
 
-def test_a_model_that_runs_here_is_taken_with_one_press(browser: Browser, tmp_path: Path) -> None:
+def test_local_model_is_connected_and_undone_with_one_click(
+    browser: Browser, tmp_path: Path
+) -> None:
     """It is shown with what it is good for, tried, and answers from then on; undone as quickly."""
     models = [FakeModel(name="qwen3:8b"), FakeModel(name="nomic-embed-text", embeds=True)]
     with fake_server(FakeOllama(models)) as fake:
@@ -65,7 +67,7 @@ def test_a_model_that_runs_here_is_taken_with_one_press(browser: Browser, tmp_pa
     assert complaints == []
 
 
-def test_what_is_changed_is_kept_and_undone(browser: Browser, running: Running) -> None:
+def test_changed_settings_are_saved_and_undone(browser: Browser, running: Running) -> None:
     """Character with its versions, a switch and an amount in the file; each with its undo."""
     with opened(browser, new_link(running.program)) as (page, complaints):
         go_to_settings(page)
@@ -143,7 +145,7 @@ def with_device(context: BrowserContext, page: Page) -> None:
     )
 
 
-def test_somebody_is_invited_and_sees_only_their_own(browser: Browser, running: Running) -> None:
+def test_invited_guest_sees_only_their_own_settings(browser: Browser, running: Running) -> None:
     """In a browser of their own; what is the owner's alone is not offered to them."""
     with opened(browser, new_link(running.program)) as (page, complaints):
         go_to_settings(page)
@@ -162,7 +164,7 @@ def test_somebody_is_invited_and_sees_only_their_own(browser: Browser, running: 
     assert complaints == their_complaints == []
 
 
-def test_what_is_asked_again_because_its_answer_was_lost_is_done_once(
+def test_token_request_retried_after_lost_response_is_created_once(
     browser: Browser, running: Running
 ) -> None:
     """A token is not made twice because the connection broke after it was made."""
@@ -185,7 +187,7 @@ def test_what_is_asked_again_because_its_answer_was_lost_is_done_once(
         expect(made).to_have_count(2)  # once it was answered, the next is another
 
 
-def test_a_model_that_does_not_answer_says_so_and_one_can_go_on(
+def test_unreachable_model_is_reported_but_can_be_chosen_and_undone(
     browser: Browser, running: Running
 ) -> None:
     """Beside the form; chosen all the same, and taken back."""

@@ -79,7 +79,7 @@ def answer_to(origin: str, path: str, cookie: str) -> int:
         return error.code
 
 
-def test_a_neighbor_that_is_handed_the_cookie_can_do_nothing_with_it(
+def test_stolen_cookie_on_another_localhost_port_is_useless(
     browser: Browser, running: Running
 ) -> None:
     """Nor can its page have the browser save what is ours, or read what our page holds."""
@@ -106,9 +106,7 @@ def test_a_neighbor_that_is_handed_the_cookie_can_do_nothing_with_it(
     assert navigated == 403
 
 
-def test_another_tab_that_signs_in_leaves_this_one_as_it_was(
-    browser: Browser, running: Running
-) -> None:
+def test_sign_in_in_another_tab_keeps_this_tab_working(browser: Browser, running: Running) -> None:
     """It goes on with the new session, unasked; so does a page that is loaded again."""
     with opened(browser, new_link(running.program)) as (page, complaints):
         say(page, "My boat is called Dora.")
@@ -126,7 +124,7 @@ def test_another_tab_that_signs_in_leaves_this_one_as_it_was(
     assert [each for each in complaints if "401" not in each] == []
 
 
-def test_a_browser_without_what_the_page_held_signs_in_by_a_link(
+def test_browser_without_csrf_token_must_sign_in_by_link(
     browser: Browser, running: Running
 ) -> None:
     """As one that was signed in before there was such a thing."""
@@ -145,7 +143,9 @@ def make_token(page: Page, name: str) -> None:
     page.get_by_role("button", name="Make a token").click()
 
 
-def test_a_new_way_in_asks_for_a_fresh_sign_in_by_link(browser: Browser, running: Running) -> None:
+def test_creating_a_token_asks_for_recent_sign_in_by_link(
+    browser: Browser, running: Running
+) -> None:
     """It says how; once the link was opened in another tab, what was asked for is done."""
     with opened(browser, new_link(running.program)) as (page, _):
         go_to_settings(page)
@@ -164,7 +164,7 @@ def test_a_new_way_in_asks_for_a_fresh_sign_in_by_link(browser: Browser, running
         expect(page.get_by_role("button", name="end: watering")).to_have_count(1)
 
 
-def test_a_new_way_in_asks_for_a_fresh_sign_in_by_passkey(
+def test_creating_an_invitation_asks_for_recent_sign_in_by_passkey(
     browser: Browser, running: Running
 ) -> None:
     """One press, and the invitation is made; the page stays where it is, in either language."""
@@ -202,7 +202,7 @@ def with_guest(running: Running) -> str:
     return new_link(running.program, person="Omar")
 
 
-def test_a_link_to_which_another_page_leads_is_not_used_unasked(
+def test_sign_in_link_opened_by_a_foreign_page_needs_confirmation(
     browser: Browser, running: Running
 ) -> None:
     """Who is signed in stays so by Enter, and after loading anew; only a clear yes is a yes."""
@@ -234,7 +234,9 @@ def test_a_link_to_which_another_page_leads_is_not_used_unasked(
     assert switched == "Omar"
 
 
-def test_a_guest_sees_whose_page_a_link_opens(browser: Browser, running: Running) -> None:
+def test_guest_sign_in_link_names_the_person_before_opening(
+    browser: Browser, running: Running
+) -> None:
     """One button, in the language of the browser; the owner's own link needs none."""
     link = with_guest(running)
     with opened(browser, locale="zh-CN") as (page, complaints):
@@ -250,7 +252,7 @@ def test_a_guest_sees_whose_page_a_link_opens(browser: Browser, running: Running
     assert complaints == []
 
 
-def test_whose_memory_it_is_stays_in_sight(browser: Browser, running: Running) -> None:
+def test_memory_owner_name_is_visible_on_every_page(browser: Browser, running: Running) -> None:
     """At every place, also in the first run and on a phone."""
     with opened(browser, new_link(running.program), viewport={"width": 390, "height": 800}) as (
         page,

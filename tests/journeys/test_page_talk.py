@@ -82,7 +82,7 @@ def whole(page: Page) -> Locator:
     return page.locator(".theirs .bubble:not(:has(.caret))")
 
 
-def test_a_reply_streams_is_stopped_and_tried_again(browser: Browser, home: Home) -> None:
+def test_streamed_reply_is_stopped_and_retried(browser: Browser, home: Home) -> None:
     """Stopped in the middle nothing of it stays; asked again it comes whole, once."""
     home.model.says, home.model.pause_s = "alpha " * 200 + "omega", 0.05
     with opened(browser, new_link(home.program)) as (page, complaints):
@@ -104,7 +104,7 @@ def test_a_reply_streams_is_stopped_and_tried_again(browser: Browser, home: Home
     assert complaints == []
 
 
-def test_a_reply_that_comes_before_the_house_agrees_to_it_ends_the_waiting(
+def test_reply_arriving_before_the_retry_response_ends_the_pending_state(
     browser: Browser, home: Home
 ) -> None:
     """Asked for again it comes whole, and then the answer to the asking: nothing waits any more."""
@@ -128,9 +128,7 @@ def test_a_reply_that_comes_before_the_house_agrees_to_it_ends_the_waiting(
     assert complaints == []
 
 
-def test_whoever_was_away_and_finds_another_signed_in_hears_nothing_of_theirs(
-    browser: Browser, home: Home
-) -> None:
+def test_hidden_page_reloads_after_another_person_signed_in(browser: Browser, home: Home) -> None:
     """The page that was out of sight is read anew as theirs; nothing of the first stays on it."""
     home.program.done("--person", "Omar", "say", "--new-person", "This is Omar's.")
     with opened(browser) as (page, _):
@@ -157,7 +155,9 @@ HIDE = """isHidden => {
 """As a browser does when its window is covered, or shown again."""
 
 
-def test_a_reply_that_failed_is_asked_for_again(browser: Browser, home: Home) -> None:
+def test_failed_reply_is_retried_with_one_click_and_has_a_receipt(
+    browser: Browser, home: Home
+) -> None:
     """The trouble is told in words; once the model is back, one click is enough."""
     home.model.fails = True
     with opened(browser, new_link(home.program)) as (page, complaints):
@@ -178,7 +178,9 @@ def test_a_reply_that_failed_is_asked_for_again(browser: Browser, home: Home) ->
     assert complaints == []
 
 
-def test_killed_in_the_middle_of_a_reply_it_goes_on(browser: Browser, tmp_path: Path) -> None:
+def test_reply_is_completed_after_a_server_kill_mid_stream(
+    browser: Browser, tmp_path: Path
+) -> None:
     """The next process answers; nothing is said twice, what is typed meanwhile stays."""
     with slow_model() as model:
         model.says, model.pause_s = "beta " * 60 + "end", 0.1
@@ -217,7 +219,7 @@ MESSAGES = """async () => {
 """What the page may read of the talk, as whoever it is signed in as."""
 
 
-def test_unsent_words_are_their_writers(browser: Browser, home: Home) -> None:
+def test_unsent_message_is_kept_for_its_author_only(browser: Browser, home: Home) -> None:
     """Who else signs in here neither sends nor sees them; whoever wrote them finds them again."""
     home.program.done("--person", "Omar", "say", "--new-person", "hello")
     context = browser.new_context(locale="en-GB")
@@ -250,7 +252,9 @@ def test_unsent_words_are_their_writers(browser: Browser, home: Home) -> None:
     assert "for my eyes only" not in of_omar
 
 
-def test_a_slow_network_is_not_felt_while_writing(browser: Browser, home: Home) -> None:
+def test_sent_message_appears_at_once_and_only_once_on_a_slow_network(
+    browser: Browser, home: Home
+) -> None:
     """With two seconds to the house what one writes stands there at once, and never twice."""
     with opened(browser, new_link(home.program)) as (page, complaints):
         expect(page.get_by_label(SAY)).to_be_focused()
@@ -337,7 +341,7 @@ def rows_in(page: Page) -> int:
     return page.locator("article, li, tr").count()
 
 
-def test_a_long_talk_is_searched_and_scrolled_in_a_window(
+def test_long_chat_is_virtualized_and_keeps_the_scroll_position(
     browser: Browser, long_talk: Program
 ) -> None:
     """At most 200 rows at any time; one keeps one's place, and finds the way back to now."""
@@ -367,7 +371,7 @@ def test_a_long_talk_is_searched_and_scrolled_in_a_window(
     assert complaints == []
 
 
-def test_who_reads_back_is_left_there_and_what_is_said_meanwhile_is_not_lost(
+def test_scroll_position_in_old_messages_is_kept_and_new_ones_are_not_lost(
     browser: Browser, long_talk: Program
 ) -> None:
     """Whether settings change, or something is said while the newest page is on its way."""

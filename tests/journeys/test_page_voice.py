@@ -51,7 +51,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             yield Home(program=program, running=running, speech=speech)
 
 
-def test_what_is_said_aloud_is_written_down_and_heard_again(browser: Browser, home: Home) -> None:
+def test_recorded_voice_message_is_transcribed_and_can_be_played(
+    browser: Browser, home: Home
+) -> None:
     """From the microphone to the words, and back through a route that knows who asks."""
     home.speech.hears = "My boat is called Dora."
     with opened(browser, new_link(home.program), permissions=["microphone"]) as (page, complaints):
@@ -82,7 +84,9 @@ def test_what_is_said_aloud_is_written_down_and_heard_again(browser: Browser, ho
     assert complaints == []
 
 
-def test_a_reply_is_spoken_when_one_asks_for_it(browser: Browser, home: Home) -> None:
+def test_requested_spoken_reply_can_be_played_on_every_open_page(
+    browser: Browser, home: Home
+) -> None:
     """On every page that is open its text is there at once, then its sound; after loading, too."""
     link = new_link(home.program)
     with (

@@ -98,7 +98,7 @@ async def days_later(app: AppContext, life: Life) -> AppContext:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("language", BAITS)
-async def test_a_poisoned_article_does_not_act_in_a_later_session(
+async def test_prompt_injection_in_an_article_has_no_effect_in_a_later_session(
     app: AppContext, engine: str, language: str
 ) -> None:
     """It is shown as what it is; its order is neither noted nor believed, also when obeyed."""

@@ -70,7 +70,9 @@ HOW = pytest.mark.parametrize("made_read_only", [unwritable, on_read_only_disk])
 
 
 @HOW
-def test_it_is_looked_into_as_before(oldfriend: Program, made_read_only) -> None:
+def test_read_commands_work_on_a_read_only_store_with_a_warning(
+    oldfriend: Program, made_read_only
+) -> None:
     """By every command that looks; each says that nothing is kept."""
     oldfriend.done("say", "Remember that my cat is called Miso")
     with made_read_only(oldfriend.data):
@@ -86,7 +88,9 @@ def test_it_is_looked_into_as_before(oldfriend: Program, made_read_only) -> None
 
 
 @HOW
-def test_what_would_be_kept_is_refused_plainly(oldfriend: Program, made_read_only) -> None:
+def test_write_commands_on_a_read_only_store_are_refused(
+    oldfriend: Program, made_read_only
+) -> None:
     """And afterwards it is as before, and goes on."""
     oldfriend.done("say", "Remember that my cat is called Miso")
     before = (oldfriend.data / "oldfriend.db").read_bytes()
@@ -106,7 +110,7 @@ def test_what_would_be_kept_is_refused_plainly(oldfriend: Program, made_read_onl
 
 
 @HOW
-def test_a_readable_file_is_looked_into_and_not_written_either(
+def test_read_only_json_store_can_be_read_but_not_written(
     oldfriend: Program, made_read_only
 ) -> None:
     """By the same commands, also while nobody can say who else uses it."""
@@ -140,7 +144,7 @@ def kill_one_that_was_told(oldfriend: Program) -> None:
 
 
 @HOW
-def test_what_stands_in_the_log_of_one_that_was_killed_is_read_too(
+def test_read_only_store_includes_the_wal_of_a_killed_process(
     oldfriend: Program, made_read_only
 ) -> None:
     """Else the last words would be missing, or the file unsound."""
@@ -151,9 +155,7 @@ def test_what_stands_in_the_log_of_one_that_was_killed_is_read_too(
 
 
 @HOW
-def test_a_log_without_its_index_is_refused_rather_than_passed_over(
-    oldfriend: Program, made_read_only
-) -> None:
+def test_read_only_store_with_wal_but_no_shm_is_refused(oldfriend: Program, made_read_only) -> None:
     """It says what to do."""
     kill_one_that_was_told(oldfriend)
     (oldfriend.data / "oldfriend.db-shm").unlink()
@@ -165,7 +167,7 @@ def test_a_log_without_its_index_is_refused_rather_than_passed_over(
     assert "Miso" in oldfriend.done("recall", "cat").stdout
 
 
-def test_one_that_serves_says_so_and_goes_on_once_it_can_write_again(oldfriend: Program) -> None:
+def test_server_recovers_once_the_store_is_writable_again(oldfriend: Program) -> None:
     """What was refused is taken when it is sent again; what was kept is read all along."""
     program = on_any_port(oldfriend)
     program.done("say", "Remember that my cat is called Miso")

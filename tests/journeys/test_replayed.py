@@ -54,7 +54,9 @@ def has_begun(path: Path, left: int) -> bool:
     return 0 <= steps_left(path) < left
 
 
-def test_a_replay_that_is_killed_goes_on_where_it_was(oldfriend: Program, tmp_path: Path) -> None:
+def test_killed_replay_resumes_and_reaches_the_same_memory(
+    oldfriend: Program, tmp_path: Path
+) -> None:
     """Nothing is read twice, nothing is left out, and the first database is as it was."""
     oldfriend.done("import", long_talk(tmp_path / "talk.jsonl"), "--me", "Maria")
     oldfriend.done("consolidate", "--now")

@@ -122,7 +122,7 @@ async def vectors_by_model(app: AppContext, line: ChatContext) -> dict[str, int]
         }
 
 
-async def test_no_question_is_without_its_hit_while_a_killed_switch_is_resumed(
+async def test_recall_finds_every_answer_during_an_interrupted_embedder_switch(
     before: AppContext, settings: Settings, sizes: Sizes
 ) -> None:
     """Asked without a pause, while other processes embed anew, and die of it."""
@@ -154,7 +154,7 @@ async def test_no_question_is_without_its_hit_while_a_killed_switch_is_resumed(
     assert await vectors_by_model(asker.app, line) == {NEW.model: sizes.switched}
 
 
-async def test_without_its_model_a_vector_of_before_is_no_harm(
+async def test_messages_with_old_vectors_are_found_by_words_without_old_embedder(
     before: AppContext, sizes: Sizes
 ) -> None:
     """Those messages are found by their words until they are embedded anew."""
@@ -173,7 +173,7 @@ async def test_without_its_model_a_vector_of_before_is_no_harm(
     assert said(sizes.switched - 1) in [each.message.text for each in hits]
 
 
-async def test_of_two_programs_the_one_started_last_embeds_anew(
+async def test_only_the_last_started_process_reembeds_with_its_embedder(
     before: AppContext, clock: FrozenClock, sizes: Sizes
 ) -> None:
     """Else they would undo each other's work, and pay for it, for ever."""

@@ -28,7 +28,7 @@ def home(oldfriend: Program, world: World) -> Home:
 
 
 @pytest.mark.quick
-def test_a_code_makes_a_stranger_somebody_who_is_remembered(home: Home, world: World) -> None:
+def test_telegram_link_code_makes_a_stranger_a_known_person(home: Home, world: World) -> None:
     """From the first line of a stranger to an answer from memory; of strangers nothing is kept."""
     with listening(home) as running:
         world.says(ANA, "/start")
@@ -55,7 +55,9 @@ def test_a_code_makes_a_stranger_somebody_who_is_remembered(home: Home, world: W
     assert not home.rows("SELECT 1 FROM message WHERE text LIKE '%let me in%'")
 
 
-def test_what_people_do_beside_typing(home: Home, world: World) -> None:
+def test_telegram_bursts_edits_forwards_photos_and_reactions_are_handled(
+    home: Home, world: World
+) -> None:
     """Bursts, long texts, albums, forwards, pictures, edits, reactions, buttons, stickers."""
     with listening(home):
         home.pair(ANA)
@@ -90,7 +92,7 @@ def test_what_people_do_beside_typing(home: Home, world: World) -> None:
     assert by_text["[\U0001f44d]"][1] is None
 
 
-def test_a_text_that_telegram_has_cut_is_one_turn(home: Home, world: World) -> None:
+def test_text_split_by_telegram_is_one_turn(home: Home, world: World) -> None:
     """And its reply is noted as it was sent."""
     with listening(home):
         home.pair(ANA)
@@ -106,7 +108,9 @@ def test_a_text_that_telegram_has_cut_is_one_turn(home: Home, world: World) -> N
     assert noted == [(f"message:{ANA}:{world.shown[-1].id}",)]
 
 
-def test_who_blocks_it_is_left_alone_until_they_write(home: Home, world: World) -> None:
+def test_blocked_telegram_chat_gets_no_messages_until_the_person_writes(
+    home: Home, world: World
+) -> None:
     """Noticed, stored, stopped."""
     with listening(home):
         home.pair(ANA)
@@ -127,7 +131,7 @@ def test_who_blocks_it_is_left_alone_until_they_write(home: Home, world: World) 
     assert home.rows("SELECT error FROM letter WHERE queue = 'outbox' AND parked_at IS NOT NULL")
 
 
-def test_one_hanging_chat_delays_no_other(home: Home, world: World) -> None:
+def test_slow_telegram_chat_does_not_delay_other_chats(home: Home, world: World) -> None:
     """Nor do markup that is refused and floods lose anything."""
     with listening(home):
         home.pair(ANA)
@@ -152,7 +156,9 @@ def test_one_hanging_chat_delays_no_other(home: Home, world: World) -> None:
     assert [sum("drips" in text for text in world.texts(ANA))] == [1]
 
 
-def test_groups_are_left_alone(home: Home, world: World) -> None:
+def test_telegram_group_without_permission_is_ignored_and_not_stored(
+    home: Home, world: World
+) -> None:
     """One polite line when it is spoken to; nothing of what is said there is kept."""
     world.group(FAMILY, "Family")
     with listening(home):
@@ -169,7 +175,7 @@ def test_groups_are_left_alone(home: Home, world: World) -> None:
     assert not home.rows("SELECT 1 FROM message WHERE text LIKE '%cake%' OR text LIKE '%do you%'")
 
 
-def test_whom_the_owner_allows_needs_no_code_and_can_be_joined(home: Home, world: World) -> None:
+def test_allowed_telegram_user_needs_no_code_and_can_be_linked(home: Home, world: World) -> None:
     """Allowed after a reload; joined to a person while nothing was said as somebody else."""
     with listening(home) as running:
         world.says(BEN, "hello")
@@ -194,7 +200,9 @@ def test_whom_the_owner_allows_needs_no_code_and_can_be_joined(home: Home, world
     assert "Ben" in people
 
 
-def test_a_wrong_token_is_told_and_a_right_one_taken(oldfriend: Program, world: World) -> None:
+def test_wrong_telegram_token_is_reported_and_a_new_one_taken_on_reload(
+    oldfriend: Program, world: World
+) -> None:
     """`ready` says what to do; a token that is kept later is taken on reload, and let go of."""
     wrong = home_on(oldfriend, world, OLDFRIEND_TELEGRAM_TOKEN="1:wrong")
     ended = wrong.program("connect", "telegram")

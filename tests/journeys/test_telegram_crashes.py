@@ -96,7 +96,7 @@ STEPS = (
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_whoever_dies_at_a_step_is_followed_by_one_who_goes_on(
+def test_telegram_crash_at_any_step_is_recovered_by_the_next_process(
     tmp_path: Path, world: World, step: str
 ) -> None:
     """At each named step: heard again, answered once, in order."""
@@ -141,7 +141,9 @@ def one_who_serves(
 
 
 @pytest.mark.parametrize("goes_on", [True, False], ids=["goes on", "dies"])
-def test_who_is_only_slow_is_waited_for(tmp_path: Path, world: World, goes_on: bool) -> None:
+def test_second_worker_waits_for_a_frozen_sender_before_resending(
+    tmp_path: Path, world: World, goes_on: bool
+) -> None:
     """With a call in the air it loses its chat to another, who sends nothing twice for that.
 
     Whoever dies then has its call in the one window, and is not waited for any longer.
@@ -172,7 +174,7 @@ def test_who_is_only_slow_is_waited_for(tmp_path: Path, world: World, goes_on: b
     assert took_s < SEND_LOCK_TIMEOUT_S / 2
 
 
-def test_whoever_dies_again_and_again_shows_a_reply_twice_at_most(
+def test_repeated_crash_during_send_shows_a_reply_at_most_twice(
     tmp_path: Path, world: World
 ) -> None:
     """Each dies with its call in the air; then it is set aside, and what comes next is answered."""
@@ -210,7 +212,9 @@ def times_taken(folder: Path) -> int:
     return int(epoch)
 
 
-def test_who_cannot_be_answered_is_told_once(tmp_path: Path, world: World) -> None:
+def test_crashing_message_becomes_a_dead_letter_with_one_apology(
+    tmp_path: Path, world: World
+) -> None:
     """What takes down each who begins it is set aside, and not passed over in silence."""
     world.says(FIRST_USER, f"remember that {note(0)}")
     for _ in range(CRASHES_BEFORE_ISOLATION + MAX_CRASHES):
@@ -231,7 +235,7 @@ def test_who_cannot_be_answered_is_told_once(tmp_path: Path, world: World) -> No
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("faulty", [0.0, FAULTY], ids=["kills", "kills and faults"])
 @SEVERAL_PROCESSES
-def test_nobody_loses_a_word(
+def test_no_telegram_message_is_lost_or_reordered_by_kills_and_faults(
     oldfriend: Program,
     world: World,
     database_url: str,
@@ -327,7 +331,9 @@ def told_of(seen: Seen, struck: list[Struck], kills: list[float], shown: int) ->
     )
 
 
-def test_a_full_disk_loses_nothing(oldfriend: Program, world: World, small_disk: Path) -> None:
+def test_full_disk_loses_no_telegram_message(
+    oldfriend: Program, world: World, small_disk: Path
+) -> None:
     """What cannot be kept is not confirmed to Telegram, and heard again once there is room."""
     enlarge(small_disk, 16)
     users = range(FIRST_USER, FIRST_USER + 3)

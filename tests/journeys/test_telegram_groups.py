@@ -27,7 +27,9 @@ def home(oldfriend: Program, world: World) -> Home:
     return home_on(oldfriend, world)
 
 
-def test_a_family_talks_and_it_is_one_of_them(home: Home, world: World) -> None:
+def test_group_members_talk_with_the_companion_and_private_facts_stay_private(
+    home: Home, world: World
+) -> None:
     """Let in, called, answered in the topic; what is said in private stays there."""
     with listening(home):
         home.pair(ANA)
@@ -63,7 +65,7 @@ def test_a_family_talks_and_it_is_one_of_them(home: Home, world: World) -> None:
     assert "User 9" in recalled
 
 
-def test_without_leave_to_hear_all_it_hears_what_is_said_to_it(home: Home, world: World) -> None:
+def test_privacy_mode_bot_receives_only_messages_addressed_to_it(home: Home, world: World) -> None:
     """As Telegram has it for a new bot; then it is moved, and put out, and silent."""
     world.has_privacy = True
     with listening(home):

@@ -55,7 +55,7 @@ base_url = "{speech.url}"
 """
 
 
-def test_what_is_said_aloud_is_answered_like_words(
+def test_telegram_voice_audio_and_video_notes_are_transcribed_and_answered(
     home: Home, world: World, speech: SpeechServer
 ) -> None:
     """Voice notes, audio and video notes; in order with what is typed; kept, and accounted for."""
@@ -95,7 +95,7 @@ def names(speech: SpeechServer) -> list[str]:
     return [Path(file_of(asked)[0]).suffix for asked in speech.heard]
 
 
-def test_who_cannot_be_heard_is_told_and_can_have_it_tried_again(
+def test_failed_transcription_is_reported_and_retried_on_request(
     home: Home, world: World, speech: SpeechServer
 ) -> None:
     """Nothing in it, too large, an outage; "again" has it listened to once more."""
@@ -124,7 +124,7 @@ def test_who_cannot_be_heard_is_told_and_can_have_it_tried_again(
     assert len([text for text in world.texts(ANA) if "couldn't listen" in text]) == 1
 
 
-def test_in_a_group_it_reads_for_everybody_there(
+def test_group_voice_message_addressed_to_companion_is_transcribed_for_all(
     home: Home, world: World, speech: SpeechServer
 ) -> None:
     """As the word of who said it; only what is said to it is listened to, and paid for."""
@@ -163,7 +163,7 @@ def test_in_a_group_it_reads_for_everybody_there(
     assert len(speech.heard) == 3
 
 
-def test_what_is_said_to_others_is_overheard_where_that_was_chosen(
+def test_overhears_setting_transcribes_group_voice_messages_without_reply(
     home: Home, world: World, speech: SpeechServer
 ) -> None:
     """Remembered as theirs, never answered; after an outage, too; what has no words stays."""
@@ -221,7 +221,7 @@ def told_of(number: int) -> dict[str, object]:
     }
 
 
-def test_a_reply_is_spoken_when_somebody_asks(
+def test_requested_spoken_reply_is_sent_once_as_voice_note_or_audio_file(
     home: Home, world: World, speech: SpeechServer
 ) -> None:
     """As a voice note, once; as a file where it is no Opus; where nobody speaks, as words alone."""
@@ -251,7 +251,7 @@ def kinds(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize("step", ["accepted", "fetched", "heard"])
-def test_whoever_dies_while_listening_is_followed_by_one_who_hears_it(
+def test_crash_during_transcription_is_recovered_and_paid_for_once(
     tmp_path: Path, world: World, speech: SpeechServer, step: str
 ) -> None:
     """Also between the download and the transcript; what was written down is paid for once."""

@@ -39,7 +39,9 @@ def called(program: Program, world: World) -> Home:
     )
 
 
-def test_it_is_called_and_dies_and_is_called_again(oldfriend: Program, world: World) -> None:
+def test_webhook_messages_are_answered_once_after_a_server_kill(
+    oldfriend: Program, world: World
+) -> None:
     """What was said meanwhile is told again; each is answered once; then it asks again.
 
     An album, of which it heard the first piece, is one message with what comes after.

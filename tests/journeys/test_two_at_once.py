@@ -15,7 +15,7 @@ def chat(oldfriend: Program) -> Iterator[Callable[..., Terminal]]:
         yield open_chat
 
 
-def test_what_is_said_elsewhere_appears_in_an_open_chat_and_the_other_way_round(
+def test_messages_of_two_processes_appear_in_each_other(
     oldfriend: Program, chat: Callable[..., Terminal]
 ) -> None:
     """Both write to one memory, and neither has to be asked."""
@@ -33,7 +33,7 @@ def test_what_is_said_elsewhere_appears_in_an_open_chat_and_the_other_way_round(
     window.shows("Where did I put the spare key?", within_s=2.0)
 
 
-def test_a_chat_that_is_closed_and_opened_again_shows_where_the_talk_stopped(
+def test_reopened_chat_shows_recent_messages(
     chat: Callable[..., Terminal],
 ) -> None:
     """Quit, come back, and be remembered."""
@@ -53,7 +53,9 @@ WORDS = ("my lucky number is 7", "Ana cannot eat hazelnuts", "the tram to work i
 """None of them puts another right."""
 
 
-def test_many_who_speak_at_once_are_all_heard(oldfriend: Program) -> None:
+def test_concurrent_first_messages_create_the_database_and_are_all_stored(
+    oldfriend: Program,
+) -> None:
     """The first of them also have to make the database at the same moment."""
     with (
         oldfriend.started("say", "-", "--json") as one,

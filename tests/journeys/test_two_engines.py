@@ -101,7 +101,7 @@ async def files(tmp_path: Path) -> AsyncIterator[AppContext]:
 
 
 @pytest.mark.quick
-async def test_the_same_is_found_in_the_same_order_on_both_engines(
+async def test_sqlite_and_postgres_return_the_same_hits_and_scores(
     files: AppContext, postgres: Server, tmp_path: Path
 ) -> None:
     """The first twenty hits of sixty questions, with the same scores; Chinese too."""
@@ -118,7 +118,7 @@ async def test_the_same_is_found_in_the_same_order_on_both_engines(
                 assert len(here) == LIMIT, query
 
 
-async def test_narrow_histories_are_searched_alike_on_both_engines(
+async def test_search_without_index_cache_gives_same_hits_on_both_engines(
     files: AppContext, postgres: Server, tmp_path: Path
 ) -> None:
     """A person who is too large for the shelf finds the same everywhere, and nearly all the same
@@ -138,7 +138,7 @@ async def test_narrow_histories_are_searched_alike_on_both_engines(
     assert same >= 0.95 * 10 * len(asked())
 
 
-async def test_what_moves_to_the_other_engine_and_back_is_found_as_before(
+async def test_database_converted_to_postgres_and_back_gives_the_same_hits(
     files: AppContext, postgres: Server, tmp_path: Path
 ) -> None:
     """Vectors move along, so that nothing has to be made anew."""

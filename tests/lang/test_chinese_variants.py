@@ -25,19 +25,19 @@ def test_traditional_characters_become_simplified_ones(traditional: str, simplif
     assert not is_traditional(simplified)
 
 
-def test_texts_without_variants_stay_as_they_are() -> None:
+def test_text_without_variants_is_unchanged() -> None:
     for text in ("", "Hello, 你好", "に行った", "😀"):
         assert to_simplified(text) == text
         assert not is_traditional(text)
 
 
-def test_characters_of_both_scripts_are_not_changed_into_another_word() -> None:
+def test_ambiguous_characters_are_not_converted_to_traditional() -> None:
     """皇后 is no 皇後, 公里 no 公裡, 台北 stays as it is commonly written."""
     assert to_traditional("皇后住在台北三公里外") == "皇后住在台北三公里外"
     assert to_traditional("养猫的护士") == "養貓的護士"
 
 
-def test_every_pair_is_one_character_for_one() -> None:
+def test_every_variant_pair_is_one_to_one() -> None:
     variants = load_character_variants()
 
     assert len(variants) > 2_000

@@ -21,13 +21,15 @@ from oldfriend.lang.clauses import split_clauses
         ("", []),
     ],
 )
-def test_marks_split_and_pauses_split_what_is_long(text: str, clauses: list[str]) -> None:
+def test_text_is_split_at_sentence_marks_and_long_text_at_commas(
+    text: str, clauses: list[str]
+) -> None:
     """A short list stays together."""
     assert [text[start:end] for start, end in split_clauses(text)] == clauses
 
 
 @given(st.text(max_size=400))
-def test_clauses_are_in_order_and_hold_something(text: str) -> None:
+def test_clauses_are_ordered_and_not_empty(text: str) -> None:
     """Whatever the text is."""
     last = 0
     for start, end in split_clauses(text):

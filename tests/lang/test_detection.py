@@ -25,18 +25,18 @@ from oldfriend.lang.language_pack import list_languages
         ("I love 寿司 a lot, and the sea", "en"),
     ],
 )
-def test_a_sentence_tells_its_language(text, language):
+def test_language_of_a_sentence_is_detected(text, language):
     """Eleven languages are told apart whatever the fallback is."""
     assert detect_language(text, fallback="it" if language != "it" else "en") == language
 
 
 @pytest.mark.parametrize("text", ["", "Paris", "ok", "👍", "12:30", "\ud800"])
-def test_a_text_that_does_not_tell_takes_the_fallback(text):
+def test_undetectable_text_gets_the_fallback_language(text):
     """One word is not enough to change a person's language."""
     assert detect_language(text, fallback="fr") == "fr"
 
 
-def test_han_alone_stays_japanese_for_a_japanese_person():
+def test_han_characters_alone_are_japanese_when_the_fallback_is_japanese():
     """東京 is as Japanese as it is Chinese."""
     assert detect_language("東京", fallback="ja") == "ja"
     assert detect_language("東京", fallback="en") == "zh"
@@ -48,13 +48,13 @@ def test_any_text_has_a_language(text):
     assert detect_language(text, fallback="en") in list_languages()
 
 
-def test_a_very_long_text_costs_no_more_than_its_beginning():
+def test_language_detection_reads_only_the_beginning_of_a_long_text():
     """Only the beginning is looked at."""
     assert detect_language("und das ist " * 100_000, fallback="en") == "de"
 
 
 @pytest.mark.parametrize("expected", ["zh", "ja", "ko", "ru"])
-def test_several_words_in_latin_letters_are_in_no_language_of_other_letters(expected):
+def test_latin_words_are_not_detected_as_a_non_latin_fallback_language(expected):
     """One or two are said there as well."""
     assert detect_language("Coriander ruins everything", fallback=expected) == "en"
     assert detect_language("OK", fallback=expected) == expected

@@ -130,7 +130,7 @@ def packs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_new_language_is_one_folder_and_one_entry(packs: Path) -> None:
+def test_new_language_needs_only_a_pack_folder_and_a_registration(packs: Path) -> None:
     """What its folder has is used wherever it is asked for; what it lacks is as without it."""
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(packs)], capture_output=True, text=True, check=False
@@ -164,7 +164,7 @@ def test_a_new_language_is_one_folder_and_one_entry(packs: Path) -> None:
     }
 
 
-def test_a_language_without_a_folder_has_no_files() -> None:
+def test_unregistered_language_code_loads_no_files() -> None:
     """A code is never a path: what people's settings name is not opened unless registered."""
     for code in ("sv", "", "../packs/en", "en/../es"):
         pack = load_language_pack(code)
@@ -174,7 +174,7 @@ def test_a_language_without_a_folder_has_no_files() -> None:
         assert pack.traits == language_pack.LanguageTraits()
 
 
-def test_every_folder_is_registered_and_parses() -> None:
+def test_every_language_pack_is_registered_and_parses() -> None:
     """Every file of every folder has a name that is known, and English has them all."""
     names = {*get_args(language_pack.PackFile)}
 
@@ -187,14 +187,14 @@ def test_every_folder_is_registered_and_parses() -> None:
 
 
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_a_language_read_by_rules_has_every_file(language: str) -> None:
+def test_language_with_extraction_rules_has_every_pack_file(language: str) -> None:
     """Of the languages that ship, one is read with all that belongs to it, or only recognized."""
     files = {file.name for file in (PACKS / language).iterdir()}
 
     assert files - {"variants.toml"} == {file.name for file in (PACKS / "en").iterdir()}
 
 
-def test_a_pack_reads_only_what_is_asked_for() -> None:
+def test_language_pack_files_are_loaded_lazily() -> None:
     """Reading a message in English parses no file of a language that is neither tried nor told."""
     program = (
         "from oldfriend.lang.language_pack import LanguagePack\n"
@@ -254,7 +254,7 @@ def list_codes(node: ast.AST) -> list[str]:
 CODES = frozenset(language_pack.LANGUAGES)
 
 
-def test_traits_differ_where_languages_do() -> None:
+def test_language_traits_have_the_expected_values() -> None:
     """Those that code relies on."""
     assert get_traits("zh").is_han
     assert not get_traits("zh").spaces

@@ -32,19 +32,19 @@ from oldfriend.lang.message_acts import ACTS, classify_act, list_buckets
         ("犬の名前なんだっけ", "question"),
     ],
 )
-def test_what_a_message_does_is_known_by_its_words(text: str, act: str) -> None:
+def test_message_act_is_classified_by_words_without_punctuation(text: str, act: str) -> None:
     """Without question marks, accents or capitals."""
     likely = classify_act(text)
 
     assert max(ACTS, key=lambda each: likely[each]) == act
 
 
-def test_a_question_mark_changes_nothing() -> None:
+def test_question_mark_does_not_change_act_features() -> None:
     """Marks are for the rules; the words alone decide here."""
     assert list_buckets("where is kat").tolist() == list_buckets("where is kat?").tolist()
 
 
 @pytest.mark.parametrize("text", ["", " ", "?", "\udcff", "a" * 100_000, "ठीक है", "🙂"])
-def test_any_text_has_probabilities(text: str) -> None:
+def test_act_probabilities_sum_to_one_for_any_text(text: str) -> None:
     """They sum to one."""
     assert sum(classify_act(text).values()) == pytest.approx(1)

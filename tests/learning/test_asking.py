@@ -27,7 +27,7 @@ YEAR = 60 * 24 * 365
         ("Ana lives in Porto.", ["¿Dónde vive Ana?", "Ana住在哪里？", "Wo wohnt Ana?"]),
     ],
 )
-async def test_a_question_in_another_language_finds_what_was_told(
+async def test_question_in_another_language_recalls_the_told_message(
     say: Say, told: str, asked: list[str]
 ) -> None:
     """In the sitting in which it was told, and with its exact words."""
@@ -37,7 +37,7 @@ async def test_a_question_in_another_language_finds_what_was_told(
         assert told in (await say(question)).reply.text, question
 
 
-async def test_what_is_another_s_is_no_answer_in_another_language_either(say: Say) -> None:
+async def test_cross_language_question_does_not_recall_another_persons_fact(say: Say) -> None:
     """Ana's home is not mine."""
     await say("Ana lives in Porto.")
 
@@ -68,7 +68,7 @@ async def moved(app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
     ],
 )
 @pytest.mark.usefixtures("moved")
-async def test_a_question_about_a_time_takes_what_held_then(
+async def test_question_about_a_past_time_recalls_the_belief_that_held_then(
     say: Say, question: str, begins: str, place: str, other: str
 ) -> None:
     """And never what holds now instead."""
@@ -90,7 +90,7 @@ async def test_a_question_about_a_time_takes_what_held_then(
     ],
 )
 @pytest.mark.usefixtures("moved")
-async def test_a_time_of_which_nothing_is_known_is_owned_up_to(
+async def test_question_about_an_unknown_past_time_admits_not_knowing(
     say: Say, question: str, plainly: str, since: str
 ) -> None:
     """With since when something is known."""
@@ -119,7 +119,7 @@ async def test_a_time_of_which_nothing_is_known_is_owned_up_to(
         ),
     ],
 )
-async def test_whether_it_is_so_is_answered_with_until_when_it_was(
+async def test_question_about_an_ended_state_gives_its_end_and_the_ending_event(
     app: AppContext,
     line: ChatContext,
     say: Say,
@@ -140,7 +140,7 @@ async def test_whether_it_is_so_is_answered_with_until_when_it_was(
     assert event in answered
 
 
-async def test_before_is_not_answered_with_what_holds_now(say: Say) -> None:
+async def test_question_about_before_is_not_answered_with_the_current_belief(say: Say) -> None:
     """Where nothing is known of before; words that tell of it are quoted."""
     await say("I live in Bath.")
     nothing = (await say("Where did I live before?")).reply.text
@@ -153,7 +153,7 @@ async def test_before_is_not_answered_with_what_holds_now(say: Say) -> None:
 
 
 @pytest.mark.usefixtures("moved")
-async def test_what_is_told_shows_since_when_it_holds(say: Say) -> None:
+async def test_reply_shows_since_when_a_belief_holds(say: Say) -> None:
     """Not since when it was decided; also in the list of all."""
     now = (await say("Where do I live?")).reply.text
     listed = (await say("What do you know about me?")).reply.text
@@ -162,7 +162,7 @@ async def test_what_is_told_shows_since_when_it_holds(say: Say) -> None:
     assert "Moved to Lisbon. (since 4 November 2024)" in listed
 
 
-async def test_what_the_person_has_edited_is_told_as_their_word(
+async def test_edited_belief_is_attributed_to_the_edit_and_not_to_old_quotes(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """What they had said of it as it read before is not quoted for it any more."""
@@ -184,7 +184,7 @@ async def test_what_the_person_has_edited_is_told_as_their_word(
     assert "you said: “I love jazz.”" in again
 
 
-async def test_an_edited_note_is_not_quoted_as_said(
+async def test_edited_note_is_recalled_without_its_old_text(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Neither in the list nor where it answers; the old words answer no more."""
@@ -200,7 +200,7 @@ async def test_an_edited_note_is_not_quoted_as_said(
     assert "4821" not in told
 
 
-async def test_of_whom_only_the_name_is_known_the_words_are_quoted(
+async def test_question_about_a_person_known_only_by_name_quotes_messages(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """In whatever language it is asked."""
@@ -210,7 +210,9 @@ async def test_of_whom_only_the_name_is_known_the_words_are_quoted(
         assert "with cake" in (await say(question)).reply.text, question
 
 
-async def test_words_are_searched_before_a_promise_is_denied(say: Say) -> None:
+async def test_question_about_promises_searches_messages_when_no_commitment_is_known(
+    say: Say,
+) -> None:
     """What rules did not take for a promise may stand in what was said."""
     nothing = (await say("What did I promise?")).reply.text
     await say("By the way, I did promise Ana the blue bicycle.")
@@ -220,7 +222,7 @@ async def test_words_are_searched_before_a_promise_is_denied(say: Say) -> None:
     assert "the blue bicycle" in (await say("What did I promise?")).reply.text
 
 
-async def test_what_is_due_on_a_day_is_told_with_the_day_once(say: Say) -> None:
+async def test_commitment_due_on_a_day_shows_the_date_once_without_a_time(say: Say) -> None:
     """Not with its last minute, nor with the day twice."""
     await say("I have to call the dentist by Sunday.")
     (told,) = (
@@ -233,7 +235,7 @@ async def test_what_is_due_on_a_day_is_told_with_the_day_once(say: Say) -> None:
     assert told.count("2023") == 1
 
 
-async def test_a_promise_is_found_by_whom_it_was_made_to(say: Say) -> None:
+async def test_question_about_promises_to_somebody_matches_only_that_recipient(say: Say) -> None:
     """In another language, too; one to somebody else is no answer."""
     await say("I promise I'll call Ana tomorrow at five.")
 
@@ -241,7 +243,7 @@ async def test_a_promise_is_found_by_whom_it_was_made_to(say: Say) -> None:
     assert "call Ana" not in (await say("¿Qué le prometí a Pedro?")).reply.text
 
 
-async def test_what_was_just_told_is_known_in_the_same_sitting(
+async def test_question_in_the_same_session_triggers_consolidation_once(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """It is read when it is asked for; asking once more reads nothing again."""
@@ -257,7 +259,7 @@ async def test_what_was_just_told_is_known_in_the_same_sitting(
     assert len(segments) == 1
 
 
-async def test_what_was_read_at_once_is_not_read_again(
+async def test_segment_consolidated_on_demand_is_not_consolidated_again_by_its_job(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The plan to read it finds it read."""

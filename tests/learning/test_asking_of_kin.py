@@ -39,7 +39,7 @@ LIFE = [
         ("我有孩子吗？", ["Son: Leo."], []),
     ],
 )
-async def test_who_is_asked_for_is_told(
+async def test_question_about_a_relative_pet_or_favourite_gives_exactly_that(
     app: AppContext, line: ChatContext, say: Say, question: str, told: list[str], beside: list[str]
 ) -> None:
     """In whatever language, and nobody else."""
@@ -61,7 +61,7 @@ async def test_who_is_asked_for_is_told(
         "Who are my grandparents?",
     ],
 )
-async def test_who_is_not_known_is_not_guessed(
+async def test_question_about_an_unknown_relative_or_favourite_is_not_guessed(
     app: AppContext, line: ChatContext, say: Say, question: str
 ) -> None:
     """Somebody else is no answer, and neither is another favourite."""
@@ -70,7 +70,7 @@ async def test_who_is_not_known_is_not_guessed(
     assert (await say(question)).reply.text == NOTHING
 
 
-async def test_one_of_two_allergies_ends(
+async def test_ending_one_of_two_allergies_keeps_the_other(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """What is said after that does not keep it from being understood; the other stays."""
@@ -86,7 +86,7 @@ async def test_one_of_two_allergies_ends(
     assert over.startswith("As I know it: Is no longer allergic to strawberries.")
 
 
-async def test_whom_one_has_parted_from_is_told_as_of_before(
+async def test_former_girlfriend_is_recalled_with_the_end_date(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """With until when."""
@@ -98,7 +98,7 @@ async def test_whom_one_has_parted_from_is_told_as_of_before(
     assert reply.startswith("As I know it:\n• Until 15 November 2023: Girlfriend: Hannah.")
 
 
-async def test_whom_one_was_married_to_is_told_as_of_before(
+async def test_former_spouse_is_not_recalled_as_current_after_divorce(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Though no word tells their name once more."""
@@ -123,7 +123,7 @@ async def test_whom_one_was_married_to_is_told_as_of_before(
         "小明的妹妹住在哪里？",
     ],
 )
-async def test_where_one_lives_tells_nothing_of_who_is_theirs(
+async def test_question_about_a_relatives_relative_is_not_answered_with_the_relative(
     app: AppContext, line: ChatContext, say: Say, question: str
 ) -> None:
     """The sister's home is not her husband's, and another's sister is somebody else."""
@@ -132,7 +132,7 @@ async def test_where_one_lives_tells_nothing_of_who_is_theirs(
     assert "Porto" not in (await say(question)).reply.text
 
 
-async def test_whether_another_is_married_is_not_told_by_the_asker_s_partner(
+async def test_question_about_anothers_marriage_does_not_recall_the_persons_partner(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Of whom the same is known."""
@@ -141,7 +141,7 @@ async def test_whether_another_is_married_is_not_told_by_the_asker_s_partner(
     assert "Tom" not in (await say("你知道李雷结婚了没有吗？")).reply.text
 
 
-async def test_who_was_somebody_once_is_not_who_is_so_now(
+async def test_question_about_the_girlfriend_recalls_the_current_one_only(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """A new girlfriend lives where she lives."""
@@ -158,7 +158,7 @@ async def test_who_was_somebody_once_is_not_who_is_so_now(
     assert "Porto" not in reply
 
 
-async def test_words_that_call_somebody_by_name_tell_of_them(
+async def test_question_about_a_relative_quotes_messages_with_the_exact_name(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Though they do not say that she is the sister; of a name in a longer word they do not."""
@@ -178,7 +178,7 @@ async def test_words_that_call_somebody_by_name_tell_of_them(
         ("What did I promise my son?", [], ["Madison", "Alma", "mother"]),
     ],
 )
-async def test_a_promise_is_told_as_one_to_whom_it_was_made(
+async def test_question_about_promises_matches_the_recipient_by_word_or_exact_name(
     app: AppContext, line: ChatContext, say: Say, question: str, told: list[str], beside: list[str]
 ) -> None:
     """By any word for them, or their name; neither is in a longer word."""
@@ -194,7 +194,7 @@ async def test_a_promise_is_told_as_one_to_whom_it_was_made(
     assert [each for each in beside if each in reply] == []
 
 
-async def test_what_happened_to_somebody_is_not_who_they_are(
+async def test_question_what_happened_to_somebody_quotes_the_event_message(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The words that speak of them are quoted."""
@@ -203,7 +203,7 @@ async def test_what_happened_to_somebody_is_not_who_they_are(
     assert "Leo fell off his bike" in (await say("What happened to Leo?")).reply.text
 
 
-async def test_whoever_wants_something_forgotten_is_told_every_way(say: Say) -> None:
+async def test_request_to_forget_names_the_page_and_the_command_line(say: Say) -> None:
     """In the browser there is no command line, nor a menu in the terminal."""
     reply = (await say("forget what I told you about my boss")).reply
 

@@ -80,7 +80,7 @@ def extractions(reader: ScriptedModel) -> int:
     return sum(each.purpose == "extract" for each in reader.requests)
 
 
-async def test_small_talks_wait_for_each_other_and_are_read_in_one_call(
+async def test_small_segments_are_batched_and_extracted_in_one_model_call(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The first is read at once; the others when a week is over, each by its own words."""
@@ -104,7 +104,7 @@ async def test_small_talks_wait_for_each_other_and_are_read_in_one_call(
     assert [len(each.segments) for each in summaries] == [1, 3]
 
 
-async def test_enough_words_are_read_without_waiting(
+async def test_batch_is_extracted_at_once_above_the_token_limit_or_with_no_delay(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """And nothing waits where the days are none."""
@@ -118,7 +118,7 @@ async def test_enough_words_are_read_without_waiting(
     assert extractions(reader) == 3
 
 
-async def test_who_asks_for_it_has_all_read_now(
+async def test_explicit_learning_extracts_the_waiting_batch_in_one_call(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """In one call."""
@@ -132,7 +132,7 @@ async def test_who_asks_for_it_has_all_read_now(
     assert await owned(app, line) == {"bike", "harp", "boat"}
 
 
-async def test_what_a_model_refuses_is_read_one_by_one(
+async def test_refused_batch_is_retried_per_segment_and_only_the_refused_one_fails(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The refusal concerns one of them only."""
@@ -158,7 +158,7 @@ async def test_what_a_model_refuses_is_read_one_by_one(
     ]
 
 
-async def test_the_failure_of_one_does_not_lose_the_others(
+async def test_failed_segment_of_a_batch_is_retried_alone(
     app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is read by itself afterwards."""
@@ -180,7 +180,7 @@ async def test_the_failure_of_one_does_not_lose_the_others(
     assert (failures, extractions(reader)) == ([], 3)
 
 
-async def test_an_edit_is_read_again_alone(
+async def test_edited_segment_of_a_batch_is_consolidated_again_alone(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What was read with it stays as it is."""
@@ -199,7 +199,7 @@ async def test_an_edit_is_read_again_alone(
     assert [each.generation for each in await segments_of(app, line)] == [1, 2, 1]
 
 
-async def test_whether_it_is_the_same_is_not_asked_where_the_reading_has_said_it(
+async def test_claim_marked_new_by_extraction_is_not_sent_to_the_dedup_judge(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The model was shown what is known, and called the other one new."""

@@ -66,7 +66,7 @@ def passes(text: str, language: str, kind: IdeaKind) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["thought", "expectation", "question", "pattern"])
-def test_no_judgement_of_the_first_set_passes_as_anything(kind: IdeaKind) -> None:
+def test_tone_gate_rejects_every_judgement_of_set_1_for_each_kind(kind: IdeaKind) -> None:
     """Diagnoses, flattery, claims, blame, orders, doom, comparisons, feelings of its own."""
     bad = [row for row in rows("blind_1.tsv") if row[0] == "bad"]
 
@@ -74,7 +74,7 @@ def test_no_judgement_of_the_first_set_passes_as_anything(kind: IdeaKind) -> Non
     assert [row[3] for row in bad if passes(row[3], row[2], kind)] == []
 
 
-def test_what_a_friend_notices_passes() -> None:
+def test_tone_gate_accepts_nearly_all_good_thoughts_of_set_1() -> None:
     """What somebody comes back to, what may hang together, how it seems."""
     good = [row for row in rows("blind_1.tsv") if row[0] == "good"]
     refused = [row[3] for row in good if not passes(row[3], row[2], KINDS.get(row[1], "thought"))]
@@ -83,7 +83,7 @@ def test_what_a_friend_notices_passes() -> None:
     assert len(refused) <= 5, refused
 
 
-def test_of_plain_ones_the_words_tell() -> None:
+def test_tone_gate_classifies_every_plain_thought_of_set_8_correctly() -> None:
     """Labels, advice, machinery and flattery of five languages; and what may be thought instead."""
     every = rows("blind_8.tsv")
 
@@ -108,7 +108,9 @@ def test_of_plain_ones_the_words_tell() -> None:
         ("zh", "我觉得我想念他。", True),
     ],
 )
-def test_what_it_supposes_is_no_feeling_of_its_own(language: str, text: str, is_own: bool) -> None:
+def test_supposition_is_accepted_and_the_companions_own_feeling_is_rejected(
+    language: str, text: str, is_own: bool
+) -> None:
     """A maybe that says whose it is; what it would feel itself is refused behind it, too."""
     assert (check_judgement(text, language=language, kind="thought") == "own feelings") == is_own
 
@@ -127,12 +129,12 @@ def judged(*names: str) -> tuple[list[str], list[str]]:
     return passed, refused
 
 
-def test_what_says_more_than_was_told_does_not_pass() -> None:
+def test_tone_and_grounding_gates_classify_all_thoughts_of_set_3_correctly() -> None:
     """A judgement in new words is seen by the words: nobody has told them."""
     assert judged("blind_3.tsv") == ([], [])
 
 
-def test_what_is_made_of_told_words_is_seen_by_its_form() -> None:
+def test_tone_gate_keeps_error_bounds_on_thoughts_made_of_told_words() -> None:
     """Blame by juxtaposition, comparisons, what is to be done, what is to come."""
     passed, refused = judged(*LIVES)
 
@@ -140,7 +142,7 @@ def test_what_is_made_of_told_words_is_seen_by_its_form() -> None:
     assert len(refused) <= MOST_REFUSED, refused
 
 
-def test_nothing_bad_of_the_later_sets_passes() -> None:
+def test_tone_gate_rejects_every_bad_thought_of_sets_11_to_13() -> None:
     """By the words alone neither; about half of the good ones are refused."""
     bad = [row for name in LATER for row in rows(name) if row[0] == "bad"]
     _, refused = judged(*LATER)
@@ -150,7 +152,7 @@ def test_nothing_bad_of_the_later_sets_passes() -> None:
     assert len(refused) <= 32, refused
 
 
-def test_of_bad_ones_in_images_none_passes_that_tells_what_nobody_told() -> None:
+def test_grounding_gate_rejects_every_figurative_judgement_of_set_2() -> None:
     """The second set passes the lists of words; beside a plain record it is refused."""
     bad = [row for row in rows("blind_2.tsv") if row[0] == "bad"]
     names = ["Rex", "Ana", "Lisboa"]
@@ -168,7 +170,9 @@ def test_of_bad_ones_in_images_none_passes_that_tells_what_nobody_told() -> None
         ("zh", "安娜又烤了面包", "安娜烤面包"),
     ],
 )
-def test_another_form_of_a_word_was_told_as_well(language: str, text: str, told: str) -> None:
+def test_inflected_form_of_a_told_word_is_grounded_and_a_new_word_is_not(
+    language: str, text: str, told: str
+) -> None:
     """And a word beside it was not."""
     new = {"zh": "安娜又烤了面包和鱼"}.get(language, f"{text[:-1]} zebras.")
 
@@ -177,7 +181,7 @@ def test_another_form_of_a_word_was_told_as_well(language: str, text: str, told:
 
 
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_every_language_has_every_list(language: str) -> None:
+def test_judgement_patterns_and_word_list_exist_for_every_language(language: str) -> None:
     """So that nothing slips through in one of them."""
     bearing = load_judgement_patterns(language)
 
@@ -195,13 +199,15 @@ def test_every_language_has_every_list(language: str) -> None:
         ("zh", "外婆去世以后", "外婆走了。外婆过世"),
     ],
 )
-def test_another_word_for_what_was_told_was_told(language: str, text: str, told: str) -> None:
+def test_irregular_form_or_synonym_of_a_told_word_is_grounded(
+    language: str, text: str, told: str
+) -> None:
     """An irregular form, or another word for it; where nothing like it was told, it was not."""
     assert is_grounded(text, [told, "Nora 外婆"], language=language)
     assert not is_grounded(text, ["Nora Leeds 外婆"], language=language)
 
 
-def test_a_reason_must_have_been_told_or_be_a_maybe() -> None:
+def test_reason_is_grounded_only_when_told_or_hedged() -> None:
     """Why something is so is nobody's to know who was not told."""
     told = ["Nora moved.", "Nora is tired."]
 

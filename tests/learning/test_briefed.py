@@ -76,7 +76,7 @@ async def believe(talk: Talk, text: str, **fields: object) -> Memory:
     return memory
 
 
-async def test_small_talk_is_answered_by_somebody_who_knows_you(talk: Talk) -> None:
+async def test_small_talk_prompt_contains_profile_and_open_items_without_recall(talk: Talk) -> None:
     """Nothing is searched for; who they are and what is open is there all the same."""
     outcome, request = await briefed(talk, "hello")
 
@@ -89,7 +89,7 @@ async def test_small_talk_is_answered_by_somebody_who_knows_you(talk: Talk) -> N
     assert all(item.used and item.score == 1.0 for item in outcome.reply.items)
 
 
-async def test_who_is_named_gets_a_section(talk: Talk) -> None:
+async def test_named_entity_gets_its_own_prompt_section_once(talk: Talk) -> None:
     """Everything that is known of them, once."""
     _, request = await briefed(talk, "I had lunch with Ana")
 
@@ -112,7 +112,7 @@ async def test_who_is_named_is_described(talk: Talk) -> None:
     ) in request.changing
 
 
-async def test_a_belief_and_its_words_are_not_both_told(talk: Talk) -> None:
+async def test_prompt_holds_a_belief_or_its_message_but_not_both(talk: Talk) -> None:
     """The better one stands for both; the receipt names what was left out."""
     await believe(talk, "Cleans the oven after each quarrel.", kind="pattern", pattern="behavior")
     outcome, request = await briefed(talk, "What do I clean after a quarrel, the oven?")
@@ -123,7 +123,7 @@ async def test_a_belief_and_its_words_are_not_both_told(talk: Talk) -> None:
     assert dropped["memories"]
 
 
-async def test_what_the_profile_tells_is_not_told_again(talk: Talk) -> None:
+async def test_message_covered_by_the_profile_is_not_repeated_in_the_prompt(talk: Talk) -> None:
     """By the message that it rests on, where this holds no other words."""
     _, request = await briefed(talk, "Do I love jazz?")
     prompt = request.stable + request.changing
@@ -134,7 +134,7 @@ async def test_what_the_profile_tells_is_not_told_again(talk: Talk) -> None:
     assert "I live in Porto, in a small flat by the river." in prompt
 
 
-async def test_what_was_only_read_says_so_and_is_never_the_persons(talk: Talk) -> None:
+async def test_outside_belief_is_labelled_outside_and_kept_out_of_the_profile(talk: Talk) -> None:
     """It is found, and labelled."""
     text = "Read in a newsletter that walnut oil cures colds."
     await believe(talk, text, kind="event", trust="outside")
@@ -146,7 +146,7 @@ async def test_what_was_only_read_says_so_and_is_never_the_persons(talk: Talk) -
     assert not title.startswith("What you know of Nora")
 
 
-async def test_what_is_over_is_told_only_with_its_end(talk: Talk) -> None:
+async def test_superseded_belief_is_in_the_prompt_only_for_past_questions(talk: Talk) -> None:
     """And only where one asks for what was."""
     over = talk.clock() - DAY
     await believe(
@@ -165,7 +165,7 @@ async def test_what_is_over_is_told_only_with_its_end(talk: Talk) -> None:
     assert "; over since 2023-11-16]" in line
 
 
-async def test_it_may_ask_once_whether_two_are_the_same(talk: Talk) -> None:
+async def test_prompt_suggests_asking_once_whether_two_entities_are_the_same(talk: Talk) -> None:
     """Where one of them is named; not again once it has."""
     app, person = talk.app, talk.line.person.id
     async with app.db.begin_write() as tx:
@@ -195,7 +195,7 @@ async def test_it_may_ask_once_whether_two_are_the_same(talk: Talk) -> None:
     assert "About José" not in first.changing
 
 
-async def test_a_correction_is_known_to_the_very_next_turn(talk: Talk) -> None:
+async def test_changed_belief_is_in_the_prompt_of_the_next_turn(talk: Talk) -> None:
     """Whatever was at hand before."""
     await briefed(talk, "hello")
     await believe(talk, "Has a red car.", key="car")
@@ -203,7 +203,7 @@ async def test_a_correction_is_known_to_the_very_next_turn(talk: Talk) -> None:
     assert "Has a red car." in (await briefed(talk, "hello"))[1].stable
 
 
-async def test_a_program_gets_the_same(talk: Talk) -> None:
+async def test_build_context_gives_plain_lines_within_the_token_budget(talk: Talk) -> None:
     """As plain lines, within the budget."""
     await believe(talk, "Cleans the oven after each quarrel.", kind="pattern", pattern="behavior")
     cue = RecallQuery(text="When do I clean the oven?", language="en", at=talk.clock())
@@ -220,7 +220,7 @@ async def test_a_program_gets_the_same(talk: Talk) -> None:
     assert len(tight) < 4 * 60 + 40
 
 
-async def test_the_person_is_called_by_the_name_beside_their_words(talk: Talk) -> None:
+async def test_prompt_names_the_person_by_speaker_name_or_preferred_name(talk: Talk) -> None:
     """Of an account that nobody has named yet; a name that they told comes first."""
     app = talk.app
     line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
@@ -265,7 +265,7 @@ async def asked_by_owner(talk: Talk, text: str) -> str:
     return known + mind.model.requests[0].changing
 
 
-async def test_what_changed_lately_stands_once(talk: Talk) -> None:
+async def test_recently_changed_fact_is_in_the_news_section_only(talk: Talk) -> None:
     """Apart from what has long been so."""
     await believe(talk, "Works as a baker.", key="occupation", holds_from=talk.clock() - DAY)
     await believe(talk, "Has a red car.", key="car")
@@ -277,7 +277,7 @@ async def test_what_changed_lately_stands_once(talk: Talk) -> None:
     assert (request.stable + request.changing).count("Works as a baker.") == 1
 
 
-async def test_of_summaries_only_those_that_are_written(talk: Talk) -> None:
+async def test_prompt_contains_model_summaries_but_not_rule_summaries(talk: Talk) -> None:
     """A rule's are but lines that were said, which are found as they are."""
     for author in ("rules/5", "extract/4"):
         summary = Summary(
@@ -303,7 +303,7 @@ async def test_of_summaries_only_those_that_are_written(talk: Talk) -> None:
     ]
 
 
-async def test_what_is_uncertain_is_shown_and_labelled(talk: Talk) -> None:
+async def test_low_confidence_recall_is_in_the_prompt_labelled_uncertain(talk: Talk) -> None:
     """As much as ever: what answers may be among it."""
     for number in range(12):
         await talk.remembers(f"The shelf number {number} holds jars of plums and pears.")

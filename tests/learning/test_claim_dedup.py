@@ -6,14 +6,14 @@ from tests.learning.talking import claim, quote
 MOVED = claim("event", "Moved to Porto.", "we moved, at last")
 
 
-def test_two_of_a_kind_on_one_quote_may_be_one() -> None:
+def test_claims_of_one_kind_sharing_a_quote_are_a_candidate_pair() -> None:
     """Somebody is asked; it is not decided by that."""
     again = claim("event", "Left the old flat behind.", "we moved, at last")
 
     assert list(iter_pairs_sharing_quotes([MOVED, again])) == [(MOVED, again)]
 
 
-def test_others_are_two() -> None:
+def test_claims_of_other_kind_quote_or_key_are_no_candidate_pair() -> None:
     """Of another kind, on other words, or told apart by their keys."""
     other_words = claim("event", "Left the old flat.", quote("we moved, at last", 2))
     habit = claim("pattern", "Moves a lot.", "we moved, at last", pattern="behavior")
@@ -28,7 +28,7 @@ def test_others_are_two() -> None:
     assert not list(iter_pairs_sharing_quotes([MOVED, other_words, habit, *facts]))
 
 
-def test_an_unclear_pair_stands_once() -> None:
+def test_unclear_pair_is_listed_once_in_either_order() -> None:
     """In whatever order, and for whatever reason, it comes."""
     again = claim("event", "Left the old flat behind.", "we moved, at last")
     matches = ClaimMatches(embeddings={})

@@ -54,18 +54,18 @@ def select(texts: Sequence[str], quoted: Sequence[int]) -> list[str]:
 @pytest.mark.parametrize(
     "newer", ["sold the cello and left the town orchestra", "wait no its the viola"]
 )
-def test_what_tells_more_of_a_quote_is_quoted(newer: str) -> None:
+def test_follow_up_or_correction_of_a_quoted_message_is_selected(newer: str) -> None:
     """By shared words, or as a correction soon after."""
     assert select([OLD, CHATTER[0], newer, *CHATTER[1:]], [0]) == [newer]
 
 
-def test_what_tells_of_something_else_is_not_quoted() -> None:
+def test_unrelated_message_is_not_selected_as_follow_up() -> None:
     """Nor what tells more of what is no fact."""
     assert not select([OLD, *CHATTER], [0])
     assert not select([CHATTER[0], OLD, "the bus was late again, the bus is always late"], [1])
 
 
-def test_more_of_what_was_selected_is_quoted_too() -> None:
+def test_follow_up_of_a_selected_follow_up_is_selected_too() -> None:
     """A matter that changes twice."""
     changes = [
         "sold the cello and left the town orchestra",
@@ -75,12 +75,14 @@ def test_more_of_what_was_selected_is_quoted_too() -> None:
 
 
 @pytest.mark.parametrize("text", ["do i still play the cello?", "cello " * 60])
-def test_a_question_and_a_long_story_are_not_quoted(text: str) -> None:
+def test_question_and_long_text_are_not_eligible_as_follow_up_quotes(text: str) -> None:
     """One tells nothing; the other is no single fact."""
     assert not is_telling(said(1, text))
 
 
-async def test_the_newer_quote_is_believed(app: AppContext, line: ChatContext) -> None:
+async def test_follow_up_quote_is_believed_after_consolidation(
+    app: AppContext, line: ChatContext
+) -> None:
     """Read in one go with the older one."""
     newer = "so the gym on tuesdays with ash is off, sundays now"
     await tell(app, line, ["i go to the gym on tuesdays and fridays with ash", *CHATTER, newer])

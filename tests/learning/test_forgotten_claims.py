@@ -41,14 +41,14 @@ def claim(*messages: str) -> Claim:
     return Claim(kind="fact", text="Lives in Porto.", quotes=quotes, key="location", value="Porto")
 
 
-def test_the_same_words_and_the_same_fact_are_left_out() -> None:
+def test_claim_matching_a_tombstone_by_text_or_value_is_dropped() -> None:
     """All else stays."""
     assert left_of(claim("before"), "Lives in Porto.") == 0
     assert left_of(claim("before"), format_belief_words("fact", "location", "Porto")) == 0
     assert left_of(claim("before"), "Lives in Lisbon.") == 1
 
 
-def test_what_rests_on_forgotten_words_alone_is_left_out() -> None:
+def test_claim_resting_only_on_forgotten_quotes_is_dropped() -> None:
     """However it is worded; other words beside them let it stay."""
     assert (
         left_of(claim("before"), *format_quote_keys("fact", "location", "Porto", said_at=LAID - 1))
@@ -63,7 +63,7 @@ def test_what_rests_on_forgotten_words_alone_is_left_out() -> None:
     )
 
 
-def test_what_was_told_anew_is_believed_anew() -> None:
+def test_claim_with_a_quote_after_the_tombstone_is_kept() -> None:
     """Also where old words say it, too."""
     assert left_of(claim("before", "after"), "Lives in Porto.") == 1
 

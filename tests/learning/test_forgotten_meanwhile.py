@@ -22,7 +22,7 @@ SECRET = "My dentist Ludovica Quarantotti found three enormous cavities."
 pytestmark = pytest.mark.usefixtures("settings_folder")
 
 
-async def test_what_was_only_context_and_is_forgotten_meanwhile_is_not_summed_up(
+async def test_context_message_forgotten_during_extraction_is_kept_out_of_the_summary(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """A reader was shown it; what they made of it is thrown away, and they read again."""

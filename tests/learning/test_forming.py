@@ -81,7 +81,7 @@ def facts(known: list[MemoryState]) -> dict[str, tuple[str, str]]:
     }
 
 
-async def test_a_life_is_known_after_it_was_told(
+async def test_consolidation_stores_beliefs_entities_and_evidence(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Facts, likes, what happened, who is in it; each with the very words it rests on."""
@@ -106,7 +106,7 @@ async def test_a_life_is_known_after_it_was_told(
     assert summaries == []  # sentences that rules paste one after another would be none
 
 
-async def test_who_moves_has_lived_elsewhere_before(
+async def test_new_location_supersedes_the_old_one(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The old home is history, the new one holds."""
@@ -119,7 +119,9 @@ async def test_who_moves_has_lived_elsewhere_before(
     assert [(m.value, m.status) for m in ended if m.key == "location"] == [("Porto", "superseded")]
 
 
-async def test_reading_again_says_nothing_twice(app: AppContext, line: ChatContext) -> None:
+async def test_consolidating_a_segment_again_adds_no_duplicate_evidence(
+    app: AppContext, line: ChatContext
+) -> None:
     """A segment that is done is not read again; whoever reads it all the same joins all of it."""
     await told(app, line, DAY_ONE)
     before = {k.memory.text: k.stats.times_seen for k in await believed(app, line, live=False)}
@@ -135,9 +137,7 @@ async def test_reading_again_says_nothing_twice(app: AppContext, line: ChatConte
     assert after == before
 
 
-async def test_what_was_edited_away_is_not_believed_any_more(
-    app: AppContext, line: ChatContext
-) -> None:
+async def test_belief_from_edited_away_text_is_ended(app: AppContext, line: ChatContext) -> None:
     """Nor kept as something that was so once: it was never meant."""
     await told(app, line, DAY_ONE)
     async with app.db.begin_write() as tx:
@@ -161,7 +161,7 @@ async def test_what_was_edited_away_is_not_believed_any_more(
     assert homes == {("Faro", "active", True), ("Porto", "active", False)}
 
 
-async def test_an_undone_reading_leaves_what_was_before(
+async def test_undoing_a_consolidation_restores_the_earlier_beliefs(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What it put an end to holds again."""
@@ -179,7 +179,7 @@ async def test_an_undone_reading_leaves_what_was_before(
     assert len(summaries) == 1
 
 
-async def test_a_better_wording_is_journaled_and_undone_with_its_reading(
+async def test_rewording_is_journaled_and_undone_with_its_consolidation(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The belief is the same; its words are those of the model until then."""
@@ -210,7 +210,7 @@ async def test_a_better_wording_is_journaled_and_undone_with_its_reading(
     assert {k.memory.text for k in await believed(app, line)} == {first}
 
 
-async def test_a_model_is_asked_once_whether_two_are_the_same(
+async def test_dedup_judge_is_asked_once_per_pair_even_after_reconsolidation(
     app: AppContext, line: ChatContext
 ) -> None:
     """Not the other way round, nor for another reason, nor when the segment is read again."""
@@ -246,7 +246,9 @@ async def test_a_model_is_asked_once_whether_two_are_the_same(
     assert (purposes["extract"], purposes["adjudicate"]) == (2, 1)
 
 
-async def test_the_journal_alone_makes_the_same_beliefs(app: AppContext, line: ChatContext) -> None:
+async def test_rebuilding_views_from_the_journal_gives_the_same_beliefs(
+    app: AppContext, line: ChatContext
+) -> None:
     """Folded into empty views, and standing as the evidence makes them."""
     await told(app, line, [*DAY_ONE, *LATER])
     before = await believed(app, line, live=False)
@@ -255,7 +257,7 @@ async def test_the_journal_alone_makes_the_same_beliefs(app: AppContext, line: C
     assert await believed(app, line, live=False) == before
 
 
-async def test_two_who_read_the_same_segment_believe_it_once(
+async def test_concurrent_consolidation_of_one_segment_is_committed_once(
     app: AppContext, line: ChatContext
 ) -> None:
     """The second finds, in the commit, that it is done."""
@@ -284,7 +286,7 @@ async def test_two_who_read_the_same_segment_believe_it_once(
     assert len(set(names)) == len(names)
 
 
-async def test_segments_that_are_read_beside_each_other_know_of_each_other(
+async def test_concurrently_consolidated_segments_are_resolved_against_each_other(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Who is later decides anew, on what the other has found; nothing is read again for it."""
@@ -323,7 +325,7 @@ async def test_segments_that_are_read_beside_each_other_know_of_each_other(
 
 
 @pytest.mark.parametrize("texts", [["ok"], ["hi"]])
-async def test_trivial_talk_leaves_nothing(
+async def test_trivial_segment_yields_no_belief_and_no_summary(
     app: AppContext, line: ChatContext, texts: list[str]
 ) -> None:
     """No belief, no summary; and it is not looked at again."""
@@ -334,7 +336,7 @@ async def test_trivial_talk_leaves_nothing(
     assert await believed(app, line, live=False) == []
 
 
-async def test_of_small_talk_a_model_reads_what_the_companion_thinks(
+async def test_model_reading_of_small_talk_keeps_only_the_companions_opinion(
     app: AppContext, line: ChatContext
 ) -> None:
     """Whatever else it reads into it is more than was said."""

@@ -48,7 +48,7 @@ async def told(app: AppContext, line: ChatContext, texts: list[str]) -> None:
         ("When did Rex die?", "(13 November 2023)"),
     ],
 )
-async def test_a_belief_is_told_with_its_words(
+async def test_offline_reply_gives_a_belief_with_its_quote_and_date(
     known: ChatContext, say: Say, question: str, words: str
 ) -> None:
     """And the day on which they were said."""
@@ -59,7 +59,9 @@ async def test_a_belief_is_told_with_its_words(
     assert "2023" in told
 
 
-async def test_what_is_over_is_told_as_over(known: ChatContext, say: Say) -> None:
+async def test_superseded_belief_is_told_as_past_only_when_asked_for_the_past(
+    known: ChatContext, say: Say
+) -> None:
     """Where one asks for it, and only there."""
     assert "Porto" not in (await say("Where do I live?")).reply.text
     before = (await say("Where did I live before?")).reply.text
@@ -68,7 +70,9 @@ async def test_what_is_over_is_told_as_over(known: ChatContext, say: Say) -> Non
     assert "“I live in Porto, in a small flat by the river.”" in before
 
 
-async def test_who_somebody_is_is_everything_known_of_them(known: ChatContext, say: Say) -> None:
+async def test_question_who_somebody_is_gives_their_facts_with_quotes(
+    known: ChatContext, say: Say
+) -> None:
     """With what was promised to them."""
     told = (await say("Who is Ana?")).reply.text
 
@@ -76,7 +80,9 @@ async def test_who_somebody_is_is_everything_known_of_them(known: ChatContext, s
     assert "“My sister Ana is a nurse.”" in told
 
 
-async def test_what_is_known_of_me_is_listed(known: ChatContext, say: Say) -> None:
+async def test_question_what_is_known_of_me_lists_current_beliefs(
+    known: ChatContext, say: Say
+) -> None:
     """Facts and likes, whom I spoke of, what is open."""
     told = (await say("What do you know about me?")).reply.text
 
@@ -87,7 +93,7 @@ async def test_what_is_known_of_me_is_listed(known: ChatContext, say: Say) -> No
     assert "Lives in Porto" not in told
 
 
-async def test_what_was_promised_is_listed_with_its_time(
+async def test_question_about_promises_lists_due_time_and_overdue_state(
     known: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Also when that has passed."""
@@ -99,7 +105,9 @@ async def test_what_was_promised_is_listed_with_its_time(
     assert "overdue" in late
 
 
-async def test_an_answer_names_the_words_it_stood_on(known: ChatContext, say: Say) -> None:
+async def test_why_question_quotes_the_evidence_of_the_last_reply(
+    known: ChatContext, say: Say
+) -> None:
     """When asked why; and its receipt holds the belief."""
     given = await say("Where do I live?")
     why = (await say("Why do you think that?")).reply.text
@@ -124,7 +132,7 @@ async def test_an_answer_names_the_words_it_stood_on(known: ChatContext, say: Sa
         ("我有什么计划？", "为什么？"),
     ],
 )
-async def test_a_list_stands_on_what_is_told_in_it_and_on_nothing_else(
+async def test_receipt_of_a_list_reply_holds_only_the_listed_beliefs(
     known: ChatContext, say: Say, question: str, why: str
 ) -> None:
     """Not on all that is known of the person; whoever asks why once more is told the same."""
@@ -140,7 +148,7 @@ async def test_a_list_stands_on_what_is_told_in_it_and_on_nothing_else(
     assert again.text == first.text
 
 
-async def test_whoever_is_told_of_themselves_learns_why_of_all_of_it(
+async def test_why_question_after_the_profile_quotes_all_and_only_its_beliefs(
     known: ChatContext, say: Say
 ) -> None:
     """And only of that."""
@@ -154,7 +162,9 @@ async def test_whoever_is_told_of_themselves_learns_why_of_all_of_it(
     assert "Rex" not in why
 
 
-async def test_what_was_believed_then_is_told_as_of_that_day(known: ChatContext, say: Say) -> None:
+async def test_question_about_past_knowledge_gives_the_beliefs_of_that_day(
+    known: ChatContext, say: Say
+) -> None:
     """Before the move was told, it was the old home."""
     told = (await say("What did you think about me in November?")).reply.text
 
@@ -162,7 +172,7 @@ async def test_what_was_believed_then_is_told_as_of_that_day(known: ChatContext,
     assert "Lisbon" not in told
 
 
-async def test_being_put_right_is_acknowledged_and_read(
+async def test_correction_is_acknowledged_and_believed_after_consolidation(
     known: ChatContext, say: Say, app: AppContext
 ) -> None:
     """It is not claimed to be learned before it is."""
@@ -176,12 +186,12 @@ async def test_being_put_right_is_acknowledged_and_read(
     assert "Faro" in (await say("Where do I live?")).reply.text
 
 
-async def test_a_bare_no_where_nothing_was_claimed_is_no_correction(say: Say) -> None:
+async def test_bare_no_without_an_earlier_claim_is_not_a_correction(say: Say) -> None:
     """There is nothing to be wrong about."""
     assert "wrong" not in (await say("No, that's not true")).reply.text
 
 
-async def test_forgetting_somebody_is_shown_and_not_done(
+async def test_request_to_forget_somebody_shows_the_plan_and_deletes_nothing(
     known: ChatContext, say: Say, app: AppContext
 ) -> None:
     """How much would go, and where it is done."""
@@ -194,14 +204,16 @@ async def test_forgetting_somebody_is_shown_and_not_done(
     assert "Ana" in {each.name for each in entities}
 
 
-async def test_what_nobody_said_is_not_known(known: ChatContext, say: Say) -> None:
+async def test_question_about_something_unknown_is_answered_with_not_remembering(
+    known: ChatContext, say: Say
+) -> None:
     """However much else is."""
     assert (await say("What is my blood type?")).reply.text == (
         "I don't remember anything about that."
     )
 
 
-async def test_nobody_is_told_what_another_has_said(
+async def test_another_persons_beliefs_are_not_recalled(
     known: ChatContext, app: AppContext, say: Say
 ) -> None:
     """Beliefs are each person's own."""

@@ -101,7 +101,7 @@ async def lines(app: AppContext, line: ChatContext) -> list[str]:
     return format_belief_lines(told, zone=line.person.zone, now=app.clock())
 
 
-async def test_a_promise_runs_out_though_nobody_says_anything(
+async def test_commitment_becomes_overdue_and_then_expires_by_maintenance_job(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Overdue from its time on, over two days later; then nothing more is planned."""
@@ -119,7 +119,7 @@ async def test_a_promise_runs_out_though_nobody_says_anything(
     assert (known.memory.status, await planned(app, MAINTAIN_JOB)) == ("expired", [])
 
 
-async def test_a_reading_brings_tidying_forward(
+async def test_consolidation_reschedules_the_maintenance_job_earlier(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """There is one tidying ahead, the sooner one."""
@@ -164,7 +164,7 @@ async def levels(app: AppContext, line: ChatContext) -> list[int]:
         return sorted(each.level for each in await list_summaries(tx, line.person.id))
 
 
-async def test_the_sixth_summary_folds_the_five_before_it_the_same_day(
+async def test_sixth_summary_schedules_a_rollup_of_the_five_before_it(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """By a job of its own, which is planned for nothing else."""
@@ -177,7 +177,9 @@ async def test_the_sixth_summary_folds_the_five_before_it_the_same_day(
     assert await levels(app, line) == [1, 2]
 
 
-async def test_without_a_model_nothing_is_folded(app: AppContext, line: ChatContext) -> None:
+async def test_rollup_without_a_model_leaves_summaries_unchanged(
+    app: AppContext, line: ChatContext
+) -> None:
     """What a model wrote before it was taken away stays as it is, and nothing fails."""
     for number in range(6):
         await talk(app, line, number)
@@ -188,7 +190,7 @@ async def test_without_a_model_nothing_is_folded(app: AppContext, line: ChatCont
 
 
 @pytest.mark.slow
-async def test_who_cannot_fold_is_named_and_tries_again_with_the_next_reading(
+async def test_failed_rollup_is_reported_by_checks_and_retried_after_next_reading(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Also when it failed often; nothing is lost meanwhile."""
@@ -210,7 +212,7 @@ async def test_who_cannot_fold_is_named_and_tries_again_with_the_next_reading(
 
 
 @pytest.mark.slow
-async def test_talk_that_no_longer_fits_is_read_at_once(
+async def test_segment_is_cut_and_consolidated_when_the_context_overflows(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What a model was not shown for want of room; once, until there is as much again."""
@@ -238,7 +240,7 @@ async def cuts(app: AppContext, line: ChatContext) -> list[str]:
         return [each.cut_by for each in await list_segments(tx, line.person.id)]
 
 
-async def test_who_is_hardly_known_is_read_sooner(
+async def test_new_person_is_consolidated_after_fewer_turns(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """After three turns, then five, seven and nine, a breath later; from then on after ten."""
@@ -278,7 +280,7 @@ async def assert_read_after(
 
 
 @pytest.mark.parametrize(("chosen", "read_after"), [(1, [1, 1]), (4, [3, 4, 4]), (500, [3, 5])])
-async def test_nobody_is_read_later_than_was_chosen(
+async def test_consolidation_waits_at_most_the_configured_number_of_turns(
     app: AppContext, line: ChatContext, clock: FrozenClock, chosen: int, read_after: list[int]
 ) -> None:
     """Also while they are hardly known; one turn and five hundred may be chosen (W14)."""
@@ -288,7 +290,7 @@ async def test_nobody_is_read_later_than_was_chosen(
 
 
 @pytest.mark.parametrize(("own", "read_after"), [(2, [2, 2]), (None, [3, 4, 4]), (500, [3, 5])])
-async def test_somebody_is_read_as_often_as_they_have_chosen_themselves(
+async def test_personal_learning_threshold_overrides_the_setting(
     app: AppContext, line: ChatContext, clock: FrozenClock, own: int | None, read_after: list[int]
 ) -> None:
     """Whatever the house's setting is; who has chosen nothing is read by that."""
@@ -329,7 +331,7 @@ def with_model(app: AppContext, role: ModelRole, model: ScriptedModel) -> AppCon
 
 
 @pytest.mark.parametrize("days", [30, 365])
-async def test_talk_is_read_within_the_hour_though_the_clock_was_ahead_when_it_was_had(
+async def test_messages_dated_by_a_fast_clock_are_consolidated_within_the_hour(
     app: AppContext, line: ChatContext, clock: FrozenClock, days: int
 ) -> None:
     """Nothing waits for the day that the clock has shown; nor does what is said afterwards."""
@@ -350,7 +352,7 @@ async def test_talk_is_read_within_the_hour_though_the_clock_was_ahead_when_it_w
     assert [e.due_at for e in letters if e.due_at > clock() + 2 * DAY] == []
 
 
-async def test_who_thought_while_the_clock_was_ahead_thinks_again_when_it_is_right(
+async def test_reflection_record_dated_in_the_future_is_reset_to_now(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What it is said to have done in the future was done by now, and fades in its time."""
@@ -375,7 +377,7 @@ async def test_who_thought_while_the_clock_was_ahead_thinks_again_when_it_is_rig
     assert due_at == clock() + TRANSCRIPT_TTL
 
 
-async def test_what_was_spent_while_the_clock_was_ahead_uses_up_no_other_day(
+async def test_cost_recorded_on_a_future_day_does_not_use_todays_allowance(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Else nothing could be spent until that day has come."""

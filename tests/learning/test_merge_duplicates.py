@@ -112,7 +112,9 @@ def judge(*, is_same: bool) -> ScriptedModel:
     return ScriptedModel([json.dumps(said)])
 
 
-async def test_the_weaker_is_merged_into_the_stronger(mind: Mind) -> None:
+async def test_weaker_duplicate_is_merged_into_the_stronger_with_evidence_and_tags(
+    mind: Mind,
+) -> None:
     """With its words, its tags and names, and everything that points to it."""
     strong = await mind.believes("Goes running every morning.", times=2, tags=("proud",))
     weak = await mind.believes("Every morning goes running.", tags=("calm",), entities=("e1",))
@@ -149,7 +151,9 @@ async def test_a_dry_run_only_says_what_it_would_do(mind: Mind) -> None:
 
 
 @pytest.mark.parametrize("is_same", [True, False])
-async def test_what_is_unclear_is_asked_about(mind: Mind, *, is_same: bool) -> None:
+async def test_unclear_pair_is_sent_to_the_judge_and_merged_by_its_verdict(
+    mind: Mind, *, is_same: bool
+) -> None:
     """Their vectors are alike, but not all the words agree; without a model they stay two."""
     strong = await mind.believes("Swims in the lake with Ana.", times=2)
     weak = await mind.believes("Swims in the lake with Eva.", like="Swims in the lake with Ana.")
@@ -162,7 +166,7 @@ async def test_what_is_unclear_is_asked_about(mind: Mind, *, is_same: bool) -> N
     assert changes[-1].author == ("adjudicate/1" if is_same else "t")
 
 
-async def test_a_pair_that_was_judged_is_not_asked_about_again(mind: Mind) -> None:
+async def test_judged_pair_is_not_sent_to_the_judge_again(mind: Mind) -> None:
     """Only if one of them was learned since."""
     await mind.believes("Swims in the lake with Ana.")
     await mind.believes("Swims in the lake with Eva.", like="Swims in the lake with Ana.")
@@ -173,7 +177,7 @@ async def test_a_pair_that_was_judged_is_not_asked_about_again(mind: Mind) -> No
     assert await mind.merges(judge(is_same=False), since=judged_at) == ({}, 2, 0)
 
 
-async def test_only_so_many_are_asked_about_at_once(mind: Mind) -> None:
+async def test_judged_pairs_per_run_are_limited(mind: Mind) -> None:
     """The rest is for the next time."""
     for name in ("Ana", "Eva", "Uwe", "Tom", "Leo", "Mia", "Zoe"):
         await mind.believes(f"Swims in the lake with {name}.", like="Swims in the lake.")
@@ -182,7 +186,7 @@ async def test_only_so_many_are_asked_about_at_once(mind: Mind) -> None:
 
 
 @pytest.mark.parametrize("kept", [{"is_pinned": True}, {"is_by_person": True}])
-async def test_what_the_person_keeps_is_never_merged_away(
+async def test_pinned_or_person_written_belief_is_never_merged_away(
     mind: Mind, kept: dict[str, object]
 ) -> None:
     """However weak it is: the other is merged into it; two such stay two."""
@@ -196,7 +200,7 @@ async def test_what_the_person_keeps_is_never_merged_away(
     assert await mind.merges() == ({}, 0, 0)
 
 
-async def test_events_are_joined_within_thirty_days(mind: Mind) -> None:
+async def test_duplicate_events_are_merged_only_within_thirty_days(mind: Mind) -> None:
     """What happens again later has happened twice; a peak keeps its height and its sign."""
     text, day = "Quarrelled with Marta about the rent.", 20_000 * DAY
     first = await mind.believes(text, kind="event", happened_at=day, impact=-3, times=2)
@@ -210,7 +214,7 @@ async def test_events_are_joined_within_thirty_days(mind: Mind) -> None:
     assert (await mind.known(later)).memory.status == "active"
 
 
-async def test_joy_and_grief_are_not_joined_unasked(mind: Mind) -> None:
+async def test_events_of_opposite_impact_are_merged_only_by_the_judge(mind: Mind) -> None:
     """And when somebody says that they are one, the sign of the stronger stays."""
     grief = await mind.believes("Left the old house.", kind="event", impact=-8, times=2)
     joy = await mind.believes("Left the old house.", kind="event", impact=9)
@@ -220,7 +224,7 @@ async def test_joy_and_grief_are_not_joined_unasked(mind: Mind) -> None:
     assert (await mind.known(grief)).memory.impact == -8
 
 
-async def test_many_that_say_the_same_end_as_one(mind: Mind) -> None:
+async def test_repeated_merging_joins_all_duplicates_into_one(mind: Mind) -> None:
     """Whatever their order, after a few times at the latest."""
     texts = ["Goes running every morning.", "Every morning goes running."] * 3
     ids = [
@@ -236,7 +240,7 @@ async def test_many_that_say_the_same_end_as_one(mind: Mind) -> None:
     assert sorted(last.memory.tags) == [f"tag{place}" for place in range(6)]
 
 
-async def test_what_changed_meanwhile_is_not_merged(mind: Mind) -> None:
+async def test_merge_fails_as_stale_when_a_belief_changed_during_judging(mind: Mind) -> None:
     """The person corrects the stronger one while a model thinks; nothing at all is written."""
     strong = await mind.believes("Swims in the lake with Ana.", times=2)
     weak = await mind.believes("Swims in the lake with Eva.", like="Swims in the lake with Ana.")
@@ -261,7 +265,7 @@ async def test_what_changed_meanwhile_is_not_merged(mind: Mind) -> None:
     assert await mind.is_sound()
 
 
-async def test_an_outage_leaves_everything_as_it_is(mind: Mind) -> None:
+async def test_model_outage_during_merging_writes_nothing(mind: Mind) -> None:
     """It is raised, so that the job comes again."""
     await mind.believes("Swims in the lake with Ana.")
     await mind.believes("Swims in the lake with Eva.", like="Swims in the lake with Ana.")
@@ -288,7 +292,7 @@ async def test_an_outage_leaves_everything_as_it_is(mind: Mind) -> None:
         ({"kind": "commitment"}, False),
     ],
 )
-async def test_what_was_never_sure_fades(
+async def test_unsure_belief_seen_once_is_deprecated_after_ninety_days(
     mind: Mind, fields: dict[str, object], *, is_let_go: bool
 ) -> None:
     """Seen once, more than ninety days ago; not what the person keeps, promises, or peaks."""
@@ -305,7 +309,7 @@ async def test_what_was_never_sure_fades(
     assert await mind.is_sound()
 
 
-async def test_what_is_let_go_may_point_to_what_is_merged(mind: Mind) -> None:
+async def test_deprecated_belief_keeps_links_to_a_belief_merged_in_the_same_run(mind: Mind) -> None:
     """In one go: its link is not moved to what takes the other in, for it is history."""
     evening = "Walks by the river every evening."
     two = [await mind.believes(evening, times=2), await mind.believes(f"{evening}.", like=evening)]
@@ -321,7 +325,7 @@ async def test_what_is_let_go_may_point_to_what_is_merged(mind: Mind) -> None:
 
 
 @pytest.mark.slow
-async def test_of_too_many_patterns_those_worth_least_are_let_go(mind: Mind) -> None:
+async def test_least_valuable_patterns_above_the_limit_are_deprecated(mind: Mind) -> None:
     """What the person keeps stays, however little it is worth; what is let go can be read."""
     kept = await mind.believes("Perhaps whistles at night.", sure=0.4, is_pinned=True)
     weakest = [await mind.believes(f"Maybe reads page {n}.", sure=0.5) for n in range(2)]

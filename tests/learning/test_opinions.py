@@ -22,7 +22,7 @@ def opinion(text: str, *quotes: object, key: str = "jazz", **more: object) -> Cl
 THINKS = opinion("Thinks that jazz is best late at night.", "I think jazz is best late at night")
 
 
-def test_what_it_thinks_stands_in_its_own_words() -> None:
+def test_opinion_claim_on_the_companions_own_words_is_accepted() -> None:
     """The one kind of belief that they are evidence of, beside its promises."""
     checked = validate_extraction(read(THINKS), talk(JAZZ))
 
@@ -30,7 +30,7 @@ def test_what_it_thinks_stands_in_its_own_words() -> None:
     assert checked.extraction.claims == (THINKS,)
 
 
-def test_what_it_also_denies_is_its_own_all_the_same() -> None:
+def test_opinion_with_an_extra_denial_is_accepted() -> None:
     """Where something else in it stands in the words."""
     also = opinion("Jazz is best late at night, not before dinner.", "jazz is best late at night")
 
@@ -124,7 +124,7 @@ NOT_ITS_OWN: list[tuple[RejectionReason, ExtractionInput, Claim]] = [
 
 
 @pytest.mark.parametrize(("reason", "material", "bad"), NOT_ITS_OWN)
-def test_what_is_not_its_own_is_no_opinion(
+def test_opinion_not_the_companions_own_is_rejected(
     reason: RejectionReason, material: ExtractionInput, bad: Claim
 ) -> None:
     """Nor what is about the person, or was put into its mouth."""
@@ -205,7 +205,7 @@ ASKED: list[tuple[str, tuple[str, str], str, str]] = [
 
 
 @pytest.mark.parametrize(("language", "lines", "text", "topic"), ASKED)
-def test_what_it_was_asked_about_the_persons_life_it_stands_by(
+def test_opinion_about_the_persons_life_is_accepted_only_when_asked(
     language: str, lines: tuple[str, str], text: str, topic: str
 ) -> None:
     """Else it might say one thing today and another tomorrow; what it was not asked is no view."""
@@ -254,7 +254,7 @@ def test_what_it_was_asked_about_the_persons_life_it_stands_by(
         ("zh", "你覺得今天天氣怎麼樣？", "我覺得小溪應該跟他分手。", "覺得小溪應該跟他分手。"),
     ],
 )
-def test_a_question_about_something_else_asks_for_no_view(
+def test_opinion_is_rejected_when_the_question_was_about_something_else(
     language: str, question: str, own: str, text: str
 ) -> None:
     """Nor does one that only names the same people, where they are not the topic."""
@@ -264,7 +264,7 @@ def test_a_question_about_something_else_asks_for_no_view(
     assert validate_extraction(read(view), asked).rejected == {"about another": 1}
 
 
-def test_what_is_told_along_with_a_question_says_what_is_asked() -> None:
+def test_opinion_topic_may_come_from_the_message_before_the_question() -> None:
     """In the same message or just before."""
     own = "I think Ana should leave him."
     view = opinion("Thinks that Ana should leave him.", quote(own, 3), key="leaving him")
@@ -273,7 +273,7 @@ def test_what_is_told_along_with_a_question_says_what_is_asked() -> None:
     assert validate_extraction(read(view), talk(*lines, entities=LIFE)).extraction.claims == (view,)
 
 
-def test_what_was_put_to_it_in_a_question_is_not_its_answer() -> None:
+def test_opinion_taken_from_the_question_itself_is_rejected() -> None:
     """Though the words of the question say what the answer is about."""
     lines = (
         "So your view was that keeping quiet about the debt is best, yeah?",
@@ -292,7 +292,7 @@ def test_what_was_put_to_it_in_a_question_is_not_its_answer() -> None:
         ("A dog is better company for Nora than a cat.", False),
     ],
 )
-def test_of_two_it_is_for_the_one_that_it_says_it_is_for(text: str, is_its_own: bool) -> None:
+def test_opinion_preferring_the_wrong_alternative_is_rejected(text: str, is_its_own: bool) -> None:
     """Though both are spoken of, and in as many words."""
     own = "I'm for cats: a dog would ask about your day."
     view = opinion(text, quote(own, 2), key="dogs")
@@ -303,7 +303,7 @@ def test_of_two_it_is_for_the_one_that_it_says_it_is_for(text: str, is_its_own: 
     )
 
 
-def test_a_name_tells_nothing_of_what_it_thinks() -> None:
+def test_opposite_opinion_sharing_only_names_is_rejected() -> None:
     """The contrary of what it said speaks of the same people."""
     own = "My opinion: bring up the debt before Ana finds out. You're a bad liar, Nora."
     asked = talk("do you think I should tell Ana?", f"companion: {own}", entities=LIFE)
@@ -327,7 +327,7 @@ def test_a_name_tells_nothing_of_what_it_thinks() -> None:
         ("Shall I call Ana?", "You should call Ana.", "Nora should call Ana."),
     ],
 )
-def test_what_somebody_is_like_is_no_opinion_though_it_was_asked(
+def test_judgement_or_diagnosis_of_a_person_is_rejected_as_opinion(
     question: str, own: str, text: str
 ) -> None:
     """Nor a diagnosis, nor what it does not say that it thinks."""
@@ -337,7 +337,7 @@ def test_what_somebody_is_like_is_no_opinion_though_it_was_asked(
     assert validate_extraction(read(view), asked).rejected == {"about another": 1}
 
 
-def test_the_person_may_bring_it_to_change_its_mind() -> None:
+def test_opinion_change_needs_quotes_from_both_person_and_companion() -> None:
     """With a word of theirs and one of its own; with its own alone it may not."""
     lines = (
         "Jazz in the morning woke me up better than coffee!",
@@ -401,7 +401,7 @@ FOLLOWED = [
 
 
 @pytest.mark.parametrize(("told", "promised", "asked", "language"), FOLLOWED)
-def test_what_it_promised_to_ask_is_open_until_it_has_asked(
+def test_companions_promise_to_ask_is_fulfilled_only_from_its_due_date(
     told: str, promised: str, asked: str, language: str
 ) -> None:
     """About the person's own words, on the day; not before it."""

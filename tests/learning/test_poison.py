@@ -41,7 +41,7 @@ def honest() -> Sequence[HonestCase]:
     return load_honest()[::STEP]
 
 
-def test_the_sets_are_large_and_in_languages_with_and_without_a_pack() -> None:
+def test_poison_and_honest_sets_are_large_and_cover_all_languages() -> None:
     """Each id stands once."""
     sets = (load_poison(), load_honest())
 
@@ -51,7 +51,7 @@ def test_the_sets_are_large_and_in_languages_with_and_without_a_pack() -> None:
         assert languages >= {"en", "es", "de", "fr", "zh", "pt", "ja"}
 
 
-def test_known_misses_are_cases() -> None:
+def test_known_misses_refer_to_existing_cases_with_a_reason() -> None:
     """Each is listed with the reason why it is missed."""
     ids = {each.id for each in (*load_poison(), *load_honest())}
 
@@ -76,7 +76,7 @@ def test_honest_claims_pass(honest: Sequence[HonestCase]) -> None:
     assert _ids(find_refused(honest)) == _known("refused", honest)
 
 
-def test_honest_sentences_of_a_summary_pass(honest: Sequence[HonestCase]) -> None:
+def test_honest_summary_sentences_are_mostly_kept(honest: Sequence[HonestCase]) -> None:
     """Of a summary more may be lost: it is only a view."""
     assert len(list(find_dropped_summaries(honest))) <= DROPPED * len(honest)
 

@@ -71,7 +71,7 @@ NOTES = [
 
 
 @pytest.mark.parametrize(("note", "right", "was", "now"), NOTES)
-async def test_who_is_put_right_about_a_note_changes_it(
+async def test_corrected_note_is_superseded_and_stays_so_when_read_again(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -92,7 +92,7 @@ async def test_who_is_put_right_about_a_note_changes_it(
         await read_again(app, line)
 
 
-async def test_a_note_that_was_put_right_by_what_is_undone_holds_again(
+async def test_undoing_the_correcting_consolidation_restores_the_note(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Nothing is lost."""
@@ -116,7 +116,7 @@ ENDED = [
 
 
 @pytest.mark.parametrize(("was", "over", "text"), ENDED)
-async def test_what_is_so_no_more_is_no_answer_any_more(
+async def test_ended_belief_is_superseded_by_its_ending_and_stays_so_when_read_again(
     app: AppContext, line: ChatContext, clock: FrozenClock, was: str, over: str, text: str
 ) -> None:
     """It was so until then; that it is over is what is believed."""
@@ -133,7 +133,7 @@ async def test_what_is_so_no_more_is_no_answer_any_more(
         await read_again(app, line)
 
 
-async def test_what_began_it_is_no_answer_either(
+async def test_event_that_began_an_ended_state_is_superseded_too(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """However long ago, and however a model told it."""
@@ -162,7 +162,7 @@ async def tell_event(app: AppContext, line: ChatContext, said: str, text: str) -
     await consolidate(replace(means, extract=read_event, extract_small_talk=read_event), segment)
 
 
-async def test_a_model_may_put_a_note_right_too(
+async def test_model_claim_supersedes_a_targeted_note(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """It is shown the notes, and names the one that what it has read overtakes."""
@@ -212,7 +212,7 @@ LAST_DAYS = [
 
 @pytest.mark.parametrize("bearing", ["new", "reinforces", "supersedes"])
 @pytest.mark.parametrize(("said", "known", "last", "over"), LAST_DAYS)
-async def test_a_model_tells_that_something_has_ended(
+async def test_model_claim_with_holds_until_ends_a_belief_and_can_be_undone(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -263,7 +263,7 @@ async def test_a_model_tells_that_something_has_ended(
     assert list(await texts(app, line)) == [known]
 
 
-async def test_a_value_said_later_has_a_beginning(
+async def test_later_value_holds_from_when_it_was_first_said(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """So that what was before is not answered with it; the first is as old as one knows."""
@@ -278,7 +278,7 @@ async def test_a_value_said_later_has_a_beginning(
     assert porto.memory.holds_until == bath.stats.first_seen - 10 * DAYS * 60 * 1_000_000
 
 
-async def test_a_promise_is_open_until_it_is_kept(
+async def test_undated_commitment_is_active_until_fulfilled(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Also one without a day."""
@@ -296,7 +296,7 @@ async def test_a_promise_is_open_until_it_is_kept(
 LIKED = ["I love jazz.", "I love bebop."]
 
 
-async def test_what_the_person_has_merged_stays_so_when_it_is_read_again(
+async def test_merge_by_the_person_survives_reconsolidation_until_separated(
     app: AppContext, line: ChatContext
 ) -> None:
     """And comes apart again by their word alone, with its own words."""
@@ -315,7 +315,9 @@ async def test_what_the_person_has_merged_stays_so_when_it_is_read_again(
         await read_again(app, line)
 
 
-async def test_a_peak_that_was_missed_is_counted(app: AppContext, line: ChatContext) -> None:
+async def test_missed_peak_reported_by_extraction_is_counted(
+    app: AppContext, line: ChatContext
+) -> None:
     """By the reader's own account; "none" is none."""
     for text, note in (("We talked about the weather.", "None."), ("It rained.", "A death, m1.")):
         await answer_message(app, line, MessageSubmission(text=text))
@@ -336,7 +338,7 @@ async def test_a_peak_that_was_missed_is_counted(app: AppContext, line: ChatCont
 
 
 @pytest.mark.parametrize("arguments", ['{"segment": 1, "by": "model"}', '{"segment": "s"}'])
-def test_a_job_that_names_no_segment_is_refused(arguments: str) -> None:
+def test_malformed_consolidate_job_is_rejected(arguments: str) -> None:
     """Rather than read by whoever comes."""
     with pytest.raises(InvalidInput):
         parse_consolidate_job(JobSpec(name="read", arguments=json.loads(arguments)))
@@ -356,7 +358,9 @@ def test_a_job_that_names_no_segment_is_refused(arguments: str) -> None:
         ("提醒我给牙医打电话", "statement"),
     ],
 )
-def test_who_asks_to_be_reminded_to_do_something_asks_nothing(text: str, intent: str) -> None:
+def test_reminder_request_is_perceived_as_statement_and_not_as_question(
+    text: str, intent: str
+) -> None:
     """It is not searched for, but kept."""
     assert perceive(text, Addressee(name="Wren", languages=("en",))).intent == intent
 
@@ -370,7 +374,7 @@ PETS = [
 
 
 @pytest.mark.parametrize(("alive", "died"), PETS)
-async def test_who_has_lost_a_pet_has_it_no_more(
+async def test_pets_death_ends_its_beliefs_until_undone(
     app: AppContext, line: ChatContext, clock: FrozenClock, alive: str, died: str
 ) -> None:
     """That it has died is what is known then; also read anew, and until that is taken back."""
@@ -389,7 +393,7 @@ async def test_who_has_lost_a_pet_has_it_no_more(
     assert set(await texts(app, line)) == had
 
 
-async def test_another_cat_is_still_there(
+async def test_death_of_a_pet_keeps_other_pets_and_human_relations(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """And of people it stays true who they were."""
@@ -406,7 +410,7 @@ async def test_another_cat_is_still_there(
     assert "Cat: Miso." not in live
 
 
-async def test_what_was_to_end_and_goes_on_longer_is_no_history(
+async def test_later_stated_end_date_extends_the_belief(
     app: AppContext, line: ChatContext, clock: FrozenClock, say: Say
 ) -> None:
     """The end told last is the one that holds."""
@@ -418,7 +422,7 @@ async def test_what_was_to_end_and_goes_on_longer_is_no_history(
     assert (await say("Where do I live?")).reply.text.startswith("As I know it: Lives in Lisbon.")
 
 
-async def test_what_nobody_has_denied_was_so(
+async def test_denial_of_another_value_supersedes_but_does_not_reject_the_known_one(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Ana was no teacher; a lawyer she was, until then."""

@@ -35,7 +35,7 @@ async def list_quoted(app: AppContext, line: ChatContext) -> list[Memory]:
     return [each.memory for each in known if each.memory.key == QUOTE_KEY]
 
 
-async def test_what_is_corrected_is_the_answer(
+async def test_edited_quoted_fact_is_recalled_with_its_new_text(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """And the old words are not; a sentence is enough to correct it."""
@@ -51,7 +51,7 @@ async def test_what_is_corrected_is_the_answer(
         assert "september" not in reply
 
 
-async def test_who_asks_for_facts_alone_gets_the_quote(
+async def test_quoted_fact_is_recalled_only_when_facts_alone_are_requested(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Among messages it would only repeat one of them."""

@@ -62,7 +62,7 @@ def fact(text: str, words: str, message: int = 1, **fields: object) -> Claim:
         (["i get £11.40 an hr now"], fact("Earns £11.40 an hour.", "£11.40 an hr", value="£11.40")),
     ],
 )
-def test_what_was_said_casually_passes(said: list[str], one: Claim) -> None:
+def test_claim_on_casual_words_is_accepted(said: list[str], one: Claim) -> None:
     """Whatever little word of denial, or which heading, stands beside it."""
     assert count_passed(talk(*said), one) == 1
 
@@ -187,7 +187,7 @@ def test_what_others_say_of_themselves_is_not_the_persons(said: list[str], one: 
         (["we keep seven"], fact("Keeps seven.", "we keep seven")),
     ],
 )
-def test_what_was_not_said_does_not(said: list[str], one: Claim) -> None:
+def test_claim_on_denied_or_unstated_words_is_rejected(said: list[str], one: Claim) -> None:
     """A real denial, somebody else's words, a figure from nowhere or of nothing."""
     assert count_passed(talk(*said), one) == 0
 
@@ -202,7 +202,9 @@ def test_what_was_not_said_does_not(said: list[str], one: Claim) -> None:
         ("Wow, how did it feel?", "cant say lol. too good", True),
     ],
 )
-def test_what_is_laughed_off_was_not_meant(reaction: str, answer: str, *, is_meant: bool) -> None:
+def test_claim_retracted_as_a_joke_is_rejected(
+    reaction: str, answer: str, *, is_meant: bool
+) -> None:
     """A laughing no to a mere exclamation; one that answers something else takes nothing back."""
     material = talk("I won the lottery last night", f"companion: {reaction}", answer)
 

@@ -50,7 +50,9 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("material", "read"), RIGHT)
-def test_who_is_named_close_by_is_tied(material: ExtractionInput, read: Extraction) -> None:
+def test_relation_claim_between_nearby_named_entities_is_accepted(
+    material: ExtractionInput, read: Extraction
+) -> None:
     """In the words, or just before them."""
     checked = validate_extraction(read, material)
 
@@ -94,7 +96,7 @@ WRONG: list[tuple[RejectionReason, ExtractionInput, Extraction]] = [
 
 
 @pytest.mark.parametrize(("reason", "material", "read"), WRONG)
-def test_what_ties_nobody_is_counted_out(
+def test_invalid_relation_claim_is_rejected_with_its_reason(
     reason: RejectionReason, material: ExtractionInput, read: Extraction
 ) -> None:
     """Invented ends, other people's word for others, and what nobody of theirs has said."""
@@ -111,7 +113,7 @@ def test_what_ties_nobody_is_counted_out(
     assert checked.rejected == {reason: 1}
 
 
-async def test_a_model_names_the_ends_by_small_names_or_names() -> None:
+async def test_relation_ends_are_parsed_from_ids_or_names_and_unknown_kinds_dropped() -> None:
     """What is no tie of the closed set is dropped and counted."""
     said = {"text": SAID, "quotes": [{"message": "m1", "text": SAID}]}
     answer = {
@@ -180,7 +182,7 @@ def checked_among(language: str, said: str, read: Extraction) -> ValidatedExtrac
 
 
 @pytest.mark.parametrize(("language", "said", "text", "tie", "one", "other"), MISREAD)
-def test_another_tie_than_the_words_tell_is_none(
+def test_relation_kind_unsupported_by_the_words_is_rejected(
     language: str, said: str, text: str, tie: RelationType, one: str, other: str
 ) -> None:
     """Who had a child is not theirs; who is told apart is nobody's; to be in a town is no work."""
@@ -198,7 +200,7 @@ WELL_READ = [
 
 
 @pytest.mark.parametrize(("language", "said", "text", "tie", "one", "other"), WELL_READ)
-def test_the_tie_that_the_words_tell_is_one(
+def test_relation_kind_supported_by_the_words_is_accepted(
     language: str, said: str, text: str, tie: RelationType, one: str, other: str
 ) -> None:
     """In the same words."""

@@ -179,7 +179,7 @@ def home(place: str, *, day: int, **more: object) -> Claim:
     return claim("fact", f"Lives in {place}.", day=day, key="location", value=place, **more)
 
 
-def test_a_move_supersedes_and_both_are_known_with_their_times(life: Life) -> None:
+def test_newer_location_supersedes_the_older_with_validity_times(life: Life) -> None:
     """The old one until then, the new one from then on."""
     life.reads(home("Porto", day=1))
     life.reads(home("Lisbon", day=30))
@@ -191,7 +191,7 @@ def test_a_move_supersedes_and_both_are_known_with_their_times(life: Life) -> No
     assert (relation.kind, relation.target) == ("supersedes", life.of("Lives in Porto.").id)
 
 
-def test_what_ends_rests_on_the_words_that_ended_it(life: Life) -> None:
+def test_superseded_belief_has_the_ending_message_as_cause(life: Life) -> None:
     """Also where the same reading has heard it once more before."""
     life.reads(home("Porto", day=1))
     porto = life.of("Lives in Porto.").id
@@ -200,7 +200,7 @@ def test_what_ends_rests_on_the_words_that_ended_it(life: Life) -> None:
     assert life.causes[porto] == ["m30"]
 
 
-def test_several_values_of_an_open_key_stand_side_by_side(life: Life) -> None:
+def test_multi_valued_key_keeps_values_and_single_valued_key_supersedes(life: Life) -> None:
     """Only a key that holds one value lets the newer end the older."""
     for key, value, day in (
         ("keeps", "bees", 1),
@@ -218,7 +218,7 @@ def test_several_values_of_an_open_key_stand_side_by_side(life: Life) -> None:
     }
 
 
-def test_the_same_words_under_another_key_are_one_belief(life: Life) -> None:
+def test_claim_with_the_same_text_under_another_key_joins_the_belief(life: Life) -> None:
     """A model may call a key by any name; whichever of a reading's claims comes first."""
     strange = claim("fact", "Lives in Porto.", day=1, key="kkk", value="Porto")
     life.reads(strange, home("Porto", day=1))
@@ -238,7 +238,7 @@ def test_the_same_words_under_another_key_are_one_belief(life: Life) -> None:
         ("Does not go to pottery.", "Goes to pottery with Ana.", True),
     ],
 )
-def test_a_better_wording_takes_the_place_of_the_first(
+def test_fuller_model_wording_replaces_the_belief_text(
     life: Life, known: str, told: str, *, kept: bool
 ) -> None:
     """Where a model says all that is known and more; a rule's bare quote never stays."""
@@ -252,7 +252,7 @@ def test_a_better_wording_takes_the_place_of_the_first(
     assert life.of(known if kept else told).id == again.target
 
 
-def test_what_a_person_worded_is_not_reworded(life: Life) -> None:
+def test_belief_worded_by_the_person_is_not_reworded(life: Life) -> None:
     """However much more a model says."""
     life.reads(claim("pattern", "Goes to pottery.", day=1))
     mine = replace(life.of("Goes to pottery."), is_by_person=True)
@@ -263,7 +263,7 @@ def test_what_a_person_worded_is_not_reworded(life: Life) -> None:
     assert life.believed() == {"Goes to pottery.": "active"}
 
 
-def test_an_old_chat_overrules_nothing_newer(life: Life) -> None:
+def test_older_message_read_later_does_not_supersede_a_newer_belief(life: Life) -> None:
     """Read later, said before: it is history."""
     life.reads(home("Lisbon", day=2000))
     life.reads(home("Porto", day=3))
@@ -288,7 +288,7 @@ def test_a_message_dated_ahead_does_not_win_over_today(life: Life, *, is_first: 
     assert (life.of("Lives in Porto.").holds_from or 0) < DAY_0 + 11 * DAY
 
 
-def test_what_was_so_before_finds_its_place(life: Life) -> None:
+def test_values_read_out_of_order_get_consecutive_validity_periods(life: Life) -> None:
     """Whichever is read first: each value ends where the next one begins."""
     life.reads(home("Lisbon", day=2000))
     life.reads(home("Porto", day=300))
@@ -305,7 +305,7 @@ def test_what_was_so_before_finds_its_place(life: Life) -> None:
     }
 
 
-def test_who_moved_yesterday_lives_there_today(life: Life) -> None:
+def test_recent_holds_from_supersedes_and_old_holds_from_becomes_history(life: Life) -> None:
     """Although they said this morning where they lived; what began long ago is a story."""
     life.reads(home("Braga", day=50))
     life.reads(home("Madrid", day=50, holds_from=DAY_0 - 3000 * DAY))
@@ -317,7 +317,7 @@ def test_who_moved_yesterday_lives_there_today(life: Life) -> None:
     }
 
 
-def test_between_two_times_it_was_so_is_history(life: Life) -> None:
+def test_value_said_between_two_sightings_of_another_becomes_history(life: Life) -> None:
     """Somewhere else for a while, and back."""
     life.reads(home("Lisbon", day=1))
     life.reads(home("Lisbon", day=100))
@@ -325,7 +325,7 @@ def test_between_two_times_it_was_so_is_history(life: Life) -> None:
     assert life.believed() == {"Lives in Lisbon.": "active", "Lives in Porto.": "superseded"}
 
 
-def test_what_is_only_inferred_makes_doubtful_and_overrules_nobody(life: Life) -> None:
+def test_implicit_claim_disputes_a_belief_but_not_one_set_by_the_person(life: Life) -> None:
     """An implicit sign speaks against; the person's own correction it does not touch."""
     life.reads(home("Porto", day=1, confidence=0.7))
     life.reads(home("Lisbon", day=30, signal="implicit"))
@@ -339,7 +339,7 @@ def test_what_is_only_inferred_makes_doubtful_and_overrules_nobody(life: Life) -
     assert life.refused == {"overruled by the person": 1}
 
 
-def test_what_was_said_before_the_person_confirmed_something_does_not_overrule_it(
+def test_claim_older_than_the_persons_confirmation_does_not_override_it(
     life: Life,
 ) -> None:
     """Read later or not; what is said afterwards does."""
@@ -356,7 +356,7 @@ def test_what_was_said_before_the_person_confirmed_something_does_not_overrule_i
     assert life.believed()["Lives in Braga."] == "active"
 
 
-def test_unsure_facts_wait_for_a_second_word(life: Life) -> None:
+def test_low_confidence_fact_is_tentative_until_repeated(life: Life) -> None:
     """Then they count."""
     life.reads(home("Porto", day=1, confidence=0.5))
     assert life.believed() == {"Lives in Porto.": "tentative"}
@@ -364,7 +364,7 @@ def test_unsure_facts_wait_for_a_second_word(life: Life) -> None:
     assert life.believed() == {"Lives in Porto.": "active"}
 
 
-def test_several_children_are_no_contradiction(life: Life) -> None:
+def test_multiple_values_of_children_are_all_active(life: Life) -> None:
     """Some keys have many values."""
     life.reads(
         claim("fact", "Has a daughter, Mia.", day=1, key="children", value="Mia"),
@@ -373,7 +373,7 @@ def test_several_children_are_no_contradiction(life: Life) -> None:
     assert set(life.believed().values()) == {"active"}
 
 
-def test_who_comes_to_dislike_something_no_longer_likes_it(life: Life) -> None:
+def test_new_dislike_supersedes_the_like_of_the_same_value(life: Life) -> None:
     """And only that."""
     life.reads(
         claim("preference", "Likes coffee.", day=1, key="interests", value="coffee"),
@@ -387,7 +387,7 @@ def test_who_comes_to_dislike_something_no_longer_likes_it(life: Life) -> None:
     }
 
 
-def test_an_event_told_again_within_a_month_is_one_event(life: Life) -> None:
+def test_event_repeated_within_a_month_is_stored_once_with_the_peak_impact(life: Life) -> None:
     """Felt more strongly, it is kept so; its sign never turns."""
     life.reads(claim("event", "Grandma died.", day=1, impact=-7))
     life.reads(claim("event", "grandma died.", day=20, impact=-9))
@@ -397,7 +397,7 @@ def test_an_event_told_again_within_a_month_is_one_event(life: Life) -> None:
     assert len(life.known) == 2
 
 
-def test_a_promise_is_put_off_and_kept(life: Life) -> None:
+def test_repeated_commitment_takes_the_new_due_date_and_is_fulfilled(life: Life) -> None:
     """One promise, with its last time; then it is fulfilled, and ended."""
     life.reads(claim("commitment", "Will call Ana.", day=1, due_at=DAY_0 + 3 * DAY))
     life.reads(claim("commitment", "Will call Ana.", day=2, due_at=DAY_0 + 9 * DAY))
@@ -408,7 +408,7 @@ def test_a_promise_is_put_off_and_kept(life: Life) -> None:
     assert life.of("Will call Ana.").ended_at is not None
 
 
-def test_a_pattern_that_changes_leaves_both_behind(life: Life) -> None:
+def test_claim_targeting_a_pattern_supersedes_it(life: Life) -> None:
     """Superseded by name: the new one is written, and that it took the place of the old."""
     life.reads(claim("pattern", "Runs every morning.", day=1))
     old = life.of("Runs every morning.")
@@ -419,7 +419,7 @@ def test_a_pattern_that_changes_leaves_both_behind(life: Life) -> None:
     }
 
 
-def test_what_takes_the_place_of_something_may_be_known_already(life: Life) -> None:
+def test_superseding_claim_joins_an_already_known_belief(life: Life) -> None:
     """Then it gets more words, and only the old one ends."""
     tea = {"key": "interests", "value": "tea"}
     life.reads(claim("preference", "Loves coffee.", day=1, key="interests", value="coffee"))
@@ -434,7 +434,7 @@ def test_what_takes_the_place_of_something_may_be_known_already(life: Life) -> N
     assert (link.kind, link.target) == ("supersedes", old.id)
 
 
-def test_what_the_person_rejected_is_not_believed_again_from_the_same_words(life: Life) -> None:
+def test_rejected_belief_is_relearned_only_from_later_messages(life: Life) -> None:
     """What they say later is another matter."""
     life.reads(home("Porto", day=1))
     (known,) = life.known.values()
@@ -455,7 +455,7 @@ def named(name: str, *aliases: str, day: int = 1) -> EntityMention:
     return EntityMention(name=name, kind="person", quotes=quotes, aliases=aliases)
 
 
-def test_names_find_who_is_meant(life: Life) -> None:
+def test_mention_matches_known_entity_by_alias_or_is_uncertain(life: Life) -> None:
     """By any of their names; who may be known is uncertain until somebody says so."""
     life.reads(mentions=(named("Ana García", "Anita"), named("Nora")))
     life.reads(mentions=(named("anita"), named("Ana")))
@@ -492,7 +492,9 @@ def test_two_names_that_are_told_apart_are_not_asked_about_again(life: Life) -> 
     ("known", "told"),
     [("Bali, Indonesia", "bali"), ("Bali", "Bali, Indonesia"), ("Ana (Porto)", "Ana")],
 )
-def test_a_name_with_more_to_it_may_be_the_one_without(life: Life, known: str, told: str) -> None:
+def test_longer_or_shorter_form_of_a_name_is_an_uncertain_match(
+    life: Life, known: str, told: str
+) -> None:
     """However its parts are set off from each other."""
     life.reads(mentions=(named(known),))
     life.reads(mentions=(named(told),))
@@ -501,7 +503,7 @@ def test_a_name_with_more_to_it_may_be_the_one_without(life: Life, known: str, t
     assert (second.status, second.same_as) == ("uncertain", first.id)
 
 
-def test_two_names_of_one_are_joined(life: Life) -> None:
+def test_same_as_claim_merges_two_entities(life: Life) -> None:
     """All names lead to the one that stays."""
     life.reads(mentions=(named("Roberto"), named("Pepe")))
     told = SameAsClaim(one="Pepe", other="Roberto", is_same=True, quotes=named("x").quotes)
@@ -516,7 +518,7 @@ def test_two_names_of_one_are_joined(life: Life) -> None:
     )
 
 
-def test_a_claim_mentions_whom_its_text_names(life: Life) -> None:
+def test_claim_links_only_entities_named_in_its_text(life: Life) -> None:
     """And nobody else."""
     life.reads(claim("event", "Met Ana at the lake.", day=1), mentions=(named("Ana"), named("Ben")))
     (ana,) = [each.id for each in life.entities.values() if each.name == "Ana"]
@@ -531,7 +533,7 @@ def since(life: Life, place: str) -> tuple[int | None, int | None]:
     return first, last
 
 
-def test_only_the_earliest_value_has_no_beginning(life: Life) -> None:
+def test_every_value_but_the_earliest_has_a_holds_from(life: Life) -> None:
     """Each further one holds since it was first said, in whichever order they are read."""
     life.reads(home("Bath", day=2000))
     assert since(life, "Bath") == (None, None)
@@ -545,7 +547,7 @@ def test_only_the_earliest_value_has_no_beginning(life: Life) -> None:
     assert (since(life, "Bath"), since(life, "Rome")) == ((2000, 3000), (3000, None))
 
 
-def test_what_is_found_to_have_been_so_before_has_been_so_since(life: Life) -> None:
+def test_earlier_sighting_moves_holds_from_back_unless_another_value_was_seen(life: Life) -> None:
     """Unless something else was said to be so meanwhile."""
     life.reads(home("Porto", day=300))
     life.reads(home("Bath", day=2000))
@@ -572,7 +574,7 @@ def gone_from(place: str, *, day: int) -> tuple[Claim, Claim]:
     return was, over
 
 
-def test_what_is_so_no_more_ends_and_that_is_known_until_something_else_is(life: Life) -> None:
+def test_ending_is_active_until_a_new_value_supersedes_it(life: Life) -> None:
     """Nobody lives nowhere; what comes next overtakes it."""
     life.reads(home("Porto", day=300))
     life.reads(*gone_from("Porto", day=400))
@@ -587,7 +589,7 @@ def test_what_is_so_no_more_ends_and_that_is_known_until_something_else_is(life:
     assert since(life, "Bath") == (500, None)
 
 
-def test_that_something_is_over_overrules_nothing_else(life: Life) -> None:
+def test_ending_of_another_value_does_not_supersede_the_current_one(life: Life) -> None:
     """Who lives in Bath has said nothing of it by having left Porto; that is history."""
     life.reads(home("Bath", day=300))
     life.reads(*gone_from("Porto", day=400))
@@ -596,7 +598,7 @@ def test_that_something_is_over_overrules_nothing_else(life: Life) -> None:
     assert (since(life, "Porto"), since(life, "Bath")) == ((None, 300), (300, None))
 
 
-def test_what_is_so_again_overtakes_that_it_was_over(life: Life) -> None:
+def test_renewed_value_supersedes_its_ending(life: Life) -> None:
     """Of what there may be many of, too."""
     vegan = {"key": "dietary", "value": "vegan"}
     life.reads(claim("preference", "Is vegan.", day=1, **vegan))
@@ -619,7 +621,7 @@ def test_what_is_so_again_overtakes_that_it_was_over(life: Life) -> None:
     assert life.of("Is vegan again.").status == "active"
 
 
-def test_what_was_merged_is_found_under_what_it_was_merged_into(life: Life) -> None:
+def test_claim_repeating_a_merged_belief_reinforces_the_merge_target(life: Life) -> None:
     """However often its words are read."""
     life.reads(*(claim("pattern", text, day=1) for text in ("Runs a lot.", "Jogs often.")))
     runs, jogs = life.of("Runs a lot."), life.of("Jogs often.")
@@ -632,7 +634,7 @@ def test_what_was_merged_is_found_under_what_it_was_merged_into(life: Life) -> N
     assert life.causes == {runs.id: ["m2"]}
 
 
-def test_two_that_the_person_has_separated_are_not_one_again(life: Life) -> None:
+def test_entities_separated_by_the_person_are_not_merged_again(life: Life) -> None:
     """Whatever was said of it before."""
     both = [EntityMention(name=name, kind="person", quotes=QUOTES) for name in ("Pepe", "José")]
     life.reads(mentions=both)
@@ -649,7 +651,7 @@ def thinks(text: str, *, day: int, **more: object) -> Claim:
     return claim("opinion", text, day=day, key="jazz", **more)
 
 
-def test_a_contrary_opinion_is_refused_under_another_name_of_its_topic(life: Life) -> None:
+def test_opposite_opinion_under_another_key_is_rejected(life: Life) -> None:
     """What denies what it has said is of the same topic; what only shares a word is not."""
     life.reads(thinks("Thinks that jazz concerts belong in small clubs.", day=1))
     contrary = "Thinks that jazz concerts do not belong in small clubs."
@@ -661,7 +663,7 @@ def test_a_contrary_opinion_is_refused_under_another_name_of_its_topic(life: Lif
     assert len(life.believed()) == 2
 
 
-def test_it_stands_by_its_opinion_until_it_changes_its_mind(life: Life) -> None:
+def test_conflicting_opinion_is_rejected_unless_it_supersedes_the_old_one(life: Life) -> None:
     """The same again is no other; the opposite is refused; what overtakes it is written with it."""
     life.reads(thinks("Thinks that jazz is best at night.", day=1))
     life.reads(thinks("thinks that jazz is best at night.", day=5))
@@ -704,7 +706,7 @@ def nurse(life: Life) -> Life:
 
 
 @pytest.mark.parametrize(("day", "until"), [(200, 199), (200, 201)])
-def test_what_is_told_with_its_end_ends(nurse: Life, day: int, until: int) -> None:
+def test_claim_with_a_recent_end_supersedes_the_belief(nurse: Life, day: int, until: int) -> None:
     """Also on the last day itself, that ends tonight; never later than it was heard."""
     nurse.reads(worked(day=day, until=until, effect="new"))
 
@@ -725,14 +727,14 @@ def test_what_is_told_with_its_end_ends(nurse: Life, day: int, until: int) -> No
         worked(day=200, until=199, confidence=0.5),
     ],
 )
-def test_what_has_not_surely_ended_goes_on(nurse: Life, told: Claim) -> None:
+def test_old_implausible_or_uncertain_end_keeps_the_belief_active(nurse: Life, told: Claim) -> None:
     """It is only said once more."""
     nurse.reads(told)
 
     assert nurse.believed() == {"Works as a nurse.": "active"}
 
 
-def test_the_end_that_was_told_last_holds(life: Life) -> None:
+def test_last_stated_end_date_wins(life: Life) -> None:
     """One told before it changes nothing, nor do words without one; said after it, it goes on."""
     june, december = DAY_0 + 150 * DAY, DAY_0 + 330 * DAY
     life.reads(home("Porto", day=20, holds_until=june))
@@ -744,7 +746,7 @@ def test_the_end_that_was_told_last_holds(life: Life) -> None:
     assert life.of("Lives in Porto.").holds_until is None
 
 
-def test_an_end_told_ahead_overrules_nothing_that_was_told_since(life: Life) -> None:
+def test_earlier_stated_end_does_not_override_later_statements(life: Life) -> None:
     """Though all is read long after: neither another end, nor another home."""
     june, december = DAY_0 + 150 * DAY, DAY_0 + 330 * DAY
     life.now += 300 * DAY
@@ -758,7 +760,7 @@ def test_an_end_told_ahead_overrules_nothing_that_was_told_since(life: Life) -> 
     assert since(life, "Faro") == (80, None)
 
 
-def test_what_was_to_end_later_ends_when_something_else_is_so(life: Life) -> None:
+def test_newer_value_ends_a_belief_before_its_stated_end(life: Life) -> None:
     """As it was told, whenever it is read."""
     life.now += 300 * DAY
     life.reads(home("Porto", day=20, holds_until=DAY_0 + 150 * DAY))
@@ -782,7 +784,7 @@ def test_what_was_to_end_later_ends_when_something_else_is_so(life: Life) -> Non
         ("猫", "狗", "superseded"),
     ],
 )
-def test_only_what_is_denied_was_never_so(
+def test_denied_value_is_rejected_and_any_other_is_superseded(
     life: Life, known: str, denied: str, status: Status
 ) -> None:
     """Small words in common, and single signs, make it no other."""

@@ -20,7 +20,7 @@ KINDS: Final[dict[str, MemoryKind]] = {kind: kind for kind in get_args(MemoryKin
 PATTERNS: Final[dict[str, PatternKind]] = {kind: kind for kind in get_args(PatternKind)}
 
 
-def test_each_shape_stands_there_in_each_language() -> None:
+def test_every_sentence_shape_has_rows_in_every_language() -> None:
     """What holds in one holds in all that are spoken here."""
     shapes = {row[0] for row in ROWS}
 
@@ -32,7 +32,7 @@ def test_each_shape_stands_there_in_each_language() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]} {row[2]}")
-def test_only_what_words_say_is_believed(row: list[str]) -> None:
+def test_careless_claim_is_accepted_only_when_the_words_assert_it(row: list[str]) -> None:
     """A quote, a condition, a doubt or a "not" counts for the clause in which it stands."""
     _, verdict, language, kind, text, key, value, said = row
     claimed = told_carelessly(kind, text, key, value, said)

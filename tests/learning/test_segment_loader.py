@@ -22,7 +22,7 @@ from tests.clock import FrozenClock
 from tests.learning.talking import believed, talk
 
 
-def test_what_is_nearest_to_the_words_is_shown() -> None:
+def test_nearest_beliefs_by_words_or_meaning_are_shown_to_the_extractor() -> None:
     """By words or by meaning, wherever else it stands; and no more than a few."""
     others = [
         believed(f"k-{n}", "fact", f"Owns plot number {n}.", key=f"plot_{n}", value=str(n))
@@ -39,7 +39,7 @@ def test_what_is_nearest_to_the_words_is_shown() -> None:
     assert shown[:2] == [wool, bees] or shown[:2] == [bees, wool]
 
 
-async def test_an_old_segment_is_not_shown_what_came_later(
+async def test_old_segment_is_not_shown_later_beliefs(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Though all that it may change or repeat is loaded beside it."""
@@ -66,7 +66,7 @@ async def test_an_old_segment_is_not_shown_what_came_later(
     assert "Porto" in {each.memory.value for each in new.inputs.shown}
 
 
-def test_an_entity_is_mentioned_by_its_whole_name() -> None:
+def test_entity_mention_requires_a_whole_word_match() -> None:
     """Ana is not in a banana, nor Leon in a paleontologist."""
     ana, leon, mia = (
         Entity(

@@ -43,7 +43,7 @@ def judged(pair: Labelled, vectors: EmbeddedTexts | None) -> MatchVerdict:
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("is_embedded", [True, False])
-def test_nothing_that_differs_is_taken_for_the_same(
+def test_pairs_that_differ_are_never_classified_as_same(
     name: str, vectors: EmbeddedTexts, *, is_embedded: bool
 ) -> None:
     """In five languages, with and without vectors, and without anybody who could be asked."""
@@ -60,7 +60,7 @@ def test_nothing_that_differs_is_taken_for_the_same(
     ("name", "is_embedded", "joined", "seen"),
     [("pairs", True, 0.73, 0.93), ("pairs", False, 0.66, 0.81), ("held_out", True, 0.6, 0.77)],
 )
-def test_what_says_the_same_is_mostly_seen(
+def test_pairs_that_are_the_same_reach_the_required_recall(
     name: str, vectors: EmbeddedTexts, *, is_embedded: bool, joined: float, seen: float
 ) -> None:
     """Most of it without asking; most of the rest is at least asked about."""
@@ -75,7 +75,7 @@ def test_what_says_the_same_is_mostly_seen(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_trap_that_is_alike_shows_its_difference(name: str, vectors: EmbeddedTexts) -> None:
+def test_every_similar_trap_pair_has_a_listed_difference(name: str, vectors: EmbeddedTexts) -> None:
     """Whatever the language: it is named."""
     for pair in labelled(name):
         close = compute_similarity(pair.one, pair.other, vectors)
@@ -83,7 +83,7 @@ def test_every_trap_that_is_alike_shows_its_difference(name: str, vectors: Embed
             assert list_differences(pair.one, pair.other, language=pair.language), pair
 
 
-def test_there_are_enough_pairs_in_each_language() -> None:
+def test_labelled_set_has_enough_pairs_per_language() -> None:
     """A hundred and fifty in all, and a fair share of each."""
     pairs = labelled("pairs")
 
@@ -101,7 +101,9 @@ def test_there_are_enough_pairs_in_each_language() -> None:
         ("喜欢猫。", "喜欢猫", "zh"),
     ],
 )
-def test_a_hash_does_not_see_how_something_is_written(one: str, other: str, language: str) -> None:
+def test_canonical_hash_ignores_case_punctuation_and_number_spelling(
+    one: str, other: str, language: str
+) -> None:
     """Case, punctuation, spaces, forms of a letter, numbers in words."""
     assert compute_canonical_hash(one, language) == compute_canonical_hash(other, language)
     assert compute_canonical_hash(one, language) != compute_canonical_hash(f"{one} not", language)
@@ -133,14 +135,16 @@ def test_a_hash_does_not_see_how_something_is_written(one: str, other: str, lang
         ("3月に行く。", "8月に行く。", "ja", "time: month 3 / month 8"),
     ],
 )
-def test_differences_are_named(one: str, other: str, language: str, named: str | None) -> None:
+def test_list_differences_names_number_time_name_negation_and_side(
+    one: str, other: str, language: str, named: str | None
+) -> None:
     """Numbers, times, names, negation and sides, in any language that has rules, and others."""
     found = list_differences(one, other, language=language)
 
     assert (named in found) if named else (found == ())
 
 
-def test_known_names_are_names_whatever_they_look_like() -> None:
+def test_known_names_are_compared_as_names_in_german_and_chinese() -> None:
     """In German every noun has a capital; in Chinese nothing has."""
     names = ["Maria", "Mario", "小安", "小伊"]
 
@@ -173,7 +177,7 @@ def test_known_names_are_names_whatever_they_look_like() -> None:
         ),
     ],
 )
-def test_the_same_words_may_still_be_something_else(
+def test_same_text_is_classified_by_kind_subject_time_and_impact(
     one: dict[str, object], other: dict[str, object], expected: MatchVerdict
 ) -> None:
     """By kind, by whom they are about, by when it happened or is due, and by how it felt."""
@@ -182,7 +186,7 @@ def test_the_same_words_may_still_be_something_else(
     assert classify_pair(claim(text, **one), claim(text, **other), None, language="en") == expected
 
 
-def test_a_peak_is_not_taken_for_what_led_to_it() -> None:
+def test_events_of_very_different_impact_are_not_classified_as_same() -> None:
     """Nearly the same words, and one of the two is what nobody may forget."""
     texts = ["Applied for a job as a pilot in Ulm.", "Got the job as a pilot in Ulm."]
     embedder = MiniLM()
@@ -195,7 +199,7 @@ def test_a_peak_is_not_taken_for_what_led_to_it() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "🙂", "…"])
-def test_what_has_no_words_can_be_compared(text: str) -> None:
+def test_texts_without_words_have_no_differences(text: str) -> None:
     """Pictures may differ; nothing breaks."""
     assert list_differences(text, text, language="en") == ()
 
@@ -204,12 +208,12 @@ def test_what_has_no_words_can_be_compared(text: str) -> None:
     ("one", "other"),
     [("!!!", "???"), ("", ""), ("🙂", "🙁"), ("Loves 🍕.", "Loves 🍔."), ("7", "9")],
 )
-def test_what_has_no_words_is_not_the_same_for_that(one: str, other: str) -> None:
+def test_different_texts_without_words_are_not_classified_as_same(one: str, other: str) -> None:
     """There is nothing in which they could agree."""
     assert classify_pair(claim(one), claim(other), None, language="en") != "same"
 
 
-def test_an_embedder_that_reads_no_chinese_is_not_asked_about_it(vectors: EmbeddedTexts) -> None:
+def test_default_embedder_is_not_used_for_chinese_similarity(vectors: EmbeddedTexts) -> None:
     """To it "likes cats" and "likes dogs" are one and the same; one that can read it is."""
     cats, dogs = "喜欢猫。", "喜欢狗。"
     other = EmbeddedTexts(model="other/embedder", by_text=vectors.by_text)
@@ -220,7 +224,9 @@ def test_an_embedder_that_reads_no_chinese_is_not_asked_about_it(vectors: Embedd
     assert get_thresholds(cats, dogs, other).same == 0.90
 
 
-def test_those_that_may_be_the_same_are_found_among_many(vectors: EmbeddedTexts) -> None:
+def test_candidate_pairs_include_every_pair_not_classified_different(
+    vectors: EmbeddedTexts,
+) -> None:
     """Exactly those that a look at each pair finds, the most alike first."""
     rows = [pair for pair in labelled("pairs") if pair.language in {"en", "zh"}]
     ones, others = [claim(pair.one) for pair in rows], [claim(pair.other) for pair in rows]

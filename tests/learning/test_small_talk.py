@@ -31,12 +31,12 @@ def test_questions_and_greetings_are_small_talk(lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("answer", ["Anna", "no", "42", "yes"])
-def test_an_answer_to_the_companion_is_read(answer: str) -> None:
+def test_answer_to_the_companions_question_is_not_small_talk(answer: str) -> None:
     """A name alone may be what was asked for."""
     assert not is_small_talk(talk("Hi!", "companion: What is her name?", answer).messages)
 
 
-def test_a_language_that_the_acts_were_not_learned_from_is_read() -> None:
+def test_message_in_an_untrained_language_is_not_small_talk() -> None:
     """There nobody knows what is a greeting."""
     (message,) = talk("kiitos").messages
     assert not is_small_talk([replace(message, language="fi")])
@@ -64,13 +64,13 @@ Otac mi je umro | Živim u Splitu | Mačka mi se zove Maca | Trudna sam
 @pytest.mark.parametrize(
     "line", [each.strip() for row in FOREIGN.strip().splitlines() for each in row.split("|")]
 )
-def test_an_unknown_language_is_read_though_its_chat_is_in_a_known_one(line: str) -> None:
+def test_unrecognized_language_labelled_as_the_chats_is_not_small_talk(line: str) -> None:
     """A message whose language nobody recognizes is said to be in that of its chat."""
     (message,) = talk(line).messages
     assert not is_small_talk([replace(message, language="en")])
 
 
-def test_a_long_question_is_read() -> None:
+def test_long_question_is_not_small_talk() -> None:
     """It may tell much."""
     line = "What can I cook for my daughter Mia, who is allergic to nuts, on her birthday in May?"
     assert not is_small_talk(talk(line).messages)
@@ -118,7 +118,7 @@ def test_a_long_question_is_read() -> None:
         "被裁",
     ],
 )
-def test_what_weighs_is_always_read(line: str) -> None:
+def test_serious_statement_is_never_small_talk(line: str) -> None:
     """Also when it is all that was said (ACCEPTANCE F8)."""
     assert not is_small_talk(talk(line).messages)
 
@@ -136,13 +136,13 @@ def test_what_weighs_is_always_read(line: str) -> None:
         "Siskoni asuu Oulussa.",
     ],
 )
-def test_a_line_that_tells_something_is_read(line: str) -> None:
+def test_statement_of_fact_is_not_small_talk(line: str) -> None:
     """Also when nothing else was said that day, in any language."""
     assert not is_small_talk(talk(line).messages)
 
 
 @given(st.lists(st.text(max_size=50), max_size=4))
-def test_more_words_never_make_a_talk_smaller(lines: list[str]) -> None:
+def test_adding_messages_never_turns_a_segment_into_small_talk(lines: list[str]) -> None:
     """What is read stays read when more is said."""
     some, more = talk(*lines).messages, talk(*lines, "And so on.").messages
 
@@ -160,7 +160,7 @@ def test_more_words_never_make_a_talk_smaller(lines: list[str]) -> None:
         "我觉得爵士乐在夜里最好听。",
     ],
 )
-def test_what_the_companion_thinks_is_heard(line: str) -> None:
+def test_companions_opinion_in_small_talk_is_detected(line: str) -> None:
     """Also in small talk, for it stands by it from then on; what it asks or praises is not."""
     messages = talk("Oh, really?", f"companion: {line}").messages
 
@@ -180,6 +180,6 @@ def test_what_the_companion_thinks_is_heard(line: str) -> None:
         "我觉得你做得真好。",
     ],
 )
-def test_a_kind_word_of_the_companion_is_none(line: str) -> None:
+def test_companions_agreement_or_praise_is_no_opinion(line: str) -> None:
     """It is no opinion of anything."""
     assert not has_companion_view(talk("Oh, really?", f"companion: {line}").messages)

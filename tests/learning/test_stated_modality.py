@@ -18,7 +18,7 @@ def is_believed(kind: MemoryKind, text: str, words: str, **fields: object) -> bo
 
 
 @pytest.mark.parametrize("modality", ["reported", "joke", "imagined", "wish", "question", "denied"])
-def test_what_is_not_asserted_is_no_fact(modality: Modality) -> None:
+def test_fact_claim_with_non_asserted_modality_is_rejected(modality: Modality) -> None:
     """The same claim is one if the reader takes it for an assertion."""
     assert is_believed("fact", "Lives in Valletta.", SAID, **HOME)
     assert not is_believed("fact", "Lives in Valletta.", SAID, modality=modality, **HOME)
@@ -53,7 +53,7 @@ def test_what_is_not_asserted_is_no_fact(modality: Modality) -> None:
         ),
     ],
 )
-def test_what_a_modality_is_evidence_of(
+def test_claim_whose_kind_allows_its_non_asserted_modality_is_accepted(
     kind: MemoryKind, text: str, words: str, fields: dict[str, object]
 ) -> None:
     """A wish of a goal, a denial of what is not so, others' words of themselves."""

@@ -30,14 +30,14 @@ def iter_kept(kind: str) -> Iterator[tuple[str, str]]:
             yield sentence, validate_extraction(read, material).extraction.summary
 
 
-def test_faithful_sentences_stay() -> None:
+def test_faithful_summary_sentences_are_mostly_kept() -> None:
     """Whole, also where they say in other words what was said."""
     dropped = [sentence for sentence, kept in iter_kept("faithful") if kept != sentence]
 
     assert len(dropped) <= MAX_FAITHFUL_DROPPED, dropped
 
 
-def test_unfaithful_sentences_go() -> None:
+def test_unfaithful_summary_sentences_are_mostly_dropped() -> None:
     """Other names and values, others' words as the person's, suggestions, jokes."""
     dropped = [sentence for sentence, kept in iter_kept("unfaithful") if not kept]
 

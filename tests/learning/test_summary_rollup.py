@@ -81,7 +81,7 @@ async def levels(friend: Friend) -> list[int]:
         return [each.level for each in await list_summaries(tx, friend.person.id)]
 
 
-async def test_the_sixth_folds_the_five_oldest(nora: Friend) -> None:
+async def test_sixth_summary_rolls_up_the_five_oldest(nora: Friend) -> None:
     """Not before; the new one covers all that they covered, and they are kept aside."""
     await learns(nora, 1, 2, 3, 4, 5)
     assert await compacts(nora, ScriptedModel([FOLDED])) == RollupResult()
@@ -105,7 +105,7 @@ async def test_the_sixth_folds_the_five_oldest(nora: Friend) -> None:
     assert await levels(nora) == [2, 1]
 
 
-async def test_days_are_told_by_the_persons_clocks(nora: Friend) -> None:
+async def test_rollup_prompt_dates_use_the_persons_time_zone(nora: Friend) -> None:
     """What was said half an hour after midnight in Lisbon was said on that day."""
     late = 23 * HOUR + HOUR // 2
     async with nora.db.begin_write() as tx:
@@ -122,7 +122,9 @@ async def test_days_are_told_by_the_persons_clocks(nora: Friend) -> None:
     assert days[0] == ("2024-10-05", "2024-10-05")
 
 
-async def test_levels_are_folded_like_what_is_below_them(nora: Friend) -> None:
+async def test_higher_summary_levels_are_rolled_up_and_cover_every_segment_once(
+    nora: Friend,
+) -> None:
     """A year of days leaves no more than ten, and every day is in exactly one of them."""
     for day in range(160):
         await learns(nora, day)
@@ -147,7 +149,7 @@ async def test_levels_are_folded_like_what_is_below_them(nora: Friend) -> None:
         json.dumps({"text": "ok"}),
     ],
 )
-async def test_a_model_that_fails_changes_nothing_and_is_named(
+async def test_failed_rollup_changes_nothing_and_returns_the_error(
     nora: Friend, failing: str | ModelUnavailable
 ) -> None:
     """They stay as they are, and are folded the next time; also what is longer than its sources."""
@@ -161,7 +163,7 @@ async def test_a_model_that_fails_changes_nothing_and_is_named(
     assert len((await compacts(nora, ScriptedModel([FOLDED]))).summaries) == 1
 
 
-async def test_what_was_folded_comes_back_when_the_fold_ends(nora: Friend) -> None:
+async def test_ended_rollup_reactivates_its_remaining_sources(nora: Friend) -> None:
     """A segment in it was changed or forgotten: what is left is told anew without it."""
     await learns(nora, *range(6))
     (folded,) = (await compacts(nora, ScriptedModel(quoting))).summaries
@@ -180,7 +182,9 @@ async def test_what_was_folded_comes_back_when_the_fold_ends(nora: Friend) -> No
     assert anew.segments == ("s0", "s1", "s3", "s4", "s5")
 
 
-async def test_what_changed_while_a_model_wrote_is_not_folded(nora: Friend) -> None:
+async def test_rollup_fails_as_stale_when_a_source_ended_during_the_model_call(
+    nora: Friend,
+) -> None:
     """A segment is taken back meanwhile: nothing that tells of it is written."""
     await learns(nora, *range(6))
 
@@ -201,7 +205,7 @@ async def test_what_changed_while_a_model_wrote_is_not_folded(nora: Friend) -> N
     assert await levels(nora) == [1] * 5
 
 
-async def test_only_ones_own_are_folded(nora: Friend, omar: Friend) -> None:
+async def test_rollup_counts_each_persons_summaries_separately(nora: Friend, omar: Friend) -> None:
     """Five of one and one of another are not six."""
     await learns(nora, *range(5))
     await learns(omar, 5)
@@ -210,7 +214,7 @@ async def test_only_ones_own_are_folded(nora: Friend, omar: Friend) -> None:
 
 
 @given(st.lists(st.integers(1, 5), max_size=40))
-def test_folding_always_ends_with_room(below: list[int]) -> None:
+def test_repeated_rollup_stays_within_the_limit_and_loses_no_segment(below: list[int]) -> None:
     """From whatever levels: at most five of each and ten in all, and nothing is left out."""
     active = [summary(day, level=level) for day, level in enumerate(below)]
     covered = {segment for each in active for segment in each.segments}

@@ -7,7 +7,7 @@ from oldfriend.learning.validation.cue_words import LIST_NAMES, fold_characters,
 
 
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_each_language_has_all_lists(language: str) -> None:
+def test_every_language_has_all_cue_word_lists(language: str) -> None:
     """No more, no fewer, none empty."""
     lists = load_language_pack(language).read("evidence_cues")
 
@@ -16,7 +16,7 @@ def test_each_language_has_all_lists(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_no_list_finds_nothing_at_all(language: str) -> None:
+def test_no_cue_word_list_matches_the_empty_string(language: str) -> None:
     """An alternative that is empty would find everything."""
     told = get_cue_words(language)
 
@@ -86,12 +86,14 @@ NOT_FOUND = [
 
 
 @pytest.mark.parametrize(("language", "name", "text"), FOUND)
-def test_what_tells_is_found(language: str, name: str, text: str) -> None:
+def test_cue_word_list_matches_its_phrases(language: str, name: str, text: str) -> None:
     """In each language."""
     assert getattr(get_cue_words(language), name).search(fold_characters(text))
 
 
 @pytest.mark.parametrize(("language", "name", "text"), NOT_FOUND)
-def test_what_only_looks_like_it_is_not(language: str, name: str, text: str) -> None:
+def test_cue_word_list_does_not_match_ordinary_sentences(
+    language: str, name: str, text: str
+) -> None:
     """Ordinary sentences pass."""
     assert not getattr(get_cue_words(language), name).search(fold_characters(text))

@@ -130,7 +130,7 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("said", PLAIN, ids=["en", "es", "fr", "de", "zh"])
-async def test_who_is_tied_to_whom_is_told_by_rules(
+async def test_rules_learn_relations_and_replies_use_them_over_two_hops(
     app: AppContext, line: ChatContext, say: Say, said: tuple[str, ...]
 ) -> None:
     """From plain words, and over two steps: her husband, and where he works."""
@@ -176,7 +176,7 @@ def all_of(*, of: Sequence[Reads], claims: Sequence[Claim] = ()) -> Reads:
 
 
 @pytest.mark.parametrize("is_told_again", [False, True])
-async def test_with_a_pet_its_ties_become_history(
+async def test_pets_death_supersedes_its_relations_until_undone(
     app: AppContext, line: ChatContext, clock: FrozenClock, *, is_told_again: bool
 ) -> None:
     """Also where whose it was is told once more with its death; undone, they hold again."""
@@ -200,7 +200,7 @@ async def test_with_a_pet_its_ties_become_history(
     assert set(await ties(app, line)) == had
 
 
-async def test_a_tie_first_told_with_the_death_of_a_pet_is_history(
+async def test_relation_first_mentioned_with_the_pets_death_is_superseded(
     app: AppContext, line: ChatContext
 ) -> None:
     """It never was so after that."""
@@ -213,7 +213,7 @@ async def test_a_tie_first_told_with_the_death_of_a_pet_is_history(
     assert set(await ties(app, line, live=False)) == {"Miso comes from Faro.", "Ana owns Miso."}
 
 
-async def test_each_mention_makes_a_tie_a_little_surer(
+async def test_repeated_mention_raises_the_confidence_of_one_relation(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """By .05, to .99; however it is turned, it is one tie."""
@@ -232,7 +232,7 @@ async def test_each_mention_makes_a_tie_a_little_surer(
     assert [names[each] for each in only.memory.entities] == ["Rosa", "Leo"]
 
 
-async def test_of_some_ties_there_is_one_at_a_time(
+async def test_new_partner_supersedes_the_old_relation_until_undone(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Both are written, with until when; what took the place of one is undone with it."""
@@ -261,7 +261,7 @@ async def test_of_some_ties_there_is_one_at_a_time(
     assert [*await ties(app, line)] == ["Ana is with Ben."]
 
 
-async def test_what_is_disliked_is_liked_no_longer(
+async def test_dislike_relation_supersedes_the_like_of_the_same_object(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Of the same; something else may be liked beside it."""
@@ -279,7 +279,7 @@ async def test_what_is_disliked_is_liked_no_longer(
     }
 
 
-async def test_a_fact_says_what_a_tie_would_say(
+async def test_relation_already_stated_by_a_fact_reinforces_the_fact_instead(
     app: AppContext, line: ChatContext, clock: FrozenClock, say: Say
 ) -> None:
     """Nothing is believed twice: its words are more words for the fact, which alone changes it."""
@@ -302,7 +302,7 @@ async def test_a_fact_says_what_a_tie_would_say(
     assert "Siemens" in (await say("Who is Ana?")).reply.text
 
 
-async def test_two_names_of_one_share_their_ties(
+async def test_merged_entities_share_their_relations(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Once they are known to be the same; whatever was said of either."""
@@ -316,7 +316,7 @@ async def test_two_names_of_one_share_their_ties(
     assert "Anita and Ben are married." in (await say("How are Ben and Ana related?")).reply.text
 
 
-async def test_the_person_puts_a_tie_right(
+async def test_edited_relation_needs_a_known_entity_and_can_be_rejected(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What they reject is not learned again; another end of it must be somebody known."""
@@ -345,7 +345,7 @@ async def test_the_person_puts_a_tie_right(
     assert await ties(app, line) == {}
 
 
-async def test_who_is_forgotten_is_tied_to_nobody(
+async def test_forgetting_a_person_deletes_their_relations(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The ties go with the words, and the rest stays."""
@@ -356,7 +356,7 @@ async def test_who_is_forgotten_is_tied_to_nobody(
     assert "Ben" not in (await say("Who is Ana?")).reply.text
 
 
-async def test_a_plan_comes_true_by_going_there(
+async def test_visiting_a_place_fulfils_the_plan_relation(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What was planned is fulfilled, what was visited stays."""
@@ -390,7 +390,7 @@ async def found_for(app: AppContext, line: ChatContext, question: str) -> list[s
     return [h.known.memory.text for h in found.hits if h.known.memory.kind == "triple"]
 
 
-async def test_ties_are_of_the_time_that_one_asks_about(
+async def test_relations_are_recalled_for_the_time_asked_about(
     app: AppContext, line: ChatContext, clock: FrozenClock, say: Say
 ) -> None:
     """What has ended is told of its own time; what is so now, not of a time before it was."""
@@ -429,7 +429,7 @@ def boss(name: str) -> Reads:
     return reads
 
 
-async def test_a_former_boss_is_named(
+async def test_former_and_current_boss_are_told_apart_by_the_question(
     app: AppContext, line: ChatContext, clock: FrozenClock, say: Say
 ) -> None:
     """Who somebody was to the person before, though somebody else is now."""
@@ -443,7 +443,7 @@ async def test_a_former_boss_is_named(
     assert "Tom" in now
 
 
-async def test_where_somebody_was_is_of_that_time(
+async def test_visit_is_recalled_only_for_its_own_time(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """A visit is of its day, not of ever since."""
@@ -455,7 +455,7 @@ async def test_where_somebody_was_is_of_that_time(
     assert await found_for(app, line, f"Was I in Lisbon in {begin.year - 3}?") == []
 
 
-async def test_a_plan_ends_with_its_time(
+async def test_plan_relation_expires_two_days_after_its_end(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Two days after, for want of a word; as what was planned it is still known of its time."""

@@ -48,7 +48,7 @@ LIFE = [
         ("What did I buy?", "“I bought a red bicycle.”", "flights"),
     ],
 )
-async def test_what_is_asked_for_is_told_and_not_its_opposite(
+async def test_offline_reply_gives_the_asked_belief_and_not_the_opposite(
     app: AppContext, line: ChatContext, say: Say, question: str, told: str, beside: str
 ) -> None:
     """However much else is known."""
@@ -59,7 +59,7 @@ async def test_what_is_asked_for_is_told_and_not_its_opposite(
     assert beside not in reply
 
 
-async def test_who_asks_what_they_like_is_not_quoted_what_they_hate(
+async def test_question_about_likes_does_not_quote_dislikes_before_consolidation(
     line: ChatContext, say: Say
 ) -> None:
     """Before anything of it is read, too."""
@@ -72,7 +72,7 @@ async def test_who_asks_what_they_like_is_not_quoted_what_they_hate(
     assert "jazz" not in hated
 
 
-async def test_what_is_liked_of_one_kind_is_not_told_of_another(
+async def test_liked_thing_of_another_category_does_not_answer_a_question_about_likes(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Jazz is no film."""
@@ -92,7 +92,7 @@ async def test_what_is_liked_of_one_kind_is_not_told_of_another(
         ("你爱我吗？", "不是人"),
     ],
 )
-async def test_what_it_feels_is_not_answered_with_what_they_love(
+async def test_question_about_the_companions_feelings_is_answered_as_a_program(
     app: AppContext, line: ChatContext, say: Say, question: str, told: str
 ) -> None:
     """It is a program, and says so."""
@@ -103,7 +103,7 @@ async def test_what_it_feels_is_not_answered_with_what_they_love(
     assert not any(item.used for item in given.receipt.items)
 
 
-async def test_who_has_quit_and_works_elsewhere_is_told_where(
+async def test_new_workplace_is_recalled_when_quitting_and_new_job_share_a_message(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Both were said in one breath."""
@@ -112,7 +112,7 @@ async def test_who_has_quit_and_works_elsewhere_is_told_where(
     assert "Works at the cafe Luna." in (await say("What is my job?")).reply.text
 
 
-async def test_what_was_put_in_no_other_words_is_told_as_who_said_it(
+async def test_quoted_fact_is_attributed_to_its_speaker_and_given_once(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Not as if Tom had said it, and once."""
@@ -133,7 +133,7 @@ async def test_what_was_put_in_no_other_words_is_told_as_who_said_it(
         ("我答应周五之前还自行车。", "以前我住在哪里？", "以前是怎样的，我不知道。"),
     ],
 )
-async def test_of_before_only_what_is_asked_is_told(
+async def test_question_about_the_past_ignores_unrelated_past_statements(
     app: AppContext, line: ChatContext, say: Say, told: str, question: str, answer: str
 ) -> None:
     """That something else was so before is beside the point."""
@@ -145,7 +145,7 @@ async def test_of_before_only_what_is_asked_is_told(
     assert "“我以前住过苏州。”" in (await say(question)).reply.text
 
 
-async def test_one_sign_in_common_is_no_answer(
+async def test_single_shared_chinese_character_does_not_match_a_question(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """天 of 哪天 stands in much; 住 is a word for what is asked."""
@@ -155,7 +155,7 @@ async def test_one_sign_in_common_is_no_answer(
     assert "“我还住杭州。”" in (await say("我住在哪里？")).reply.text
 
 
-async def test_what_others_told_of_was_not_told_by_the_asker(
+async def test_entity_named_only_by_another_speaker_is_not_listed_as_told_by_person(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """Whom somebody else has named is not among those whom one has told of."""
@@ -191,7 +191,7 @@ async def test_what_others_told_of_was_not_told_by_the_asker(
         ("Where did I live before?", NOTHING),
     ],
 )
-async def test_what_they_have_written_of_themselves_answers(
+async def test_user_core_block_line_answers_a_matching_question(
     app: AppContext, line: ChatContext, say: Say, question: str, told: str
 ) -> None:
     """A line as it stands, where it speaks of what is asked."""
@@ -205,7 +205,7 @@ async def test_what_they_have_written_of_themselves_answers(
         assert ("written about yourself" in why) == ("Ghent" in reply or "plum" in reply)
 
 
-async def test_a_belief_is_told_before_what_they_have_written(
+async def test_belief_takes_precedence_over_the_user_core_block(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """It is newer, and known with its words."""
@@ -215,7 +215,7 @@ async def test_a_belief_is_told_before_what_they_have_written(
     assert (await say("Where do I live?")).reply.text.startswith("As I know it: Lives in Porto.")
 
 
-async def test_what_was_overtaken_does_not_lead_what_comes_to_mind(
+async def test_recall_ranks_the_current_belief_above_superseded_ones(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The newest home comes first, and the words for it before those for any other."""

@@ -46,7 +46,7 @@ HOW = {
 @pytest.mark.parametrize(
     ("before", "parted", "question"), COUPLES, ids=["en", "es", "fr", "de", "zh"]
 )
-async def test_a_couple_that_has_parted_is_told_as_of_before(
+async def test_separated_couple_is_told_with_its_end_until_undone(
     app: AppContext,
     line: ChatContext,
     say: Say,
@@ -103,7 +103,7 @@ async def test_a_couple_that_has_parted_is_told_as_of_before(
     ],
     ids=["unknown", "en", "es", "de", "fr", "zh"],
 )
-async def test_what_was_put_right_is_not_quoted_as_it_was(
+async def test_corrected_message_is_quoted_instead_of_the_original(
     app: AppContext,
     line: ChatContext,
     say: Say,
@@ -169,7 +169,7 @@ async def test_what_was_put_right_is_not_quoted_as_it_was(
     ],
     ids=["en", "es", "de", "fr", "zh"],
 )
-async def test_how_somebody_is_by_now_is_told_by_the_newest_words(
+async def test_question_how_somebody_is_quotes_the_newest_message_first(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock, said: list[str], question: str
 ) -> None:
     """Though what was told first is what is believed."""
@@ -194,7 +194,7 @@ async def test_how_somebody_is_by_now_is_told_by_the_newest_words(
         "Mira，我住在哪里？",
     ],
 )
-async def test_whoever_calls_it_by_its_name_is_told_the_same(
+async def test_question_addressing_the_companion_by_name_gives_the_same_answer(
     app: AppContext, line: ChatContext, say: Say, question: str
 ) -> None:
     """As without the name; also where somebody else bears it."""

@@ -96,7 +96,7 @@ COLD = {
 @pytest.mark.parametrize(
     ("language", "text"), [(language, text) for language in WARM for text in WARM[language]]
 )
-def test_what_a_friend_would_think_passes(language: str, text: str) -> None:
+def test_tone_check_accepts_friendly_thoughts(language: str, text: str) -> None:
     """Maybes, feelings, what somebody keeps coming back to."""
     assert check_tone(text, language=language) is None
 
@@ -105,13 +105,15 @@ def test_what_a_friend_would_think_passes(language: str, text: str) -> None:
     ("language", "text", "why"),
     [(language, text, why) for language in COLD for text, why in COLD[language]],
 )
-def test_what_a_friend_would_not_say_is_refused(language: str, text: str, why: str) -> None:
+def test_tone_check_rejects_unfit_thoughts_with_the_reason(
+    language: str, text: str, why: str
+) -> None:
     """Labels, advice, machinery."""
     assert check_tone(text, language=language) == why
 
 
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_a_label_is_refused_whatever_language_it_is_in(language: str) -> None:
+def test_tone_check_rejects_clinical_label_and_wrong_language(language: str) -> None:
     """And a thought in another language than what it is about."""
     assert check_tone("Das ist eine Persönlichkeitsstörung.", language=language) == "clinical"
     other = WARM["de" if language != "de" else "en"][0]
@@ -119,7 +121,7 @@ def test_a_label_is_refused_whatever_language_it_is_in(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_every_language_has_all_lists(language: str) -> None:
+def test_tone_patterns_exist_for_every_language(language: str) -> None:
     """So that nothing slips through in one of them."""
     tone = load_tone_patterns(language)
     assert tone.clinical.pattern
@@ -128,7 +130,7 @@ def test_every_language_has_all_lists(language: str) -> None:
     assert tone.metadata.pattern
 
 
-def test_what_it_could_be_like_may_say_what_to_do_and_who_somebody_is_may_not() -> None:
+def test_advice_is_allowed_in_style_suggestions_but_not_in_user_suggestions() -> None:
     """Advice for the companion is a style; advice for the person describes nobody."""
 
     def fault_of(text: str, block: BlockName) -> str | None:

@@ -5,7 +5,7 @@ import pytest
 from oldfriend.learning.validation.normalization import normalize_tags
 
 
-def test_tags_are_few_short_names() -> None:
+def test_tags_are_normalized_deduplicated_and_limited() -> None:
     """In small letters, each once; in any script."""
     tags = ["Grief", "grief ", "old friends", "l'été", "self-doubt", "悲伤", "route 66", "joy"]
 
@@ -37,6 +37,6 @@ def test_tags_are_few_short_names() -> None:
         "line\none two three",
     ],
 )
-def test_what_is_no_tag_is_left_out(tag: str) -> None:
+def test_unfit_tag_is_dropped(tag: str) -> None:
     """A password, an order, a link, a label, machinery, or a whole sentence."""
     assert normalize_tags(["calm", tag]) == ("calm",)

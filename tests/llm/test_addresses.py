@@ -50,13 +50,13 @@ def test_an_origin_is_scheme_host_and_port(url: str, origin: str) -> None:
         "http://169.254.example.com/v1",
     ],
 )
-async def test_where_models_are_may_be_asked(url: str) -> None:
+async def test_local_and_provider_addresses_are_allowed(url: str) -> None:
     """On this machine, in one's own network, at a provider."""
     assert find_refusal(url) is None
     assert await resolve_refusal(url) is None
 
 
-async def test_a_name_that_resolves_to_this_machines_own_network_is_refused() -> None:
+async def test_hostname_resolving_to_a_link_local_address_is_refused() -> None:
     """The resolver reads spellings that no parser of addresses takes."""
     refused = await resolve_refusal("http://0xa9fea9fe/v1")
 
@@ -91,7 +91,7 @@ def mapped_to_ipv6(ipv4: str) -> dict[str, IPv6Address]:
 
 @pytest.mark.parametrize("way", sorted(mapped_to_ipv6("0.0.0.0")))
 @pytest.mark.parametrize("metadata", ["169.254.169.254", "100.100.100.200", "168.63.129.16"])
-def test_a_clouds_metadata_is_refused_in_every_translation_to_ipv6(way: str, metadata: str) -> None:
+def test_cloud_metadata_address_is_refused_in_every_ipv6_form(way: str, metadata: str) -> None:
     """A translator may stand in the network; a model's own address may be written the same way."""
     assert is_forbidden_host(str(mapped_to_ipv6(metadata)[way]))
     assert find_refusal(f"http://[{mapped_to_ipv6(metadata)[way].exploded}]/v1") is not None
@@ -121,7 +121,7 @@ def test_a_container_beside_a_router_does_not_ask_it(
 
 
 @pytest.mark.parametrize("is_container", [True, False])
-def test_a_container_knows_the_machine_that_runs_it(
+def test_container_host_gateways_are_listed_only_inside_a_container(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_container: bool
 ) -> None:
     """By its names; the default gateway may be a router, to which words leave the machine."""

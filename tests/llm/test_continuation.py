@@ -26,13 +26,13 @@ from tests.llm.asking import Listener, saying
         ("It is fine.", "", ""),
     ],
 )
-def test_what_was_said_is_not_said_again(said, text, new):
+def test_overlap_with_the_text_so_far_is_removed(said, text, new):
     """And words keep their spaces."""
     assert remove_overlap(said, text) == new
 
 
 @given(st.text("ab, 海", min_size=1), st.text("ab, 海"), st.data())
-async def test_it_does_not_matter_how_the_text_is_cut(said, text, data):
+async def test_overlap_filter_result_is_independent_of_chunking(said, text, data):
     """Piece by piece gives what the whole gives."""
     listener, at_once = Listener(), Listener()
     joint, whole = OverlapFilter(said, listener), OverlapFilter(said, at_once)
@@ -50,7 +50,7 @@ async def test_it_does_not_matter_how_the_text_is_cut(said, text, data):
     assert joint.said == said + listener.text
 
 
-def test_the_wish_names_the_last_words_and_is_not_the_persons():
+def test_continuation_request_quotes_the_last_words_in_the_house_role():
     """The next model must know where to go on, and nobody put that into a person's mouth."""
     request = build_continuation_request(
         saying("hello"), "Once upon a time there was a very old king who"

@@ -39,7 +39,7 @@ def inner() -> Lengths:
     return Lengths()
 
 
-async def test_a_text_is_embedded_once(inner: Lengths) -> None:
+async def test_repeated_text_is_embedded_once(inner: Lengths) -> None:
     """Alone, with others, and twice in one call; each in its place."""
     recent: Embedder = CachingEmbedder(inner)
     assert (await recent.embed(["a", "bb", "a"]))[:, 0].tolist() == [1, 2, 1]
@@ -49,7 +49,7 @@ async def test_a_text_is_embedded_once(inner: Lengths) -> None:
     assert (recent.model, recent.dimension) == ("lengths", 2)
 
 
-async def test_the_last_five_hundred_are_kept(inner: Lengths) -> None:
+async def test_cache_evicts_the_least_recently_used_text(inner: Lengths) -> None:
     """The one that was asked for longest ago goes first."""
     recent = CachingEmbedder(inner)
     await recent.embed(["first"])
@@ -63,7 +63,7 @@ async def test_the_last_five_hundred_are_kept(inner: Lengths) -> None:
     assert inner.given.count("0") == 2
 
 
-async def test_what_comes_in_bulk_is_passed_through(inner: Lengths) -> None:
+async def test_bulk_embedding_bypasses_the_cache(inner: Lengths) -> None:
     """An import must not push out what is asked."""
     recent = CachingEmbedder(inner)
     await recent.embed(["a"])
@@ -73,7 +73,7 @@ async def test_what_comes_in_bulk_is_passed_through(inner: Lengths) -> None:
     assert inner.given == ["a"] * 1001
 
 
-async def test_a_model_that_cannot_be_reached_says_why() -> None:
+async def test_unavailable_embedder_error_is_passed_on_and_not_cached() -> None:
     """And so does who remembers for it; nothing of that is remembered."""
     recent = CachingEmbedder(UnavailableEmbedder("openai:x/3", 3, "There is no key for openai."))
     for _ in range(2):
@@ -106,7 +106,7 @@ class Purse:
         """Let it be."""
 
 
-async def test_who_pays_changes_and_what_is_remembered_does_not(inner: Lengths) -> None:
+async def test_cache_is_shared_between_accounts(inner: Lengths) -> None:
     """What somebody paid for is there for all; what costs nothing stays as it is."""
     first, purse = CachingEmbedder(Charged()), Purse()
     await first.embed(["a"])

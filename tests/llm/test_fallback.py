@@ -52,7 +52,7 @@ class Bench:
         return await self.chain.complete(request, self.heard)
 
 
-async def test_the_first_that_answers_is_taken():
+async def test_first_model_that_answers_is_used():
     """In the order of the person's choice; nobody else is asked."""
     bench = Bench(scripted("a", "From a."), scripted("b", "From b."))
 
@@ -62,7 +62,7 @@ async def test_the_first_that_answers_is_taken():
     assert bench.ledger.outcomes == [("a", "done")]
 
 
-async def test_the_next_takes_over_and_both_calls_are_kept():
+async def test_next_model_is_used_after_a_failure_and_both_calls_are_recorded():
     """A failed call is written down too, with how long it took."""
     slow = ScriptedReply(error=DOWN, delay_s=0.02)
     bench = Bench(scripted("a", slow), scripted("b", "From b."))
@@ -76,7 +76,7 @@ async def test_the_next_takes_over_and_both_calls_are_kept():
     assert bench.ledger.calls[0].completion is None
 
 
-async def test_a_reply_that_breaks_off_is_gone_on_with_and_said_once():
+async def test_broken_reply_is_continued_without_repeating_text():
     """Each word reaches the person once, and the whole is what was said."""
     first = build_broken_reply("Once upon a time there was a king.", after=18)
     second = ScriptedReply(text="a time there was a queen.", chunk_size=3)
@@ -98,7 +98,7 @@ async def test_a_reply_that_breaks_off_is_gone_on_with_and_said_once():
     assert done.request == lost.request == HELLO
 
 
-async def test_the_next_model_is_shown_how_far_the_reply_came():
+async def test_next_model_is_shown_the_partial_reply():
     """It gets the words as the companion's, and a wish of the house's."""
     second = scripted("b", "and so on")
     bench = Bench(scripted("a", build_broken_reply("Well, you see", after=8)), second)
@@ -110,7 +110,7 @@ async def test_the_next_model_is_shown_how_far_the_reply_came():
     assert wish.role == "house"
 
 
-async def test_a_reply_may_break_off_more_than_once():
+async def test_reply_that_breaks_off_twice_is_continued_twice():
     """Whoever is next goes on from the last word."""
     bench = Bench(
         scripted("a", build_broken_reply("One two three", after=7)),
@@ -121,14 +121,14 @@ async def test_a_reply_may_break_off_more_than_once():
     assert (await bench.reply()).text == "One two three four five."
 
 
-async def test_a_model_may_go_on_with_its_own_reply():
+async def test_single_model_continues_its_own_broken_reply():
     """With one model only, it is asked a second time."""
     bench = Bench(scripted("a", build_broken_reply("One two three", after=7), "two three."))
 
     assert (await bench.reply()).text == "One two three."
 
 
-async def test_tools_may_be_asked_for_after_a_break():
+async def test_tool_call_after_a_broken_reply_keeps_the_text_so_far():
     """The words so far stay, the calls are the second model's."""
     call = ToolCall(id="1", name="look", arguments={})
     bench = Bench(
@@ -141,14 +141,14 @@ async def test_tools_may_be_asked_for_after_a_break():
     assert (completion.text, completion.calls) == ("Let me look.", (call,))
 
 
-async def test_a_short_wait_is_waited_for():
+async def test_short_retry_after_is_waited_for():
     """When all have failed, the one that asks for a moment gets it."""
     model = scripted("a", SOON, "Here I am.")
 
     assert (await Bench(model).reply()).text == "Here I am."
 
 
-async def test_a_long_wait_is_not():
+async def test_long_retry_after_raises_model_unavailable():
     """Somebody waits for the reply: they are told instead."""
     model = scripted("a", LATER, "Here I am.")
 
@@ -158,12 +158,12 @@ async def test_a_long_wait_is_not():
     assert len(model.requests) == 1
 
 
-async def test_one_failure_is_tried_again():
+async def test_single_failure_is_retried_once():
     """Clients do not retry by themselves."""
     assert (await Bench(scripted("a", DOWN, "Back.")).reply()).text == "Back."
 
 
-async def test_a_refusal_is_an_answer():
+async def test_refusal_is_not_passed_to_the_next_model():
     """Nobody else is asked to overrule it."""
     other = scripted("b", "Sure.")
     bench = Bench(scripted("a", ModelRefusal("No.")), other)
@@ -174,7 +174,7 @@ async def test_a_refusal_is_an_answer():
     assert not other.requests
 
 
-async def test_what_one_cannot_take_another_may():
+async def test_rejected_request_is_passed_to_the_next_model():
     """A longer context, another dialect, a key that works."""
     bench = Bench(
         scripted("a", RequestRejected("Too long.")),
@@ -186,7 +186,7 @@ async def test_what_one_cannot_take_another_may():
     assert (await bench.reply()).model == "d"
 
 
-async def test_when_all_fail_the_error_is_the_most_hopeful_and_says_everything():
+async def test_most_recoverable_error_is_raised_when_all_models_fail():
     """Waiting may help while one of them may come back."""
     bench = Bench(scripted("a", ModelMisconfigured("Wrong key.")), scripted("b", DOWN))
 
@@ -201,7 +201,7 @@ async def test_when_all_fail_the_error_is_the_most_hopeful_and_says_everything()
     assert bench.ledger.outcomes == [("a", "failed"), ("b", "failed"), ("b", "failed")]
 
 
-async def test_a_wrong_key_alone_is_not_waited_out():
+async def test_misconfigured_model_is_not_retried():
     """It will be as wrong in a minute."""
     model = scripted("a", ModelMisconfigured("Wrong key."))
 
@@ -210,7 +210,7 @@ async def test_a_wrong_key_alone_is_not_waited_out():
     assert len(model.requests) == 1
 
 
-async def test_a_dead_provider_is_not_asked_at_each_turn():
+async def test_circuit_breaker_skips_a_failing_model_for_a_while():
     """After some failures in a row it rests; then it gets another chance."""
     dead = scripted("a", *[DOWN] * 3, "I am back.")
     bench = Bench(dead, scripted("b", "From b."))
@@ -223,7 +223,7 @@ async def test_a_dead_provider_is_not_asked_at_each_turn():
     assert (await bench.reply()).model == "a"
 
 
-async def test_when_all_rest_nobody_is_asked():
+async def test_open_circuit_of_all_models_raises_with_the_remaining_wait():
     """And the error says when it makes sense to come back."""
     model = scripted("a", LATER)
     bench = Bench(model)
@@ -241,7 +241,7 @@ async def test_when_all_rest_nobody_is_asked():
     assert (says.code, says.values) == ("models_rest", {"names": "a", "seconds": 60})
 
 
-def test_a_clock_set_back_makes_no_rest_longer():
+def test_clock_set_back_does_not_prolong_an_open_circuit():
     """A rest that ends later than any can was noted by a clock that was wrong."""
     rests = CircuitBreaker()
     clock = FrozenClock()
@@ -253,7 +253,7 @@ def test_a_clock_set_back_makes_no_rest_longer():
     assert rests.compute_wait_s("a", clock()) == 0
 
 
-async def test_a_cancelled_call_is_kept():
+async def test_cancelled_call_is_recorded_as_cut_off():
     """A turn that ran out of time has still paid for what it asked."""
     bench = Bench(scripted("a", ScriptedReply(text="A very long story", chunk_delay_s=0.05)))
 
@@ -267,7 +267,7 @@ async def test_a_cancelled_call_is_kept():
     assert "A very long story".startswith(call.completion.text)
 
 
-async def test_an_object_is_not_said():
+async def test_structured_output_is_not_streamed_or_continued():
     """Nobody reads half an object, and it is not gone on with."""
     broken = build_broken_reply('{"a": 1}', after=4)
     bench = Bench(scripted("a", broken), scripted("b", '{"b": 2}'))
@@ -278,7 +278,7 @@ async def test_an_object_is_not_said():
     assert bench.heard.pieces == []
 
 
-async def test_no_model_sees_half_a_pair():
+async def test_unpaired_tool_results_are_dropped_from_the_request():
     """Whatever the caller remembers."""
     model = scripted("a", "Yes.")
     lone = ToolResult(id="gone", name="look", text="x")
@@ -289,7 +289,7 @@ async def test_no_model_sees_half_a_pair():
     assert model.requests[0].turns == HELLO.turns
 
 
-async def test_a_model_that_was_never_asked_makes_no_call():
+async def test_unavailable_model_is_skipped_without_a_recorded_call():
     """Its key is missing: there is nothing to pay for, and nothing that failed."""
     bench = Bench(UnavailableModel(name="a", reason="There is no key."), scripted("b", "From b."))
 
@@ -298,7 +298,7 @@ async def test_a_model_that_was_never_asked_makes_no_call():
     assert bench.ledger.outcomes == [("b", "done")]
 
 
-async def test_what_breaks_off_on_this_machine_costs_nothing():
+async def test_broken_call_costs_nothing_only_for_a_free_model():
     """Elsewhere nobody knows."""
     for free, cost in (({"a"}, 0), ((), None)):
         bench = Bench(
@@ -311,7 +311,7 @@ async def test_what_breaks_off_on_this_machine_costs_nothing():
 
 
 @pytest.mark.parametrize("outage", get_args(OutageKind))
-async def test_in_which_way_a_model_failed_is_known_also_while_it_rests(outage):
+async def test_outage_kind_is_kept_while_the_circuit_is_open(outage):
     """Whoever waits is told the same as the one who was there."""
     bench = Bench(scripted("a", ModelUnavailable("Later.", retry_after_s=60, outage=outage)))
 

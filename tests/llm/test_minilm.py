@@ -37,7 +37,7 @@ async def test_the_vectors_are_those_of_the_original_model(embedder):
     assert cosines.min() >= 0.96
 
 
-async def test_each_text_has_its_row_of_length_one(embedder):
+async def test_embeddings_are_ordered_and_normalized(embedder):
     """Rows stay in the order of the texts, although texts of like length run together."""
     texts = ["a " * (7 * n % 50) + "boat" for n in range(60)]
 
@@ -49,7 +49,7 @@ async def test_each_text_has_its_row_of_length_one(embedder):
     assert np.allclose(vectors[33], (await embedder.embed([texts[33]]))[0], atol=1e-3)
 
 
-async def test_a_text_has_the_same_vector_in_any_company(embedder):
+async def test_embedding_is_independent_of_the_batch(embedder):
     """An import that was interrupted and resumed finds the same as one that was not."""
     company = [row["text"] for row in ORIGINAL]
 
@@ -59,7 +59,7 @@ async def test_a_text_has_the_same_vector_in_any_company(embedder):
         assert (await embedder.embed([text]))[0] @ vector > 0.9999
 
 
-async def test_no_texts_give_no_rows(embedder):
+async def test_no_texts_give_an_empty_array(embedder):
     """Nothing to embed is not an error."""
     assert (await embedder.embed([])).shape == (0, embedder.dimension)
 
@@ -73,7 +73,7 @@ async def test_any_string_has_a_vector(embedder, text):
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
 
 
-async def test_what_means_the_same_is_closer(embedder):
+async def test_similar_meaning_has_a_higher_cosine(embedder):
     """That is what vectors are for."""
     question, answer, other = await embedder.embed(
         ["What is my cat called?", "Our kitten's name is Luna.", "The train to Porto was late."]
@@ -82,7 +82,7 @@ async def test_what_means_the_same_is_closer(embedder):
     assert question @ answer > question @ other + 0.2
 
 
-async def test_the_first_callers_share_one_model():
+async def test_concurrent_first_calls_share_one_model():
     """Two people who speak at once must not load it twice, nor disturb each other."""
     embedder = MiniLM()
 
@@ -102,7 +102,7 @@ async def test_a_missing_file_is_named(tmp_path, name):
         await MiniLM(folder).embed(["hello"])
 
 
-async def test_a_damaged_model_is_not_used(tmp_path):
+async def test_damaged_model_file_raises_an_error(tmp_path):
     """A flipped bit would give vectors that are wrong without looking wrong."""
     folder = shutil.copytree(BUNDLED_FOLDER, tmp_path / "model")
     graph = bytearray((folder / "model.onnx").read_bytes())
@@ -113,7 +113,7 @@ async def test_a_damaged_model_is_not_used(tmp_path):
         await MiniLM(folder).embed(["hello"])
 
 
-def test_the_runtime_is_imported_only_to_embed():
+def test_onnx_runtime_is_imported_lazily():
     """A command that never embeds must not pay for it."""
     code = "import sys, oldfriend.llm.adapters.minilm as m; m.MiniLM(); print(*sys.modules)"
 
@@ -122,7 +122,7 @@ def test_the_runtime_is_imported_only_to_embed():
     assert b"onnxruntime" not in modules
 
 
-def test_no_library_records_its_use(tmp_path: Path) -> None:
+def test_onnx_runtime_telemetry_writes_no_files(tmp_path: Path) -> None:
     """ONNX Runtime keeps events in the home folder and sends them, unless it is told not to."""
     code = """
 import asyncio

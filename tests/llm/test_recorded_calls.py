@@ -58,7 +58,7 @@ class Kept:
         )
 
 
-async def test_a_run_again_asks_nobody_and_says_the_same():
+async def test_rerun_turn_replays_recorded_completions():
     """The draft that the person sees is written to its end."""
     kept, model, heard = Kept(), ScriptedModel(["One.", "Two."]), Listener()
     first = kept.turn(model)
@@ -71,7 +71,7 @@ async def test_a_run_again_asks_nobody_and_says_the_same():
     assert len(model.requests) == 2
 
 
-async def test_what_was_not_finished_is_asked_for():
+async def test_unfinished_call_is_made_again_on_rerun():
     """Only from there on."""
     kept, model = Kept(), ScriptedModel(["One.", "Two."])
     await kept.turn(model).complete(HELLO)
@@ -81,7 +81,7 @@ async def test_what_was_not_finished_is_asked_for():
     assert (await again.complete(saying("more"))).text == "Two."
 
 
-async def test_a_reply_of_two_models_is_found_as_one():
+async def test_reply_continued_by_a_second_model_is_replayed_as_one():
     """It was asked for once."""
     kept = Kept()
     models = (
@@ -96,7 +96,7 @@ async def test_a_reply_of_two_models_is_found_as_one():
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-async def test_a_call_that_comes_too_late_is_recorded_with_what_it_gave(is_late):
+async def test_late_or_stopped_call_is_recorded_with_its_usage(is_late):
     """One that is stopped is not waited for; about what it was sent it is charged for."""
     kept, heard = Kept(), Listener()
     kept.is_late = is_late
@@ -114,7 +114,7 @@ async def test_a_call_that_comes_too_late_is_recorded_with_what_it_gave(is_late)
     assert heard.pieces == ["One two "]
 
 
-async def test_a_call_that_is_cut_off_before_its_first_word_is_charged_for():
+async def test_call_cut_off_before_the_first_token_is_recorded_with_input_usage():
     """The request was read, and nobody says what that cost."""
     kept = Kept()
     with pytest.raises(TimeoutError):
@@ -131,7 +131,7 @@ def count_tokens(request: CompletionRequest) -> int:
     return (len(request.stable + request.changing) + sum(len(e.text) for e in request.turns)) // 4
 
 
-def test_the_hash_knows_all_that_was_asked_and_nothing_else():
+def test_request_hash_covers_the_request_content_only():
     """It is the same in every process and database: it is written down, and ids are not sent."""
     assert hash_request(HELLO) == hash_request(saying("hello"))
     assert hash_request(HELLO) == hash_request(replace(HELLO, shown=("m1",)))

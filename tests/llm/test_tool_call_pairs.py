@@ -22,7 +22,7 @@ def companion(text: str, *calls: str) -> PromptTurn:
 PERSON = PromptTurn(role="person", text="hi")
 
 
-def test_whole_pairs_stay_as_they_are():
+def test_complete_tool_call_pairs_are_unchanged():
     """The common case changes nothing, so that a provider's cache still fits."""
     turns = (PERSON, companion("wait", "a", "b"), result("a"), result("b"), companion("there"))
 
@@ -34,17 +34,17 @@ def test_a_result_without_its_call_is_dropped():
     assert drop_unpaired_calls([result("a"), PERSON]) == (PERSON,)
 
 
-def test_a_call_without_its_result_is_dropped_and_its_words_stay():
+def test_tool_call_without_its_result_is_dropped_and_its_text_kept():
     """A turn may have been stopped before the tool was done."""
     assert drop_unpaired_calls([companion("wait", "a"), PERSON]) == (companion("wait"), PERSON)
 
 
-def test_a_turn_of_which_nothing_is_left_is_dropped():
+def test_turn_left_empty_is_dropped():
     """Providers refuse an empty turn."""
     assert drop_unpaired_calls([PERSON, companion("", "a"), PERSON]) == (PERSON, PERSON)
 
 
-def test_results_follow_their_turn_at_once_and_in_its_order():
+def test_tool_results_are_ordered_as_their_calls_and_duplicates_dropped():
     """A result that comes later, or twice, is not a pair."""
     turns = [companion("", "a", "b"), result("b"), result("a", "1"), result("a", "2"), PERSON]
 
@@ -56,7 +56,7 @@ def test_results_follow_their_turn_at_once_and_in_its_order():
     )
 
 
-def test_an_echo_goes_with_its_calls():
+def test_provider_echo_is_dropped_when_a_call_is_dropped():
     """What a provider signed together is not sent back in part."""
     turn = PromptTurn(
         role="companion", text="x", calls=(call("a"), call("b")), echo={"signed": True}
@@ -78,7 +78,7 @@ turns = st.one_of(
 
 
 @given(st.lists(turns, max_size=12))
-def test_whatever_comes_in_what_goes_out_is_whole(given_turns):
+def test_result_of_dropping_has_only_complete_pairs_and_is_idempotent(given_turns):
     """Every call is answered right behind it, every result was asked for, and again is the same."""
     whole = drop_unpaired_calls(given_turns)
 

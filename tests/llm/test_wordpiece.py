@@ -34,12 +34,12 @@ def test_any_string_gives_valid_ids(text, limit):
 
 
 @pytest.mark.parametrize("mark", ["[SEP]", "[CLS]", "[MASK]", "[PAD]", "[unused1]"])
-def test_marks_typed_by_somebody_are_text(mark):
+def test_special_tokens_typed_as_text_are_not_special(mark):
     """What a person writes must not end the input or hide the rest of it."""
     assert not {0, 2, 103, START, END} & set(WORDPIECE.encode(f"a {mark} b", limit=256)[1:-1])
 
 
 @pytest.mark.parametrize("text", ["a" * 10**6, "é " * 10**6, "\u0301" * 10**6, "qz" * 10**6])
-def test_a_huge_text_costs_no_more_than_its_beginning(text):
+def test_huge_text_is_tokenized_only_at_its_beginning(text):
     """Only so many characters are looked at, whatever is pasted."""
     assert WORDPIECE.encode(text, limit=256) == WORDPIECE.encode(text[:40_000], limit=256)

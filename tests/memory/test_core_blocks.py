@@ -43,7 +43,9 @@ ACTS = {"cli/core.py", "api/routers/persona_routes.py"}
 """Where people act: only from there does anything become a block."""
 
 
-async def test_each_edit_is_a_version_and_the_newest_holds(nora: Friend, omar: Friend) -> None:
+async def test_core_block_edit_adds_a_version_and_the_newest_applies(
+    nora: Friend, omar: Friend
+) -> None:
     """The same words again are no new version; empty ones take the block out of sight."""
     async with nora.db.begin_write() as tx:
         for now, text in enumerate(["You are Ada.", "You are Ada. ", "You are Mo."]):
@@ -69,7 +71,7 @@ async def test_a_block_that_is_too_long_is_refused(nora: Friend) -> None:
             await write_block(tx, nora.person.id, "user", "x" * (MAX_BLOCK_LENGTH + 1), now=2)
 
 
-async def test_the_style_is_set_added_to_and_cleared(nora: Friend) -> None:
+async def test_style_block_can_be_set_appended_to_and_cleared(nora: Friend) -> None:
     """Apart from the persona (ACCEPTANCE I2, I11); nothing to set is refused."""
     person = nora.person.id
     async with nora.db.begin_write() as tx:
@@ -85,7 +87,7 @@ async def test_the_style_is_set_added_to_and_cleared(nora: Friend) -> None:
         assert [each.name for each in await list_blocks(tx, person)] == ["persona"]
 
 
-def test_what_has_changed_is_told_line_by_line() -> None:
+def test_diff_lines_lists_only_changed_lines() -> None:
     """What stayed is not."""
     assert [*diff_lines("a\nb", "a\nc")] == ["- b", "+ c"]
     assert [*diff_lines("", "a")] == ["+ a"]
@@ -156,7 +158,7 @@ SHORT = Proposal(
 )
 
 
-async def test_a_suggestion_says_who_makes_it_and_why_and_writes_nothing(
+async def test_suggestion_is_stored_for_its_person_without_writing_the_block(
     nora: Friend, omar: Friend
 ) -> None:
     """And is one person's."""
@@ -172,7 +174,7 @@ async def test_a_suggestion_says_who_makes_it_and_why_and_writes_nothing(
         assert await get_suggestion(tx, nora.person.id, made.id[-8:-4]) == made
 
 
-async def test_what_waits_was_declined_or_stands_there_is_not_suggested_again(
+async def test_pending_declined_or_already_written_suggestion_is_not_repeated(
     nora: Friend,
 ) -> None:
     """Whatever its capitals and dots; for another block it is another suggestion."""
@@ -197,7 +199,7 @@ async def test_what_waits_was_declined_or_stands_there_is_not_suggested_again(
             await get_pending_suggestion(tx, person, declined.id)
 
 
-async def test_too_much_is_not_suggested(nora: Friend) -> None:
+async def test_empty_too_long_or_surplus_suggestion_is_rejected(nora: Friend) -> None:
     """Nor nothing, nor what does not fit, nor more than somebody looks through."""
     person = nora.person.id
     async with nora.db.begin_write() as tx:
@@ -211,7 +213,7 @@ async def test_too_much_is_not_suggested(nora: Friend) -> None:
         assert [each is not None for each in many] == [True] * MAX_PENDING + [False]
 
 
-async def test_it_is_added_or_stands_in_for_words_that_are_there(nora: Friend) -> None:
+async def test_suggestion_is_appended_or_replaces_existing_words(nora: Friend) -> None:
     """Where they are gone by then it is refused, and not guessed."""
     person = nora.person.id
     instead = replace(SHORT, text="Long.", replaces="Short.")
@@ -229,7 +231,7 @@ async def test_it_is_added_or_stands_in_for_words_that_are_there(nora: Friend) -
             apply_suggestion("Dry.", made)
 
 
-async def test_each_reading_that_says_something_new_is_a_version(nora: Friend) -> None:
+async def test_global_persona_gets_a_version_only_when_its_text_changes(nora: Friend) -> None:
     """An empty one ends it; one that is too long changes nothing."""
     async with nora.db.begin_write() as tx:
         companion = (await get_companion(tx)).id

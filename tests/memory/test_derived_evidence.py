@@ -57,7 +57,9 @@ async def indescribed(friend: Friend) -> list[tuple[EntityId, int]]:
     return [(each.entity.id, len(each.events)) for each in found]
 
 
-async def test_whom_to_describe_costs_few_statements(nora: Friend) -> None:
+async def test_listing_description_candidates_takes_a_constant_number_of_queries(
+    nora: Friend,
+) -> None:
     """The same number of them for one as for many."""
     many = [somebody(nora, number) for number in range(MANY)]
     events = [event(nora, *many[: MANY - number]) for number in range(4)]
@@ -73,7 +75,7 @@ async def test_whom_to_describe_costs_few_statements(nora: Friend) -> None:
     )
 
 
-async def test_who_was_described_is_described_anew_by_what_is_new(nora: Friend) -> None:
+async def test_described_entity_is_a_candidate_again_after_enough_new_events(nora: Friend) -> None:
     """Also by events of a name that means the same; not by what was only read somewhere."""
     rosa = somebody(nora, 1)
     rosie = somebody(nora, 2, into=rosa.id)

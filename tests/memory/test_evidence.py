@@ -45,7 +45,7 @@ def stands(*evidence: Evidence) -> tuple[float, float, int]:
     return round(standing.strength, 2), round(standing.confidence, 2), standing.times_seen
 
 
-def test_once_is_as_sure_as_the_words() -> None:
+def test_single_evidence_gives_its_own_confidence_and_strength_one() -> None:
     """And has a strength of one."""
     assert stands(heard(0, sure=0.85)) == (1.0, 0.85, 1)
 
@@ -65,14 +65,14 @@ def test_once_is_as_sure_as_the_words() -> None:
         ),  # one message, quoted twice
     ],
 )
-def test_time_between_sightings_makes_it_stronger(
+def test_spaced_repetition_raises_strength_and_contradiction_lowers_confidence(
     evidence: list[Evidence], expected: tuple[float, float, int]
 ) -> None:
     """Repetition at once hardly counts; a contradiction makes it less sure."""
     assert stands(*evidence) == expected
 
 
-def test_nothing_stands_on_nothing() -> None:
+def test_belief_without_supporting_evidence_has_no_stats() -> None:
     """Nor on words against it alone."""
     assert compute_evidence_stats([]) is None
     assert compute_evidence_stats([heard(0, stance="contradicts")]) is None
@@ -90,7 +90,7 @@ def test_nothing_stands_on_nothing() -> None:
     ),
     st.randoms(),
 )
-def test_the_order_in_which_it_was_found_does_not_matter(
+def test_evidence_stats_are_independent_of_order_and_bounded(
     told: list[tuple[float, EvidenceStance, EvidenceSignal, float]], random: Random
 ) -> None:
     """And no amount of it leaves the scales."""

@@ -71,7 +71,7 @@ async def sessions_of(friend: Friend) -> list[tuple[str, str | None, int]]:
         )
 
 
-async def test_an_import_never_brings_an_earlier_text_back(nora: Friend) -> None:
+async def test_import_does_not_restore_an_earlier_message_version(nora: Friend) -> None:
     """The file may be older than what is here; a program says what holds now."""
     batch = await import_of(nora)
     for text in ("one", "two"):
@@ -83,7 +83,7 @@ async def test_an_import_never_brings_an_earlier_text_back(nora: Friend) -> None
     assert await now_reads(nora) == ["one"]
 
 
-async def test_an_edit_that_is_older_than_the_known_one_is_left_alone(nora: Friend) -> None:
+async def test_imported_edit_older_than_the_known_one_is_ignored(nora: Friend) -> None:
     """Also when both stand in one file."""
     batch = await import_of(nora)
     kept = await brought(
@@ -98,7 +98,7 @@ async def test_an_edit_that_is_older_than_the_known_one_is_left_alone(nora: Frie
     assert await now_reads(nora) == ["newest"]
 
 
-async def test_a_text_that_can_only_be_kept_otherwise_is_known_again(nora: Friend) -> None:
+async def test_reimported_text_altered_by_storage_is_recognized(nora: Friend) -> None:
     """What is compared is what was stored."""
     for batch in (None, await import_of(nora)):
         await brought(nora, told("half \ud83d", id_="1"), batch=batch)
@@ -107,7 +107,7 @@ async def test_a_text_that_can_only_be_kept_otherwise_is_known_again(nora: Frien
         assert await tx.row("SELECT count(*) FROM message") == (1,)
 
 
-async def test_sessions_grow_together_whichever_way_their_words_come(nora: Friend) -> None:
+async def test_imported_messages_are_grouped_into_sessions_in_any_order(nora: Friend) -> None:
     """Named ones by their names, the others by their times."""
     minutes = {None: [70, 0, 65, 20], "b": [500, 10], "a": [30]}
     words = [
@@ -127,21 +127,21 @@ async def test_sessions_grow_together_whichever_way_their_words_come(nora: Frien
 
 
 @pytest.mark.parametrize(("minutes", "status"), [(-31, "closed"), (-29, "open"), (31, "closed")])
-async def test_only_what_is_said_about_now_is_talk(nora: Friend, minutes: int, status: str) -> None:
+async def test_only_recent_messages_open_a_session(nora: Friend, minutes: int, status: str) -> None:
     """No open session lies in the past, or in the future."""
     await brought(nora, told("hello", at=nora.clock() + minutes * MINUTE))
 
     assert [found[0] for found in await sessions_of(nora)] == [status]
 
 
-async def test_an_import_is_never_talk(nora: Friend) -> None:
+async def test_imported_messages_never_open_a_session(nora: Friend) -> None:
     """However new it is; else undoing it would leave a hole in a session that goes on."""
     await brought(nora, told("hello", at=nora.clock()), batch=await import_of(nora))
 
     assert [found[0] for found in await sessions_of(nora)] == ["closed"]
 
 
-async def test_one_message_takes_three_statements(nora: Friend) -> None:
+async def test_writing_one_message_takes_three_sql_statements(nora: Friend) -> None:
     """Its session, its place in the order, its row; what is not needed is not asked.
 
     Locks aside: they cost nothing where one writes at a time.

@@ -76,7 +76,7 @@ def shelf(request: pytest.FixtureRequest) -> IndexCache:
     return IndexCache("m") if request.param == "whole" else IndexCache("m", limit_bytes=1)
 
 
-async def test_what_is_written_is_on_the_shelf_at_once(nora: Friend, shelf: IndexCache) -> None:
+async def test_new_message_is_in_the_index_cache_at_once(nora: Friend, shelf: IndexCache) -> None:
     """What search never finds is not: the companion's quotes, words without a letter."""
     assert await seqs(nora, shelf) == []
     first = await nora.says("one")
@@ -89,7 +89,7 @@ async def test_what_is_written_is_on_the_shelf_at_once(nora: Friend, shelf: Inde
 
 
 @SEVERAL_PROCESSES
-async def test_what_another_connection_or_process_writes_is_there_too(
+async def test_message_written_by_another_process_is_in_the_index_cache(
     nora: Friend, shelf: IndexCache, database_url: str
 ) -> None:
     """A cache is never older than the transaction that asks for it."""
@@ -103,7 +103,7 @@ async def test_what_another_connection_or_process_writes_is_there_too(
     assert await seqs(nora, shelf) == [first.seq, first.seq + 1]
 
 
-async def test_an_edit_puts_the_new_words_in_the_place_of_the_old(
+async def test_edited_message_replaces_its_old_version_in_the_index_cache(
     nora: Friend, shelf: IndexCache
 ) -> None:
     """On a shelf that knew the old ones, and on one that did not."""
@@ -117,7 +117,9 @@ async def test_an_edit_puts_the_new_words_in_the_place_of_the_old(
     assert await seqs(nora, shelf) == await seqs(nora, IndexCache("m")) == [other.seq, again.seq]
 
 
-async def test_vectors_that_come_late_find_their_messages(nora: Friend, shelf: IndexCache) -> None:
+async def test_late_vectors_are_added_to_their_messages_in_the_index_cache(
+    nora: Friend, shelf: IndexCache
+) -> None:
     """In any order, one by one, as if they had been there from the start."""
     messages = [await nora.says(text) for text in ("one", "two", "three")]
     assert not every_vector(await index_of(nora, shelf)).any()
@@ -133,7 +135,7 @@ async def test_vectors_that_come_late_find_their_messages(nora: Friend, shelf: I
     assert every_vector(await index_of(nora, shelf)).any(axis=1).all()
 
 
-async def test_vectors_of_another_model_are_not_compared(nora: Friend, shelf: IndexCache) -> None:
+async def test_vectors_of_another_model_are_not_loaded(nora: Friend, shelf: IndexCache) -> None:
     """A cosine between two models means nothing."""
     message = await nora.says("one")
     async with nora.db.begin_write() as tx:
@@ -155,7 +157,7 @@ def standing(index: PersonIndex, model: str) -> dict[int, int]:
     return {seq: top for seq, top, counts in counting if counts}
 
 
-async def test_a_model_of_before_stands_in_until_all_is_embedded_anew(
+async def test_legacy_vectors_are_used_until_each_message_is_embedded_again(
     nora: Friend, shelf: IndexCache
 ) -> None:
     """Message by message, on a shelf that saw it all and on one that comes late."""
@@ -179,7 +181,7 @@ async def test_a_model_of_before_stands_in_until_all_is_embedded_anew(
     assert not (await index_of(nora, shelf)).legacy_vectors
 
 
-async def test_what_an_older_process_embeds_meanwhile_stands_in_too(
+async def test_vectors_added_by_an_older_model_during_a_switch_are_loaded(
     nora: Friend, shelf: IndexCache
 ) -> None:
     """New words with their vector, and late vectors; an edit and a removal go through as well."""
@@ -200,7 +202,7 @@ async def test_what_an_older_process_embeds_meanwhile_stands_in_too(
     assert standing(await index_of(nora, shelf), "old") == {second.seq: 21, third.seq: 22}
 
 
-async def test_vectors_of_before_count_as_bytes_on_the_shelf(nora: Friend) -> None:
+async def test_legacy_vectors_count_towards_the_cache_size(nora: Friend) -> None:
     """A shelf stays bounded during a switch."""
     seqs = [(await nora.says(f"message {number}")).seq for number in range(50)]
     empty, shelf = IndexCache("m"), IndexCache("m")
@@ -214,7 +216,9 @@ async def test_vectors_of_before_count_as_bytes_on_the_shelf(nora: Friend) -> No
     assert shelf.nbytes >= empty.nbytes + 50 * 1000 * 4
 
 
-async def test_removed_messages_leave_the_shelf(nora: Friend, shelf: IndexCache) -> None:
+async def test_deleted_messages_are_removed_from_the_index_cache(
+    nora: Friend, shelf: IndexCache
+) -> None:
     """Whoever removes rows raises the person's counter."""
     first, second = await nora.says("one"), await nora.says("two")
     await seqs(nora, shelf)
@@ -226,7 +230,7 @@ async def test_removed_messages_leave_the_shelf(nora: Friend, shelf: IndexCache)
 
 
 @SEVERAL_PROCESSES
-async def test_a_reader_of_an_older_moment_gets_that_moment(
+async def test_older_snapshot_reads_its_own_state_of_the_index(
     nora: Friend, shelf: IndexCache, database_url: str
 ) -> None:
     """And leaves the shelf in order for whoever comes after."""
@@ -244,7 +248,7 @@ async def test_a_reader_of_an_older_moment_gets_that_moment(
     assert await seqs(nora, shelf) == [first.seq, second.seq]
 
 
-async def test_several_who_read_at_once_find_each_message_once(
+async def test_concurrent_readers_of_one_person_find_each_message_once(
     nora: Friend, shelf: IndexCache
 ) -> None:
     """Two chats of one person may ask at the same moment, in one process."""
@@ -262,7 +266,7 @@ async def test_several_who_read_at_once_find_each_message_once(
     assert not shelf._locks
 
 
-async def test_who_is_stopped_while_reading_leaves_nothing_half_read(nora: Friend) -> None:
+async def test_cancelled_reader_leaves_the_index_cache_consistent(nora: Friend) -> None:
     """A turn that takes too long is stopped wherever it is."""
     written = [(await nora.says("the first")).seq]
     shelf = IndexCache("m")
@@ -277,7 +281,7 @@ async def test_who_is_stopped_while_reading_leaves_nothing_half_read(nora: Frien
         assert await seqs(nora, shelf) == written
 
 
-async def test_each_person_has_a_volume_of_their_own(
+async def test_index_cache_keeps_a_separate_message_index_per_person(
     nora: Friend, omar: Friend, shelf: IndexCache
 ) -> None:
     """Whatever the order in which they talk and ask."""
@@ -290,7 +294,7 @@ async def test_each_person_has_a_volume_of_their_own(
         assert len(await shelf.get_message_index(tx, PersonId("nobody"))) == 0
 
 
-async def test_what_is_being_answered_is_read_later_with_its_vector(nora: Friend) -> None:
+async def test_excluded_newest_message_is_loaded_later_with_its_vector(nora: Friend) -> None:
     """As long as nothing that is asked for was written after it."""
     shelf, first = IndexCache("m"), await nora.says("one")
     said = await nora.says("two")
@@ -307,7 +311,7 @@ async def test_what_is_being_answered_is_read_later_with_its_vector(nora: Friend
     assert index.vector_mask.tolist() == [0, 1, 0]
 
 
-async def test_nothing_is_lost_behind_what_is_being_answered(
+async def test_messages_after_an_excluded_one_are_all_loaded(
     nora: Friend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it ends a part that is read at once."""
@@ -321,7 +325,7 @@ async def test_nothing_is_lost_behind_what_is_being_answered(
     assert await seqs(nora, shelf) == written
 
 
-async def test_when_there_is_no_room_who_was_asked_about_longest_ago_goes(meet: Meet) -> None:
+async def test_least_recently_used_index_is_evicted_when_the_cache_is_full(meet: Meet) -> None:
     """And comes back, unchanged, when asked about again."""
     people = [await meet(name) for name in ("Ada", "Bob", "Cyd")]
     for person in people:
@@ -341,14 +345,14 @@ async def test_when_there_is_no_room_who_was_asked_about_longest_ago_goes(meet: 
     assert list(shelf._indexes) == [cyd, bob]
 
 
-async def test_one_who_is_larger_than_the_shelf_is_served_all_the_same(nora: Friend) -> None:
+async def test_index_larger_than_the_cache_limit_is_still_served(nora: Friend) -> None:
     """Alone."""
     message = await nora.says("one")
 
     assert await seqs(nora, IndexCache("m", limit_bytes=1)) == [message.seq]
 
 
-async def test_one_who_alone_would_take_more_than_there_is_is_kept_narrow(nora: Friend) -> None:
+async def test_index_exceeding_the_cache_limit_is_quantized(nora: Friend) -> None:
     """From the first part that is read, or once there is too much; the shelf's limit decides."""
     written = [(await nora.says(f"word{number}")).seq for number in range(100)]
     async with nora.db.begin_write() as tx:
@@ -371,7 +375,9 @@ async def test_one_who_alone_would_take_more_than_there_is_is_kept_narrow(nora: 
     assert await seqs(nora, late) == written + more
 
 
-async def test_a_history_is_read_in_parts(nora: Friend, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_long_message_log_is_loaded_in_batches(
+    nora: Friend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However many messages there are; each is there once, with its vector."""
     monkeypatch.setattr("oldfriend.memory.index_cache.ROWS_PER_READ", 7)
     written = [(await nora.says(f"word{number}")).seq for number in range(20)]
@@ -424,7 +430,9 @@ def by_id(known: list[MemoryState] | tuple[MemoryState, ...]) -> dict[ObjectId, 
     return {each.memory.id: each for each in known}
 
 
-async def test_what_is_decided_is_at_hand_at_once(app: AppContext, clock: FrozenClock) -> None:
+async def test_journal_decisions_are_in_the_belief_index_at_once(
+    app: AppContext, clock: FrozenClock
+) -> None:
     """New, changed, ended; and how it stands, where nothing was decided."""
     shelf = IndexCache(app.embedder.model)
     line = await told(app, "I live in Porto.", "I love jazz.")
@@ -438,7 +446,7 @@ async def test_what_is_decided_is_at_hand_at_once(app: AppContext, clock: Frozen
     assert len(index) > len(index.live)  # Porto is kept for whoever asks for the past
 
 
-async def test_evidence_alone_makes_it_stand_otherwise(app: AppContext) -> None:
+async def test_new_evidence_updates_confidence_in_the_belief_index(app: AppContext) -> None:
     """No decision is written for it."""
     shelf = IndexCache(app.embedder.model)
     line = await told(app, "I love jazz.")
@@ -454,7 +462,7 @@ async def test_evidence_alone_makes_it_stand_otherwise(app: AppContext) -> None:
     assert after.stats.confidence < before.stats.confidence
 
 
-async def test_a_meaning_that_comes_late_is_found_by(app: AppContext) -> None:
+async def test_belief_vector_saved_later_is_searchable(app: AppContext) -> None:
     """What a belief means may be known only after it is believed."""
     shelf = IndexCache(app.embedder.model)
     line = await told(app, "I love jazz.")
@@ -485,7 +493,7 @@ async def test_a_meaning_that_comes_late_is_found_by(app: AppContext) -> None:
     assert "meaning" in {reason.cause for reason in hit.reasons}
 
 
-async def test_each_person_has_beliefs_of_their_own(app: AppContext) -> None:
+async def test_belief_index_is_separate_per_person_and_may_be_empty(app: AppContext) -> None:
     """And an empty shelf is no error."""
     shelf = IndexCache(app.embedder.model)
     await told(app, "I love jazz.")
@@ -494,7 +502,7 @@ async def test_each_person_has_beliefs_of_their_own(app: AppContext) -> None:
     assert len(await at_hand(app, other, shelf)) == 0
 
 
-async def test_who_was_asked_about_least_recently_goes_first(app: AppContext) -> None:
+async def test_least_recently_used_belief_index_is_evicted_and_reloaded(app: AppContext) -> None:
     """Beliefs count among the bytes, and may be read again."""
     shelf = IndexCache(app.embedder.model, limit_bytes=1)
     line = await told(app, "I love jazz.")
@@ -507,7 +515,9 @@ async def test_who_was_asked_about_least_recently_goes_first(app: AppContext) ->
     assert len(await at_hand(app, line, shelf)) == 1
 
 
-async def test_what_has_ended_is_not_at_hand_whatever_its_status_was(app: AppContext) -> None:
+async def test_ended_belief_with_active_status_is_not_live_in_the_belief_index(
+    app: AppContext,
+) -> None:
     """An undone reading leaves "active" beliefs behind that are believed no longer."""
     shelf = IndexCache(app.embedder.model)
     line = await told(app, "I live in Porto.", "I love jazz.")

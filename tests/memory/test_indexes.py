@@ -54,7 +54,7 @@ ASKED: dict[str, Asking] = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-async def test_no_whole_table_is_read(nora: Friend, name: str) -> None:
+async def test_frequent_queries_use_an_index_and_scan_no_table(nora: Friend, name: str) -> None:
     """Each statement goes by an index of every table that grows."""
     async with nora.db.begin_write() as tx:
         recorder = Recorder(tx, nora.person.id)

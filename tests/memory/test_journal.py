@@ -62,7 +62,7 @@ async def decided(
         )
 
 
-async def test_a_decision_can_be_read_back_whole(nora: Friend) -> None:
+async def test_journal_entry_is_read_back_complete(nora: Friend) -> None:
     """Who decided, when, because of what, and on top of which earlier decision."""
     change = await decided(nora, belief(nora, "drinks “té” ☕"), base=0)
 
@@ -97,7 +97,7 @@ async def test_a_stale_decision_is_refused_and_leaves_nothing(nora: Friend) -> N
         max_size=12,
     )
 )
-async def test_folding_the_journal_finds_the_view_again(
+async def test_view_equals_the_fold_of_the_journal(
     nora: Friend, steps: list[tuple[int, str, bool]]
 ) -> None:
     """Whatever was learned, changed and ended, in whichever order."""
@@ -117,7 +117,7 @@ async def test_folding_the_journal_finds_the_view_again(
     assert [change.seq for change in journal] == list(range(1, len(journal) + 1))
 
 
-async def test_a_view_that_was_tampered_with_is_found_out(nora: Friend) -> None:
+async def test_tampered_view_rows_are_reported_as_mismatches(nora: Friend) -> None:
     """A changed row, a row from nowhere, and a row that is gone."""
     changed, gone = belief(nora, "true"), belief(nora, "also true")
     await decided(nora, changed, base=0)
@@ -135,7 +135,7 @@ async def test_a_view_that_was_tampered_with_is_found_out(nora: Friend) -> None:
     assert found == sorted([changed.id, gone.id, "made up"])
 
 
-async def test_nobody_can_decide_about_what_another_person_is_believed(
+async def test_decision_about_another_persons_belief_is_rejected(
     nora: Friend, omar: Friend
 ) -> None:
     """Not even with the right id."""
@@ -153,7 +153,7 @@ async def test_nobody_can_decide_about_what_another_person_is_believed(
             await get_memory(tx, omar.person.id, hers.id)
 
 
-async def test_what_was_believed_on_a_day_is_what_was_decided_by_then(nora: Friend) -> None:
+async def test_journal_as_of_a_time_gives_the_decisions_made_by_then(nora: Friend) -> None:
     """Not what is believed now; what had ended by then says so."""
     home = belief(nora, "lives in Porto")
     days = [nora.clock()]
@@ -182,7 +182,7 @@ MOMENTS = st.none() | st.integers(0, 1 << 52)
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-async def test_every_kind_of_object_comes_back_as_it_was_decided(
+async def test_every_object_kind_round_trips_through_journal_and_views(
     nora: Friend, data: st.DataObject
 ) -> None:
     """From the journal, from the view, and from a view that was folded anew."""
@@ -256,7 +256,9 @@ async def test_every_kind_of_object_comes_back_as_it_was_decided(
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, JOURNAL_VERSION])
-async def test_changes_of_every_released_version_are_understood(nora: Friend, version: int) -> None:
+async def test_journal_changes_of_every_released_format_version_are_read(
+    nora: Friend, version: int
+) -> None:
     """As they were written then, they fold to what was meant then."""
     written = json.loads((RELEASED / f"change_v{version}.json").read_text("utf-8"))
     async with nora.db.begin_write() as tx:

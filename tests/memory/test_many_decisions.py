@@ -46,7 +46,7 @@ AT_ONCE = 250
 
 
 @pytest.mark.slow
-async def test_the_fold_of_many_random_decisions_is_what_is_believed(
+async def test_replaying_many_random_decisions_rebuilds_the_same_views(
     nora: Friend, omar: Friend, sizes: Sizes
 ) -> None:
     """Of all kinds and ops, with evidence that comes, moves and goes; nobody else is touched."""

@@ -29,7 +29,7 @@ same_database = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 
 @same_database
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
-async def test_any_text_comes_back_letter_by_letter(nora: Friend, text: str) -> None:
+async def test_message_text_round_trips_unchanged(nora: Friend, text: str) -> None:
     """Nothing is trimmed, normalised or escaped."""
     written = await nora.says(text)
     async with nora.db.begin_read() as tx:
@@ -41,7 +41,7 @@ async def test_any_text_comes_back_letter_by_letter(nora: Friend, text: str) -> 
 
 @same_database
 @given(text=st.text(st.characters(categories=["Cs", "Cc", "Lu"])), speaker=st.text(max_size=5))
-async def test_what_no_database_can_hold_is_shown_as_a_replacement(
+async def test_nul_and_lone_surrogates_are_stored_as_replacement_characters(
     nora: Friend, text: str, speaker: str
 ) -> None:
     """Half characters and NUL become U+FFFD; all around them stays."""
@@ -65,7 +65,7 @@ async def test_what_no_database_can_hold_is_shown_as_a_replacement(
     assert "\0" not in kept.speaker
 
 
-async def test_a_text_beyond_all_measure_is_refused_whole(nora: Friend) -> None:
+async def test_too_long_message_is_rejected(nora: Friend) -> None:
     """The longest that fits is kept; one character more is an error that says how long."""
     assert (await nora.says("x" * MAX_TEXT_CHARS)).text == "x" * MAX_TEXT_CHARS
     with pytest.raises(InvalidInput, match=r"1,000,001 characters.*Split it"):
@@ -75,7 +75,7 @@ async def test_a_text_beyond_all_measure_is_refused_whole(nora: Friend) -> None:
         assert await count_messages(tx, nora.person.id) == 1
 
 
-async def test_an_external_id_is_taken_once_in_a_chat(meet: Meet) -> None:
+async def test_duplicate_external_id_in_one_chat_is_stored_once(meet: Meet) -> None:
     """Channels redeliver and exports overlap; the same id in another chat is another message."""
     terminal, web = await meet("Nora"), await meet("Nora", channel="web")
 
@@ -89,7 +89,7 @@ async def test_an_external_id_is_taken_once_in_a_chat(meet: Meet) -> None:
     assert texts == ["first", "elsewhere", "no id", "no id"]
 
 
-async def test_in_a_batch_only_the_new_are_written_and_each_is_answered_for(nora: Friend) -> None:
+async def test_batch_write_skips_duplicates_and_returns_none_for_each(nora: Friend) -> None:
     """Whoever imports can count what was new."""
     await nora.says("here already", external_id="m2")
     spoken = [
@@ -139,7 +139,7 @@ async def test_an_edit_adds_a_version_and_the_old_one_stays_readable(nora: Frien
     assert {m.at for m in versions} == {first.at}
 
 
-async def test_readers_see_the_newest_version_only_and_count_it_once(nora: Friend) -> None:
+async def test_listing_and_counting_include_only_the_newest_message_version(nora: Friend) -> None:
     """An edited message does not appear twice."""
     first = await nora.says("teh cat")
     async with nora.db.begin_write() as tx:
@@ -157,7 +157,7 @@ async def test_readers_see_the_newest_version_only_and_count_it_once(nora: Frien
         assert await nora.says_in(tx, "unrelated", external_id="m9") is not None
 
 
-async def test_the_recent_window_is_the_newest_in_the_order_of_talk(nora: Friend) -> None:
+async def test_recent_messages_are_the_newest_in_time_order(nora: Friend) -> None:
     """Not the oldest; and what was said earlier but written later stands where it belongs."""
     for number in range(10):
         await nora.says(f"{number}")
@@ -169,7 +169,7 @@ async def test_the_recent_window_is_the_newest_in_the_order_of_talk(nora: Friend
     assert [m.text for m in recent] == ["7", "8", "8½", "9"]
 
 
-async def test_a_span_of_time_crosses_channels_and_excludes_its_end(meet: Meet) -> None:
+async def test_time_range_query_spans_channels_and_excludes_its_end(meet: Meet) -> None:
     """What was told anywhere is one life."""
     terminal, web = await meet("Nora"), await meet("Nora", channel="web")
     begin = terminal.clock()
@@ -186,7 +186,7 @@ async def test_a_span_of_time_crosses_channels_and_excludes_its_end(meet: Meet) 
     assert [m.text for m in newest] == ["2", "3"]
 
 
-async def test_places_in_the_order_of_writing_are_found_again_and_gaps_left_out(
+async def test_messages_are_listed_by_seq_and_unknown_seqs_are_skipped(
     nora: Friend,
 ) -> None:
     """Search knows messages by their place."""

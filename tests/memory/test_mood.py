@@ -34,7 +34,7 @@ async def mood_at(friend: Friend, at: Micros) -> Mood | None:
         return await find_mood(tx, friend.person.id, at=at)
 
 
-async def test_the_newest_mood_counts_for_half_a_day(nora: Friend) -> None:
+async def test_newest_mood_lasts_twelve_hours(nora: Friend) -> None:
     """Twelve hours after the talk ended it is neutral again; nothing is reset by hand."""
     await nora.says("We won!")
     first = await read_as(nora, GLAD)
@@ -47,7 +47,7 @@ async def test_the_newest_mood_counts_for_half_a_day(nora: Friend) -> None:
     assert await mood_at(nora, last.until_at + 12 * HOUR) is None
 
 
-async def test_talk_that_tells_no_mood_leaves_the_one_before(nora: Friend) -> None:
+async def test_segment_without_a_mood_keeps_the_earlier_mood(nora: Friend) -> None:
     """Small talk does not make the companion cold."""
     await nora.says("We won!")
     await read_as(nora, GLAD)
@@ -57,7 +57,7 @@ async def test_talk_that_tells_no_mood_leaves_the_one_before(nora: Friend) -> No
     assert await mood_at(nora, last.until_at) == GLAD
 
 
-async def test_neutral_talk_ends_the_mood_before(nora: Friend) -> None:
+async def test_neutral_segment_ends_the_earlier_mood(nora: Friend) -> None:
     """Who made it up again hours ago is not met with the mood of the quarrel."""
     await nora.says("Leave me alone.")
     await read_as(nora, CURT)
@@ -67,7 +67,7 @@ async def test_neutral_talk_ends_the_mood_before(nora: Friend) -> None:
     assert await mood_at(nora, last.until_at) is None
 
 
-async def test_what_is_read_anew_tells_its_mood_anew(nora: Friend) -> None:
+async def test_reopened_segment_loses_its_mood(nora: Friend) -> None:
     """What was edited or taken away may have been just what made the mood."""
     said = await nora.says("We won!")
     segment = await read_as(nora, GLAD)
@@ -78,7 +78,7 @@ async def test_what_is_read_anew_tells_its_mood_anew(nora: Friend) -> None:
     assert await mood_at(nora, segment.until_at) is None
 
 
-async def test_it_is_felt_towards_one_person_only(nora: Friend, omar: Friend) -> None:
+async def test_mood_applies_to_one_person_only(nora: Friend, omar: Friend) -> None:
     """Who was curt does not make it curt with somebody else."""
     await nora.says("Leave me alone.")
     segment = await read_as(nora, CURT)

@@ -19,7 +19,7 @@ async def note(friend: Friend, message: Message, text: str) -> None:
         await learn_note(tx, text, source=message, author="rules/1", now=friend.clock())
 
 
-async def test_a_note_has_its_change_and_its_evidence(nora: Friend) -> None:
+async def test_note_has_a_journal_entry_and_evidence(nora: Friend) -> None:
     """What was decided, by whom, because of which words of which message."""
     said = await nora.says("Please remember that I am allergic to walnuts.")
     await note(nora, said, "I am allergic to walnuts.")
@@ -43,7 +43,7 @@ async def test_a_note_has_its_change_and_its_evidence(nora: Friend) -> None:
 @pytest.mark.parametrize(
     "again", ["my cat is called Miso", "My  cat is called miso!", "my cat is called Ｍｉｓｏ。"]
 )
-async def test_the_same_note_again_is_one_note_with_more_evidence(nora: Friend, again: str) -> None:
+async def test_duplicate_note_is_stored_once_with_more_evidence(nora: Friend, again: str) -> None:
     """Reinforcement is evidence, not another decision; case, width and spacing do not matter."""
     for text in ("My cat is called Miso.", again):
         await note(nora, await nora.says(f"Remember: {text}"), text)
@@ -57,7 +57,7 @@ async def test_the_same_note_again_is_one_note_with_more_evidence(nora: Friend, 
     assert len(changes) == 1
 
 
-async def test_words_that_the_person_did_not_say_are_no_note(nora: Friend) -> None:
+async def test_note_not_in_the_persons_own_words_is_rejected(nora: Friend) -> None:
     """A paraphrase would put words into their mouth."""
     said = await nora.says("Remember that I like tea")
     with pytest.raises(InvalidInput, match="own words"):
@@ -68,14 +68,16 @@ async def test_words_that_the_person_did_not_say_are_no_note(nora: Friend) -> No
 
 
 @pytest.mark.parametrize("trust", ["companion", "other", "outside"])
-async def test_the_words_of_others_are_no_evidence(nora: Friend, trust: str) -> None:
+async def test_note_from_a_message_of_another_trust_class_is_rejected(
+    nora: Friend, trust: str
+) -> None:
     """Neither the companion's own, nor a friend's, nor what was fetched or forwarded."""
     said = await nora.says("Remember that I like tea")
     with pytest.raises(InvalidInput, match="own words"):
         await note(nora, replace(said, trust=trust), "I like tea")
 
 
-async def test_a_note_keeps_the_version_that_it_quotes(nora: Friend) -> None:
+async def test_note_evidence_keeps_the_quoted_message_version_after_an_edit(nora: Friend) -> None:
     """Evidence names it, whatever the message says later."""
     from oldfriend.memory.message_log import edit_message, get_message
 
@@ -99,7 +101,7 @@ async def test_notes_are_listed_in_the_order_in_which_they_were_made(nora: Frien
         assert [each.text for each in await list_notes(tx, nora.person.id)] == texts
 
 
-async def test_a_note_that_puts_another_right_overtakes_it(nora: Friend) -> None:
+async def test_correcting_note_supersedes_the_earlier_note(nora: Friend) -> None:
     """The old one is kept as what was said before."""
     for text in ("my locker code is 4711", "my bike code is 99", "my locker code is 4712"):
         nora.clock.tick(minutes=1)
@@ -114,7 +116,7 @@ async def test_a_note_that_puts_another_right_overtakes_it(nora: Friend) -> None
     assert (last.id, last.status, last.ended_at) == (first.id, "superseded", nora.clock())
 
 
-async def test_what_was_said_earlier_puts_nothing_right(nora: Friend) -> None:
+async def test_earlier_said_note_does_not_supersede_a_later_one(nora: Friend) -> None:
     """Notes may be made in another order than the words were said."""
     early = await nora.says("Remember that my locker code is 4711")
     nora.clock.tick(minutes=1)

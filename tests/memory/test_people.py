@@ -21,7 +21,7 @@ from oldfriend.memory.people import (
 )
 
 
-async def test_the_owner_is_made_once_and_stands_first(db: Database) -> None:
+async def test_owner_is_created_once_and_listed_first(db: Database) -> None:
     """Whoever comes later does not become the owner."""
     async with db.begin_write() as tx:
         owner = await ensure_owner(tx, now=1, zone="UTC")
@@ -33,7 +33,7 @@ async def test_the_owner_is_made_once_and_stands_first(db: Database) -> None:
         assert await list_people(tx) == [owner, ada]
 
 
-async def test_an_unknown_name_is_answered_with_the_known_ones(db: Database) -> None:
+async def test_unknown_person_name_raises_not_found_listing_known_names(db: Database) -> None:
     """A slip of the pen is seen at once."""
     async with db.begin_write() as tx:
         with pytest.raises(NotFound, match="Nobody has talked here yet"):
@@ -48,7 +48,7 @@ async def test_an_unknown_name_is_answered_with_the_known_ones(db: Database) -> 
             await get_person_by_id(tx, "no such id")
 
 
-async def test_spacing_does_not_make_another_person(db: Database) -> None:
+async def test_person_name_is_normalized_for_whitespace(db: Database) -> None:
     """Names are kept without what surrounds them."""
     async with db.begin_write() as tx:
         ada = await ensure_person(tx, "  Ada \n Lovelace ", now=0, zone="UTC")
@@ -60,7 +60,9 @@ async def test_spacing_does_not_make_another_person(db: Database) -> None:
 @pytest.mark.parametrize(
     "spelling", ["Jos\u00e9 Ruiz", "Jose\u0301 Ruiz", " José  Ruiz\n", "José\u00a0Ruiz"]
 )
-async def test_who_is_looked_up_is_found_in_every_spelling(db: Database, spelling: str) -> None:
+async def test_person_is_found_despite_unicode_and_whitespace_variants(
+    db: Database, spelling: str
+) -> None:
     """Blanks, and accents that are written apart, are the keyboard's matter."""
     async with db.begin_write() as tx:
         await ensure_owner(tx, now=0, zone="UTC")
@@ -73,14 +75,14 @@ async def test_who_is_looked_up_is_found_in_every_spelling(db: Database, spellin
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201, "bell\x07", "zero\u200bwidth"])
-async def test_a_name_that_cannot_be_seen_is_refused(db: Database, name: str) -> None:
+async def test_empty_too_long_or_invisible_person_name_is_rejected(db: Database, name: str) -> None:
     """Two names that look alike would be two memories."""
     with pytest.raises(InvalidInput, match="cannot be a name"):
         async with db.begin_write() as tx:
             await ensure_person(tx, name, now=0, zone="UTC")
 
 
-async def test_a_chat_is_a_person_a_channel_and_an_address(db: Database) -> None:
+async def test_chat_is_unique_per_person_channel_and_address(db: Database) -> None:
     """The same address of another person, or on another channel, is another chat."""
     async with db.begin_write() as tx:
         companion = await ensure_companion(tx, now=0)
@@ -106,7 +108,7 @@ async def test_the_companion_is_introduced_once(db: Database) -> None:
         assert (await ensure_companion(tx, now=0)).introduced_at == 5
 
 
-async def test_what_is_noted_about_a_person_is_read_back(db: Database) -> None:
+async def test_language_is_stored_and_identity_belongs_to_its_first_person(db: Database) -> None:
     """The language they spoke last; an address belongs to whom it was given first."""
     async with db.begin_write() as tx:
         ada = await ensure_person(tx, "Ada", now=0, zone="UTC")
@@ -120,7 +122,7 @@ async def test_what_is_noted_about_a_person_is_read_back(db: Database) -> None:
         assert await tx.rows("SELECT person FROM identity") == [(ada.id,)]
 
 
-async def test_the_companion_is_the_same_one_under_every_name(db: Database) -> None:
+async def test_renaming_the_companion_keeps_its_id_and_persona(db: Database) -> None:
     """With all that is its own; whoever comes to know it then makes no second one."""
     async with db.begin_write() as tx:
         first = await ensure_companion(tx, now=0)
@@ -138,9 +140,7 @@ async def test_the_companion_is_the_same_one_under_every_name(db: Database) -> N
 
 
 @pytest.mark.parametrize("name", ["", " \n ", "x" * 41, "Mira\nof Cork", "bell\x07"])
-async def test_what_is_no_name_on_one_line_is_none_of_the_companions(
-    db: Database, name: str
-) -> None:
+async def test_invalid_companion_name_is_rejected(db: Database, name: str) -> None:
     """It stands over the page and in every prompt; it is said what would do."""
     async with db.begin_write() as tx:
         first = await ensure_companion(tx, now=0)

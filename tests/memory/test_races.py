@@ -63,7 +63,7 @@ async def get_to_know(db: Database, name: str) -> tuple[str, str, str, str]:
     return owner.id, person.id, companion.id, chat.id
 
 
-async def test_whoever_comes_first_is_met_once(db: Database) -> None:
+async def test_concurrent_first_contacts_create_each_person_and_chat_once(db: Database) -> None:
     """The owner, the companion, a person and their chat, however many doors they come through."""
     found: list[tuple[str, ...]] = []
 
@@ -78,7 +78,7 @@ async def test_whoever_comes_first_is_met_once(db: Database) -> None:
 
 @pytest.mark.slow
 @SEVERAL_PROCESSES
-async def test_processes_that_meet_somebody_at_once_agree_on_who_it_is(
+async def test_concurrent_processes_create_the_same_person_once(
     db: Database, database_url: str
 ) -> None:
     """Also when nobody has ever talked here."""
@@ -90,7 +90,7 @@ async def test_processes_that_meet_somebody_at_once_agree_on_who_it_is(
         assert line_of(one.stdout) == line_of(two.stdout) != ""
 
 
-async def test_places_in_the_log_have_no_holes_and_no_repeats(nora: Friend) -> None:
+async def test_concurrent_writes_get_gapless_unique_seqs_and_one_open_session(nora: Friend) -> None:
     """And at most one session is open, though each comes after a long pause."""
 
     async def say(number: int) -> None:
@@ -113,7 +113,7 @@ async def test_places_in_the_log_have_no_holes_and_no_repeats(nora: Friend) -> N
     assert statuses.count("open") == 1
 
 
-async def test_edits_of_one_message_follow_each_other(nora: Friend) -> None:
+async def test_concurrent_edits_become_consecutive_message_versions(nora: Friend) -> None:
     """Each is a version of its own, and one of them holds now."""
     said = await nora.says("first")
     assert said is not None
@@ -132,7 +132,7 @@ async def test_edits_of_one_message_follow_each_other(nora: Friend) -> None:
     assert newest.version == AT_ONCE + 1
 
 
-async def test_a_note_that_is_asked_for_many_times_at_once_is_one_note(nora: Friend) -> None:
+async def test_concurrent_duplicate_notes_are_stored_once(nora: Friend) -> None:
     """With as much evidence, and a journal that folds to it."""
 
     async def remember(number: int) -> None:
@@ -150,7 +150,7 @@ async def test_a_note_that_is_asked_for_many_times_at_once_is_one_note(nora: Fri
         assert await list_view_mismatches(tx, nora.person.id) == []
 
 
-async def test_of_decisions_on_the_same_ground_one_is_kept(nora: Friend) -> None:
+async def test_concurrent_decisions_on_the_same_base_keep_only_one(nora: Friend) -> None:
     """The others rest on what has changed, and their numbers are given to nobody else."""
     said = await nora.says("Remember: the key is red")
     assert said is not None
@@ -174,7 +174,7 @@ async def test_of_decisions_on_the_same_ground_one_is_kept(nora: Friend) -> None
     assert stale == AT_ONCE - 1
 
 
-async def test_what_is_brought_many_times_at_once_is_kept_once(nora: Friend) -> None:
+async def test_concurrent_overlapping_imports_store_each_message_once(nora: Friend) -> None:
     """Two exports that overlap, imported side by side."""
     target = ImportTarget(chat=nora.chat, language="en")
     told = [
@@ -204,7 +204,7 @@ async def test_what_is_brought_many_times_at_once_is_kept_once(nora: Friend) -> 
     assert sum(added) == 20
 
 
-async def test_an_import_that_is_begun_twice_at_once_is_one(nora: Friend) -> None:
+async def test_concurrent_starts_of_one_import_share_a_batch(nora: Friend) -> None:
     """And imports of other files have numbers of their own."""
     numbers: list[int] = []
 
@@ -220,7 +220,7 @@ async def test_an_import_that_is_begun_twice_at_once_is_one(nora: Friend) -> Non
 
 
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-async def test_those_who_write_for_different_people_do_not_wait_for_each_other(
+async def test_writes_for_different_people_do_not_block_each_other_on_postgres(
     nora: Friend, omar: Friend
 ) -> None:
     """On a server; a file has one lock."""

@@ -47,7 +47,7 @@ async def receipt_for(friend: Friend) -> Receipt:
     )
 
 
-async def test_a_receipt_is_found_as_it_was_written_by_each_of_its_names(nora: Friend) -> None:
+async def test_receipt_is_found_by_its_id_turn_or_reply(nora: Friend) -> None:
     """By its own id, its turn, its reply; and the last one without any."""
     receipt = await receipt_for(nora)
     async with nora.db.begin_write() as tx:
@@ -58,7 +58,7 @@ async def test_a_receipt_is_found_as_it_was_written_by_each_of_its_names(nora: F
         assert await find_receipt(tx, nora.person.id, "no such reply") is None
 
 
-async def test_what_a_reply_quotes_is_counted_for_its_author_alone(nora: Friend) -> None:
+async def test_source_messages_are_counted_only_for_the_given_author(nora: Friend) -> None:
     """Messages that were used, not notes; and not where the author's name only occurs."""
     by_rules, by_model = await receipt_for(nora), await receipt_for(nora)
     replies = [by_rules.replied, by_model.replied]
@@ -70,7 +70,7 @@ async def test_what_a_reply_quotes_is_counted_for_its_author_alone(nora: Friend)
             assert await count_source_messages(tx, nora.person.id, replies, author=author) == quoted
 
 
-async def test_the_last_receipt_is_the_newest(nora: Friend) -> None:
+async def test_default_receipt_lookup_returns_the_newest(nora: Friend) -> None:
     """Asking why means the last answer."""
     first, second = await receipt_for(nora), await receipt_for(nora)
     async with nora.db.begin_write() as tx:
@@ -90,7 +90,7 @@ async def test_a_turn_has_one_receipt(nora: Friend) -> None:
             await write_receipt(tx, replace(receipt, id=new_id(nora.clock())))
 
 
-async def test_a_trace_is_kept_for_two_weeks_and_what_the_reply_stood_on_for_good(
+async def test_receipt_trace_expires_after_two_weeks_and_used_items_stay(
     nora: Friend,
 ) -> None:
     """Then scores, words and what was only considered are gone; causes stay, strongest first."""
@@ -118,7 +118,7 @@ async def test_a_trace_is_kept_for_two_weeks_and_what_the_reply_stood_on_for_goo
     }
 
 
-async def test_the_traces_of_long_ago_go_as_new_ones_come(nora: Friend) -> None:
+async def test_writing_a_receipt_deletes_expired_traces(nora: Friend) -> None:
     """Nobody needs to serve for that: who only talks now and then keeps no more of it."""
     old = [await receipt_for(nora) for _ in range(3)]
     nora.clock.tick(minutes=15 * 24 * 60)
@@ -131,7 +131,7 @@ async def test_the_traces_of_long_ago_go_as_new_ones_come(nora: Friend) -> None:
     assert traces == [(new.id,)]
 
 
-async def test_who_asked_for_it_is_told_how_often_a_belief_came_to_mind(nora: Friend) -> None:
+async def test_memory_usage_counts_replies_and_after_expiry_only_used_ones(nora: Friend) -> None:
     """Of older replies those count that stood on it."""
     first, second = await receipt_for(nora), await receipt_for(nora)
     thought = ReceiptItem(kind="memory", object=new_id(7), version=1, used=True, score=1.0, why=())
@@ -150,7 +150,7 @@ async def test_who_asked_for_it_is_told_how_often_a_belief_came_to_mind(nora: Fr
     assert none is None
 
 
-async def test_whether_a_reply_cites_what_it_stood_on_is_kept(nora: Friend) -> None:
+async def test_receipt_item_citation_flag_survives_trace_expiry(nora: Friend) -> None:
     """Also when the trace is gone; where nobody knows, it stays unknown."""
     receipt = await receipt_for(nora)
     cited = [replace(receipt.items[0], is_cited=is_cited) for is_cited in (True, False, None)]
@@ -166,7 +166,7 @@ async def test_whether_a_reply_cites_what_it_stood_on_is_kept(nora: Friend) -> N
     assert [each.is_cited for each in brief.items] == [True, False, None]
 
 
-async def test_a_receipt_knows_no_message_that_was_taken_out_with_its_import(nora: Friend) -> None:
+async def test_receipt_item_of_a_deleted_message_has_no_id(nora: Friend) -> None:
     """It says that there was one, and names nothing."""
     receipt = await receipt_for(nora)
     async with nora.db.begin_write() as tx:

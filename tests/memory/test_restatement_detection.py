@@ -28,7 +28,9 @@ CODE = "my locker code is 4711"
         ("zh", "我的密码是4711", "我的密码改成4712了"),
     ],
 )
-def test_the_same_with_another_value_puts_it_right(language: str, old: str, new: str) -> None:
+def test_restatement_with_another_value_is_detected_as_correction(
+    language: str, old: str, new: str
+) -> None:
     """By whatever says that it cannot be both: a no, a change, a value of the same sort."""
     said = find_restatement(new, old, language)
 
@@ -50,6 +52,8 @@ def test_the_same_with_another_value_puts_it_right(language: str, old: str, new:
         ("xx", CODE, "No, my locker code is 4712."),
     ],
 )
-def test_in_doubt_both_stand(language: str, old: str, new: str) -> None:
+def test_similar_statement_without_conflict_is_no_restatement(
+    language: str, old: str, new: str
+) -> None:
     """Somebody is more than one thing, and has more than one code."""
     assert find_restatement(new, old, language) is None

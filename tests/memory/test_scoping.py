@@ -798,7 +798,7 @@ def names_the_person(sql: str, tables: Iterable[str]) -> bool:
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10)
 @given(order=st.lists(st.tuples(st.booleans(), st.booleans()), min_size=3, max_size=10))
-async def test_whatever_two_people_do_neither_sees_the_other(
+async def test_queries_of_one_person_never_return_rows_of_another(
     meet: Meet, order: list[tuple[bool, bool]]
 ) -> None:
     """Their messages, notes, receipts, vectors and imports lie between each other's."""
@@ -824,7 +824,7 @@ async def test_whatever_two_people_do_neither_sees_the_other(
             assert not leaked, (sql, leaked)
 
 
-async def test_every_statement_says_whose_rows_it_means(db: Database) -> None:
+async def test_every_sql_statement_is_restricted_to_one_person(db: Database) -> None:
     """Read from the source, also what no test would ever run."""
     async with db.begin_read() as tx:
         tables = await tables_of_people(tx)
@@ -842,7 +842,7 @@ async def test_every_statement_says_whose_rows_it_means(db: Database) -> None:
     }
 
 
-async def test_the_tour_leaves_no_statement_out(db: Database, meet: Meet) -> None:
+async def test_scoping_test_executes_every_sql_statement(db: Database, meet: Meet) -> None:
     """A new query is only safe once it is shown to be."""
     shelf = IndexCache("m")
     async with db.begin_write() as first:

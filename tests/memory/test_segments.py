@@ -33,7 +33,7 @@ async def texts_in(friend: Friend, segment: Segment) -> list[str]:
         return [each.text for each in await list_segment_messages(tx, segment)]
 
 
-async def test_what_is_cut_is_not_cut_again(nora: Friend) -> None:
+async def test_cut_messages_are_not_cut_into_another_segment(nora: Friend) -> None:
     """What is said later is in the next segment, and knows what came before it."""
     await nora.says("one")
     await nora.says("two", role="companion")
@@ -56,7 +56,7 @@ async def test_what_is_cut_is_not_cut_again(nora: Friend) -> None:
         assert await list_segments(tx, nora.person.id) == [first, second]
 
 
-async def test_sessions_are_cut_apart(nora: Friend) -> None:
+async def test_uncut_spans_are_separate_per_session(nora: Friend) -> None:
     """Uncut talk counts its turns and how long it is."""
     await nora.says("morning")
     await nora.says("hello", role="companion")
@@ -71,7 +71,7 @@ async def test_sessions_are_cut_apart(nora: Friend) -> None:
     assert late.from_at - early.until_at > 89 * MINUTE
 
 
-async def test_an_edit_has_its_segment_read_again(nora: Friend) -> None:
+async def test_edit_reopens_the_segment_as_a_new_generation(nora: Friend) -> None:
     """Whoever was reading the former generation cannot say that it is done."""
     said = await nora.says("I live in Porto")
     assert said is not None
@@ -97,7 +97,7 @@ async def test_an_edit_has_its_segment_read_again(nora: Friend) -> None:
     assert await texts_in(nora, done) == ["I live in Lisbon"]
 
 
-async def test_a_segment_without_messages_goes(nora: Friend, omar: Friend) -> None:
+async def test_empty_segment_is_removed(nora: Friend, omar: Friend) -> None:
     """And nobody else's does."""
     await omar.says("mine")
     await nora.says("gone")

@@ -104,7 +104,7 @@ async def test_each_chat_has_its_own_session(meet: Meet) -> None:
     assert await statuses(terminal) == await statuses(web) == ["open"]
 
 
-async def test_closing_is_done_once(nora: Friend) -> None:
+async def test_closing_a_session_twice_succeeds_once(nora: Friend) -> None:
     """The second to close learns that it was closed already."""
     message = await nora.says("hello")
     async with nora.db.begin_write() as tx:
@@ -117,7 +117,7 @@ async def test_closing_is_done_once(nora: Friend) -> None:
     assert (await nora.says("next")).session != message.session
 
 
-async def test_a_given_session_keeps_its_name_and_grows(nora: Friend) -> None:
+async def test_reimported_session_keeps_its_external_id_and_extends_its_range(nora: Friend) -> None:
     """An overlapping newer export adds to the session that is here; talk does not go into it."""
     async with nora.db.begin_write() as tx:
         ids = {

@@ -27,7 +27,7 @@ def vectors(count: int) -> np.ndarray:
     return np.random.default_rng(count).standard_normal((count, 384)).astype(np.float32)
 
 
-async def test_what_can_be_found_and_has_no_vector_is_waiting_in_order(nora: Friend) -> None:
+async def test_searchable_messages_without_a_vector_are_listed_in_order(nora: Friend) -> None:
     """Neither the companion's quotes nor empty words nor replaced versions wait."""
     first = await nora.says("one")
     await nora.says("a quote", role="companion", findable=False)
@@ -43,7 +43,7 @@ async def test_what_can_be_found_and_has_no_vector_is_waiting_in_order(nora: Fri
         assert await count_searchable_messages(tx, nora.person.id, "m") == (2, 0)
 
 
-async def test_a_vector_is_kept_for_its_model_and_the_first_one_stays(nora: Friend) -> None:
+async def test_message_vector_is_stored_once_per_model(nora: Friend) -> None:
     """A switch of models begins anew and loses nothing; two processes may embed the same."""
     message = await nora.says("one")
     async with nora.db.begin_write() as tx:
@@ -57,7 +57,7 @@ async def test_a_vector_is_kept_for_its_model_and_the_first_one_stays(nora: Frie
     assert np.allclose(decode_vectors([stored])[0], vectors(1)[0], atol=2e-2)
 
 
-async def test_progress_holds_for_one_model_until_something_is_removed(nora: Friend) -> None:
+async def test_embedding_progress_is_per_model_and_reset_by_deletions(nora: Friend) -> None:
     """What is found again after a removal lies before the progress, and is looked for there."""
     person, last = nora.person.id, await nora.says("one")
     async with nora.db.begin_write() as tx:
@@ -79,7 +79,7 @@ async def test_progress_holds_for_one_model_until_something_is_removed(nora: Fri
         assert (await get_embedding_status(tx, person, "m")).done.seq == 0
 
 
-async def test_a_message_that_went_meanwhile_gets_no_vector(nora: Friend) -> None:
+async def test_deleted_message_gets_no_vector(nora: Friend) -> None:
     """Embedding takes a while, and the person may forget something in that time."""
     message = await nora.says("one")
     async with nora.db.begin_write() as tx:
@@ -89,7 +89,7 @@ async def test_a_message_that_went_meanwhile_gets_no_vector(nora: Friend) -> Non
         assert await tx.rows("SELECT * FROM message_vector") == []
 
 
-async def test_vectors_of_before_go_once_they_are_not_needed(nora: Friend) -> None:
+async def test_legacy_vectors_are_deleted_once_replaced(nora: Friend) -> None:
     """Those of messages that have no new one yet stay, whoever says that all is done."""
     messages = [await nora.says(text) for text in ("one", "two", "three", "four")]
     seqs = [message.seq for message in messages]
@@ -109,7 +109,7 @@ async def test_vectors_of_before_go_once_they_are_not_needed(nora: Friend) -> No
     assert steps == 3
 
 
-async def test_it_is_known_of_which_models_somebody_has_vectors(nora: Friend, omar: Friend) -> None:
+async def test_vector_models_are_listed_per_person(nora: Friend, omar: Friend) -> None:
     """Of oneself."""
     for friend, models in ((nora, ["b", "a"]), (omar, ["c"])):
         message = await friend.says("one")
@@ -122,7 +122,7 @@ async def test_it_is_known_of_which_models_somebody_has_vectors(nora: Friend, om
         assert await list_vector_models(tx, omar.person.id) == ["c"]
 
 
-async def test_the_newest_choice_of_a_model_is_known(nora: Friend) -> None:
+async def test_newest_embedding_model_choice_is_returned(nora: Friend) -> None:
     """Also when it is one of before."""
     async with nora.db.begin_write() as tx:
         assert await find_newest_model_choice(tx) is None
@@ -132,7 +132,7 @@ async def test_the_newest_choice_of_a_model_is_known(nora: Friend) -> None:
         assert await find_newest_model_choice(tx) == EmbeddingModelChoice(model="a", chosen_at=3)
 
 
-async def test_vectors_to_compare_with_each_other_are_all_of_one_model(nora: Friend) -> None:
+async def test_loaded_message_vectors_are_of_the_most_frequent_model(nora: Friend) -> None:
     """Of that which has most of them."""
     seqs = [(await nora.says(text)).seq for text in ("one", "two", "three")]
     async with nora.db.begin_write() as tx:

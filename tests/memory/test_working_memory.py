@@ -52,7 +52,7 @@ def three_turns(at: int) -> WorkingMemory:
     return working
 
 
-async def test_it_comes_back_as_it_was_for_an_hour(nora: Friend) -> None:
+async def test_working_memory_is_restored_for_one_hour(nora: Friend) -> None:
     """Nothing in a process is asked: another one finds the same."""
     session, working = await session_of(nora), three_turns(nora.clock())
     async with nora.db.begin_write() as tx:
@@ -64,7 +64,7 @@ async def test_it_comes_back_as_it_was_for_an_hour(nora: Friend) -> None:
     assert await in_mind(nora, session, later=HOUR) == EMPTY_WORKING_MEMORY
 
 
-async def test_what_was_asked_for_is_waited_for_five_minutes(nora: Friend) -> None:
+async def test_slot_expires_after_five_minutes(nora: Friend) -> None:
     """Then it is no longer taken for an answer to that question."""
     session = await session_of(nora)
     async with nora.db.begin_write() as tx:
@@ -76,7 +76,7 @@ async def test_what_was_asked_for_is_waited_for_five_minutes(nora: Friend) -> No
     assert not (await in_mind(nora, session, later=5 * MINUTE)).slots
 
 
-async def test_it_is_one_persons_and_can_be_cleared(nora: Friend, omar: Friend) -> None:
+async def test_working_memory_is_per_person_and_can_be_cleared(nora: Friend, omar: Friend) -> None:
     """Nobody has in mind what another has said."""
     session = await session_of(nora)
     async with nora.db.begin_write() as tx:
@@ -94,9 +94,7 @@ async def test_it_is_one_persons_and_can_be_cleared(nora: Friend, omar: Friend) 
 
 
 @pytest.mark.parametrize("content", [{}, [], {"briefs": "none"}])
-async def test_what_cannot_be_read_is_as_if_it_were_not_there(
-    nora: Friend, content: object
-) -> None:
+async def test_unreadable_working_memory_is_treated_as_empty(nora: Friend, content: object) -> None:
     """Another version of the program may have had other things in mind."""
     session = await session_of(nora)
     async with nora.db.begin_write() as tx:
@@ -108,7 +106,7 @@ async def test_what_cannot_be_read_is_as_if_it_were_not_there(
     assert await in_mind(nora, session) == EMPTY_WORKING_MEMORY
 
 
-async def test_what_an_earlier_version_kept_is_read(nora: Friend) -> None:
+async def test_working_memory_of_an_earlier_version_is_read(nora: Friend) -> None:
     """It named nothing that it was made of, and is gone within the hour."""
     session, working = await session_of(nora), three_turns(nora.clock())
     kept = asdict(working)
@@ -125,7 +123,7 @@ async def test_what_an_earlier_version_kept_is_read(nora: Friend) -> None:
     assert await in_mind(nora, session) == working
 
 
-async def test_it_comes_back_with_what_it_was_made_of(nora: Friend) -> None:
+async def test_working_memory_keeps_its_source_ids(nora: Friend) -> None:
     """So that it can be forgotten with it."""
     session = await session_of(nora)
     working = EMPTY_WORKING_MEMORY.with_turn(
@@ -144,7 +142,7 @@ async def test_it_comes_back_with_what_it_was_made_of(nora: Friend) -> None:
     assert working.source_ids == ("m1", "r1", "m0", "m2", "fact")
 
 
-def test_what_is_made_of_too_much_is_let_go() -> None:
+def test_working_memory_items_with_too_many_sources_are_dropped() -> None:
     """Each later call would have to name all of it."""
     endless = tuple(map(str, range(MAX_SOURCES + 1)))
     working = EMPTY_WORKING_MEMORY.with_turn(
@@ -158,7 +156,7 @@ def test_what_is_made_of_too_much_is_let_go() -> None:
     assert (working.plan, working.slots) == (None, ())
 
 
-def test_what_is_kept_in_mind_is_short() -> None:
+def test_truncate_line_returns_one_short_line() -> None:
     """One line, however much was said."""
     assert truncate_line("one\n two ") == "one two"
     assert len(truncate_line("long " * 200)) <= 200

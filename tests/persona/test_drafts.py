@@ -58,7 +58,9 @@ async def blocks_of(app: AppContext, line: ChatContext) -> dict[str, str]:
         return {each.name: each.text for each in await list_blocks(tx, line.person.id)}
 
 
-async def test_rules_draft_what_is_plainly_said(app: AppContext, line: ChatContext) -> None:
+async def test_draft_by_rules_fills_core_blocks_and_skips_machine_orders(
+    app: AppContext, line: ChatContext
+) -> None:
     """Orders to a machine are left out, and nothing is written yet."""
     made = await drafted(app, line, piece(NOTES))
     told = texts(made)
@@ -71,9 +73,7 @@ async def test_rules_draft_what_is_plainly_said(app: AppContext, line: ChatConte
     assert await blocks_of(app, line) == {}
 
 
-async def test_words_that_tell_of_two_lines_are_named_once(
-    app: AppContext, line: ChatContext
-) -> None:
+async def test_draft_reason_quotes_each_evidence_once(app: AppContext, line: ChatContext) -> None:
     """What is to be reviewed does not say twice why."""
     made = await drafted(app, line, piece("I live in Porto and I work as a nurse."))
     (suggestion,) = made.suggestions
@@ -109,7 +109,7 @@ def found(kind: str, text: str, quote: str, confidence: float = 0.9, about: str 
     return {**given, "about": about} if about else given
 
 
-async def test_what_a_model_finds_is_checked_against_the_words(
+async def test_draft_by_model_drops_invented_unsure_and_order_findings(
     app: AppContext, line: ChatContext
 ) -> None:
     """Invented quotes, what is unsure, events and orders are in no draft (ACCEPTANCE O3)."""
@@ -144,7 +144,7 @@ async def test_what_a_model_finds_is_checked_against_the_words(
     assert await blocks_of(app, line) == {}
 
 
-async def test_what_a_model_cannot_read_is_counted_and_an_outage_suggests_nothing(
+async def test_draft_by_model_counts_unread_pieces_and_stops_on_outage(
     app: AppContext, line: ChatContext
 ) -> None:
     """Half a draft would pass for a whole one."""
@@ -159,7 +159,7 @@ async def test_what_a_model_cannot_read_is_counted_and_an_outage_suggests_nothin
         assert len(await list_suggestions(tx, line.person.id)) == 1
 
 
-async def test_a_draft_is_accepted_in_whichever_words_or_dropped(
+async def test_draft_suggestion_is_accepted_edited_or_declined(
     app: AppContext, line: ChatContext
 ) -> None:
     """What was dropped may be drafted anew; what was decided is decided."""
@@ -181,7 +181,7 @@ async def test_a_draft_is_accepted_in_whichever_words_or_dropped(
     assert "persona" not in again
 
 
-def test_material_is_any_text_in_pieces(tmp_path: Path) -> None:
+def test_draft_material_is_loaded_from_markdown_csv_and_json(tmp_path: Path) -> None:
     """Front matter, tables and JSON are flattened (ACCEPTANCE O1)."""
     (tmp_path / "a.md").write_text("---\nname: Nora\n---\nI swim.\n")
     (tmp_path / "b.csv").write_text("key,value\nhome,Porto\n")
@@ -197,7 +197,7 @@ def test_material_is_any_text_in_pieces(tmp_path: Path) -> None:
         load_source_chunks([tmp_path / "long.txt"], me=None)
 
 
-def test_of_a_chat_only_the_persons_words_are_their_own(tmp_path: Path) -> None:
+def test_chat_export_as_draft_material_needs_the_person_name(tmp_path: Path) -> None:
     """Who they are has to be said."""
     chat = tmp_path / "chat.txt"
     chat.write_text(

@@ -27,7 +27,7 @@ def proposal(text: str, *, reason: str = "", cites: tuple[str, ...] = ()) -> Pro
     return Proposal(block="user", text=text, reason=reason, author="reflect/1", cites=cites)
 
 
-async def test_suggestions_and_former_souls_lose_it(
+async def test_forgetting_deletes_suggestions_and_soul_versions_that_hold_it(
     app: AppContext, line: ChatContext, say: Say, settings_folder: object
 ) -> None:
     """Whether it stands in their words or they only point to it; the rest stays."""
@@ -55,7 +55,7 @@ async def test_suggestions_and_former_souls_lose_it(
     assert [(each.version, each.text) for each in souls] == [(2, "Be kind.")]
 
 
-async def test_what_people_have_written_stays_unless_everything_goes(
+async def test_core_blocks_are_kept_unless_everything_is_forgotten(
     app: AppContext, line: ChatContext, say: Say, settings_folder: object
 ) -> None:
     """The soul is everybody's, and stays even then."""

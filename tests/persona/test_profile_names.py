@@ -13,7 +13,7 @@ from oldfriend.persona.profile_names import set_companion_name, update_person
 from tests.chat_fixtures import Say
 
 
-async def test_by_its_name_it_is_called_and_speaks_and_what_it_said_stays_signed(
+async def test_renamed_companion_uses_its_new_name_and_old_messages_keep_theirs(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """A bare name before a question belongs to no question."""
@@ -28,7 +28,9 @@ async def test_by_its_name_it_is_called_and_speaks_and_what_it_said_stays_signed
     assert signed == ["Oldfriend", "Mira"]
 
 
-async def test_whoever_saw_another_name_changes_nothing(app: AppContext, line: ChatContext) -> None:
+async def test_companion_rename_with_a_stale_base_is_refused(
+    app: AppContext, line: ChatContext
+) -> None:
     """And what is no name is refused in words."""
     await set_companion_name(app.db, app.clock, app.notifier, "Mira", base="Oldfriend")
     with pytest.raises(StaleDecision, match="Look again"):
@@ -41,7 +43,7 @@ async def test_whoever_saw_another_name_changes_nothing(app: AppContext, line: C
     assert companion.name == "Mira"
 
 
-async def test_who_has_said_their_zone_keeps_it_wherever_they_write_from(
+async def test_person_time_zone_setting_overrides_the_machine_zone(
     app: AppContext, line: ChatContext
 ) -> None:
     """At a terminal, too; who has not said it lives by the clocks of the machine."""

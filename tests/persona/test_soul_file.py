@@ -14,7 +14,7 @@ async def soul_of(app: AppContext) -> str:
         return await get_global_persona_text(tx)
 
 
-async def test_it_is_taken_up_once_and_ends_by_an_empty_file(
+async def test_soul_file_is_loaded_once_and_cleared_by_an_empty_file(
     app: AppContext, line: ChatContext
 ) -> None:
     """One that is gone changes nothing, for another machine may still have it."""
@@ -45,7 +45,7 @@ async def test_it_is_taken_up_once_and_ends_by_an_empty_file(
         (None, "cannot be read"),
     ],
 )
-async def test_a_broken_file_leaves_the_last_good_one(
+async def test_unreadable_soul_file_keeps_the_last_version(
     app: AppContext, line: ChatContext, words: bytes | None, why: str
 ) -> None:
     """And says why, and what holds."""

@@ -35,7 +35,7 @@ class Shown(Schema):
     parts: tuple[int, ...] = ()
 
 
-def test_commands_show_things_without_loading_pydantic() -> None:
+def test_commands_do_not_import_pydantic() -> None:
     """It takes a tenth of a second to load, and only the API needs it."""
     imports = "; ".join(f"import oldfriend.cli.{each}" for each in COMMANDS)
     ended = subprocess.run(
@@ -48,7 +48,7 @@ def test_commands_show_things_without_loading_pydantic() -> None:
     assert not {"pydantic", "pydantic_core", "fastapi"} & set(ended.stdout.split())
 
 
-def test_the_api_document_describes_the_fields_of_a_schema() -> None:
+def test_json_schema_describes_the_fields_of_a_schema() -> None:
     """With what ``describe`` was given, and nothing else may be sent."""
     schema = TypeAdapter(Shown).json_schema(mode="serialization")
 
@@ -60,7 +60,7 @@ def test_the_api_document_describes_the_fields_of_a_schema() -> None:
         TypeAdapter(Shown).validate_python({"name": "Ana", "other": 1})
 
 
-def test_each_shape_is_built_once_for_all_routes() -> None:
+def test_schema_serializers_are_prebuilt_and_serialize_their_own_fields() -> None:
     """Also within others; one that is built on another says its own, and the other none of it."""
     build_routes()
     common = {"id": "t", "name": "n", "scope": "read", "made_at": "a", "expires_at": "b"}

@@ -29,7 +29,7 @@ def promise(due_at: Micros) -> Memory:
 @pytest.mark.parametrize(
     ("zone", "day"), [("America/Los_Angeles", "2026-03-06"), ("UTC", "2026-03-07")]
 )
-def test_what_is_due_is_due_on_the_day_where_the_person_is(zone: str, day: str) -> None:
+def test_due_date_is_shown_in_the_persons_zone(zone: str, day: str) -> None:
     """The end of a Friday in Reno is no Saturday, also when it is overdue."""
     friday = promise(FRIDAY_ENDS_IN_RENO)
 
@@ -39,7 +39,7 @@ def test_what_is_due_is_due_on_the_day_where_the_person_is(zone: str, day: str) 
     )
 
 
-def test_what_was_overtaken_was_so_until_then_in_the_world() -> None:
+def test_ended_belief_is_shown_with_its_end_date() -> None:
     """Not until it was heard of; what was rejected ends on the day of the word against it."""
     home = Memory(
         id=MemoryId(ObjectId(new_id(SAID))),

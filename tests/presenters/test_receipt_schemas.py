@@ -28,7 +28,7 @@ async def told(app: AppContext, given: StoredReply) -> str:
         return receipt_as_text(await resolve_receipt(tx, given.receipt))
 
 
-async def test_a_models_reply_names_the_model_the_prompt_and_all_it_was_shown(
+async def test_receipt_of_a_model_reply_names_model_prompt_and_shown_items(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """What came to mind and what was only said before are told apart, quoted with their dates."""
@@ -60,7 +60,7 @@ async def test_a_models_reply_names_the_model_the_prompt_and_all_it_was_shown(
     assert "It is a grey day here." in [each["text"] for each in as_json["only_shown"]]
 
 
-async def test_a_model_that_failed_is_named_with_what_it_said(
+async def test_receipt_of_a_failed_model_call_shows_its_error(
     app: AppContext, line: ChatContext
 ) -> None:
     """Not only that it did."""
@@ -74,7 +74,7 @@ async def test_a_model_that_failed_is_named_with_what_it_said(
     )
 
 
-async def test_without_a_model_there_is_none_to_name(app: AppContext, say: Say) -> None:
+async def test_receipt_of_a_rule_based_reply_names_no_model(app: AppContext, say: Say) -> None:
     """Rules have written it."""
     text = await told(app, await say("hello"))
 
@@ -83,7 +83,7 @@ async def test_without_a_model_there_is_none_to_name(app: AppContext, say: Say) 
 
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
-async def test_what_a_reply_lacked_is_told_alike_everywhere(
+async def test_receipt_lists_missing_parts_in_the_reply_language(
     app: AppContext, line: ChatContext, language: str
 ) -> None:
     """In its language; of receipts of before, that it was the sense for meaning or the search."""
@@ -109,7 +109,7 @@ async def test_what_a_reply_lacked_is_told_alike_everywhere(
     ) == len(OFFLINE_LANGUAGES)
 
 
-async def test_what_the_reader_made_of_each_message_is_told(app: AppContext, say: Say) -> None:
+async def test_receipt_text_shows_the_readers_judgement(app: AppContext, say: Say) -> None:
     """For it ordered them, and not the search alone."""
     await say("the spare key hangs behind the boiler")
     text = await told(app, await say("where is the spare key?"))

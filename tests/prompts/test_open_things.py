@@ -21,7 +21,9 @@ from oldfriend.prompts.locale_phrases import load_phrases
         ("de", "was soll ich machen", False),
     ],
 )
-def test_what_is_to_be_done_is_asked_for(language: str, text: str, is_asked: bool) -> None:
+def test_question_about_open_commitments_is_detected(
+    language: str, text: str, is_asked: bool
+) -> None:
     """Who asks for advice, or of one matter, asks for something else."""
     promises = load_phrases(language).patterns.promises
 

@@ -18,7 +18,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_prompt_is_what_its_file_is_called(name: str) -> None:
+def test_prompt_id_matches_its_file_name(name: str) -> None:
     """The name and version in its header are those that the ledger keeps."""
     assert get_prompt(name).id == name
 
@@ -43,7 +43,7 @@ def test_replies_have_a_prompt() -> None:
     assert get_reply_prompt().id in NAMES
 
 
-def test_what_is_filled_in_is_never_filled_in_again() -> None:
+def test_braces_in_a_filled_in_value_are_not_expanded() -> None:
     """Whatever braces a person writes."""
     prompt = Prompt(
         name="test", version=1, inputs=frozenset({"text"}), output="", parts={"a": "<{text}>"}

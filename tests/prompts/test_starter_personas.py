@@ -4,7 +4,7 @@ from oldfriend.memory.core_blocks import MAX_BLOCK_LENGTH
 from oldfriend.prompts.starter_personas import BLANK_PERSONA, load_starter_personas
 
 
-def test_each_starting_point_says_who_and_how() -> None:
+def test_starter_personas_have_a_summary_persona_and_style() -> None:
     """In words that fit into a block; a blank one is among them."""
     points = load_starter_personas()
     assert [*points] == ["blank", "calm", "old-friend", "practical", "witty"]

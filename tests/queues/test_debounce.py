@@ -43,14 +43,14 @@ def turns_of(pieces: list[BurstItem], *, quiet_s: float) -> list[list[BurstItem]
     return turns
 
 
-def test_messages_without_a_pause_are_one_turn():
+def test_messages_within_the_debounce_pause_are_one_turn():
     pieces = [piece(0), piece(1.5), piece(3.4), piece(5.5)]
 
     assert turns_of(pieces, quiet_s=2) == [pieces[:3], pieces[3:]]
     assert compute_due_at(pieces[:3], debounce_s=2) == round(5.4 * SECOND)
 
 
-def test_who_never_pauses_is_answered_after_ten_seconds():
+def test_burst_without_a_pause_ends_after_ten_seconds():
     pieces = [piece(number) for number in range(15)]
 
     assert [len(turn) for turn in turns_of(pieces, quiet_s=2)] == [10, 5]
@@ -58,14 +58,14 @@ def test_who_never_pauses_is_answered_after_ten_seconds():
     assert not is_same_burst(pieces[:10], pieces[10], debounce_s=2)
 
 
-def test_line_by_line_each_message_is_a_turn_at_once():
+def test_without_debounce_each_message_is_its_own_turn():
     pieces = [piece(0), piece(0), piece(0.1)]
 
     assert [len(turn) for turn in turns_of(pieces, quiet_s=0)] == [1, 1, 1]
     assert compute_due_at([piece(3)], debounce_s=0) == 3 * SECOND
 
 
-def test_a_long_text_that_was_cut_up_is_whole_again_also_line_by_line():
+def test_text_split_by_the_platform_is_one_turn_even_without_debounce():
     pieces = [cut(0, 7), cut(1.4, 8), cut(2.8, 9, chars=12)]
 
     assert turns_of(pieces, quiet_s=0) == [pieces]
@@ -73,7 +73,7 @@ def test_a_long_text_that_was_cut_up_is_whole_again_also_line_by_line():
     assert compute_due_at(pieces, debounce_s=0) == round(2.8 * SECOND)  # the end has come
 
 
-def test_what_does_not_follow_on_is_no_continuation():
+def test_late_or_nonconsecutive_fragment_is_not_joined():
     late, skipped, another = cut(1.6, 8), cut(1, 9), piece(1, number=8, sender=OMAR)
     after_a_short_one = [cut(0, 7, chars=MIN_FRAGMENT_CHARS - 1), cut(1, 8)]
 
@@ -82,11 +82,11 @@ def test_what_does_not_follow_on_is_no_continuation():
     assert len(turns_of(after_a_short_one, quiet_s=0)) == 2
 
 
-def test_two_who_talk_at_once_are_not_mixed_up():
+def test_messages_of_two_senders_are_never_one_burst():
     assert not is_same_burst([piece(0)], piece(0.5, sender=OMAR), debounce_s=2)
 
 
-def test_no_turn_grows_beyond_what_can_be_read():
+def test_burst_is_limited_in_characters_and_messages():
     parts = [cut(number, number, chars=9_000) for number in range(8)]
     many = [piece(number / 100) for number in range(MAX_CLAIMED_JOBS + 10)]
 
@@ -94,7 +94,7 @@ def test_no_turn_grows_beyond_what_can_be_read():
     assert [len(turn) for turn in turns_of(many, quiet_s=2)] == [MAX_CLAIMED_JOBS, 10]
 
 
-def test_cut_texts_are_joined_without_a_seam_and_messages_line_by_line():
+def test_fragments_are_joined_seamlessly_and_messages_by_newlines():
     pieces = [
         (cut(0, 1), "It was a dark and sto"),
         (cut(1, 2, chars=9), "rmy night."),
@@ -117,7 +117,7 @@ arrivals = st.lists(
 
 
 @given(arrivals=arrivals, quiet_s=st.sampled_from([0, 0.5, 2]))
-def test_however_messages_arrive_turns_are_bounded_and_keep_their_order(arrivals, quiet_s):
+def test_turns_are_bounded_and_ordered_for_any_arrivals(arrivals, quiet_s):
     """All of them, once; by one sender; not too long, not too late."""
     times = accumulate(gap for gap, _, _, _ in arrivals)
     numbers = accumulate((step or 0 for _, _, step, _ in arrivals), initial=1)

@@ -8,7 +8,7 @@ from oldfriend.queues.jobs_table import MAX_CLAIMED_JOBS
 from tests.queues.conftest import texts
 
 
-async def test_what_failed_is_tried_again_at_its_time_and_before_what_came_later(post):
+async def test_failed_job_is_retried_when_due_before_later_jobs(post):
     await post.put("one")
     claim = await post.claimed()
     await post.put("two")
@@ -25,7 +25,7 @@ async def test_what_failed_is_tried_again_at_its_time_and_before_what_came_later
     ]
 
 
-async def test_an_outage_of_somebody_else_counts_as_no_attempt(post):
+async def test_failure_by_an_outage_does_not_count_as_an_attempt(post):
     await post.put("one")
     for _ in range(20):
         claim = await post.claimed()
@@ -35,7 +35,7 @@ async def test_an_outage_of_somebody_else_counts_as_no_attempt(post):
     assert [letter.attempts for letter in await post.letters()] == [0]
 
 
-async def test_only_the_letter_that_failed_counts_an_attempt(post):
+async def test_only_the_failed_job_of_a_claim_counts_an_attempt(post):
     await post.put("one")
     await post.put("two")
     claim = await post.claimed()
@@ -45,7 +45,7 @@ async def test_only_the_letter_that_failed_counts_an_attempt(post):
     assert [letter.attempts for letter in await post.letters()] == [0, 1]
 
 
-async def test_a_parked_letter_steps_aside(post):
+async def test_dead_letter_does_not_block_later_jobs(post):
     await post.put("bad")
     await post.put("good")
     claim = await post.claimed()
@@ -58,7 +58,7 @@ async def test_a_parked_letter_steps_aside(post):
     assert parked.is_dead_letter
 
 
-async def test_a_letter_that_takes_its_workers_down_is_parked_in_the_end(post):
+async def test_job_that_crashes_its_workers_alone_becomes_a_dead_letter(post):
     """After so many deaths of those who did nothing else; each time it is left alone for longer."""
     await post.put("deadly")
     await post.put("harmless")
@@ -70,7 +70,7 @@ async def test_a_letter_that_takes_its_workers_down_is_parked_in_the_end(post):
     assert "3 attempts" in parked.error
 
 
-async def test_deaths_among_others_are_never_counted_against_a_letter(post):
+async def test_worker_crash_with_other_jobs_is_not_counted_against_a_job(post):
     """Whoever worked on it was doing something else, too, of which they may have died."""
     await post.put("harmless")
     for death in range(50):
@@ -83,7 +83,7 @@ async def test_deaths_among_others_are_never_counted_against_a_letter(post):
     assert (letter.crashes, letter.isolated_crashes, letter.attempts) == (49, 0, 0)
 
 
-async def test_who_has_lived_through_it_takes_the_blame_off_a_letter(post):
+async def test_counted_failure_resets_the_isolated_crash_count(post):
     """What fails by an error has taken nobody down; what was interrupted may still do so."""
     await post.put("odd")
     await post.claimed(owner="doomed", is_alone=True)
@@ -100,7 +100,7 @@ async def test_who_has_lived_through_it_takes_the_blame_off_a_letter(post):
     assert blamed == [1, 0]
 
 
-async def test_who_takes_a_lane_of_their_own_again_has_not_died(post):
+async def test_reclaiming_own_expired_lease_counts_no_crash(post):
     """A store that is away for longer than a lease is nobody's death."""
     await post.put("harmless")
     for _ in range(9):
@@ -123,7 +123,7 @@ async def park_deadly(post) -> None:
             post.clock.tick(seconds=2 ** (death + 1))
 
 
-async def test_what_was_given_up_is_told_to_whoever_takes_the_lane(post):
+async def test_claim_reports_new_dead_letters_with_their_group(post):
     """With all that belongs to it, so that they can own up to it."""
     await post.put("deadly", group="turn")
     await post.put("and more of it", group="turn")
@@ -136,7 +136,7 @@ async def test_what_was_given_up_is_told_to_whoever_takes_the_lane(post):
     assert [letter.payload["text"] for letter in claim.dead_letters] == ["deadly", "and more of it"]
 
 
-async def test_what_was_given_up_is_told_also_where_nothing_else_is_due(post):
+async def test_claim_reports_dead_letters_even_if_no_job_is_due(post):
     """The lane is held until that is done."""
     await post.put("deadly")
     await post.claimed(owner="doomed", is_alone=True)
@@ -153,7 +153,7 @@ async def test_what_was_given_up_is_told_also_where_nothing_else_is_due(post):
     assert texts(await post.claim()) == ["harmless"]
 
 
-async def test_a_part_that_cannot_be_delivered_holds_back_the_rest_of_its_reply_only(post):
+async def test_undeliverable_part_holds_back_only_its_own_reply(post):
     for text, group in (("1a", "r1"), ("1b", "r1"), ("1c", "r1"), ("2a", "r2")):
         await post.put(text, queue="outbox", group=group)
     claim = await post.claimed(queue="outbox")
@@ -170,7 +170,7 @@ async def test_a_part_that_cannot_be_delivered_holds_back_the_rest_of_its_reply_
     ]
 
 
-async def test_a_reply_that_was_held_back_is_sent_in_its_order_when_it_is_retried(post):
+async def test_retried_dead_letter_reply_is_sent_in_order(post):
     for text in ("a", "b", "c"):
         await post.put(text, queue="outbox", group="r")
     claim = await post.claimed(queue="outbox")
@@ -184,7 +184,7 @@ async def test_a_reply_that_was_held_back_is_sent_in_its_order_when_it_is_retrie
     assert await post.work(queue="outbox") == ["a", "b", "c", "next"]
 
 
-async def test_a_parked_letter_is_retried_with_a_clean_slate(post):
+async def test_retried_dead_letter_starts_with_no_attempts_or_error(post):
     await post.put("one", key="k")
     claim = await post.claimed()
     await post.fail(claim)
@@ -197,7 +197,7 @@ async def test_a_parked_letter_is_retried_with_a_clean_slate(post):
     assert [(letter.attempts, letter.error) for letter in claim.jobs] == [(1, None)]
 
 
-async def test_nobody_retries_or_drops_what_is_being_worked_on(post):
+async def test_retry_and_drop_are_refused_while_the_partition_is_leased(post):
     """Who is at it could not know."""
     await post.put("bad")
     await post.put("good")
@@ -215,7 +215,7 @@ async def test_nobody_retries_or_drops_what_is_being_worked_on(post):
     assert await post.work() == ["bad", "good"]
 
 
-async def test_a_letter_can_be_dropped_when_whoever_worked_on_it_died(post):
+async def test_job_with_an_expired_lease_can_be_dropped(post):
     """Also where nothing runs that would take the lane over; who was only slow has lost it."""
     await post.put("deadly")
     await post.put("harmless")
@@ -230,7 +230,7 @@ async def test_a_letter_can_be_dropped_when_whoever_worked_on_it_died(post):
 
 
 @pytest.mark.parametrize("queue", ["inbox", "outbox"])
-async def test_what_belongs_together_is_parked_retried_and_dropped_together(post, queue):
+async def test_job_group_is_dead_lettered_retried_and_dropped_together(post, queue):
     """The messages of a turn, the parts of a reply; their neighbours are left alone."""
     for text, group in (("0", None), ("1a", "1"), ("1b", "1"), ("2", "2")):
         await post.put(text, queue=queue, group=group)
@@ -251,7 +251,7 @@ async def test_what_belongs_together_is_parked_retried_and_dropped_together(post
     assert await post.letters() == []
 
 
-async def test_what_belongs_together_is_handed_out_together(post):
+async def test_job_group_is_claimed_together_at_the_claim_limit(post):
     """However much is due before it."""
     for number in range(MAX_CLAIMED_JOBS - 1):
         await post.put(number)
@@ -265,7 +265,7 @@ async def test_what_belongs_together_is_handed_out_together(post):
     assert [letter.payload["text"] for letter in come] == [0, 1, 2]
 
 
-async def test_a_dropped_letter_is_gone_with_the_other_parts_of_its_reply(post):
+async def test_dropped_job_is_removed_with_its_whole_group(post):
     for text, group in (("1a", "r1"), ("1b", "r1"), ("2a", "r2")):
         await post.put(text, queue="outbox", group=group, key=text)
     async with post.db.begin_write() as tx:
@@ -276,7 +276,7 @@ async def test_a_dropped_letter_is_gone_with_the_other_parts_of_its_reply(post):
     assert await post.work(queue="outbox") == ["2a"]
 
 
-async def test_a_letter_that_is_not_there_cannot_be_retried_or_dropped(post):
+async def test_retry_or_drop_of_an_unknown_job_raises_not_found(post):
     async with post.db.begin_write() as tx:
         with pytest.raises(NotFound, match="letter 7 in inbox a"):
             await lanes.retry_dead_letter(tx, "inbox", "a", 7, now=0)

@@ -65,7 +65,7 @@ async def turn_in(db, clock):
     return [parse_inbox_payload(letter).message for letter in letters]
 
 
-async def test_a_burst_is_one_turn_under_one_id_once_it_is_over(db, clock, say):
+async def test_debounced_burst_becomes_one_turn_with_one_id(db, clock, say):
     turns = {await say("one")}
     clock.tick(seconds=1.5)
     turns.add(await say("two"))
@@ -79,7 +79,7 @@ async def test_a_burst_is_one_turn_under_one_id_once_it_is_over(db, clock, say):
     assert turns == {"turn of one"}
 
 
-async def test_line_by_line_each_message_is_answered_by_itself(db, clock, say):
+async def test_without_debounce_each_message_is_answered_separately(db, clock, say):
     await say("one", quiet_s=0)
     await say("two", quiet_s=0)
 
@@ -87,7 +87,7 @@ async def test_line_by_line_each_message_is_answered_by_itself(db, clock, say):
     assert await turn_in(db, clock) == ["two"]
 
 
-async def test_a_cut_text_waits_for_its_rest(db, clock, say):
+async def test_text_fragment_waits_for_its_continuation(db, clock, say):
     await say("one", quiet_s=0, chars=4_000, number=1)
     assert await turn_in(db, clock) is None
     clock.tick(seconds=1)
@@ -96,7 +96,7 @@ async def test_a_cut_text_waits_for_its_rest(db, clock, say):
     assert await turn_in(db, clock) == ["one", "two"]
 
 
-async def test_what_comes_while_an_earlier_turn_runs_makes_the_next_one(db, clock, say):
+async def test_message_during_a_running_turn_goes_into_the_next_turn(db, clock, say):
     await say("one")
     clock.tick(seconds=2)
     async with db.begin_write() as tx:
@@ -113,7 +113,7 @@ async def test_what_comes_while_an_earlier_turn_runs_makes_the_next_one(db, cloc
     assert await turn_in(db, clock) == ["two", "three"]
 
 
-async def test_a_turn_that_failed_takes_in_nothing_new(db, clock, say):
+async def test_failed_turn_is_retried_without_new_messages(db, clock, say):
     """It is run again as it was, so that what was paid for can be used again."""
     await say("one")
     clock.tick(seconds=2)
@@ -136,7 +136,7 @@ async def test_a_turn_that_failed_takes_in_nothing_new(db, clock, say):
     assert await turn_in(db, clock) == ["two"]
 
 
-async def test_a_redelivered_message_neither_counts_nor_prolongs_the_burst(db, clock, say):
+async def test_redelivered_message_does_not_extend_the_burst(db, clock, say):
     await say("one", key="m1")
     clock.tick(seconds=1.9)
     assert await say("one", key="m1") is None
@@ -159,7 +159,7 @@ async def test_an_edit_stands_by_itself_and_ends_the_burst(db, clock, say):
     ]
 
 
-async def test_an_edit_stands_by_itself_also_under_the_turn_it_is_about(db, clock, nora, say):
+async def test_edit_is_separate_even_with_the_turn_id_of_its_message(db, clock, nora, say):
     turn = await say("one", quiet_s=0)
     word = InboxPayload(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
     async with db.begin_write() as tx:
@@ -170,7 +170,7 @@ async def test_an_edit_stands_by_itself_also_under_the_turn_it_is_about(db, cloc
     assert take_first_turn(claim.jobs[1:]) == claim.jobs[1:]
 
 
-async def test_a_stop_is_seen_at_once_by_whoever_is_at_work(db, clock, say):
+async def test_stop_is_claimed_immediately_by_the_lease_holder(db, clock, say):
     await say("one", quiet_s=0)
     async with db.begin_write() as tx:
         claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
@@ -182,7 +182,7 @@ async def test_a_stop_is_seen_at_once_by_whoever_is_at_work(db, clock, say):
     assert [parse_inbox_payload(letter).kind for letter in come] == ["stop"]
 
 
-async def test_a_turn_that_was_begun_by_a_clock_that_is_ahead_takes_in_nothing_new(db, clock, say):
+async def test_turn_claimed_by_a_fast_clock_takes_no_new_messages(db, clock, say):
     """Whoever holds the lane may have begun what seems not to be due yet."""
     await say("one")
     async with db.begin_write() as tx:
@@ -192,7 +192,7 @@ async def test_a_turn_that_was_begun_by_a_clock_that_is_ahead_takes_in_nothing_n
     assert await say("two") == "turn of two"
 
 
-async def test_a_turn_that_the_holder_went_on_with_takes_in_nothing_new(db, clock, say):
+async def test_turn_continued_by_its_lease_holder_takes_no_new_messages(db, clock, say):
     await say("one", quiet_s=0)
     async with db.begin_write() as tx:
         claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
@@ -204,7 +204,7 @@ async def test_a_turn_that_the_holder_went_on_with_takes_in_nothing_new(db, cloc
     assert await say("four") == "turn of four"
 
 
-async def test_the_messages_of_a_turn_share_a_fate_and_notices_have_their_own(db, clock, say):
+async def test_turn_messages_fail_together_and_notices_separately(db, clock, say):
     """Parked and retried, it is the turn that it was; what became of it meanwhile is known."""
     turn = await say("one")
     await say("two")
@@ -228,7 +228,7 @@ async def test_the_messages_of_a_turn_share_a_fate_and_notices_have_their_own(db
         assert not await is_turn_waiting(tx, "inbox", CHAT, turn)
 
 
-async def test_what_was_put_is_read_as_it_was(db, nora):
+async def test_inbox_payload_round_trips(db, nora):
     word = InboxPayload(
         kind="edited",
         message=MessageId("m"),
@@ -246,7 +246,7 @@ async def test_what_was_put_is_read_as_it_was(db, nora):
 
 
 @pytest.mark.parametrize("body", [{}, {"kind": "sung"}, {"kind": "said", "message": 7}])
-async def test_a_letter_that_makes_no_sense_is_an_error_that_names_it(db, body):
+async def test_malformed_inbox_payload_error_names_the_job(db, body):
     async with db.begin_write() as tx:
         letter = await queue.enqueue(tx, "inbox", "a", body, person=None, now=0)
 

@@ -10,18 +10,18 @@ from oldfriend.queues.queue import claim, enqueue, fail_job
 from tests.clock import FrozenClock
 
 
-def test_the_longest_wait_doubles_up_to_five_minutes():
+def test_retry_delay_doubles_up_to_five_minutes():
     waits = [compute_retry_at(0, attempts, jitter=1) // SECOND for attempts in range(12)]
 
     assert waits == [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
 
 
-def test_what_the_other_side_asks_for_is_kept():
+def test_retry_delay_respects_the_requested_minimum():
     assert compute_retry_at(5 * SECOND, 1, jitter=0, min_delay_s=20) == 25 * SECOND
 
 
 @given(st.integers(0, 10**9), st.floats(0, 1), st.floats(0, 1))
-def test_the_moment_lies_anywhere_within_the_wait(attempts, one, other):
+def test_retry_delay_has_full_jitter_within_the_maximum(attempts, one, other):
     """Full jitter: more chance, more delay, never too much."""
     early, late = sorted((one, other))
 
@@ -33,7 +33,7 @@ def test_the_moment_lies_anywhere_within_the_wait(attempts, one, other):
     assert compute_retry_at(0, attempts, jitter=late) <= MAX_DELAY_S * SECOND
 
 
-async def test_nothing_waits_in_a_new_house(db: Database, clock: FrozenClock) -> None:
+async def test_queue_stats_of_a_new_store_are_zero(db: Database, clock: FrozenClock) -> None:
     """Every queue is there all the same."""
     async with db.begin_read() as tx:
         counted = await load_queue_stats(tx, now=clock())
@@ -45,7 +45,9 @@ async def test_nothing_waits_in_a_new_house(db: Database, clock: FrozenClock) ->
     } == {(0, 0, 0, 0, None)}
 
 
-async def test_letters_are_counted_by_what_they_wait_for(db: Database, clock: FrozenClock) -> None:
+async def test_queue_stats_count_due_delayed_dead_and_leased(
+    db: Database, clock: FrozenClock
+) -> None:
     """Due, for later, set aside; and the lanes on which somebody works."""
     began = clock()
     async with db.begin_write() as tx:

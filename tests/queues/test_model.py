@@ -297,7 +297,7 @@ STEPS = (
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data(), steps=st.lists(st.sampled_from(STEPS), min_size=5, max_size=50))
-async def test_letters_are_never_lost_doubled_or_out_of_order(post, data, steps):
+async def test_jobs_are_never_lost_duplicated_or_reordered_against_the_model(post, data, steps):
     """By several workers, with lost leases, jumping clocks, failures and redeliveries."""
     async with post.db.begin_write() as tx:
         for table in ("lane", "letter", "letter_key"):

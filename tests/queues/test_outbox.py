@@ -17,7 +17,7 @@ async def chat(db, clock):
         )
 
 
-async def test_a_reply_is_put_part_by_part_and_not_twice(db, clock, chat):
+async def test_reply_parts_are_enqueued_in_order_and_only_once(db, clock, chat):
     reply = MessageId("r1")
     async with db.begin_write() as tx:
         letters = await enqueue_reply(tx, chat, reply, ["Hello", "there"], now=clock())

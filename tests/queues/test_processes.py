@@ -45,7 +45,7 @@ asyncio.run(work(*sys.argv[1:]))
 
 
 @SEVERAL_PROCESSES
-async def test_each_letter_is_handled_once_and_in_order_though_a_worker_is_killed(
+async def test_jobs_are_handled_once_in_order_after_a_worker_kill(
     db: Database, database_url: str, tmp_path: Path
 ) -> None:
     """Two race for the same lanes; one dies with a lane in its hands; the other does the rest."""

@@ -14,7 +14,7 @@ from tests.engines import SEVERAL_PROCESSES
 from tests.queues.conftest import texts
 
 
-async def test_letters_of_a_lane_come_in_the_order_in_which_they_were_put(post):
+async def test_jobs_of_a_partition_are_claimed_in_order(post):
     for number in range(5):
         await post.put(number)
     claim = await post.claimed()
@@ -23,7 +23,7 @@ async def test_letters_of_a_lane_come_in_the_order_in_which_they_were_put(post):
     assert (claim.queue, claim.partition, claim.owner, claim.epoch) == ("inbox", "a", "worker", 1)
 
 
-async def test_no_more_than_can_be_dealt_with_is_handed_out_at_once(post):
+async def test_claim_is_limited_in_number_of_jobs(post):
     for number in range(MAX_CLAIMED_JOBS + 3):
         await post.put(number)
     claim = await post.claimed()
@@ -34,7 +34,7 @@ async def test_no_more_than_can_be_dealt_with_is_handed_out_at_once(post):
     assert texts(await post.claim()) == list(range(MAX_CLAIMED_JOBS, MAX_CLAIMED_JOBS + 3))
 
 
-async def test_a_lane_is_held_by_one_and_other_lanes_by_others(post):
+async def test_leased_partition_is_skipped_and_other_partitions_are_claimed(post):
     await post.put("one", lane="a")
     post.clock.tick(seconds=1)
     await post.put("two", lane="b")
@@ -44,7 +44,7 @@ async def test_a_lane_is_held_by_one_and_other_lanes_by_others(post):
     assert await post.claim() is None
 
 
-async def test_the_lane_that_has_been_ready_longest_comes_first(post):
+async def test_longest_ready_partition_is_claimed_first(post):
     for lane in "cab":
         post.clock.tick(seconds=1)
         await post.put(lane, lane=lane)
@@ -52,7 +52,7 @@ async def test_the_lane_that_has_been_ready_longest_comes_first(post):
     assert await post.work() == ["c", "a", "b"]
 
 
-async def test_the_queues_do_not_mix(post):
+async def test_claim_takes_jobs_of_its_own_queue_only(post):
     await post.put("said", queue="inbox")
     await post.put("job", queue="agenda")
 
@@ -60,7 +60,7 @@ async def test_the_queues_do_not_mix(post):
     assert await post.claim(queue="outbox") is None
 
 
-async def test_a_lane_can_be_asked_for_by_name(post):
+async def test_partition_can_be_claimed_by_name(post):
     await post.put("one", lane="a")
     await post.put("two", lane="b")
 
@@ -69,7 +69,7 @@ async def test_a_lane_can_be_asked_for_by_name(post):
     assert await post.claim(lane="nobody's") is None
 
 
-async def test_what_comes_into_a_held_lane_waits_and_can_be_seen(post):
+async def test_new_job_in_a_leased_partition_is_visible_only_to_the_lease_holder(post):
     await post.put("one")
     claim = await post.claimed()
     await post.put("two")
@@ -84,7 +84,7 @@ async def test_what_comes_into_a_held_lane_waits_and_can_be_seen(post):
     assert texts(await post.claim()) == ["two"]
 
 
-async def test_what_was_not_finished_is_there_again_after_a_release(post):
+async def test_unfinished_job_is_available_again_after_release(post):
     await post.put("one")
     await post.put("two")
     claim = await post.claimed()
@@ -94,7 +94,7 @@ async def test_what_was_not_finished_is_there_again_after_a_release(post):
     assert texts(await post.claim()) == ["two"]
 
 
-async def test_a_letter_that_is_due_later_holds_up_those_behind_it(post):
+async def test_delayed_job_holds_back_later_jobs_of_its_partition(post):
     """Order is kept at any price, except on the agenda."""
     await post.put("later", after_s=10)
     await post.put("now")
@@ -105,7 +105,7 @@ async def test_a_letter_that_is_due_later_holds_up_those_behind_it(post):
     assert await post.work() == ["later", "now"]
 
 
-async def test_on_the_agenda_each_letter_becomes_due_by_itself(post):
+async def test_agenda_jobs_become_due_independently(post):
     await post.put("later", queue="agenda", after_s=10)
     await post.put("sooner", queue="agenda", after_s=5)
     await post.put("now", queue="agenda")
@@ -118,7 +118,7 @@ async def test_on_the_agenda_each_letter_becomes_due_by_itself(post):
     assert await post.work(queue="agenda") == ["later"]
 
 
-async def test_nothing_is_due_where_nothing_waits(post):
+async def test_next_due_is_none_for_an_empty_or_leased_partition(post):
     assert await post.next_due() is None
     await post.put("one")
     claim = await post.claimed()
@@ -129,7 +129,7 @@ async def test_nothing_is_due_where_nothing_waits(post):
     assert await post.next_due() is None
 
 
-async def test_everything_in_a_letter_comes_back_as_it_was_put(post, db):
+async def test_job_payload_round_trips(post, db):
     """Whatever a language or a platform comes up with."""
     body = {"text": "ça \x00 \ud800 記憶", "list": [1, 2.5, None, True], "in": {"a": {}}}
     async with db.begin_write() as tx:
@@ -145,7 +145,7 @@ async def test_everything_in_a_letter_comes_back_as_it_was_put(post, db):
 # Leases
 
 
-async def test_a_lease_that_is_over_is_taken_over_with_what_was_not_done(post):
+async def test_expired_lease_is_taken_over_with_unfinished_jobs(post):
     await post.put("one")
     lost = await post.claimed(owner="frozen", lease_s=30)
     await post.let_real_time_pass(29)
@@ -158,7 +158,7 @@ async def test_a_lease_that_is_over_is_taken_over_with_what_was_not_done(post):
     assert (taken.jobs[0].attempts, taken.jobs[0].crashes) == (1, 1)
 
 
-async def test_who_comes_late_cannot_write(post):
+async def test_worker_that_lost_its_lease_cannot_write(post):
     """A worker that was presumed dead wakes up after another has taken its lane."""
     await post.put("one")
     late = await post.claimed()
@@ -175,7 +175,7 @@ async def test_who_comes_late_cannot_write(post):
     assert [letter.payload["text"] for letter in await post.letters()] == ["one"]
 
 
-async def test_who_gave_a_lane_back_cannot_write_either(post):
+async def test_worker_that_released_its_lease_cannot_write(post):
     await post.put("one")
     claim = await post.claimed()
     await post.release(claim)
@@ -184,7 +184,7 @@ async def test_who_gave_a_lane_back_cannot_write_either(post):
         await post.finish(claim)
 
 
-async def test_a_lease_that_is_over_holds_as_long_as_nobody_else_comes(post):
+async def test_expired_lease_stays_valid_until_taken_over(post):
     """Work that is done is not thrown away for being slow."""
     await post.put("one")
     claim = await post.claimed()
@@ -196,7 +196,7 @@ async def test_a_lease_that_is_over_holds_as_long_as_nobody_else_comes(post):
     assert await post.letters() == []
 
 
-async def test_a_heartbeat_keeps_a_lane(post):
+async def test_heartbeat_extends_a_lease(post):
     await post.put("one")
     claim = await post.claimed(lease_s=30)
     for _ in range(5):
@@ -206,7 +206,7 @@ async def test_a_heartbeat_keeps_a_lane(post):
     assert await post.claim() is None
 
 
-async def test_a_clock_that_is_set_back_does_not_lock_a_lane_for_hours(post):
+async def test_clock_set_back_does_not_keep_a_partition_leased(post):
     """A lease that seems to end later than any lease can was given by another time."""
     await post.put("one")
     await post.claimed()
@@ -217,7 +217,7 @@ async def test_a_clock_that_is_set_back_does_not_lock_a_lane_for_hours(post):
 
 @pytest.mark.parametrize("queue", ["inbox", "outbox", "agenda"])
 @pytest.mark.parametrize("lane", [None, "a"])
-async def test_nobody_waits_for_the_time_that_a_wrong_clock_has_shown(post, queue, lane):
+async def test_job_enqueued_by_a_fast_clock_is_due_now(post, queue, lane):
     """What was put tomorrow is due now, and so is what stands behind it."""
     post.clock.tick(minutes=60 * 24)
     await post.put("one", queue=queue)
@@ -228,7 +228,7 @@ async def test_nobody_waits_for_the_time_that_a_wrong_clock_has_shown(post, queu
     assert sorted(await post.work(queue=queue, lane=lane)) == ["one", "two"]
 
 
-async def test_what_was_put_by_a_wrong_clock_is_put_off_by_the_right_one(post):
+async def test_job_enqueued_by_a_fast_clock_keeps_its_retry_delay(post):
     post.clock.tick(minutes=60 * 24)
     await post.put("one")
     post.clock.tick(minutes=-60 * 24)
@@ -241,7 +241,7 @@ async def test_what_was_put_by_a_wrong_clock_is_put_off_by_the_right_one(post):
     assert texts(await post.claim()) == ["one"]
 
 
-async def test_clocks_of_two_machines_may_differ_a_little(post):
+async def test_small_clock_difference_delays_a_job_normally(post):
     post.clock.tick(seconds=59)
     await post.put("one")
     post.clock.tick(seconds=-59)
@@ -249,7 +249,7 @@ async def test_clocks_of_two_machines_may_differ_a_little(post):
     assert await post.claim() is None
 
 
-async def test_a_clock_that_is_set_forward_costs_no_more_than_the_attempt(post):
+async def test_clock_set_forward_expires_the_lease_but_loses_no_job(post):
     await post.put("one")
     early = await post.claimed()
     await post.let_real_time_pass(3600)
@@ -261,7 +261,7 @@ async def test_a_clock_that_is_set_forward_costs_no_more_than_the_attempt(post):
     assert await post.letters() == []
 
 
-async def test_a_house_whose_time_jumps_keeps_its_leases(post):
+async def test_simulated_clock_jump_does_not_affect_leases(post):
     """Simulated time is for what is due, not for who is at work."""
     await post.put("one")
     claim = await post.claimed()
@@ -274,7 +274,7 @@ async def test_a_house_whose_time_jumps_keeps_its_leases(post):
     assert await post.letters() == []
 
 
-async def test_a_lane_whose_holder_died_between_finishing_and_letting_go_is_free_again(post):
+async def test_partition_is_free_again_after_crash_between_ack_and_release(post):
     await post.put("one")
     dead = await post.claimed()
     await post.finish(dead)
@@ -287,7 +287,7 @@ async def test_a_lane_whose_holder_died_between_finishing_and_letting_go_is_free
         await post.finish(dead)
 
 
-async def test_a_lease_longer_than_any_may_be_is_refused(post):
+async def test_lease_longer_than_the_maximum_is_refused(post):
     with pytest.raises(InvalidInput, match="120 s"):
         await post.claim(lease_s=121)
 
@@ -295,7 +295,7 @@ async def test_a_lease_longer_than_any_may_be_is_refused(post):
 # Keys
 
 
-async def test_a_letter_is_put_once_however_often_it_is_delivered(post):
+async def test_duplicate_job_key_is_enqueued_once(post):
     assert await post.put("one", key="m1") is not None
     assert await post.put("one", key="m1") is None
     assert await post.work() == ["one"]
@@ -305,13 +305,13 @@ async def test_a_letter_is_put_once_however_often_it_is_delivered(post):
     assert await post.claim() is None
 
 
-async def test_the_same_key_in_another_lane_is_another_letter(post):
+async def test_same_key_in_another_partition_is_another_job(post):
     assert await post.put("one", lane="a", key="1") is not None
     assert await post.put("two", lane="b", key="1") is not None
     assert await post.put("three", lane="a", queue="outbox", key="1") is not None
 
 
-async def test_keys_are_forgotten_in_small_steps_a_month_after_their_letters(post):
+async def test_expired_dedup_keys_are_deleted_in_small_batches(post):
     for number in range(30):
         await post.put(number, key=f"{number:02}")
     await post.work()
@@ -332,7 +332,7 @@ async def test_keys_are_forgotten_in_small_steps_a_month_after_their_letters(pos
 
 
 @SEVERAL_PROCESSES
-async def test_whoever_sleeps_is_woken_when_an_idle_lane_becomes_ready(post, database_url):
+async def test_waiting_process_is_woken_when_a_partition_becomes_ready(post, database_url):
     """Also for a letter that is due later, to know until when to sleep."""
     other = await open_database(database_url)
     for after_s in (0, 60):
@@ -345,9 +345,7 @@ async def test_whoever_sleeps_is_woken_when_an_idle_lane_becomes_ready(post, dat
 
 
 @pytest.mark.parametrize("queue", ["inbox", "outbox", "agenda"])
-async def test_what_was_put_off_by_a_clock_that_was_ahead_is_due_when_it_is_right_again(
-    post, queue
-):
+async def test_retry_delayed_by_a_fast_clock_is_due_once_the_clock_is_corrected(post, queue):
     """Though it was put before: who put it off said when it is due."""
     await post.put("one", queue=queue)
     post.clock.tick(minutes=60 * 24 * 30)
@@ -361,7 +359,7 @@ async def test_what_was_put_off_by_a_clock_that_was_ahead_is_due_when_it_is_righ
 
 
 @pytest.mark.parametrize(("due_in", "is_done"), [(DAY, True), (None, False)])
-async def test_what_was_postponed_by_a_clock_that_was_ahead_is_done_what_was_paused_is_not(
+async def test_rescheduled_job_is_due_after_clock_correction_but_paused_one_is_not(
     post, due_in, is_done
 ):
     """Who pauses old talk has not said when it is to go on."""

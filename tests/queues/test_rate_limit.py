@@ -31,7 +31,7 @@ def say(db, clock, nora):
     return say
 
 
-async def test_who_is_over_the_limit_waits_for_their_share(say, clock):
+async def test_rate_limited_messages_are_spaced_evenly(say, clock):
     waits = [await say() for _ in range(8)]
     clock.tick(minutes=1)
 
@@ -39,14 +39,14 @@ async def test_who_is_over_the_limit_waits_for_their_share(say, clock):
     assert await say() == SHARE
 
 
-async def test_a_backlog_of_hours_keeps_its_pace(say):
+async def test_rate_limit_keeps_its_pace_for_a_long_backlog(say):
     waits = [await say() for _ in range(4 + 4 * 120)]
 
     assert waits[4:] == [number * SHARE for number in range(1, 4 * 120 + 1)]
 
 
 @pytest.mark.parametrize("days", [1, 400])
-async def test_a_clock_that_was_set_back_mutes_nobody(db, nora, say, clock, days):
+async def test_clock_set_back_does_not_block_rate_limited_messages(db, nora, say, clock, days):
     clock.tick(minutes=60 * 24 * days)
     async with db.begin_write() as tx:
         for _ in range(4):
@@ -58,7 +58,7 @@ async def test_a_clock_that_was_set_back_mutes_nobody(db, nora, say, clock, days
     assert await say() == 0
 
 
-async def test_what_is_dropped_gives_its_place_back(db, say, clock):
+async def test_dropped_job_frees_its_rate_limit_slot(db, say, clock):
     for _ in range(12):
         await say()
     async with db.begin_write() as tx:
@@ -68,7 +68,7 @@ async def test_what_is_dropped_gives_its_place_back(db, say, clock):
     assert await say() == SHARE
 
 
-async def test_without_a_limit_nobody_waits(db, nora, clock):
+async def test_rate_limit_of_zero_means_no_wait(db, nora, clock):
     async with db.begin_write() as tx:
         places = {await reserve_slot(tx, nora, per_minute=0, now=clock()) for _ in range(9)}
 

@@ -7,7 +7,7 @@ from oldfriend.queues import queue as lanes
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
 
 
-async def test_a_job_is_read_as_it_was_put(db):
+async def test_scheduled_job_round_trips_and_is_deduplicated(db):
     job = JobSpec(name="embed", arguments={"model": "m", "after": 3, "some": [1, "2", None]})
     async with db.begin_write() as tx:
         letter = await schedule_job(tx, "house", job, person=None, now=5, due_at=9, dedup_key="k")
@@ -18,7 +18,7 @@ async def test_a_job_is_read_as_it_was_put(db):
     assert again is None
 
 
-async def test_a_letter_that_is_no_job_is_an_error(db):
+async def test_malformed_scheduled_job_payload_is_an_error(db):
     async with db.begin_write() as tx:
         letter = await lanes.enqueue(tx, "agenda", "a", {"name": "x"}, person=None, now=0)
 

@@ -31,7 +31,7 @@ async def is_up_to_date(
     assert {each.memory.id for each in known} <= {each.content.id for each in seen}
 
 
-async def test_what_changed_is_read_on_and_the_rest_is_not_read_again(
+async def test_target_snapshot_reads_only_changed_beliefs(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """After each decision it is what a fresh look finds, from a few rows."""

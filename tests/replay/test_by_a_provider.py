@@ -57,7 +57,7 @@ def by_model(settings: Settings, server: ModelServer, name: str) -> Settings:
 
 
 @pytest.mark.slow
-async def test_only_another_model_is_asked_again(
+async def test_replay_reuses_answers_of_the_same_model_and_asks_another(
     settings: Settings, other_url: str, tmp_path, clock: FrozenClock, provider: ModelServer
 ) -> None:
     """The same one gave its answer before; what another says differs, and is named."""

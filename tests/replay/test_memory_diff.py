@@ -206,7 +206,7 @@ CASES: list[tuple[str, BeliefDetails, BeliefDetails, list[DiffStatus], list[str]
 @pytest.mark.parametrize(
     ("one", "other", "found", "differs"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
 )
-def test_what_differs_is_found_and_named(
+def test_compare_beliefs_reports_status_and_field_differences(
     one: BeliefDetails, other: BeliefDetails, found: list[DiffStatus], differs: list[str]
 ) -> None:
     """And read from the other side it is the same."""
@@ -219,7 +219,7 @@ def test_what_differs_is_found_and_named(
     assert sorted(each.status for each in back) == sorted(turned.get(f, f) for f in found)
 
 
-def test_each_belief_corresponds_to_one_and_what_lives_to_what_lives() -> None:
+def test_each_belief_matches_one_counterpart_active_with_active() -> None:
     """Where the same was so twice, what is so now is compared with what is so now."""
     ones = [belief("Lives in Porto.", **PORTO, **GONE), belief("Lives in Porto.", **PORTO)]
     others = [belief("Lives in Porto.", **PORTO), belief("Lives in Porto.", **PORTO, **GONE)]
@@ -231,7 +231,7 @@ def test_each_belief_corresponds_to_one_and_what_lives_to_what_lives() -> None:
     ]
 
 
-def test_what_a_decision_was_about_is_not_another_value() -> None:
+def test_find_counterpart_does_not_match_another_value_when_strict() -> None:
     """Who has rejected Porto has said nothing of Braga."""
     porto = belief("Lives in Porto.", **PORTO)
     braga = belief("Lives in Braga.", key="location", value="Braga")

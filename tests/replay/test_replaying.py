@@ -55,7 +55,7 @@ async def exported(db: Database) -> list[str]:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_who_speaks_another_language_by_now_is_read_as_then(
+async def test_replay_reads_segments_in_their_original_language(
     app: AppContext, second: AppContext
 ) -> None:
     """Each stretch is in the language of its own words."""
@@ -71,7 +71,7 @@ async def test_who_speaks_another_language_by_now_is_read_as_then(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_the_same_reader_is_not_asked_again_and_believes_the_same(
+async def test_replay_with_the_same_model_reuses_answers_and_has_no_differences(
     app: AppContext, second: AppContext, language: str
 ) -> None:
     """Nothing differs, ever; every answer was there; and what was decided stands."""
@@ -88,7 +88,7 @@ async def test_the_same_reader_is_not_asked_again_and_believes_the_same(
 
 
 @SQLITE_ONLY
-async def test_rules_believe_the_same(app: AppContext, second: AppContext) -> None:
+async def test_replay_with_rules_has_no_differences(app: AppContext, second: AppContext) -> None:
     """Without any model nobody is asked, and nothing differs."""
     life = life_of("es")
     await live(app, life, model=None, days=DAYS, deeds=DEEDS, seed=3)
@@ -102,7 +102,7 @@ async def test_rules_believe_the_same(app: AppContext, second: AppContext) -> No
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_what_was_forgotten_is_asked_anew_and_stays_forgotten(
+async def test_replay_does_not_bring_back_what_was_forgotten(
     app: AppContext, second: AppContext
 ) -> None:
     """Answers that had seen it are gone; nothing of it comes back, and nothing else differs."""
@@ -117,9 +117,7 @@ async def test_what_was_forgotten_is_asked_anew_and_stays_forgotten(
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_beliefs_that_outlived_their_words_come_over(
-    app: AppContext, second: AppContext
-) -> None:
+async def test_replay_copies_orphan_beliefs(app: AppContext, second: AppContext) -> None:
     """Nobody can read them again."""
     life = life_of("en")
     await live(app, life, model=reader(life), days=DAYS, deeds=("orphan",), seed=2)
@@ -149,7 +147,7 @@ def deaf_to(life: Life, word: str) -> LanguageModel:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_another_model_differs_in_exactly_what_it_reads_otherwise(
+async def test_replay_with_another_model_reports_exactly_its_differences(
     app: AppContext, second: AppContext
 ) -> None:
     """It is asked everything, and what it alone has missed is named, and nothing else."""
@@ -168,7 +166,7 @@ async def test_another_model_differs_in_exactly_what_it_reads_otherwise(
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
+async def test_replay_with_another_model_keeps_the_persons_decisions(
     app: AppContext, second: AppContext, clock: FrozenClock
 ) -> None:
     """What they pinned comes over with its words; what they rejected is not believed, or again."""
@@ -199,7 +197,9 @@ async def test_what_the_person_decided_holds_where_the_other_model_read_nothing(
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_what_was_believed_before_a_day_stands(app: AppContext, second: AppContext) -> None:
+async def test_replay_since_a_date_rereads_only_later_segments(
+    app: AppContext, second: AppContext
+) -> None:
     """Only what was read since is read again; of the rest not even an answer is looked up."""
     life = life_of("en")
     await live(app, life, model=reader(life), days=DAYS, deeds=DEEDS, seed=4)
@@ -227,7 +227,9 @@ def after_one_step(done: int, _total: int) -> None:
 
 
 @SQLITE_ONLY
-async def test_it_goes_on_wherever_it_was_broken_off(app: AppContext, second: AppContext) -> None:
+async def test_interrupted_replay_resumes_with_the_same_result(
+    app: AppContext, second: AppContext
+) -> None:
     """Cut off after every single step, it comes to the same."""
     life = life_of("en")
     await live(app, life, model=reader(life), days=4, deeds=DEEDS, seed=5)
@@ -246,7 +248,7 @@ async def test_it_goes_on_wherever_it_was_broken_off(app: AppContext, second: Ap
 
 
 @SQLITE_ONLY
-async def test_it_stops_at_its_limit_and_goes_on_with_another(
+async def test_replay_stops_at_its_token_limit_and_resumes_with_a_higher_one(
     app: AppContext, second: AppContext
 ) -> None:
     """So many tokens in all; what was paid for is not paid for again."""
@@ -279,7 +281,9 @@ def costly(life: Life) -> ScriptedModel:
 
 
 @SQLITE_ONLY
-async def test_the_day_has_one_limit_for_both(app: AppContext, second: AppContext) -> None:
+async def test_replay_counts_the_source_databases_spend_of_the_day(
+    app: AppContext, second: AppContext
+) -> None:
     """What was spent today in the first database counts."""
     life = life_of("en")
     first = costly(life)
@@ -292,7 +296,7 @@ async def test_the_day_has_one_limit_for_both(app: AppContext, second: AppContex
         await derived(app.db, second, model=reader(life))
 
 
-async def test_a_database_with_anything_in_it_is_refused(
+async def test_replay_into_a_nonempty_database_is_refused(
     app: AppContext, second: AppContext
 ) -> None:
     """Neither another's memory nor another replay is written over; the source is left alone."""
@@ -308,7 +312,9 @@ async def test_a_database_with_anything_in_it_is_refused(
 
 
 @SQLITE_ONLY
-async def test_a_replay_goes_on_only_as_it_was_begun(app: AppContext, second: AppContext) -> None:
+async def test_replay_cannot_resume_with_other_options_or_after_forgetting(
+    app: AppContext, second: AppContext
+) -> None:
     """With the same model and dates; and not where something was forgotten meanwhile."""
     life = life_of("en")
     await live(app, life, model=None, days=3)
@@ -326,7 +332,9 @@ async def test_a_replay_goes_on_only_as_it_was_begun(app: AppContext, second: Ap
 
 
 @pytest.mark.slow
-async def test_from_one_engine_into_the_other(app: AppContext, elsewhere: AppContext) -> None:
+async def test_replay_into_another_engine_has_no_differences(
+    app: AppContext, elsewhere: AppContext
+) -> None:
     """It makes no difference."""
     life = life_of("en")
     await live(app, life, model=reader(life), days=4, deeds=DEEDS, seed=6)

@@ -38,7 +38,7 @@ async def live_in(app: AppContext, clock: FrozenClock) -> None:
     clock.tick(minutes=90)
 
 
-async def test_the_same_thoughts_are_thought_from_the_answers_kept(
+async def test_replay_reuses_stored_reflection_answers(
     app: AppContext, second: AppContext, clock: FrozenClock
 ) -> None:
     """Nobody is asked; another mind thinks otherwise, and that is named."""
@@ -54,7 +54,7 @@ async def test_the_same_thoughts_are_thought_from_the_answers_kept(
     assert await faults_of(second.db) == []
 
 
-async def test_another_mind_thinks_otherwise(
+async def test_replay_with_another_reflection_model_reports_both_thoughts(
     app: AppContext, second: AppContext, clock: FrozenClock
 ) -> None:
     """It is asked at the same times; both thoughts are shown."""

@@ -40,7 +40,7 @@ def limited(app: AppContext, per_minute: int) -> AppContext:
     return replace(app, settings=replace(app.settings, limits=limits))
 
 
-async def test_over_the_limit_one_is_told_for_how_long(
+async def test_rate_limited_message_gives_a_delay_notice_with_seconds(
     app: AppContext, line: ChatContext, clock: FrozenClock, told: list[Delay]
 ) -> None:
     """And is answered then; nothing of it is kept."""
@@ -59,7 +59,7 @@ async def test_over_the_limit_one_is_told_for_how_long(
 
 
 @pytest.mark.slow
-async def test_what_was_said_before_comes_first(
+async def test_waiting_for_an_earlier_turn_gives_a_delay_notice(
     app: AppContext, line: ChatContext, told: list[Delay]
 ) -> None:
     """Whoever is at it."""
@@ -80,7 +80,7 @@ async def test_what_was_said_before_comes_first(
 
 
 @pytest.mark.slow
-async def test_a_model_that_says_nothing_is_mentioned_until_it_speaks(
+async def test_silent_model_gives_one_delay_notice_before_the_first_word(
     app: AppContext, line: ChatContext, told: list[Delay], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once, and not after the first word."""
@@ -103,7 +103,7 @@ async def test_a_model_that_says_nothing_is_mentioned_until_it_speaks(
     assert told[0].seconds >= 1
 
 
-async def test_a_quick_answer_is_not_explained(
+async def test_quick_reply_gives_no_delay_notice(
     app: AppContext, line: ChatContext, told: list[Delay]
 ) -> None:
     """There was nothing to wait for."""
@@ -118,7 +118,9 @@ async def test_a_quick_answer_is_not_explained(
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
 @pytest.mark.parametrize("reason", ["limit", "again", "earlier", "silent"])
-def test_each_reason_has_its_words(language: str, reason: waiting.DelayReason) -> None:
+def test_every_delay_reason_has_text_in_every_language(
+    language: str, reason: waiting.DelayReason
+) -> None:
     """In brackets, as what is said beside a talk."""
     words = format_delay(Delay(reason=reason, seconds=7, language=language))
 
@@ -127,7 +129,7 @@ def test_each_reason_has_its_words(language: str, reason: waiting.DelayReason) -
 
 
 @pytest.mark.parametrize("text", ["Marie", "Pasta carbonara", "Et toi, où es-tu ?"])
-async def test_the_language_is_that_of_the_chat(
+async def test_delay_notice_is_in_the_language_of_the_chat(
     app: AppContext, line: ChatContext, clock: FrozenClock, text: str
 ) -> None:
     """Not of what was just said, nor what the person has spoken in another chat."""
@@ -153,7 +155,7 @@ async def test_the_language_is_that_of_the_chat(
     assert words == [load_phrases("en").phrases["wait_limit"].format(seconds=60)]
 
 
-async def test_a_stop_takes_away_what_nobody_has_begun(app: AppContext, line: ChatContext) -> None:
+async def test_stop_removes_a_turn_that_was_not_started(app: AppContext, line: ChatContext) -> None:
     """At once, without a word of reply, and the log says why."""
     accepted = await accept_message(
         app, line, MessageSubmission(text="never mind"), claim_now=False
@@ -167,7 +169,7 @@ async def test_a_stop_takes_away_what_nobody_has_begun(app: AppContext, line: Ch
     assert await letters_in(app) == []
 
 
-async def test_a_stop_drops_what_was_set_aside(
+async def test_stop_drops_the_dead_letter_of_its_turn(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """It is not tried again, whoever asks for that; a second stop finds nothing."""

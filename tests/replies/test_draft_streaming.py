@@ -101,7 +101,9 @@ def house_with(
 
 
 @pytest.mark.slow
-async def test_a_reply_grows_before_it_is_sent(app: AppContext, line: ChatContext) -> None:
+async def test_reply_preview_grows_before_the_reply_is_sent(
+    app: AppContext, line: ChatContext
+) -> None:
     """First that it is being written, then its words, in the end the whole of it."""
     screen = Screen()
     slow = ScriptedReply(text="The sea was calm and we swam far out.", delay_s=1.5)
@@ -113,7 +115,7 @@ async def test_a_reply_grows_before_it_is_sent(app: AppContext, line: ChatContex
 
 
 @pytest.mark.slow
-async def test_a_screen_that_hangs_delays_nothing(app: AppContext, line: ChatContext) -> None:
+async def test_hanging_preview_does_not_delay_the_reply(app: AppContext, line: ChatContext) -> None:
     """What is shown is beside the turn."""
     screen = Screen(hangs=True)
     slow = ScriptedReply(text="Here I am.", delay_s=1.3)
@@ -124,7 +126,7 @@ async def test_a_screen_that_hangs_delays_nothing(app: AppContext, line: ChatCon
     assert screen.sent == ["Here I am."]
 
 
-async def test_who_dies_between_two_pieces_goes_on_at_the_next(
+async def test_delivery_resumes_at_the_next_piece_after_a_crash(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """A reply that was put whole by a process that does not reach the platform, cut here."""
@@ -149,7 +151,7 @@ async def test_who_dies_between_two_pieces_goes_on_at_the_next(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("took_s", [0.0, 1.0], ids=["at once", "still on its way"])
-async def test_what_is_shown_in_a_message_becomes_the_reply(
+async def test_preview_message_is_edited_into_the_reply(
     app: AppContext, line: ChatContext, took_s: float
 ) -> None:
     """It is sent once and edited from then on; its key is noted as the reply's."""
@@ -166,7 +168,7 @@ async def test_what_is_shown_in_a_message_becomes_the_reply(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ends_in", ["a reply", "a failure"])
-async def test_a_message_that_is_placed_late_is_the_only_one(
+async def test_late_preview_message_is_reused_and_not_duplicated(
     app: AppContext,
     line: ChatContext,
     clock: FrozenClock,
@@ -198,7 +200,7 @@ async def test_a_message_that_is_placed_late_is_the_only_one(
 
 
 @pytest.mark.slow
-async def test_who_answers_it_anew_goes_on_in_the_same_message(
+async def test_retried_turn_continues_in_the_same_preview_message(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Also another process: which message it is stands with what is being answered."""
@@ -226,7 +228,7 @@ async def test_who_answers_it_anew_goes_on_in_the_same_message(
     assert screen.sent == []
 
 
-async def test_a_quick_answer_goes_on_in_what_was_left_half(
+async def test_quick_reply_reuses_the_preview_message_left_by_a_crash(
     app: AppContext, line: ChatContext
 ) -> None:
     """Too quick to be shown, after somebody who died before they could note the message."""
@@ -241,7 +243,7 @@ async def test_a_quick_answer_goes_on_in_what_was_left_half(
 
 
 @pytest.mark.slow
-async def test_a_stop_does_not_wait_for_a_message_that_is_being_placed(
+async def test_stop_does_not_wait_for_a_preview_in_flight(
     app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing will be sent that could be sent twice."""

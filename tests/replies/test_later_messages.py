@@ -48,7 +48,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("old", "new", "question"), CASES)
-async def test_what_changed_is_told_before_what_was(
+async def test_offline_reply_quotes_the_change_before_the_old_statement(
     say: Say, old: str, new: str, question: str
 ) -> None:
     """And neither as sure."""
@@ -60,7 +60,7 @@ async def test_what_changed_is_told_before_what_was(
     assert given.receipt.details["certainty"] == "unsure"
 
 
-async def test_a_belief_stands_behind_what_may_have_changed_it(say: Say) -> None:
+async def test_offline_reply_quotes_a_later_message_before_the_old_belief(say: Say) -> None:
     """Told as what was before, with its own evidence."""
     for text in CASES[2][:2]:
         await say(text)
@@ -70,7 +70,7 @@ async def test_a_belief_stands_behind_what_may_have_changed_it(say: Say) -> None
     assert text.index(later) < text.index("Strout") < text.index(before) < text.index("all his")
 
 
-async def test_what_is_asked_again_changes_nothing(say: Say) -> None:
+async def test_later_question_does_not_make_the_offline_answer_unsure(say: Say) -> None:
     """A later question has the words of the answer, and tells nothing."""
     await say("my cat is called miso")
     await say("is my cat called miso?")

@@ -10,7 +10,7 @@ from tests.clock import FrozenClock
 ENGLISH = load_phrases("en").phrases
 
 
-async def test_what_only_comes_close_is_said_to_be_no_more(say: Say) -> None:
+async def test_close_matches_are_marked_as_unsure_newest_first(say: Say) -> None:
     """With its day, newest first."""
     await say("the bike is in the shed behind the allotment")
     await say("the shed lock sticks, give it a kick")
@@ -22,7 +22,7 @@ async def test_what_only_comes_close_is_said_to_be_no_more(say: Say) -> None:
     assert first < second
 
 
-async def test_nothing_to_show_is_told_as_nothing(say: Say) -> None:
+async def test_question_without_matches_is_answered_with_nothing_found(say: Say) -> None:
     """And counted as that."""
     given = await say("Which school did Roland go to?")
 
@@ -30,7 +30,7 @@ async def test_nothing_to_show_is_told_as_nothing(say: Say) -> None:
     assert given.receipt.details["certainty"] == "none"
 
 
-async def test_a_question_without_marks_is_answered(say: Say) -> None:
+async def test_question_without_punctuation_is_recognized(say: Say) -> None:
     """In a language that has a pack."""
     await say("mi hermana Lucía vive en Gijón con su perro")
     given = await say("donde vive mi hermana lucia")
@@ -43,7 +43,7 @@ async def test_a_question_without_marks_is_answered(say: Say) -> None:
     ("text", "language"),
     [("did the shopping", "en"), ("en diciembre nos vamos a Lisboa", "es")],
 )
-async def test_what_may_tell_something_is_not_answered_with_nothing_found(
+async def test_ambiguous_statement_is_acknowledged_and_not_taken_as_question(
     say: Say, text: str, language: str
 ) -> None:
     """It has no sign of a question but its sound, and is kept either way."""
@@ -59,7 +59,7 @@ async def test_what_may_tell_something_is_not_answered_with_nothing_found(
         ("j'adore le flamenco, je l'écoute en cuisine", "Quelle musique j'aime ?"),
     ],
 )
-async def test_what_the_reader_finds_close_needs_no_shared_word(
+async def test_offline_answer_needs_no_word_in_common_with_the_question(
     say: Say, told: str, asked: str
 ) -> None:
     """Also where the search finds everything similar."""
@@ -68,7 +68,7 @@ async def test_what_the_reader_finds_close_needs_no_shared_word(
     assert "flamenco" in (await say(asked)).reply.text
 
 
-async def test_what_only_stands_near_is_not_shown_as_close(say: Say) -> None:
+async def test_unrelated_messages_are_not_shown_as_close_matches(say: Say) -> None:
     """Neither another's age, nor a word by chance, nor what was said about the same time."""
     await say("my sister Jill lives in Leeds")
     await say("my daughter Wren turned 9 yesterday")
@@ -80,7 +80,9 @@ async def test_what_only_stands_near_is_not_shown_as_close(say: Say) -> None:
     assert given.receipt.details["certainty"] != "sure"
 
 
-async def test_what_was_said_in_every_conversation_is_listed(say: Say, clock: FrozenClock) -> None:
+async def test_known_facts_include_unread_messages_of_other_chats(
+    say: Say, clock: FrozenClock
+) -> None:
     """Also that of another one of today, which nobody has read yet."""
     await say("I live in Porto.")
     clock.tick(minutes=20)
@@ -97,7 +99,7 @@ async def test_what_was_said_in_every_conversation_is_listed(say: Say, clock: Fr
         ("妹は犬と京都に住んでいます", "妹はどこに住んでいますか？", "ja"),
     ],
 )
-async def test_replies_around_quotes_are_in_the_language_that_is_spoken(
+async def test_offline_phrases_are_in_the_spoken_language_without_rules_for_it(
     say: Say, told: str, asked: str, language: str
 ) -> None:
     """Also where no rules read it."""
@@ -118,14 +120,14 @@ async def test_replies_around_quotes_are_in_the_language_that_is_spoken(
         ("明天提醒我买牛奶", "zh"),
     ],
 )
-async def test_what_it_cannot_do_is_not_thanked_for(say: Say, text: str, language: str) -> None:
+async def test_reminder_request_is_declined_offline(say: Say, text: str, language: str) -> None:
     """Who relies on a reminder must know that there is none."""
     given = await say(text)
 
     assert load_phrases(language).phrases["cannot_do"] in given.reply.text
 
 
-async def test_what_the_reader_is_sure_of_is_told(say: Say) -> None:
+async def test_sure_answer_is_given_without_a_hedge(say: Say) -> None:
     """Without a hedge."""
     await say("the plumber is called boris, he comes on friday")
     await say("my cat is called miso")
@@ -137,12 +139,12 @@ async def test_what_the_reader_is_sure_of_is_told(say: Say) -> None:
 
 
 @pytest.mark.parametrize("chore", ["buy milk", "put down that i owe ana 20"])
-async def test_a_chore_is_not_promised(say: Say, chore: str) -> None:
+async def test_chore_request_is_stored_and_not_promised(say: Say, chore: str) -> None:
     """It is kept, and that is said."""
     assert "kept" in (await say(chore)).reply.text
 
 
-async def test_a_statement_that_seems_to_ask_is_found_later(say: Say) -> None:
+async def test_statement_that_looks_like_a_question_is_found_later(say: Say) -> None:
     """Only the rules leave a question out of the search."""
     await say("when i was ten we lived in porto")
     given = await say("where did we live when i was ten")
@@ -150,7 +152,7 @@ async def test_a_statement_that_seems_to_ask_is_found_later(say: Say) -> None:
     assert "porto" in given.reply.text
 
 
-async def test_an_earlier_question_is_no_answer(say: Say) -> None:
+async def test_earlier_question_is_not_quoted_as_an_answer(say: Say) -> None:
     """Nor is an earlier command."""
     await say("my sister is called Lena and paints boats")
     await say("whats my sister called")
@@ -160,7 +162,9 @@ async def test_an_earlier_question_is_no_answer(say: Say) -> None:
     assert "“whats my sister called”" not in given.reply.text
 
 
-async def test_a_laugh_is_not_thanked_for(say: Say, clock: FrozenClock) -> None:
+async def test_laughter_is_answered_with_assent_and_not_thanks(
+    say: Say, clock: FrozenClock
+) -> None:
     """It tells nothing."""
     await say("my sister is moving to Leeds")
     clock.tick(minutes=1)

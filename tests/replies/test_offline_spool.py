@@ -143,7 +143,7 @@ async def sitting(app: AppContext, clock: FrozenClock) -> AsyncIterator[Sitting]
     yield sitting
 
 
-async def test_what_is_said_meanwhile_is_answered_and_kept_later(
+async def test_messages_during_a_store_outage_are_answered_and_stored_later(
     sitting: Sitting, broken: Broken, engine: str, app: AppContext
 ) -> None:
     """Both sides, with their times, in order, once; it is said once that it is not kept, and once
@@ -188,7 +188,7 @@ async def test_what_is_said_meanwhile_is_answered_and_kept_later(
     assert "Dora" in await sitting.hears("What is my boat called?")
 
 
-async def test_what_is_forgotten_meanwhile_does_not_come_home(
+async def test_spooled_reply_based_on_a_forgotten_message_is_removed_on_replay(
     sitting: Sitting, app: AppContext
 ) -> None:
     """In another process; the reply keeps its place, and what it does not rest on is as it was."""
@@ -210,7 +210,7 @@ async def test_what_is_forgotten_meanwhile_does_not_come_home(
         assert await find_receipt(tx, log[0].person, log[3].id) is not None
 
 
-async def test_what_a_model_gave_aside_is_forgotten_with_the_words_it_saw(
+async def test_spooled_model_call_is_forgotten_with_its_messages(
     sitting: Sitting, app: AppContext
 ) -> None:
     """They have other ids at home, and the record of the call names those."""
@@ -227,7 +227,7 @@ async def test_what_a_model_gave_aside_is_forgotten_with_the_words_it_saw(
     assert report.is_proved
 
 
-async def test_a_note_that_was_made_aside_is_forgotten_where_it_was_shown(
+async def test_spooled_note_is_forgotten_from_model_call_records(
     sitting: Sitting, app: AppContext
 ) -> None:
     """It has another id at home, too."""
@@ -260,9 +260,7 @@ async def shown_in(tx: Transaction, person: PersonId) -> list[tuple[str, ...]]:
     return [await unpack_ids(tx, person, shown) for (shown,) in rows]
 
 
-async def test_it_is_not_written_twice_though_it_seemed_to_fail(
-    sitting: Sitting, broken: Broken
-) -> None:
+async def test_spooled_session_is_replayed_only_once(sitting: Sitting, broken: Broken) -> None:
     """A connection may break after a commit, before it is told."""
     with broken():
         await sitting.hears("I have a boat called Dora.")
@@ -276,7 +274,7 @@ async def test_it_is_not_written_twice_though_it_seemed_to_fail(
     assert texts == ["My cat is called Miso.", "I have a boat called Dora.", "Good night."]
 
 
-async def test_what_is_not_kept_at_the_end_is_said(sitting: Sitting, broken: Broken) -> None:
+async def test_unsaved_messages_are_reported_at_the_end(sitting: Sitting, broken: Broken) -> None:
     """Whoever leaves knows what is lost."""
     nowhere = sitting.app.settings.data / "a file"
     nowhere.parent.mkdir(exist_ok=True)
@@ -298,7 +296,9 @@ def kept_aside(sitting: Sitting) -> list[Path]:
     return sorted(sitting.app.settings.data.glob("talk-*.jsonl"))
 
 
-async def test_what_is_not_kept_at_the_end_lies_in_a_file(sitting: Sitting, broken: Broken) -> None:
+async def test_unsaved_messages_are_written_to_an_importable_private_file(
+    sitting: Sitting, broken: Broken
+) -> None:
     """Whoever leaves knows where, and can bring it in later; nobody else reads it."""
     with broken():
         await sitting.hears("I have a boat called Dora.")
@@ -328,7 +328,9 @@ async def brought(sitting: Sitting, file: Path) -> int:
     return made.added
 
 
-async def test_once_it_is_kept_the_file_is_gone(sitting: Sitting, broken: Broken) -> None:
+async def test_spool_file_is_deleted_once_the_messages_are_stored(
+    sitting: Sitting, broken: Broken
+) -> None:
     """What lies about in two places is forgotten in one."""
     with broken():
         await sitting.hears("I have a boat called Dora.")
@@ -341,7 +343,7 @@ async def test_once_it_is_kept_the_file_is_gone(sitting: Sitting, broken: Broken
 
 
 @pytest.mark.parametrize("error", [StoreCorrupt, SchemaTooNew, InvalidInput])
-async def test_a_talk_whose_store_comes_back_unfit_is_not_lost(
+async def test_session_is_kept_in_a_file_if_the_store_returns_unusable(
     sitting: Sitting, app: AppContext, error: type[OldfriendError]
 ) -> None:
     """It goes on, it is told once what is wrong, and it lies in a file at the end."""
@@ -362,7 +364,7 @@ async def test_a_talk_whose_store_comes_back_unfit_is_not_lost(
     await aside.close()
 
 
-async def test_others_do_not_count_and_sounds_stay_where_they_are(
+async def test_offline_copy_counts_own_messages_only_and_omits_attachments(
     sitting: Sitting, app: AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who has said little is copied, however much others have said."""
@@ -394,7 +396,7 @@ async def test_others_do_not_count_and_sounds_stay_where_they_are(
         await copy_person(app.db, app.open_in_memory(), tom.person.id)
 
 
-async def test_whoever_delivers_again_is_not_told_that_it_has_arrived(
+async def test_message_is_not_acknowledged_during_a_store_outage(
     sitting: Sitting, broken: Broken
 ) -> None:
     """A channel acknowledges once ``accept`` has returned; until then the platform keeps it."""

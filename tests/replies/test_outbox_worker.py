@@ -25,7 +25,7 @@ engine = both_engines
 AWAY = DeliveryFailed("away")
 
 
-async def test_what_only_waited_is_tried_again_soon(
+async def test_delivery_backoff_depends_on_attempts_and_not_on_age(
     app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How old it is says nothing of the platform; how often it was tried does."""
@@ -42,7 +42,7 @@ async def test_what_only_waited_is_tried_again_soon(
     assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
 
 
-async def test_who_was_away_for_days_is_not_given_up_at_the_first_failure(
+async def test_old_reply_needs_minimum_attempts_to_become_a_dead_letter(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """A machine that was off, and has no network yet; only what was tried for long is parked."""

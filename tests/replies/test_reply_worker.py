@@ -58,7 +58,7 @@ def cited(given: StoredReply) -> set[str]:
     return {item.object for item in given.receipt.items}
 
 
-async def test_what_was_said_is_kept_although_the_turn_fails(
+async def test_message_is_stored_although_its_turn_fails(
     app: AppContext, line: ChatContext
 ) -> None:
     """A peer loses the message exactly so (ACCEPTANCE B2)."""
@@ -71,9 +71,7 @@ async def test_what_was_said_is_kept_although_the_turn_fails(
     assert await log_of(app, line) == [("person", "My cat is called Miso, and where is the vet?")]
 
 
-async def test_a_failing_embedder_costs_the_meaning_but_not_the_answer(
-    app: AppContext, say: Say
-) -> None:
+async def test_failing_embedder_degrades_recall_to_words(app: AppContext, say: Say) -> None:
     """Recall goes on with words, and says so."""
     await say("My cat is called Miso.")
     broken = replace(app, embedder=BrokenEmbedder(EmbeddingFailed("no model")))
@@ -86,7 +84,7 @@ async def test_a_failing_embedder_costs_the_meaning_but_not_the_answer(
     assert ENGLISH["degraded"] in given.reply.text
 
 
-async def test_reply_receipt_and_notes_are_kept_together_or_not_at_all(
+async def test_reply_receipt_and_notes_are_committed_atomically(
     app: AppContext, line: ChatContext
 ) -> None:
     """A decision that turns out to be impossible takes all others of its turn with it."""
@@ -123,7 +121,7 @@ async def test_reply_receipt_and_notes_are_kept_together_or_not_at_all(
         "Don't forget: I like tea",
     ],
 )
-async def test_noted_is_only_said_with_a_change_behind_it(
+async def test_noted_confirmation_requires_a_journal_change(
     app: AppContext, line: ChatContext, say: Say, text: str
 ) -> None:
     """And whatever was noted stands in the message that caused it."""
@@ -143,7 +141,7 @@ async def test_noted_is_only_said_with_a_change_behind_it(
         assert [each.message for each in evidence[change.object_id]] == [given.message.id]
 
 
-async def test_that_it_is_offline_is_said_once_per_install(app: AppContext, say: Say) -> None:
+async def test_offline_notice_is_given_once_per_installation(app: AppContext, say: Say) -> None:
     """Not again to another person, on another channel, or in another language."""
     replies = [
         (await say("hello")).reply.text,
@@ -157,7 +155,7 @@ async def test_that_it_is_offline_is_said_once_per_install(app: AppContext, say:
     assert [any(notice in reply for notice in notices) for reply in replies] == [True] + [False] * 4
 
 
-async def test_two_who_say_hello_at_once_are_not_both_told(
+async def test_offline_notice_is_given_once_for_concurrent_turns(
     app: AppContext, line: ChatContext
 ) -> None:
     """Once per install holds for a race too."""
@@ -186,7 +184,7 @@ async def test_a_reply_carries_a_receipt_that_names_what_it_quotes(
         assert await find_receipt(tx, line.person.id, given.reply.id) == given.receipt
 
 
-async def test_the_companions_own_words_are_never_found_or_cited(say: Say) -> None:
+async def test_companion_replies_are_never_cited_as_evidence(say: Say) -> None:
     """However often it has quoted something, the evidence is what the person said."""
     told = await say("My cat is called Miso and she hates rain.")
     answers = [await say(QUESTION) for _ in range(4)]
@@ -197,7 +195,7 @@ async def test_the_companions_own_words_are_never_found_or_cited(say: Say) -> No
         assert not cited(each) & replies
 
 
-async def test_an_earlier_question_does_not_answer_the_same_question(say: Say) -> None:
+async def test_repeated_question_is_not_answered_by_the_earlier_question(say: Say) -> None:
     """It holds all its words and none of the answer."""
     first = await say("Where did I put the spare key?")
     second = await say("Where did I put the spare key?")
@@ -217,7 +215,7 @@ async def test_an_earlier_question_does_not_answer_the_same_question(say: Say) -
         ),
     ],
 )
-async def test_what_has_nothing_to_do_with_a_question_is_not_quoted(
+async def test_unrelated_messages_are_not_quoted_as_an_answer(
     say: Say, told: list[str], question: str, language: str
 ) -> None:
     """Better no answer than any."""
@@ -240,7 +238,7 @@ async def test_what_has_nothing_to_do_with_a_question_is_not_quoted(
         (["Soy alérgico a las nueces.", "Hoy compré pan."], "¿Cuándo es mi cumpleaños?", "es"),
     ],
 )
-async def test_what_has_nothing_to_do_with_a_question_is_no_answer(
+async def test_unrelated_messages_are_never_a_sure_answer(
     say: Say, told: list[str], question: str, language: str
 ) -> None:
     """Of two messages in a language that the search judges worse, one may be shown as close."""
@@ -261,7 +259,7 @@ async def test_what_has_nothing_to_do_with_a_question_is_no_answer(
         ["Ayer fui al cine con Ana.", "Hoy compré pan y leche.", "Hoy llevé a Rex al médico."],
     ],
 )
-async def test_nothing_is_brought_up_that_only_seems_close(say: Say, told: list[str]) -> None:
+async def test_statement_brings_up_no_unrelated_message(say: Say, told: list[str]) -> None:
     """In languages in which everything seems so."""
     for each in told:
         given = await say(each)
@@ -269,7 +267,7 @@ async def test_nothing_is_brought_up_that_only_seems_close(say: Say, told: list[
         assert not any(item.used for item in given.receipt.items)
 
 
-async def test_what_is_told_beside_a_question_is_found_later(say: Say) -> None:
+async def test_statement_beside_a_question_is_found_later(say: Say) -> None:
     """A message may tell something and ask something."""
     told = await say("I put the spare key under the blue pot. Do you think that is safe?")
     given = await say("Where did I put the spare key?")
@@ -278,7 +276,7 @@ async def test_what_is_told_beside_a_question_is_found_later(say: Say) -> None:
     assert "under the blue pot" in given.reply.text
 
 
-async def test_what_was_told_on_one_channel_is_known_on_another(say: Say) -> None:
+async def test_message_on_one_channel_is_recalled_on_another(say: Say) -> None:
     """Memory is never filtered by channel (ACCEPTANCE J21)."""
     told = await say("The key of the shed hangs behind the boiler.", channel="discord")
     given = await say("Where is the key of the shed?", channel="web")
@@ -287,7 +285,7 @@ async def test_what_was_told_on_one_channel_is_known_on_another(say: Say) -> Non
     assert "discord" in given.reply.text
 
 
-async def test_what_one_person_told_is_not_known_to_another(app: AppContext, say: Say) -> None:
+async def test_message_of_one_person_is_not_recalled_for_another(app: AppContext, say: Say) -> None:
     """Neither by asking, nor by asking what is known (ACCEPTANCE J20)."""
     await say("My cat is called Miso and she hates rain.")
     await say("Remember that the alarm code is 4711.")
@@ -314,7 +312,7 @@ async def test_an_empty_message_is_refused_and_not_kept(app: AppContext, line: C
 @pytest.mark.parametrize(
     "text", ["\0", "\ud800", "?" * 5000, "🙂" * 500, "\u202e", "a" * 300_000, "{quoted}", "%s \\1"]
 )
-async def test_any_text_is_safe_to_say(
+async def test_unusual_message_text_is_answered(
     app: AppContext, line: ChatContext, say: Say, text: str
 ) -> None:
     """Twice, so that the second finds the first."""
@@ -324,7 +322,7 @@ async def test_any_text_is_safe_to_say(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(), min_size=1).filter(str.strip))
-async def test_any_text_is_safe_to_ask_with(say: Say, text: str) -> None:
+async def test_any_question_text_is_stored_and_answered(say: Say, text: str) -> None:
     """In a memory that fills with them."""
     given = await say(f"{text}?")
 
@@ -332,7 +330,7 @@ async def test_any_text_is_safe_to_ask_with(say: Say, text: str) -> None:
     assert given.reply.text
 
 
-async def test_what_is_said_for_another_time_is_kept_at_that_time(
+async def test_message_with_an_explicit_time_is_stored_at_that_time(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """And the reply stands right behind it."""
@@ -351,7 +349,7 @@ async def test_what_is_said_for_another_time_is_kept_at_that_time(
     assert given.reply.session == given.message.session
 
 
-async def test_a_reply_is_in_the_language_that_was_spoken_and_it_is_remembered(
+async def test_reply_uses_the_last_language_for_an_ambiguous_message(
     app: AppContext, say: Say
 ) -> None:
     """A word that says nothing about its language is answered in the last one."""
@@ -361,7 +359,9 @@ async def test_a_reply_is_in_the_language_that_was_spoken_and_it_is_remembered(
     assert given.receipt.details["language"] == "es"
 
 
-async def test_an_error_is_told_in_the_language_of_the_chat(app: AppContext, say: Say) -> None:
+async def test_model_error_is_reported_in_the_language_of_the_chat(
+    app: AppContext, say: Say
+) -> None:
     """Not in that of another chat, in which the same person has written last."""
     for text in ("What is the name of my cat?", "I am going to the market with my sister."):
         await say(text, channel="terminal")
@@ -374,7 +374,9 @@ async def test_an_error_is_told_in_the_language_of_the_chat(app: AppContext, say
     assert given.reply.text.startswith(ENGLISH["trouble_unavailable"])
 
 
-async def test_a_reply_without_the_model_is_in_one_language(app: AppContext, say: Say) -> None:
+async def test_fallback_reply_without_the_model_is_in_one_language(
+    app: AppContext, say: Say
+) -> None:
     """The chat's, also where a question in another is answered from memory."""
     for text in ("What is the name of my cat?", "I am going to the market with my sister."):
         await say(text, channel="terminal")

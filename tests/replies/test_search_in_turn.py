@@ -73,7 +73,7 @@ async def ask(app: AppContext, line: ChatContext, model: ScriptedModel, heard: l
     )
 
 
-async def test_what_a_search_gave_is_in_the_receipt_of_the_reply(
+async def test_search_tool_result_is_in_the_receipt(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Stored with the reply, explained like all that is recalled; what was streamed is kept."""
@@ -95,7 +95,7 @@ async def test_what_a_search_gave_is_in_the_receipt_of_the_reply(
     assert kept == []  # its result would be a second copy of what people have said
 
 
-async def test_the_companions_own_words_are_found_on_request(
+async def test_search_tool_finds_model_replies_but_not_rule_replies(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Those of a model; what rules have answered only repeats what others said."""
@@ -122,7 +122,7 @@ class PowerCut(BaseException):
 
 
 @pytest.mark.parametrize("at", ["called", "decided"])
-async def test_a_turn_that_is_run_again_finds_it_again_and_pays_nothing_twice(
+async def test_retried_turn_repeats_search_without_paying_model_calls_twice(
     app: AppContext, line: ChatContext, say: Say, at: str
 ) -> None:
     """Cut off after the first answer of the model, or just before the commit."""
@@ -152,7 +152,7 @@ async def test_a_turn_that_is_run_again_finds_it_again_and_pays_nothing_twice(
     assert [each.object for each in given.receipt.items if each.used] == [key.id]
 
 
-async def test_what_is_forgotten_while_a_reply_rests_on_it_is_not_told(
+async def test_message_forgotten_during_a_turn_is_not_used_in_the_reply(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The turn is decided anew, and finds it no more; its calls keep no answer that quotes it."""
@@ -200,7 +200,7 @@ async def list_shown(app: AppContext, given: StoredReply) -> list[set[str]]:
         return [{*await unpack_ids(tx, given.message.person, shown)} for (shown,) in rows]
 
 
-async def test_forgetting_later_finds_the_call_that_was_shown_it(
+async def test_forgetting_a_message_removes_it_from_the_model_call_record(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """The record of the second call names what the search has shown it, until it is gone."""

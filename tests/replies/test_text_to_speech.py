@@ -126,7 +126,7 @@ async def kept_of(app: AppContext, line: ChatContext) -> list[tuple[str, str]]:
         return [(each.voice, each.mime) for each in await list_attachments(tx, line.person.id)]
 
 
-async def test_a_reply_is_spoken_once_and_sent_as_often_as_need_be(
+async def test_reply_is_synthesized_once_and_reused(
     app: AppContext, line: ChatContext, say: Say, server: SpeechServer
 ) -> None:
     """Whoever was cut off while sending it does not pay again; it is charged to the person."""
@@ -147,7 +147,7 @@ async def test_a_reply_is_spoken_once_and_sent_as_often_as_need_be(
     assert await kept_of(app, line) == [("mine:tts-1/alloy", "audio/ogg")]
 
 
-async def test_in_another_voice_it_is_spoken_anew(
+async def test_reply_is_synthesized_again_for_another_voice(
     app: AppContext, line: ChatContext, say: Say, server: SpeechServer, settings: Settings
 ) -> None:
     """The voice belongs to what is kept."""
@@ -160,7 +160,7 @@ async def test_in_another_voice_it_is_spoken_anew(
     assert [asked["voice"] for asked in server.spoken] == ["alloy", "nova"]
 
 
-async def test_it_speaks_when_it_is_to(
+async def test_speaks_setting_decides_which_replies_are_spoken(
     app: AppContext, line: ChatContext, say: Say, server: SpeechServer
 ) -> None:
     """Never, when somebody asks for it in words, or always."""
@@ -179,7 +179,7 @@ async def test_it_speaks_when_it_is_to(
 
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
-def test_the_wish_is_understood_in_every_language(language: str) -> None:
+def test_request_for_a_spoken_reply_is_recognized_in_every_language(language: str) -> None:
     """And nobody is taken to have it who only speaks of voices."""
     wish = load_phrases(language).patterns.aloud
 
@@ -188,7 +188,7 @@ def test_the_wish_is_understood_in_every_language(language: str) -> None:
 
 
 @pytest.mark.parametrize("trouble", [(503, "full"), (401, "who?"), (400, "no"), "reset"])
-async def test_where_it_fails_the_text_is_to_do(
+async def test_failed_speech_synthesis_falls_back_to_text(
     app: AppContext, line: ChatContext, say: Say, server: SpeechServer, trouble: Any
 ) -> None:
     """Nothing is raised, nothing kept; the next try may go well."""
@@ -200,7 +200,7 @@ async def test_where_it_fails_the_text_is_to_do(
     assert await synthesize_reply(app, line.person.id, reply) is not None
 
 
-async def test_over_the_allowance_it_is_text(
+async def test_speech_synthesis_over_budget_makes_no_call(
     app: AppContext, line: ChatContext, say: Say, settings: Settings, server: SpeechServer
 ) -> None:
     """Nobody is asked."""
@@ -216,7 +216,7 @@ async def test_over_the_allowance_it_is_text(
     assert server.spoken == []
 
 
-async def test_forgetting_takes_what_was_spoken(
+async def test_forgetting_deletes_spoken_replies(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """With the message it answers, where the reply repeats it, or alone."""
@@ -231,9 +231,7 @@ async def test_forgetting_takes_what_was_spoken(
     assert files_of(app, line) == []
 
 
-async def test_a_reply_that_is_gone_is_not_spoken(
-    app: AppContext, line: ChatContext, say: Say
-) -> None:
+async def test_forgotten_reply_is_not_spoken(app: AppContext, line: ChatContext, say: Say) -> None:
     """It was forgotten while it waited to be sent."""
     reply = await reply_to(say)
     await forget(app, line.person.id, DeletionRequest(ids=(reply,)))
@@ -269,7 +267,7 @@ class Slow:
         return speech
 
 
-async def test_what_is_forgotten_while_it_is_spoken_leaves_nothing(
+async def test_reply_forgotten_during_speech_synthesis_leaves_nothing(
     app: AppContext, line: ChatContext, say: Say
 ) -> None:
     """Neither a row nor a file, and it is not sent."""
@@ -282,7 +280,7 @@ async def test_what_is_forgotten_while_it_is_spoken_leaves_nothing(
     assert (await kept_of(app, line), files_of(app, line)) == ([], [])
 
 
-async def test_what_was_spoken_long_ago_is_let_go(
+async def test_old_spoken_replies_are_deleted_by_the_sweep(
     app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
 ) -> None:
     """It can be spoken again."""
@@ -312,6 +310,6 @@ async def test_what_was_spoken_long_ago_is_let_go(
         ("https://x.example", None),
     ],
 )
-def test_marks_for_the_eye_are_not_read_out(reply: str, words: str | None) -> None:
+def test_speakable_text_omits_markup_code_tables_and_urls(reply: str, words: str | None) -> None:
     """Code, tables and what is endless stay text."""
     assert extract_speakable(reply) == words

@@ -81,7 +81,7 @@ async def opened_door(app: AppContext, work: WorkerPart = idle) -> AsyncIterator
             supervisor.stop()
 
 
-async def test_it_is_alive_and_ready(app: AppContext) -> None:
+async def test_health_and_ready_endpoints_answer_200(app: AppContext) -> None:
     """Any monitor understands the status; a person the rest."""
     async with opened_door(app) as door:
         health, ready = await door.get("/health"), await door.get("/ready")
@@ -90,7 +90,7 @@ async def test_it_is_alive_and_ready(app: AppContext) -> None:
     assert (ready.status, json.loads(ready.text)) == (200, {"ready": True, "why": []})
 
 
-async def test_while_the_worker_is_down_it_is_alive_and_not_ready(app: AppContext) -> None:
+async def test_server_with_a_crashed_worker_is_alive_but_not_ready(app: AppContext) -> None:
     """And says why."""
     async with opened_door(app, crash) as door:
         part = door.supervisor.parts["worker"]
@@ -113,7 +113,7 @@ class Unplugged:
         raise StoreUnusable("The disk is gone.")
 
 
-async def test_without_its_database_it_is_not_ready(app: AppContext) -> None:
+async def test_server_without_database_is_not_ready_and_has_no_metrics(app: AppContext) -> None:
     """Numbers cannot be had then, either; and nothing is made up."""
     async with opened_door(replace(app, db=Unplugged())) as door:
         ready, metrics = await door.get("/ready"), await door.get("/metrics")
@@ -141,7 +141,9 @@ class ReadOnly:
         raise StoreUnusable("It is read-only.")
 
 
-async def test_while_its_database_can_only_be_read_it_is_not_ready(app: AppContext) -> None:
+async def test_server_with_read_only_database_is_not_ready_and_probes_rarely(
+    app: AppContext,
+) -> None:
     """However many ask, that is found out once a second at most."""
     db = ReadOnly(app)
     async with opened_door(replace(app, db=db)) as door:
@@ -152,7 +154,7 @@ async def test_while_its_database_can_only_be_read_it_is_not_ready(app: AppConte
     assert db.asked <= 2
 
 
-async def test_a_database_that_is_asked_whether_it_can_be_written_stays_as_it_is(
+async def test_write_probe_leaves_the_database_unchanged(
     app: AppContext,
 ) -> None:
     """Nothing is added, however often."""
@@ -168,14 +170,14 @@ async def test_a_database_that_is_asked_whether_it_can_be_written_stays_as_it_is
     assert await app.db.size_bytes() <= size + (64 << 10)
 
 
-def test_a_folder_that_cannot_be_written_is_no_place_for_a_store() -> None:
+def test_unwritable_folder_fails_the_disk_space_check() -> None:
     """Found out by writing, whoever one is."""
     with pytest.raises(StoreUnusable, match="cannot be written"):
         check_disk_space(Path("/proc/oldfriend.db"))
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
-async def test_under_a_foreign_name_nothing_is_told(app: AppContext, host: str) -> None:
+async def test_admin_endpoints_refuse_foreign_host_headers(app: AppContext, host: str) -> None:
     """A page in a browser may have its own name point to this machine."""
     async with opened_door(app) as door:
         answers = [await door.get(path, host=host) for path in ("/health", "/ready", "/metrics")]
@@ -184,13 +186,15 @@ async def test_under_a_foreign_name_nothing_is_told(app: AppContext, host: str) 
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8344", "127.0.0.1:1", "[::1]:8344"])
-async def test_under_every_name_of_this_machine_it_answers(app: AppContext, host: str) -> None:
+async def test_admin_endpoints_accept_every_loopback_host_header(
+    app: AppContext, host: str
+) -> None:
     """Through whatever port was passed on."""
     async with opened_door(app) as door:
         assert (await door.get("/health", host=host)).status == 200
 
 
-async def test_only_what_there_is_is_answered(app: AppContext) -> None:
+async def test_unknown_admin_path_answers_404(app: AppContext) -> None:
     """There is no page that changes anything."""
     async with opened_door(app) as door:
         assert (await door.get("/stop")).status == 404
@@ -231,7 +235,9 @@ async def live(app: AppContext, clock: FrozenClock) -> None:
     clock.tick(seconds=90)
 
 
-async def test_everything_is_counted_and_nobody_named(app: AppContext, clock: FrozenClock) -> None:
+async def test_metrics_contain_counts_but_no_names_or_texts(
+    app: AppContext, clock: FrozenClock
+) -> None:
     """As Prometheus reads it."""
     await live(app, clock)
     async with opened_door(app) as door:
@@ -268,9 +274,7 @@ async def test_everything_is_counted_and_nobody_named(app: AppContext, clock: Fr
         assert word not in answered.text
 
 
-async def test_counts_of_the_day_begin_anew_at_midnight(
-    app: AppContext, clock: FrozenClock
-) -> None:
+async def test_daily_metrics_reset_at_midnight(app: AppContext, clock: FrozenClock) -> None:
     """By the clocks of this machine's zone."""
     await live(app, clock)
     clock.tick(minutes=24 * 60)
@@ -281,7 +285,7 @@ async def test_counts_of_the_day_begin_anew_at_midnight(
     assert 'oldfriend_letters{queue="inbox",state="waiting"} 2.0' in text
 
 
-def test_an_address_that_is_taken_is_told() -> None:
+def test_occupied_port_is_reported_with_the_setting_to_change() -> None:
     """With what to do about it."""
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]

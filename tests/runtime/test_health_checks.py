@@ -23,7 +23,9 @@ async def findings(app: AppContext) -> str:
     return "\n".join(f"{finding.is_ok} {finding.text}" for finding in await run_checks(app))
 
 
-async def test_more_is_kept_than_can_be_found_and_why_is_said(app: AppContext, say: Say) -> None:
+async def test_doctor_explains_why_not_all_stored_messages_are_searchable(
+    app: AppContext, say: Say
+) -> None:
     """Nobody wonders where their messages are."""
     await say("My cat is called Miso.")
     await say("hello")
@@ -32,12 +34,12 @@ async def test_more_is_kept_than_can_be_found_and_why_is_said(app: AppContext, s
     assert "owner: 4 messages are stored, and 1 of them can be found (the companion's own" in text
 
 
-async def test_the_disk_is_counted_where_there_is_a_file(app: AppContext, engine: str) -> None:
+async def test_doctor_reports_free_disk_space_for_sqlite_only(app: AppContext, engine: str) -> None:
     """A server's disk is its own business."""
     assert ("GB free" in await findings(app)) == (engine == "sqlite")
 
 
-async def test_how_a_model_did_when_it_was_asked_last_is_told(
+async def test_doctor_reports_the_outcome_of_the_last_model_call(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """In its own words; when it answers again, it is well."""
@@ -69,7 +71,7 @@ def on_telegram(app: AppContext, world: World, *, token: str | None = None) -> A
     return replace(app, settings=settings)
 
 
-async def test_how_it_stands_on_telegram(app: AppContext) -> None:
+async def test_doctor_reports_telegram_token_webhook_and_blocked_chats(app: AppContext) -> None:
     """Its token, whom it calls, when somebody was heard, who takes nothing any more."""
     with running_telegram() as world:
         connected = on_telegram(app, world)

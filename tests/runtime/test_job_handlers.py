@@ -43,9 +43,7 @@ class Stuck:
             yield tx
 
 
-async def test_who_is_cut_off_while_thinking_is_only_cut_off(
-    app: AppContext, line: ChatContext
-) -> None:
+async def test_cancelled_reflection_job_writes_nothing(app: AppContext, line: ChatContext) -> None:
     """Nothing is written then: whoever does the job anew does that, and the store may be gone."""
     async with app.db.begin_write() as tx:
         await enqueue_reflection(tx, thinking_house(app, Mind()), line.person.id, now=app.clock())

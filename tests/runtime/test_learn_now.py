@@ -55,7 +55,7 @@ async def jobs(app: AppContext) -> list[str]:
     return [parse_job_spec(each).name for each in sorted(planned, key=lambda each: each.due_at)]
 
 
-async def test_talk_is_read_after_a_pause(
+async def test_messages_are_consolidated_after_a_pause(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Not before; and whoever says more is waited for."""
@@ -74,7 +74,9 @@ async def test_talk_is_read_after_a_pause(
     assert "Lives in Porto." in await texts(app, line)
 
 
-async def test_talk_is_read_after_so_many_turns(app: AppContext, line: ChatContext) -> None:
+async def test_messages_are_consolidated_after_the_configured_turns(
+    app: AppContext, line: ChatContext
+) -> None:
     """Though nobody pauses; and it is planned once."""
     app = replace(
         app,
@@ -91,7 +93,7 @@ async def test_talk_is_read_after_so_many_turns(app: AppContext, line: ChatConte
     assert "Lives in Porto." in await texts(app, line)
 
 
-async def test_nothing_is_planned_where_memory_is_not_to_form(
+async def test_no_learning_is_planned_with_memory_forming_off(
     app: AppContext, line: ChatContext
 ) -> None:
     """Whoever asks for it is told that it is off, and so does doctor."""
@@ -108,7 +110,7 @@ async def test_nothing_is_planned_where_memory_is_not_to_form(
     assert await texts(app, line) == set()
 
 
-async def test_nothing_is_read_while_memory_is_not_to_form(
+async def test_pending_learning_waits_until_memory_forming_is_on(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Nor what was planned or edited; it is read once memory forms again."""
@@ -135,7 +137,7 @@ def deaf(app: AppContext) -> AppContext:
     return replace(app, settings=replace(app.settings, memory=MemorySettings(forms=False)))
 
 
-async def test_who_leaves_is_known_when_they_come_back(app: AppContext, line: ChatContext) -> None:
+async def test_leaving_consolidates_everything_by_rules(app: AppContext, line: ChatContext) -> None:
     """Everything is read at once where rules read."""
     await answer_message(app, line, MessageSubmission(text=HOME))
     await learn_before_exit(app, line.person.id)
@@ -143,7 +145,7 @@ async def test_who_leaves_is_known_when_they_come_back(app: AppContext, line: Ch
     assert await texts(app, line) == {"Lives in Porto."}
 
 
-async def test_an_edited_message_is_read_again(app: AppContext, line: ChatContext) -> None:
+async def test_edited_message_is_consolidated_again(app: AppContext, line: ChatContext) -> None:
     """What was edited away is not believed any more."""
     given = await answer_message(app, line, MessageSubmission(text=HOME))
     await learn_now(app, line.person.id, cut_reason="asked")
@@ -153,7 +155,7 @@ async def test_an_edited_message_is_read_again(app: AppContext, line: ChatContex
     assert await texts(app, line) == {"Lives in Faro."}
 
 
-async def test_a_shutdown_cuts_what_is_over_and_leaves_who_talks(
+async def test_shutdown_cuts_finished_spans_only(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """The next start reads it."""
@@ -170,7 +172,9 @@ async def test_a_shutdown_cuts_what_is_over_and_leaves_who_talks(
     assert await texts(app, line) == {"Lives in Porto."}
 
 
-async def test_who_asks_waits_for_another_that_reads(app: AppContext, line: ChatContext) -> None:
+async def test_learn_now_waits_for_a_worker_that_is_consolidating(
+    app: AppContext, line: ChatContext
+) -> None:
     """And does not read it a second time."""
     await answer_message(app, line, MessageSubmission(text=HOME))
     async with app.db.begin_write() as tx:
@@ -190,7 +194,7 @@ async def test_who_asks_waits_for_another_that_reads(app: AppContext, line: Chat
     assert segment.generation == 1
 
 
-async def test_what_a_quicker_worker_has_read_counts_too(
+async def test_learn_now_counts_segments_consolidated_by_another_worker(
     app: AppContext, line: ChatContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever asks is not told that nothing was read, only because somebody else has read it."""
@@ -220,7 +224,7 @@ async def test_what_a_quicker_worker_has_read_counts_too(
     assert (await learn_now(app, line.person.id, cut_reason="asked")).read == 0
 
 
-async def test_old_talk_can_be_held_up(
+async def test_paused_reextraction_waits_while_new_messages_are_consolidated(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Paused, it waits as long as it takes; new talk is read meanwhile."""
@@ -244,9 +248,7 @@ async def test_old_talk_can_be_held_up(
     assert (done.read, done.waiting) == (1, 0)
 
 
-async def test_what_could_not_be_read_is_shown_and_tried_again(
-    app: AppContext, line: ChatContext
-) -> None:
+async def test_failed_segment_is_reported_by_doctor(app: AppContext, line: ChatContext) -> None:
     """By doctor, until somebody has it tried again."""
     await answer_message(app, line, MessageSubmission(text=HOME))
     async with app.db.begin_write() as tx:
@@ -256,7 +258,7 @@ async def test_what_could_not_be_read_is_shown_and_tried_again(
     assert any("BrokenOutput" in each.text for each in await run_checks(app) if not each.is_ok)
 
 
-async def test_a_silent_month_costs_nothing(
+async def test_month_without_messages_makes_no_model_calls(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Thirty days without a message: no model is called, and nothing runs but what was planned.

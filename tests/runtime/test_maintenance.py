@@ -46,7 +46,7 @@ def engine() -> str:
     return "sqlite"
 
 
-async def test_what_a_consolidation_plans_is_done_with_it(
+async def test_jobs_planned_by_a_consolidation_run_in_the_same_maintenance(
     app: AppContext, line: ChatContext
 ) -> None:
     """The sixth summary folds the five before it, though no worker runs."""
@@ -58,7 +58,7 @@ async def test_what_a_consolidation_plans_is_done_with_it(
     assert await planned(app, ROLLUP_JOB) == []
 
 
-async def test_what_is_over_expires_in_a_slice_after_an_answer(
+async def test_overdue_commitment_expires_in_brief_maintenance(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Two days after a promise was due, though nobody serves."""
@@ -72,7 +72,7 @@ async def test_what_is_over_expires_in_a_slice_after_an_answer(
     assert known.memory.status == "expired"
 
 
-async def test_what_has_only_just_become_due_is_left_to_a_worker(
+async def test_brief_maintenance_runs_only_overdue_jobs(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """One that runs takes it within seconds; what waits longer waits for nobody."""
@@ -87,7 +87,7 @@ async def test_what_has_only_just_become_due_is_left_to_a_worker(
     assert await planned(app, CONSOLIDATE_JOB) == []
 
 
-async def test_nothing_overdue_is_done_while_a_worker_is_at_work(
+async def test_brief_maintenance_leaves_overdue_jobs_to_an_active_worker(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Whoever does other jobs of this store comes to these, too."""
@@ -103,7 +103,7 @@ async def test_nothing_overdue_is_done_while_a_worker_is_at_work(
     assert await levels(app, line) == [1] * 6
 
 
-async def test_nothing_begins_once_the_time_is_up_and_the_next_slice_goes_on(
+async def test_maintenance_stops_at_its_time_budget_and_resumes_later(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """What was not begun is free for others at once, and counts as not tried."""
@@ -132,7 +132,7 @@ def model() -> ScriptedModel:
     return ScriptedModel(lambda request: '{"summary": "Maria and soup."}')
 
 
-async def test_a_connected_model_is_asked_only_where_somebody_waits_for_it(
+async def test_brief_maintenance_makes_no_model_calls(
     app: AppContext, line: ChatContext, clock: FrozenClock, model: ScriptedModel
 ) -> None:
     """A slice after a command leaves to others what a model does; the whole of it does not."""
@@ -147,7 +147,7 @@ async def test_a_connected_model_is_asked_only_where_somebody_waits_for_it(
     assert {request.purpose for request in model.requests} == {"summary"}
 
 
-async def test_a_model_is_not_asked_once_the_day_s_money_is_spent(
+async def test_maintenance_over_budget_makes_no_model_call(
     app: AppContext, line: ChatContext, model: ScriptedModel
 ) -> None:
     """Folding waits for tomorrow, as reading does."""
@@ -163,7 +163,7 @@ async def test_a_model_is_not_asked_once_the_day_s_money_is_spent(
     assert due_at > app.clock()
 
 
-async def test_old_messages_are_let_go_where_that_was_chosen(
+async def test_maintenance_deletes_messages_beyond_the_retention_period(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Though nobody serves."""
@@ -177,7 +177,7 @@ async def test_old_messages_are_let_go_where_that_was_chosen(
         assert await count_messages(tx, line.person.id) == 0
 
 
-async def test_a_program_that_ends_does_not_wait_for_a_slow_job(
+async def test_closing_maintenance_does_not_wait_for_a_slow_job(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """It is given back as if it had not been begun, and done by whoever comes next."""
@@ -196,7 +196,7 @@ async def test_a_program_that_ends_does_not_wait_for_a_slow_job(
     assert await levels(app, line) == [1, 2]
 
 
-async def test_a_program_s_calls_begin_one_slice_at_a_time(
+async def test_maintenance_task_runs_one_slice_at_a_time_and_none_without_budget(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """And none without a budget."""

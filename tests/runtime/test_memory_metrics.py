@@ -58,7 +58,7 @@ async def live(app: AppContext, line: ChatContext, clock: FrozenClock) -> None:
         await mark_consolidation_failed(tx, line.person.id, segment.id, "It broke.", now=clock())
 
 
-async def test_what_became_of_talk_is_counted_and_nobody_named(
+async def test_memory_metrics_count_decisions_without_names(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Of today, of everybody together."""
@@ -82,7 +82,7 @@ async def test_what_became_of_talk_is_counted_and_nobody_named(
     assert not [word for word in ("Porto", "Ana", "jazz", line.person.id) if word in text]
 
 
-async def test_of_a_day_on_which_nothing_was_said_there_is_nothing_to_tell(
+async def test_memory_metrics_of_a_day_without_messages_are_zero_or_absent(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
     """Counts are at zero; how long replies took is not made up."""

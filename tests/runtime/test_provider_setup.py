@@ -50,7 +50,7 @@ def chosen(tmp_path: Path) -> Settings:
     return load_settings({}, data=str(tmp_path / "data"))
 
 
-async def test_a_model_is_tried_with_the_key_before_either_is_kept(chosen: Settings) -> None:
+async def test_model_is_tested_before_model_and_key_are_stored(chosen: Settings) -> None:
     """One small question that says nothing of anybody."""
     async with raw_server(whole(HELLO)) as server:
         wish = ProviderSetup(provider="mine", name="llama", base_url=server.url, key=SECRET)
@@ -62,14 +62,14 @@ async def test_a_model_is_tried_with_the_key_before_either_is_kept(chosen: Setti
     assert SECRET not in repr(wish)
 
 
-async def test_a_model_that_fails_says_why(chosen: Settings) -> None:
+async def test_failing_model_test_raises_the_reason(chosen: Settings) -> None:
     """So that it is not kept."""
     async with raw_server(whole({"error": {"message": "no"}}, status=503)) as server:
         with pytest.raises(ModelUnavailable):
             await try_model(chosen, ProviderSetup(provider="mine", name="x", base_url=server.url))
 
 
-def test_servers_are_looked_for_here_and_where_the_settings_say(
+def test_local_servers_are_probed_at_default_and_configured_addresses(
     chosen: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a container also on the machine that runs it; never at a forbidden address."""
@@ -90,7 +90,7 @@ def test_servers_are_looked_for_here_and_where_the_settings_say(
     ]
 
 
-def test_an_address_that_the_settings_name_otherwise_is_not_asked(chosen: Settings) -> None:
+def test_configured_provider_address_is_not_probed_again(chosen: Settings) -> None:
     """It is known already."""
     mine = ProviderSettings(base_url="http://localhost:1234/v1")
     settings = replace(chosen, providers={"mine": mine})
@@ -99,7 +99,7 @@ def test_an_address_that_the_settings_name_otherwise_is_not_asked(chosen: Settin
     assert ("lmstudio", "http://localhost:1234/v1") not in list_places(settings)
 
 
-def test_short_prompts_that_somebody_chose_stay_with_a_large_model(chosen: Settings) -> None:
+def test_explicitly_chosen_small_preset_stays_with_a_large_model(chosen: Settings) -> None:
     """They are taken back only from a small model before."""
     server = LocalServer(
         provider="ollama",
@@ -124,7 +124,7 @@ def test_short_prompts_that_somebody_chose_stay_with_a_large_model(chosen: Setti
     assert connect("big") == ("small", 2)
 
 
-def test_with_a_providers_usual_model_come_its_usual_ones_for_the_rest(chosen: Settings) -> None:
+def test_default_provider_model_sets_its_default_small_model(chosen: Settings) -> None:
     """With another one, that does everything."""
     usual, _ = save_model(chosen, ProviderSetup(provider="openai", name="gpt-6.1-terra"))
     again = load_settings({}, data=str(chosen.data))
@@ -136,7 +136,7 @@ def test_with_a_providers_usual_model_come_its_usual_ones_for_the_rest(chosen: S
     assert load_settings({}, data=str(chosen.data)).models == ModelSettings(main=("openai:gpt-9",))
 
 
-def test_a_choice_has_what_was_said_of_its_provider(chosen: Settings) -> None:
+def test_resolved_model_uses_the_provider_settings(chosen: Settings) -> None:
     """Address, language, patience; the key from where it was said to be."""
     settings = replace(
         chosen,
@@ -169,7 +169,7 @@ def test_a_choice_has_what_was_said_of_its_provider(chosen: Settings) -> None:
         ("http://localhost.evil.example/v1", False),
     ],
 )
-def test_it_is_known_whether_anything_leaves_the_machine(
+def test_provider_is_local_only_for_a_loopback_address(
     chosen: Settings, base_url: str, stays: bool
 ) -> None:
     """A name that only looks so does not count."""
@@ -184,7 +184,7 @@ def test_a_cloud_model_behind_a_local_address_is_not_local(chosen: Settings) -> 
         )
 
 
-def test_an_embedder_of_before_is_asked_only_where_words_go_anyway(chosen: Settings) -> None:
+def test_former_embedder_is_used_only_if_local_or_its_provider_is_chosen(chosen: Settings) -> None:
     """Who has gone offline sends no question to the provider that embedded the rest."""
     openai, ollama = "openai:text-embedding-3-small/1536", "ollama:nomic-embed-text/768"
 
@@ -197,7 +197,7 @@ def test_an_embedder_of_before_is_asked_only_where_words_go_anyway(chosen: Setti
     )
 
 
-async def test_a_stored_vector_leads_back_to_its_model(chosen: Settings) -> None:
+async def test_former_embedder_is_found_by_its_stored_model_name(chosen: Settings) -> None:
     """As long as it can be reached; each is made once."""
     settings = replace(chosen, environment={"OPENAI_API_KEY": SECRET})
     offline, online = (
@@ -219,7 +219,7 @@ async def test_a_stored_vector_leads_back_to_its_model(chosen: Settings) -> None
     await online.close()
 
 
-async def test_a_chosen_embedder_that_cannot_be_reached_says_so_when_it_is_asked(
+async def test_embedder_without_key_fails_on_use_and_not_on_open(
     chosen: Settings,
 ) -> None:
     """Opening the house goes well: words are found without it."""

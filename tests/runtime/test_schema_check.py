@@ -37,13 +37,13 @@ async def own(
         await db.close()
 
 
-async def test_a_database_of_this_version_lacks_nothing(own: Database) -> None:
+async def test_current_database_has_no_schema_faults(own: Database) -> None:
     """As every engine makes it."""
     assert await list_schema_faults(own) == []
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
-async def test_what_is_missing_is_named_and_what_is_there_besides_does_not_matter(
+async def test_schema_check_names_missing_tables_and_columns_and_ignores_extras(
     own: Database,
 ) -> None:
     """A step that was changed before its release has the same number and name."""
@@ -58,7 +58,7 @@ async def test_what_is_missing_is_named_and_what_is_there_besides_does_not_matte
 
 
 @SQLITE_ONLY
-async def test_doctor_tells_that_a_table_is_missing(app: AppContext) -> None:
+async def test_doctor_reports_a_missing_table(app: AppContext) -> None:
     """Else it would find the database sound."""
     async with app.db.begin_write() as tx:
         await tx.run("DROP TABLE embedding_progress")
@@ -68,7 +68,7 @@ async def test_doctor_tells_that_a_table_is_missing(app: AppContext) -> None:
 
 
 @pytest.mark.slow
-def test_migrate_does_not_call_it_up_to_date(oldfriend: Program) -> None:
+def test_migrate_fails_if_a_table_is_missing(oldfriend: Program) -> None:
     """It ends with an error, and says what is missing."""
     oldfriend.done("say", "Hello there")
     before = oldfriend.done("migrate").stdout

@@ -89,7 +89,7 @@ async def until_so(is_so: Callable[[], bool]) -> None:
             await asyncio.sleep(0.001)
 
 
-async def test_what_crashes_is_started_again(supervised: Callable[..., Supervised]) -> None:
+async def test_crashed_part_is_restarted(supervised: Callable[..., Supervised]) -> None:
     """And works then."""
     starts: list[int] = []
 
@@ -108,7 +108,7 @@ async def test_what_crashes_is_started_again(supervised: Callable[..., Supervise
     assert ended.result()
 
 
-async def test_what_crashes_again_and_again_stays_down_and_the_rest_goes_on(
+async def test_repeatedly_crashing_part_stays_down_and_others_continue(
     supervised: Callable[..., Supervised],
 ) -> None:
     """It is told why, until somebody has looked after it."""
@@ -137,7 +137,7 @@ async def test_what_crashes_again_and_again_stays_down_and_the_rest_goes_on(
     assert ended.result()
 
 
-async def test_without_a_door_a_process_whose_parts_are_all_down_ends(
+async def test_process_without_http_server_ends_if_all_parts_are_down(
     supervised: Callable[..., Supervised],
 ) -> None:
     """Whoever started it sees that it could not work."""
@@ -145,7 +145,7 @@ async def test_without_a_door_a_process_whose_parts_are_all_down_ends(
         assert not await supervised(worker=crash).run(with_door=False)
 
 
-async def test_a_part_that_ends_unasked_or_cancels_itself_has_crashed(
+async def test_unexpected_exit_or_self_cancellation_counts_as_crash(
     supervised: Callable[..., Supervised],
 ) -> None:
     """Nothing dies in silence."""
@@ -166,7 +166,7 @@ async def test_a_part_that_ends_unasked_or_cancels_itself_has_crashed(
     assert errors == ["UnexpectedExit", "CancelledError"]
 
 
-async def test_what_was_begun_is_ended_before_the_process_ends(
+async def test_stop_waits_for_running_work(
     supervised: Callable[..., Supervised],
 ) -> None:
     """Meanwhile it says that it is stopping."""
@@ -193,7 +193,7 @@ async def test_what_was_begun_is_ended_before_the_process_ends(
     assert ended.result()
 
 
-async def test_what_does_not_end_in_the_time_of_the_longest_turn_is_left(
+async def test_work_beyond_the_turn_timeout_is_abandoned_on_stop(
     app: AppContext,
 ) -> None:
     """Its leases run out, and another takes it over."""
@@ -212,7 +212,7 @@ async def test_what_does_not_end_in_the_time_of_the_longest_turn_is_left(
     assert not ended.result()
 
 
-async def test_a_reload_hands_over_to_a_shift_with_the_new_settings(
+async def test_reload_restarts_parts_with_the_new_settings(
     app: AppContext, supervised: Callable[..., Supervised]
 ) -> None:
     """The old one ends what it has begun; what takes a new start is named."""
@@ -244,7 +244,7 @@ async def test_a_reload_hands_over_to_a_shift_with_the_new_settings(
     assert it.reloads == [ReloadResult(number=1, needs_start=("limits.heartbeat_s",))]
 
 
-async def test_settings_that_are_wrong_change_nothing(
+async def test_reload_with_invalid_settings_changes_nothing(
     app: AppContext, supervised: Callable[..., Supervised]
 ) -> None:
     """The reason is told."""
@@ -269,7 +269,7 @@ async def test_settings_that_are_wrong_change_nothing(
     assert begun == [app]
 
 
-async def test_a_reload_gives_what_has_given_up_another_chance(
+async def test_reload_restarts_a_part_that_has_given_up(
     supervised: Callable[..., Supervised],
 ) -> None:
     """Perhaps it was the settings."""
@@ -329,7 +329,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path, number: signal.Signals)
         assert process.wait(10) == -number
 
 
-def test_when_its_terminal_is_closed_it_stops(tmp_path: Path) -> None:
+def test_sighup_reloads_but_a_closed_terminal_stops_the_process(tmp_path: Path) -> None:
     """The same signal asks a process without a terminal to reload."""
     screen, keyboard = pty.openpty()
     process = subprocess.Popen(
@@ -349,7 +349,7 @@ def test_when_its_terminal_is_closed_it_stops(tmp_path: Path) -> None:
         assert process.wait(10) == 0
 
 
-async def test_a_reload_makes_the_models_anew(
+async def test_reload_recreates_the_models(
     app: AppContext, supervised: Callable[..., Supervised]
 ) -> None:
     """The next turn is answered by the one that was chosen last."""
@@ -373,7 +373,7 @@ async def test_a_reload_makes_the_models_anew(
     assert it.reloads == [ReloadResult(number=1)]
 
 
-def test_crashes_of_long_ago_are_forgotten() -> None:
+def test_crashes_outside_the_window_are_not_counted() -> None:
     """Five in ten minutes are borne; six are not."""
     part = SupervisedPart("worker")
     for at in range(MAX_CRASHES):
@@ -387,12 +387,12 @@ def test_crashes_of_long_ago_are_forgotten() -> None:
     assert part.has_given_up
 
 
-def test_each_pause_is_longer_up_to_a_minute() -> None:
+def test_restart_backoff_grows_up_to_a_minute() -> None:
     """So that what is broken for a while is not asked all the time."""
     assert [compute_backoff(crashes) for crashes in (1, 2, 3, 9, 50)] == [1, 2, 4, 60, 60]
 
 
-async def test_told_to_stop_a_part_does_not_wait_for_its_next_start() -> None:
+async def test_stop_interrupts_the_restart_backoff() -> None:
     """Nobody waits a minute for a process that has nothing to do."""
     stopping = asyncio.Event()
 

@@ -11,7 +11,7 @@ from oldfriend.search.question_patterns import find_requested_attribute
 from tests.learning.talking import believed
 
 
-def test_a_relation_without_a_name_names_nobody() -> None:
+def test_relation_belief_without_a_name_yields_no_kin_name() -> None:
     """An empty name would stand in every text."""
     matter = find_requested_attribute("Where does my sister live?")
     named = believed("1", "fact", "Eva is the sister.", key="Eva:relation", value="sister")
@@ -41,7 +41,7 @@ def last_said(known: MemoryState, at: int) -> MemoryState:
         ("辞职了。", "无（辞职）"),
     ],
 )
-def test_what_is_so_now_answers_before_what_is_no_more(
+def test_current_value_is_preferred_to_an_ended_one(
     text: str, value: str, since: int, answer: str
 ) -> None:
     """Under another key, too; unless it was said before the other ended."""
@@ -58,7 +58,7 @@ def test_what_is_so_now_answers_before_what_is_no_more(
     "text",
     ["Am I married?", "¿Estoy casada?", "Suis-je mariée ?", "Bin ich verheiratet?", "我结婚了吗？"],
 )
-def test_who_has_a_husband_is_married(text: str) -> None:
+def test_spouse_relation_answers_a_marital_status_question(text: str) -> None:
     """Whoever asks is told by whom it is known."""
     husband = believed("1", "fact", "Husband: Mark.", key="Mark:relation", value="husband")
     matter = find_requested_attribute(text)

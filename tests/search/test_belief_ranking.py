@@ -56,7 +56,7 @@ def score(each: Memory, text: str, close: float = 0.5, zone_offset_s: int = 0) -
         ({"holds_from": MAY}, "What changed in May 2023?"),
     ],
 )
-def test_what_is_of_the_time_that_is_asked_about_gains_a_fifth(
+def test_belief_matching_the_asked_time_gets_the_time_boost(
     fields: dict[str, object], text: str
 ) -> None:
     """ACCEPTANCE G21."""
@@ -72,12 +72,14 @@ def test_what_is_of_the_time_that_is_asked_about_gains_a_fifth(
         ({"holds_from": MAY - 90 * DAY}, "in May 2023"),  # and is so today as well
     ],
 )
-def test_all_else_stays_as_it_is(fields: dict[str, object], text: str) -> None:
+def test_belief_not_matching_the_asked_time_gets_no_boost(
+    fields: dict[str, object], text: str
+) -> None:
     """No time is named, it is another, or it has none of its own."""
     assert score(memory(**fields), text) == 0.5
 
 
-def test_a_day_is_one_by_the_clocks_of_whoever_asks() -> None:
+def test_asked_day_is_interpreted_in_the_time_zone_of_the_asker() -> None:
     """At 23:30 UTC on the 6th it is the 7th in Berlin."""
     late = memory(due_at=to_micros(datetime(2023, 5, 6, 23, 30, tzinfo=UTC)))
 
@@ -85,7 +87,7 @@ def test_a_day_is_one_by_the_clocks_of_whoever_asks() -> None:
     assert score(late, "on 2023-05-07", zone_offset_s=7_200) > 0.5
 
 
-def test_feeling_adds_a_tenth_at_most_for_better_or_worse() -> None:
+def test_emotion_boost_by_impact_and_tags_is_capped() -> None:
     """ACCEPTANCE G21: it must not crowd out what is merely true."""
     assert compute_emotion_boost(memory()) == 1.0
     assert (
@@ -97,12 +99,12 @@ def test_feeling_adds_a_tenth_at_most_for_better_or_worse() -> None:
     assert compute_emotion_boost(memory(impact=9, tags=("grief", "love"))) < MAX_EMOTION_BOOST
 
 
-def test_nothing_is_more_than_sure() -> None:
+def test_belief_score_is_capped_at_one() -> None:
     """Scores of messages and beliefs are compared, from 0 to 1."""
     assert score(memory(due_at=MAY, impact=10), "on 2023-05-07", close=1.0) == 1.0
 
 
-def test_what_was_felt_strongly_gains_as_much_as_what_was_felt_to_be_good_or_bad() -> None:
+def test_emotion_boost_by_arousal_is_capped() -> None:
     """And never more than a tenth (ACCEPTANCE G21)."""
     assert compute_emotion_boost(memory(arousal=0)) == 1.0
     assert 1.0 < compute_emotion_boost(memory(arousal=6)) < MAX_EMOTION_BOOST

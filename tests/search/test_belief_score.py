@@ -33,7 +33,7 @@ def known(
 
 
 @pytest.mark.parametrize("pattern", PATTERN_DECAY)
-def test_a_pattern_fades_by_half_each_half_life_and_never_below_its_floor(pattern: str) -> None:
+def test_pattern_retention_halves_per_half_life_down_to_its_floor(pattern: str) -> None:
     """ACCEPTANCE G12."""
     decay = PATTERN_DECAY[pattern]
     halved = compute_retention(
@@ -46,7 +46,7 @@ def test_a_pattern_fades_by_half_each_half_life_and_never_below_its_floor(patter
 
 
 @pytest.mark.parametrize("scorer", SCORERS.values(), ids=SCORERS)
-def test_what_is_pinned_never_fades(scorer: Scorer) -> None:
+def test_pinned_belief_does_not_decay(scorer: Scorer) -> None:
     """However long ago it was said, and whoever scores."""
     old = known("pattern", days=5_000, pattern="emotion")
     pinned = known("pattern", days=5_000, pattern="emotion", is_pinned=True)
@@ -56,7 +56,7 @@ def test_what_is_pinned_never_fades(scorer: Scorer) -> None:
     assert score_belief(old, NOW, scorer=scorer) < score_belief(pinned, NOW, scorer=scorer) / 4
 
 
-def test_strength_and_confidence_carry_a_pattern() -> None:
+def test_pattern_score_grows_with_strength_and_confidence() -> None:
     """ACCEPTANCE J3."""
     strong = known("pattern", days=90, confidence=0.8)
     strong = replace(strong, stats=replace(strong.stats, strength=15.0))
@@ -65,7 +65,7 @@ def test_strength_and_confidence_carry_a_pattern() -> None:
     assert score_belief(known("pattern", confidence=0.9), NOW) > score_belief(known("pattern"), NOW)
 
 
-def test_great_events_and_those_about_who_is_named_come_first() -> None:
+def test_event_score_grows_with_impact_named_entity_and_emotion() -> None:
     """ACCEPTANCE J4."""
     small = score_belief(known("event", days=60, impact=1), NOW)
 
@@ -74,7 +74,7 @@ def test_great_events_and_those_about_who_is_named_come_first() -> None:
     assert score_belief(known("event", days=60, impact=1, tags=("grief",)), NOW) > small
 
 
-def test_facts_hold_long_and_important_ones_come_first() -> None:
+def test_fact_score_decays_slowly_and_grows_with_importance() -> None:
     """ACCEPTANCE J5: two thirds of what it was worth are left after ten years."""
     new, old = score_belief(known("fact"), NOW), score_belief(known("fact", days=3_650), NOW)
 
@@ -82,7 +82,7 @@ def test_facts_hold_long_and_important_ones_come_first() -> None:
     assert score_belief(known("fact", importance=1.0), NOW) > new
 
 
-def test_what_is_disputed_counts_half_and_what_is_over_not_as_current() -> None:
+def test_disputed_belief_scores_half_and_superseded_zero_as_current() -> None:
     """ACCEPTANCE W9; what was superseded is found only where the past is asked for."""
     active = score_belief(known("fact"), NOW)
 
@@ -91,6 +91,6 @@ def test_what_is_disputed_counts_half_and_what_is_over_not_as_current() -> None:
     assert 0 < score_belief(known("fact", status="superseded", ended_at=NOW), NOW) < active
 
 
-def test_an_open_promise_does_not_fade() -> None:
+def test_open_commitment_does_not_decay() -> None:
     """It is open as long as it is."""
     assert score_belief(known("commitment", days=400), NOW) == 1.0

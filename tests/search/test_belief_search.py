@@ -102,15 +102,13 @@ def best(index: BeliefIndex, text: str) -> str:
         ("When did Rex die?", "rex"),
     ],
 )
-def test_a_belief_is_found_by_its_words_and_by_what_it_is_about(
-    index: BeliefIndex, text: str, answer: str
-) -> None:
+def test_belief_is_found_by_words_or_by_key(index: BeliefIndex, text: str, answer: str) -> None:
     """“Lives” need not stand in “Moved to Lisbon.”"""
     assert best(index, text) == answer
     assert asked(index, text).is_answerable
 
 
-def test_what_is_over_is_never_told_as_if_it_were_so(index: BeliefIndex) -> None:
+def test_superseded_belief_is_found_only_for_questions_about_the_past(index: BeliefIndex) -> None:
     """But it is there for whoever asks what was before, or at a time."""
     assert "porto" not in {hit.known.memory.id for hit in asked(index, "Where do I live?").hits}
     assert best(index, "Where did I live before?") == "porto"
@@ -128,7 +126,7 @@ def test_what_is_over_is_never_told_as_if_it_were_so(index: BeliefIndex) -> None
         ("Quel est mon métier ?", "job"),
     ],
 )
-def test_what_is_asked_for_by_its_key_is_found_in_every_language(
+def test_belief_is_found_by_key_in_every_language(
     index: BeliefIndex, text: str, answer: str
 ) -> None:
     """Whoever replies is shown it, with that it is what was asked for; no vector is needed."""
@@ -139,7 +137,7 @@ def test_what_is_asked_for_by_its_key_is_found_in_every_language(
     assert found.is_answerable
 
 
-def test_values_of_other_times_are_kept_apart(index: BeliefIndex) -> None:
+def test_values_of_other_times_are_returned_separately_from_hits(index: BeliefIndex) -> None:
     """Lisbon is no answer for a time before anybody said so, and neither is Porto after it."""
     later = asked(index, "Where did I live in 2030?")
     index.remove([MemoryId(ObjectId("porto"))])
@@ -150,21 +148,21 @@ def test_values_of_other_times_are_kept_apart(index: BeliefIndex) -> None:
     assert [hit.known.memory.id for hit in before.other_times] == ["lisbon"]
 
 
-def test_who_is_named_is_meant_and_not_who_only_shares_a_name(index: BeliefIndex) -> None:
+def test_longest_matching_entity_name_or_alias_wins(index: BeliefIndex) -> None:
     """The longer name is tried first; other names count, too."""
     assert best(index, "Who is Ana Ruiz?") == "ruiz"
     assert best(index, "Tell me about Anita") == "ana"
     assert asked(index, "Tell me about Anita").named_entities == (ANA,)
 
 
-def test_what_is_not_sure_comes_only_where_nothing_surer_does(index: BeliefIndex) -> None:
+def test_tentative_belief_is_found_only_without_a_surer_one(index: BeliefIndex) -> None:
     """Alone it may still help."""
     assert best(index, "Do I play chess on Sundays?") == "chess"
     tea_first = asked(index, "tea in the morning, chess?", k=5)
     assert "chess" not in {hit.known.memory.id for hit in tea_first.hits[1:]}
 
 
-def test_a_new_decision_takes_the_place_of_the_one_before(index: BeliefIndex) -> None:
+def test_upsert_replaces_and_remove_drops_an_indexed_belief(index: BeliefIndex) -> None:
     """And what was taken out is not found any more."""
     index.upsert([known(memory("lisbon", "Lives in Faro.", key="location"), 99)], {})
     (hit, *_) = asked(index, "Where do I live?").hits
@@ -175,7 +173,7 @@ def test_a_new_decision_takes_the_place_of_the_one_before(index: BeliefIndex) ->
     assert "lisbon" not in {each.known.memory.id for each in asked(index, "Where do I live?").hits}
 
 
-def test_only_the_kinds_that_are_wanted_are_found(index: BeliefIndex) -> None:
+def test_belief_search_is_filtered_by_kind(index: BeliefIndex) -> None:
     """A program may want facts alone."""
     question = SearchQuery(text="Rex the dog, jazz, nurse", language="en", asked_at=NOW)
 
@@ -184,7 +182,7 @@ def test_only_the_kinds_that_are_wanted_are_found(index: BeliefIndex) -> None:
     }
 
 
-def test_how_it_stands_is_taken_over(index: BeliefIndex) -> None:
+def test_update_stats_changes_the_indexed_evidence_stats(index: BeliefIndex) -> None:
     """Evidence came, and nothing was decided."""
     stronger = EvidenceStats(
         strength=5.0, confidence=0.95, times_seen=4, first_seen=NOW - DAY, last_seen=NOW
@@ -204,7 +202,7 @@ def test_how_it_stands_is_taken_over(index: BeliefIndex) -> None:
         ("what does Will eat", ["Will Hart"]),
     ],
 )
-def test_a_common_word_before_a_name_is_no_name(text: str, names: list[str]) -> None:
+def test_common_word_is_not_matched_as_an_entity_name(text: str, names: list[str]) -> None:
     """It brought "The Galley" into every question with "the"."""
     known = [entity("The Galley"), entity("Will Hart")]
 
@@ -223,7 +221,9 @@ def test_a_common_word_before_a_name_is_no_name(text: str, names: list[str]) -> 
         ("周小敏是谁？", ["周小敏"]),
     ],
 )
-def test_a_name_is_a_whole_word_where_there_are_words(text: str, names: list[str]) -> None:
+def test_entity_name_is_matched_as_a_whole_word_except_in_chinese(
+    text: str, names: list[str]
+) -> None:
     """In Chinese it stands among other characters."""
     people = [entity("Ana"), entity("小敏"), entity("周小敏")]
 

@@ -34,7 +34,7 @@ ASKED_AT = int(datetime(2024, 5, 10, 12, tzinfo=UTC).timestamp()) * 1_000_000
         ("ten years ago", date(2014, 1, 1), date(2015, 1, 1)),
     ],
 )
-def test_days_are_read_in_several_languages(text, first, end):
+def test_absolute_and_relative_dates_are_parsed_in_several_languages(text, first, end):
     """Explicit dates, months, years, and what is relative to the asking."""
     span = parse_date_spans(text, asked_at=ASKED_AT, zone_offset_s=0)[0]
 
@@ -80,7 +80,7 @@ SATURDAY = int(datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp()) * 1_000_000
         ("大前天", 25),
     ],
 )
-def test_days_of_the_week_are_those_that_have_passed(text: str, day: int) -> None:
+def test_weekday_in_a_past_question_is_the_most_recent_one(text: str, day: int) -> None:
     """Today counts, unless it is the last one that is asked for."""
     spans = parse_date_spans(text, asked_at=SATURDAY, zone_offset_s=0, is_past=True)
 
@@ -92,13 +92,13 @@ def test_days_of_the_week_are_those_that_have_passed(text: str, day: int) -> Non
 @pytest.mark.parametrize(
     "text", ["next friday", "every monday", "nächsten freitag", "下周三", "lundi prochain"]
 )
-def test_a_day_to_come_is_not_one_that_has_passed(text: str) -> None:
+def test_future_or_recurring_weekday_is_not_parsed_as_past(text: str) -> None:
     """Nor is one that comes again and again."""
     assert parse_date_spans(text, asked_at=SATURDAY, zone_offset_s=0, is_past=True) == ()
 
 
 @pytest.mark.parametrize("text", ["what am i doing on friday", "am wochenende", "el martes"])
-def test_a_bare_weekday_is_in_the_past_only_if_the_question_is(text: str) -> None:
+def test_bare_weekday_is_ignored_when_the_question_is_not_about_the_past(text: str) -> None:
     """It may be the next one as well."""
     assert parse_date_spans(text, asked_at=SATURDAY, zone_offset_s=0) == ()
 
@@ -114,7 +114,9 @@ def test_a_bare_weekday_is_in_the_past_only_if_the_question_is(text: str) -> Non
         (27, "this weekend", 21),
     ],
 )
-def test_the_weekend_is_its_two_days(today: int, text: str, first: int) -> None:
+def test_weekend_is_parsed_as_the_most_recent_saturday_and_sunday(
+    today: int, text: str, first: int
+) -> None:
     """The one that was, which on a Sunday still lasts."""
     asked_at = int(datetime(2026, 11, today, 12, tzinfo=UTC).timestamp()) * 1_000_000
     (span,) = parse_date_spans(text, asked_at=asked_at, zone_offset_s=0, is_past=True)
@@ -123,20 +125,20 @@ def test_the_weekend_is_its_two_days(today: int, text: str, first: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["may I ask?", "we march on", "31 February 2023", "hello"])
-def test_what_is_no_date_is_left_alone(text):
+def test_text_without_a_valid_date_is_not_parsed(text):
     """ "May" and "march" are words as well."""
     assert parse_date_spans(text, asked_at=ASKED_AT, zone_offset_s=0) == ()
 
 
 @pytest.mark.parametrize("text", ["on a monday in may", "the weekend in may"])
-def test_a_weekday_of_a_month_is_not_the_last_one(text: str) -> None:
+def test_weekday_with_a_month_is_parsed_as_the_month_only(text: str) -> None:
     """Only the month is known."""
     spans = parse_date_spans(text, asked_at=SATURDAY, zone_offset_s=0, is_past=True)
 
     assert [span.granularity for span in spans] == ["month"]
 
 
-def test_the_day_begins_where_the_asker_lives():
+def test_relative_day_uses_the_time_zone_of_the_asker():
     """Just before midnight in Berlin, it is still today there."""
     late = int(datetime(2024, 5, 9, 23, tzinfo=UTC).timestamp()) * 1_000_000
 
@@ -149,7 +151,7 @@ def test_the_day_begins_where_the_asker_lives():
     st.text(st.sampled_from("0123456789年月日.-/ agovordeinmyst最后last")),
     st.integers(-(10**15), 2 * 10**17),
 )
-def test_no_text_and_no_moment_break_it(text, asked_at):
+def test_date_parser_accepts_any_text_and_time(text, asked_at):
     """Dates that do not exist are not dates."""
     parse_date_spans(text, asked_at=asked_at, zone_offset_s=0)
 

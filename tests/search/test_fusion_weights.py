@@ -16,7 +16,7 @@ from oldfriend.search.message_search import CHAT_TYPES, compute_chat_types, prep
 from tests.search.conversation import asking, index_of
 
 
-def test_the_learned_file_knows_the_same_features_in_the_same_order():
+def test_fusion_weights_file_matches_the_feature_names_and_shapes():
     """Whoever changes a feature learns anew: `scripts/learn_fusion.py`."""
     evidence = prepare_ranking(index_of(), asking("What is the boat's name?"))
     assert evidence is not None
@@ -31,7 +31,7 @@ def test_the_learned_file_knows_the_same_features_in_the_same_order():
     assert (learned.fusion.std > 0).all()
 
 
-def test_the_learned_file_comes_from_material_that_may_be_used():
+def test_fusion_weights_file_names_only_permitted_training_data():
     """A licence that forbids commercial use would bind whoever runs this; decision 0026."""
     about = json.loads(WEIGHTS_FILE.read_text("utf-8"))["about"]
 
@@ -40,7 +40,7 @@ def test_the_learned_file_comes_from_material_that_may_be_used():
     assert "NC" not in about
 
 
-def test_the_kind_of_chat_is_told_from_the_history():
+def test_chat_type_features_are_computed_from_the_history():
     """No setting says it."""
     told = []
     for role in ("other", "companion"):
@@ -54,7 +54,7 @@ def test_the_kind_of_chat_is_told_from_the_history():
     assert 0 < friends[4] <= 1
 
 
-def test_a_score_is_the_sum_for_the_kind_of_chat_and_what_the_nets_add():
+def test_fusion_score_is_the_linear_part_plus_the_net_outputs():
     """Each part by itself."""
     features, chat = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32), np.array([1, 0.5], np.float32)
     net = FusionNet(

@@ -8,7 +8,7 @@ from oldfriend.search.vector_array import GrowableArray
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=90), max_size=12))
-def test_what_is_appended_stands_at_the_end(parts):
+def test_appended_values_are_kept_in_order(parts):
     """However much at a time."""
     growing = GrowableArray(np.zeros(1, np.int64))
     for part in parts:
@@ -17,7 +17,7 @@ def test_what_is_appended_stands_at_the_end(parts):
     assert growing.values.tolist() == [0, *(number for part in parts for number in part)]
 
 
-def test_growing_rarely_copies():
+def test_append_within_capacity_does_not_reallocate():
     """A message is added to a hundred thousand without moving them."""
     growing = GrowableArray(np.zeros(100_000, np.float32))
     growing.append(np.ones(1, np.float32))

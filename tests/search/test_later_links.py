@@ -37,7 +37,7 @@ def build(told: list[tuple[str, str]], language: str) -> PersonIndex:
         ("xx", "fodd kelmar wuste trupik", "fodd kelmar ansil brome"),
     ],
 )
-def test_the_message_that_changes_another_comes_first(language: str, old: str, new: str) -> None:
+def test_later_message_that_changes_another_ranks_first(language: str, old: str, new: str) -> None:
     """Before chatter, and before what was said earlier."""
     told = [old, *CHATTER[:2], new, *CHATTER[2:]]
     index = build([("person", new), *(("person", text) for text in told)], language)
@@ -48,7 +48,7 @@ def test_the_message_that_changes_another_comes_first(language: str, old: str, n
     assert 0 not in {each.seq for each in links}
 
 
-def test_the_companion_changes_nothing_that_was_told() -> None:
+def test_companion_and_excluded_messages_are_not_later_links() -> None:
     """Nor does what is left out; and a message that is not there has none after it."""
     old = "the plumber comes on friday"
     index = build(

@@ -19,7 +19,7 @@ def belief(text: str) -> Memory:
 
 
 @given(st.lists(TEXTS, max_size=8), st.sets(st.integers(0, 7)))
-def test_each_word_is_found_in_every_belief_that_holds_it_and_in_no_other(
+def test_mention_index_finds_exactly_the_beliefs_containing_a_word(
     texts: list[str], gone: set[int]
 ) -> None:
     """Also once some were taken out."""

@@ -34,12 +34,12 @@ def found(index, text, k=3, **how):
         ("Which bakery did Ben start at?", 7),
     ],
 )
-def test_the_answer_is_among_the_first(question, seq):
+def test_question_finds_its_answer_among_the_top_hits(question, seq):
     """Plain questions find the words that answer them."""
     assert seq in found(index_of(), question)
 
 
-def test_a_reason_names_the_words_as_they_were_asked():
+def test_hit_reason_lists_the_query_words_and_the_speaker():
     """`why` must read like an explanation."""
     hits = search(index_of(), asking("What is the name of Ben's boats?"), 3).hits
     hit = next(hit for hit in hits if hit.seq == 1)
@@ -60,24 +60,24 @@ def test_scores_and_probabilities_lie_between_zero_and_one():
     )
 
 
-def test_what_is_excluded_is_never_found():
+def test_excluded_message_is_never_found():
     """What stands in the window already must not be recalled again."""
     assert 1 not in found(index_of(), "What is the boat's name?", 10, exclude=frozenset({1}))
 
 
-def test_a_message_without_an_imprint_is_never_found():
+def test_message_without_encoded_terms_is_never_found():
     """The companion's own offline replies are not evidence."""
     silent = [row._replace(imprint=b"") if row.seq == 1 else row for row in rows()]
 
     assert 1 not in found(PersonIndex.build(silent), "What is the boat's name?", 10)
 
 
-def test_one_wrong_letter_still_finds():
+def test_query_with_a_typo_still_finds_the_message():
     """People misspell."""
     assert found(index_of(), "who told me about hambrug?", 1) == [1]
 
 
-def test_a_two_character_chinese_word_is_a_query():
+def test_short_chinese_query_finds_its_message():
     """ "Too short" holds for alphabets only."""
     lines = [("s1", "小明", "我家的猫叫麻薯"), ("s1", "小红", "真可爱"), ("s1", "小明", "船在港口")]
     index = index_of(lines, language="zh")
@@ -87,7 +87,7 @@ def test_a_two_character_chinese_word_is_a_query():
 
 
 @pytest.mark.parametrize("text", ["", "  ", "a", "?!", "…"])
-def test_nothing_asked_finds_nothing(text):
+def test_empty_query_finds_nothing(text):
     """An empty query is no reason to recall."""
     assert search(index_of(), asking(text), 5) == SearchResult(hits=(), answer_probability=0.0)
 
@@ -97,28 +97,28 @@ def test_an_empty_history_finds_nothing():
     assert search(PersonIndex.build([]), asking("Where is the boat?"), 5).hits == ()
 
 
-def test_a_question_of_small_words_only_is_still_answered():
+def test_query_of_stop_words_only_still_finds_the_message():
     """ "Who are you?" has no other words."""
     lines = [("s1", "Ben", "Who are you?"), ("s2", "Ana", "Cheese and bread")]
 
     assert found(index_of(lines), "who are you", 1) == [0]
 
 
-def test_the_month_that_is_asked_about_comes_first():
+def test_message_of_the_asked_month_ranks_first():
     """Three messages alike; the date tells them apart."""
     lines = [(f"s{month}", "Ben", "We went sailing again.") for month in (1, 2, 3)]
 
     assert found(index_of(lines), "When did Ben go sailing in January 2024?", 1) == [1]
 
 
-def test_i_means_the_person():
+def test_first_person_query_prefers_messages_of_the_asker():
     """Asked by Ana, "I" is Ana."""
     lines = [("s1", "Ben", "I bought a red bicycle."), ("s2", "Ana", "I bought a blue bicycle.")]
 
     assert found(index_of(lines), "What bicycle did I buy?", 1) == [1]
 
 
-def test_vectors_find_what_shares_no_word():
+def test_vector_search_finds_a_message_without_shared_words():
     """Meaning counts beside words, and a missing vector does no harm."""
     vectors = np.random.default_rng(0).normal(size=(len(LINES), 384)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -154,7 +154,7 @@ def with_vector(cosine):
     return PersonIndex.build(rows(cat), vector), asked.astype(np.float32)
 
 
-def test_one_message_that_is_close_in_meaning_is_found_for_its_meaning():
+def test_single_message_is_found_by_vector_similarity():
     """On the first day nothing can be told from how the other messages are."""
     index, vector = with_vector(0.4)
     hit = search(index, asking("Who is scared of storms?", vector=vector), 3).hits[0]
@@ -163,7 +163,7 @@ def test_one_message_that_is_close_in_meaning_is_found_for_its_meaning():
     assert 0.1 <= hit.score <= 1
 
 
-def test_one_message_is_the_surer_the_closer_it_is():
+def test_answer_probability_grows_with_similarity_of_a_single_message():
     """Being the best of one is nothing; words and closeness must carry."""
     sure = [
         search(index, asking(text, vector=vector), 1).answer_probability
@@ -179,7 +179,7 @@ def test_one_message_is_the_surer_the_closer_it_is():
 
 
 @pytest.mark.parametrize("count", range(1, len(LINES) + 1))
-def test_in_a_small_history_reasons_explain(count):
+def test_hit_reasons_name_matching_words_in_a_small_history(count):
     """No hit is found for its conversation alone when words explain it, at any size."""
     index = index_of(LINES[:count])
 
@@ -195,14 +195,14 @@ def test_in_a_small_history_reasons_explain(count):
         )
 
 
-def test_a_misspelt_word_is_named_as_it_was_read():
+def test_hit_reason_shows_the_corrected_spelling():
     """A reason lists no word that the message does not hold."""
     hit = search(index_of(), asking("who told me about hambrug?"), 1).hits[0]
 
     assert next(reason.words for reason in hit.reasons if reason.cause == "words") == ("hamburg",)
 
 
-def test_further_hits_fall_behind_the_best_one():
+def test_further_hits_score_well_below_a_clear_best_hit():
     """A second quote is worth adding only when its score is near the first one's."""
     first, second, *_ = search(index_of(), asking("What did Ben pay for the boat?"), 3).hits
     result = search(index_of(), asking("Where did Ben buy the sailing boat Lisbeth?"), 3)
@@ -212,7 +212,7 @@ def test_further_hits_fall_behind_the_best_one():
     assert result.hits[1].score < 0.7 * result.hits[0].score
 
 
-def test_other_words_make_it_less_sure():
+def test_unrelated_query_has_a_lower_answer_probability():
     """Nothing good enough is told from something good."""
     index = index_of()
     plain = search(index, asking("What is the name of the boat Ben bought in Hamburg?"), 3)
@@ -223,7 +223,7 @@ def test_other_words_make_it_less_sure():
     assert not foreign.is_answerable
 
 
-def test_the_order_of_rows_does_not_matter():
+def test_search_result_is_independent_of_row_order():
     """Imports bring old messages later."""
     forwards, backwards = index_of(), PersonIndex.build(list(reversed(rows())))
 
@@ -234,7 +234,7 @@ def test_the_order_of_rows_does_not_matter():
 
 @settings(max_examples=60, deadline=None)
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=6), st.sampled_from(["en", "zh", "de", "xx"]))
-def test_any_text_can_be_said_and_asked(question, texts, language):
+def test_search_accepts_any_text_and_query(question, texts, language):
     """No string breaks search: emoji, lone surrogates, right-to-left, control characters."""
     index = PersonIndex.build(
         [
@@ -256,7 +256,7 @@ def test_any_text_can_be_said_and_asked(question, texts, language):
     assert len(result.hits) <= len(texts)
 
 
-def test_a_hundred_thousand_characters_are_safe():
+def test_search_handles_a_very_long_message():
     """Somebody will paste a book."""
     book = "The boat sails. 船 " * 8_000
     index = index_of([("s1", "Ana", book), *LINES])
@@ -264,7 +264,7 @@ def test_a_hundred_thousand_characters_are_safe():
     assert found(index, book, 2)
 
 
-def test_a_question_can_be_asked_again_with_the_same_answer():
+def test_repeated_search_gives_the_same_result():
     """Search changes nothing."""
     index, question = index_of(), asking("boat")
 
@@ -280,7 +280,7 @@ def test_a_question_can_be_asked_again_with_the_same_answer():
         ("ru", "велосипедист", ["Привет.", "Сегодня дождь.", "Купил велосипед."], 2),
     ],
 )
-def test_a_word_is_found_by_its_parts(language, question, lines, answer):
+def test_word_is_found_by_shared_ngrams(language, question, lines, answer):
     """Compounds, endings and typos share no term, but parts."""
     index = index_of([("s1", "Ana", text) for text in lines], language=language)
 
@@ -290,7 +290,7 @@ def test_a_word_is_found_by_its_parts(language, question, lines, answer):
     assert {"words", "words_like"} & {reason.cause for reason in hit.reasons}
 
 
-def test_ngrams_follow_what_is_added_and_removed():
+def test_ngram_postings_follow_added_and_removed_messages():
     """As if the index had been built of what is left."""
     first = [("s1", "Ana", "Die Zugfahrt war teuer."), ("s1", "Ben", "Ach so.")]
     later = [("s2", "Ana", "Heute nur Regen."), ("s2", "Ben", "Die Autofahrten auch.")]
@@ -308,7 +308,7 @@ def test_ngrams_follow_what_is_added_and_removed():
     assert index.find_ngram_hits(to_ngrams("fahrt", "de")).messages.tolist() == []
 
 
-def test_an_english_history_holds_no_ngrams():
+def test_english_index_has_no_ngrams():
     """They cost nothing where they were not measured to help."""
     assert not index_of().has_ngrams
 

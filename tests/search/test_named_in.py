@@ -28,7 +28,9 @@ from oldfriend.search.name_index import NamedIn, begins_with_name, has_lookalike
         ("ＡＮＡ came", "en", "Ana"),
     ],
 )
-def test_a_name_is_found(text: str, language: str, name: str) -> None:
+def test_name_is_found_with_clitics_endings_and_accents(
+    text: str, language: str, name: str
+) -> None:
     """With clitics, endings and prefixes, without accents, in any width."""
     assert name in NamedIn(text, language)
 
@@ -46,7 +48,7 @@ def test_a_name_is_found(text: str, language: str, name: str) -> None:
         ("anything", "en", ""),
     ],
 )
-def test_a_part_of_a_word_is_no_name(text: str, language: str, name: str) -> None:
+def test_name_is_not_found_inside_a_longer_word(text: str, language: str, name: str) -> None:
     """Neither in its middle nor at its beginning."""
     assert name not in NamedIn(text, language)
 
@@ -68,14 +70,12 @@ EVA = Entity(
         ("her evaluation is on Friday", "en", False),
     ],
 )
-def test_who_is_called_almost_so_is_somebody_else(
-    text: str, language: str, is_lookalike: bool
-) -> None:
+def test_lookalike_name_is_not_the_entity(text: str, language: str, is_lookalike: bool) -> None:
     """Unless the one who is meant is named, too."""
     assert has_lookalike_only(text, language, [EVA]) == is_lookalike
 
 
-def test_a_name_begins_a_text_as_a_whole_word() -> None:
+def test_begins_with_name_matches_whole_words_only() -> None:
     """Not as a part of another name."""
     assert begins_with_name("eva is late", "eva")
     assert begins_with_name("evas bruder kommt", "eva")

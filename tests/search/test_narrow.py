@@ -26,7 +26,7 @@ def vectors_of(texts):
 
 
 @pytest.mark.slow
-def test_nearly_all_of_the_best_ten_are_the_same():
+def test_quantized_index_finds_nearly_the_same_top_ten():
     """Among 20,000 messages, 95 % at least; the first one nearly always."""
     said = [(day, each) for day, some in enumerate(sessions(MESSAGES, seed=1)) for each in some]
     vectors = vectors_of([each.text for _, each in said] + questions(ASKED))
@@ -61,7 +61,7 @@ def test_nearly_all_of_the_best_ten_are_the_same():
     assert narrow.nbytes < whole.nbytes / 3
 
 
-def test_what_is_compared_is_nobody_else():
+def test_only_a_quantized_index_lists_messages_to_rerank():
     """Only the narrow need it; what is in view already is left out of what is found."""
     index = PersonIndex.build(rows(), vectors_of([text for _, _, text in LINES]))
     question = asking("boat", vector=vectors_of(["boat"])[0])
@@ -76,7 +76,7 @@ def test_what_is_compared_is_nobody_else():
     ]
 
 
-def test_a_narrow_index_grows_and_shrinks_as_any_other():
+def test_quantized_index_grown_and_shrunk_equals_one_built_at_once():
     """Messages come, get their vectors late, and go."""
     vectors = vectors_of([text for _, _, text in LINES])
     question = asking("boat", vector=vectors_of(["boat"])[0])
@@ -94,7 +94,7 @@ def test_a_narrow_index_grows_and_shrinks_as_any_other():
     assert not grown.legacy_vectors
 
 
-def test_all_late_vectors_at_once_find_their_messages():
+def test_late_vectors_are_assigned_to_the_right_messages():
     """Also where the messages stand in another order than they were written in."""
     mixed = [rows()[number] for number in (4, 0, 5, 1, 2, 3)]
     renumbered = [row._replace(seq=seq) for seq, row in enumerate(mixed)]

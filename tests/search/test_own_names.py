@@ -65,7 +65,7 @@ def found(
         ("zh", "Nora住在哪里?", "住在北京。", "Diego住在上海。"),
     ],
 )
-def test_what_is_known_of_the_asker_is_found_by_their_name(
+def test_question_with_own_name_finds_own_beliefs(
     language: str, text: str, of_her: str, of_him: str
 ) -> None:
     """Though no belief about them names them, and others' beliefs share the words."""
@@ -75,7 +75,7 @@ def test_what_is_known_of_the_asker_is_found_by_their_name(
     assert hits == [of_her]
 
 
-def test_a_relative_of_the_asker_is_not_the_asker() -> None:
+def test_question_about_a_relative_by_own_name_finds_the_relative() -> None:
     """Nora's sister is who "my sister" is."""
     sister = {"subject": "other", "key": "Ana:location"}
     kin = {"subject": "other", "key": "Ana:relation", "value": "sister"}
@@ -101,14 +101,14 @@ def test_a_relative_of_the_asker_is_not_the_asker() -> None:
         ("call +351 912", ["+351 912"], ()),
     ],
 )
-def test_a_name_is_found_as_a_word_of_its_own(
+def test_own_name_is_found_as_a_whole_word_only(
     text: str, names: list[str], in_it: tuple[str, ...]
 ) -> None:
     """Not in somebody else's longer name, and not as a common word."""
     assert find_own_names(text, names, "en", others=[entity("Nora Brandt")]) == in_it
 
 
-def test_a_question_is_asked_as_one_would_ask_it_of_oneself() -> None:
+def test_question_with_own_name_is_rewritten_in_first_person() -> None:
     """In the forms that the language has."""
     assert to_first_person("Where does Nora live?", ["Nora"], "en") == "Where do I live?"
     assert to_first_person("what is noras job", ["Nora"], "en") == "what is my job"
@@ -117,14 +117,14 @@ def test_a_question_is_asked_as_one_would_ask_it_of_oneself() -> None:
     )
 
 
-def test_only_who_is_called_as_the_person_alone_is_the_person() -> None:
+def test_entity_with_another_full_name_is_not_dropped_as_own() -> None:
     """A namesake has a name of their own besides."""
     namesake = entity("Nora", "Nora Brandt")
 
     assert drop_own([entity("nora"), namesake], ["Nora", "Nori"]) == (namesake,)
 
 
-def test_what_the_asker_said_is_found_by_a_name_that_stands_beside_no_message() -> None:
+def test_question_with_own_name_finds_own_messages() -> None:
     """She speaks as "owner", and is asked about as Nora."""
     said = [("owner", "person", "the boat is blue"), ("Ana", "other", "the boat is red")]
     rows = [
@@ -149,7 +149,7 @@ def test_what_the_asker_said_is_found_by_a_name_that_stands_beside_no_message() 
     assert "said_by" in {reason.cause for reason in hits[0].reasons}
 
 
-def test_a_namesake_near_the_asker_is_not_the_asker() -> None:
+def test_relative_with_the_same_name_is_not_the_asker() -> None:
     """Whoever is called as their own father asks about the father by his name."""
     father = {"subject": "other", "key": "Nora:relation", "value": "mother"}
     told = [
@@ -162,7 +162,7 @@ def test_a_namesake_near_the_asker_is_not_the_asker() -> None:
     assert hits[0] == "Nora lives in Braga."
 
 
-def test_the_askers_dog_is_found_by_the_askers_name_though_no_belief_calls_it_a_dog() -> None:
+def test_question_about_own_pet_by_own_name_finds_the_pet_entity() -> None:
     """Whose pet it is has not been said, so it is the asker's."""
     index = believed("en", ("Biscuit the whippet hates baths.", {"subject": "other"}))
     index.entities = (replace(entity("Biscuit"), kind="pet"), entity("Diego"))

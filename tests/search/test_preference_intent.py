@@ -45,7 +45,9 @@ from tests.learning.talking import believed
         ("我喜欢香菜吗？", None),
     ],
 )
-def test_what_of_the_two_is_asked_for(question: str, liking: PreferenceIntent | None) -> None:
+def test_question_is_classified_as_asking_for_likes_or_dislikes(
+    question: str, liking: PreferenceIntent | None
+) -> None:
     """Whether something is liked asks for both."""
     assert find_preference_intent(question) == liking
 
@@ -69,13 +71,15 @@ def test_what_of_the_two_is_asked_for(question: str, liking: PreferenceIntent | 
         ("我喜欢爵士乐。", False, True),
     ],
 )
-def test_words_of_the_opposite_alone(text: str, to_likes: bool, to_dislikes: bool) -> None:
+def test_text_of_only_the_opposite_preference_is_detected(
+    text: str, to_likes: bool, to_dislikes: bool
+) -> None:
     """Those that tell of both may answer both."""
     assert is_opposite_text(text, "likes") == to_likes
     assert is_opposite_text(text, "dislikes") == to_dislikes
 
 
-def test_the_opposite_and_who_they_are_answer_neither() -> None:
+def test_opposite_preference_and_identity_beliefs_are_excluded() -> None:
     """What else is known may."""
     hates = believed("1", "preference", "Hates hospitals.", key="dislikes", value="hospitals")
     loves = believed("2", "preference", "Loves jazz.", key="interests", value="jazz")

@@ -18,7 +18,7 @@ WITHOUT_SPACE = re.compile(r"ou[a-z]")
 
 
 @pytest.mark.parametrize("language", list_languages("questions"))
-def test_every_question_of_a_shape_opens_its_book_and_is_recognised(language: str) -> None:
+def test_every_question_pattern_is_selected_for_its_questions(language: str) -> None:
     """Whoever adds a shape without one of the marks of its language is told here."""
     random, book = (
         Random(11),
@@ -44,7 +44,7 @@ def test_every_question_of_a_shape_opens_its_book_and_is_recognised(language: st
         ("能不能我女儿叫什么?", "daughter"),
     ],
 )
-def test_a_question_is_recognised_behind_what_leads_to_it(question: str, keys: str) -> None:
+def test_question_is_recognized_after_a_leading_phrase(question: str, keys: str) -> None:
     """However much of what stands before it may be part of that."""
     matter = find_requested_attribute(question)
 
@@ -52,7 +52,7 @@ def test_a_question_is_recognised_behind_what_leads_to_it(question: str, keys: s
     assert keys in matter.keys
 
 
-def test_a_question_in_english_opens_no_other_book() -> None:
+def test_english_question_loads_only_the_english_grammar() -> None:
     """Those take longer to open than the question takes to be answered."""
     code = (
         "from oldfriend.search import question_pattern_loader, question_patterns\n"

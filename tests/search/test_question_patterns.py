@@ -127,7 +127,7 @@ FORMER_LOVE = [
 
 
 @pytest.mark.parametrize("text", [*FORMER_BOSS, *FORMER_LOVE])
-def test_who_somebody_was_to_the_asker_has_a_key(text: str) -> None:
+def test_question_about_a_former_boss_or_partner_maps_to_its_key(text: str) -> None:
     """It is asked of before."""
     matter = find_requested_attribute(text)
 
@@ -138,7 +138,7 @@ def test_who_somebody_was_to_the_asker_has_a_key(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*HOME, *HOME_ONCE])
-def test_where_one_lives_has_one_key_in_every_language(text: str) -> None:
+def test_question_about_own_home_maps_to_location_in_every_language(text: str) -> None:
     """Politely or not, with accents or without, now or once."""
     matter = find_requested_attribute(text)
 
@@ -149,7 +149,7 @@ def test_where_one_lives_has_one_key_in_every_language(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOME_OF_ANA)
-def test_what_is_asked_of_somebody_else_is_theirs(text: str) -> None:
+def test_question_about_the_home_of_another_is_not_own(text: str) -> None:
     """It is never the asker's own."""
     matter = find_requested_attribute(text)
 
@@ -173,7 +173,7 @@ def test_what_is_asked_of_somebody_else_is_theirs(text: str) -> None:
         "小红和小林还在一起吗？",
     ],
 )
-def test_whether_two_others_are_a_couple_has_a_key(text: str) -> None:
+def test_question_whether_two_others_are_a_couple_maps_to_relationship(text: str) -> None:
     """Also asked of both at once."""
     matter = find_requested_attribute(text)
 
@@ -183,7 +183,7 @@ def test_whether_two_others_are_a_couple_has_a_key(text: str) -> None:
 
 
 @pytest.mark.parametrize(("key", "texts"), ASKED.items())
-def test_what_is_asked_for_is_the_same_in_all_five_languages(key: str, texts: list[str]) -> None:
+def test_question_maps_to_the_same_key_in_five_languages(key: str, texts: list[str]) -> None:
     """Facts, likes and promises."""
     assert [matter and matter.keys[0] for matter in map(find_requested_attribute, texts)] == [
         key
@@ -251,7 +251,7 @@ FAMILY = [
 
 
 @pytest.mark.parametrize(("key", "texts"), KIN.items())
-def test_who_is_who_to_the_asker_has_a_key_in_all_five_languages(
+def test_question_about_own_kin_maps_to_its_key_in_five_languages(
     key: str, texts: list[str]
 ) -> None:
     """There may be several of a sort, so all are asked for; and words must speak of such."""
@@ -264,7 +264,7 @@ def test_who_is_who_to_the_asker_has_a_key_in_all_five_languages(
 
 
 @pytest.mark.parametrize("text", FAMILY)
-def test_a_family_are_all_of_it(text: str) -> None:
+def test_question_about_family_maps_to_all_kin_keys(text: str) -> None:
     """And neither friends nor dogs."""
     matter = find_requested_attribute(text)
 
@@ -273,7 +273,7 @@ def test_a_family_are_all_of_it(text: str) -> None:
     assert {"friend", "dog", "boss"}.isdisjoint(matter.keys)
 
 
-def test_a_sister_in_law_is_no_sister() -> None:
+def test_question_about_a_sister_does_not_match_sister_in_law() -> None:
     """Though the word stands in it; and a family tells nothing of who is in it."""
     matter = find_requested_attribute("Do I have a sister?")
 
@@ -318,7 +318,7 @@ def test_a_sister_in_law_is_no_sister() -> None:
         ),
     ],
 )
-def test_of_favourites_only_the_one_that_is_named_is_asked_for(
+def test_question_about_a_favorite_matches_only_that_category(
     text: str, favourite: str, another: str, beside: str
 ) -> None:
     """A favourite food is no favourite colour."""
@@ -332,7 +332,7 @@ def test_of_favourites_only_the_one_that_is_named_is_asked_for(
     assert told == ["interests", None, None]
 
 
-def test_of_sisters_no_tie_tells_that_may_be_one_of_a_brother() -> None:
+def test_sibling_relation_answers_siblings_but_not_sister() -> None:
     """Whoever asks for siblings is told of either."""
     tie = believed("tie", "triple", "Ana and I are siblings.", key="sibling_of").memory
     sister, siblings = (
@@ -355,7 +355,7 @@ def test_of_sisters_no_tie_tells_that_may_be_one_of_a_brother() -> None:
         "我妈妈住在哪里？",
     ],
 )
-def test_who_is_called_by_their_part_is_asked_about(text: str) -> None:
+def test_question_about_a_relative_by_role_yields_the_kin_key(text: str) -> None:
     """By whatever name they are known."""
     matter = find_requested_attribute(text)
 
@@ -384,7 +384,7 @@ def test_who_is_called_by_their_part_is_asked_about(text: str) -> None:
         "我姐姐以前住在哪里？",
     ],
 )
-def test_more_may_be_said_of_somebody_than_their_part(text: str) -> None:
+def test_adjectives_and_adverbs_around_a_role_are_accepted(text: str) -> None:
     """She is the sister still."""
     matter = find_requested_attribute(text)
 
@@ -408,7 +408,7 @@ def test_more_may_be_said_of_somebody_than_their_part(text: str) -> None:
         ("小明的妈妈住在哪里", "我妈妈住在上海。"),
     ],
 )
-def test_who_belongs_to_another_is_not_the_asker_s(text: str, not_of: str) -> None:
+def test_relative_of_another_person_is_marked_third_party(text: str, not_of: str) -> None:
     """Nor is the one whom they belong to meant."""
     matter = find_requested_attribute(text)
 
@@ -428,12 +428,12 @@ def test_who_belongs_to_another_is_not_the_asker_s(text: str, not_of: str) -> No
         ("Royal", False),
     ],
 )
-def test_a_name_is_not_a_piece_of_a_longer_word(text: str, *, is_named: bool) -> None:
+def test_name_is_matched_as_a_whole_word_only(text: str, *, is_named: bool) -> None:
     """Beside Chinese signs it stands alone."""
     assert has_any_word(frozenset({"Al"}), text) == is_named
 
 
-def test_what_is_asked_of_another_is_not_asked_of_the_asker_s_own() -> None:
+def test_marriage_question_about_another_yields_no_own_kin_key() -> None:
     """A word in the question that could name a partner names nobody."""
     matter = find_requested_attribute("李雷结婚了没有")
 
@@ -451,7 +451,7 @@ def test_what_is_asked_of_another_is_not_asked_of_the_asker_s_own() -> None:
         "我不能吃什么？",
     ],
 )
-def test_what_one_cannot_eat_is_also_what_one_is_allergic_to(text: str) -> None:
+def test_question_what_one_cannot_eat_includes_allergies(text: str) -> None:
     """Both are told."""
     matter = find_requested_attribute(text)
 
@@ -477,7 +477,7 @@ def test_what_one_cannot_eat_is_also_what_one_is_allergic_to(text: str) -> None:
         "?" * 5_000,
     ],
 )
-def test_what_is_told_or_asked_otherwise_has_no_key(text: str) -> None:
+def test_statement_or_other_question_maps_to_no_key(text: str) -> None:
     """It is searched by words and meaning alone."""
     assert find_requested_attribute(text) is None
 
@@ -494,13 +494,13 @@ def test_what_is_told_or_asked_otherwise_has_no_key(text: str) -> None:
         ("Where did I live in 2020?", False),
     ],
 )
-def test_a_time_may_be_named_to_ask_of_the_time_before_it(text: str, *, is_before: bool) -> None:
+def test_before_a_named_time_is_detected(text: str, *, is_before: bool) -> None:
     """In German the same word means "ago"."""
     assert is_before_named_time(text) == is_before
 
 
 @pytest.mark.parametrize("question", ["¿Qué me prometí", "Qu'est-ce que j'ai promis"])
-def test_a_question_that_never_ends_is_looked_at_once(question: str) -> None:
+def test_repetitive_question_is_matched_without_backtracking(question: str) -> None:
     """However many ways there are to read whom something was promised to."""
     assert find_requested_attribute(f"{question}{' a a' * 30} %") is None
     assert find_requested_attribute(f"{question}{' à à' * 30} %") is None

@@ -49,7 +49,7 @@ from tests.search.test_belief_search import NOW, known, memory
         "小红还好吗？",
     ],
 )
-def test_the_latest_is_asked_for_in_five_languages(text: str) -> None:
+def test_recency_query_is_detected_in_five_languages(text: str) -> None:
     assert is_recency_query(text)
 
 
@@ -85,11 +85,11 @@ def test_the_latest_is_asked_for_in_five_languages(text: str) -> None:
         "我妈妈叫什么？",
     ],
 )
-def test_a_time_a_name_and_a_verb_are_not_the_latest(text: str) -> None:
+def test_other_uses_of_last_are_not_a_recency_query(text: str) -> None:
     assert not is_recency_query(text)
 
 
-def test_what_compares_with_the_best_is_put_in_order_of_time() -> None:
+def test_candidates_near_the_best_score_are_ranked_newest_first() -> None:
     """What hardly answers does not come first for being new."""
     found = [
         RecencyCandidate(0.9, (), 1),
@@ -102,7 +102,7 @@ def test_what_compares_with_the_best_is_put_in_order_of_time() -> None:
     assert rank_newest_first([]) == []
 
 
-def test_what_holds_as_much_of_the_question_compares_with_the_best() -> None:
+def test_candidates_with_equal_word_match_are_ranked_newest_first() -> None:
     """Where meaning tells little, the same words score far apart."""
     most, less = (Reason(cause="words", strength=each) for each in (0.6, 0.3))
     found = [
@@ -137,13 +137,13 @@ def best(text: str) -> str:
     return hits[0].known.memory.text
 
 
-def test_of_beliefs_the_newest_that_has_happened_comes_first() -> None:
+def test_recency_query_ranks_the_newest_past_belief_first() -> None:
     """Not the one that is still to come."""
     assert best("What was the last book that I read?") == "Read the book Emma."
     assert best("Did I read the book Dracula?") == "Read the book Dracula."
 
 
-def test_of_messages_the_newest_that_answers_comes_first() -> None:
+def test_recency_query_ranks_the_newest_matching_message_first() -> None:
     """Also where only one is wanted."""
     said = [
         ("I saw Tom at the market", 1),

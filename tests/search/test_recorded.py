@@ -10,7 +10,7 @@ CONVERSATIONS = {name: (index, asked) for name, index, asked in conversations()}
 
 
 @pytest.mark.parametrize("name", CONVERSATIONS)
-def test_a_shipped_conversation_answers_as_it_was_recorded(name):
+def test_search_results_match_the_recorded_ones(name):
     """Whoever makes the search cheaper must not change what it finds, nor why."""
     recorded = json.loads(RECORDED.read_text("utf-8"))[name]
 

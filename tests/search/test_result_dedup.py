@@ -11,7 +11,7 @@ def are_one(one: Memory, other: Memory) -> bool:
     return build_dedup_key(one) == build_dedup_key(other)
 
 
-def test_the_same_value_of_the_same_key_is_the_same() -> None:
+def test_beliefs_with_the_same_key_and_value_are_duplicates() -> None:
     """However it is worded."""
     one = memory("a", "Loves jazz.", kind="preference", key="interests", value="jazz")
 
@@ -22,7 +22,7 @@ def test_the_same_value_of_the_same_key_is_the_same() -> None:
     )
 
 
-def test_without_a_value_only_the_same_words_say_the_same() -> None:
+def test_beliefs_without_a_value_are_duplicates_only_by_same_words() -> None:
     """A word more, or another order, may say the opposite."""
     one = memory("a", "Drinks tea in the morning.", kind="pattern")
 
@@ -37,7 +37,7 @@ def test_without_a_value_only_the_same_words_say_the_same() -> None:
     )
 
 
-def test_what_happened_twice_and_what_was_so_twice_is_two() -> None:
+def test_beliefs_of_different_times_are_not_duplicates() -> None:
     """The same flat again is another time."""
     assert not are_one(
         memory("a", "Ran a race.", kind="event", happened_at=NOW),
@@ -50,7 +50,7 @@ def test_what_happened_twice_and_what_was_so_twice_is_two() -> None:
     assert not are_one(then, memory("b", "Lives in Porto.", **home))
 
 
-def test_a_group_takes_one_place_among_the_hits() -> None:
+def test_duplicate_beliefs_take_one_place_among_the_hits() -> None:
     """One of it stands for it, and leaves room for others."""
     index = BeliefIndex()
     said = ["Drinks tea in the morning.", "Drinks tea in the mornings.", "Drinks tea at night."]

@@ -92,7 +92,7 @@ def beliefs() -> BeliefIndex:
         for text, meant in QUESTIONS[language][part]
     ],
 )
-def test_a_role_means_who_plays_it(
+def test_role_in_a_question_resolves_to_its_entities(
     beliefs: BeliefIndex, language: str, text: str, meant: str
 ) -> None:
     """A kid is a daughter or a son, and Ana's husband nobody of the asker's."""
@@ -102,7 +102,7 @@ def test_a_role_means_who_plays_it(
 
 
 @pytest.mark.parametrize(("text", "role", "name"), QUESTIONS["told"]["seen"])
-def test_a_message_tells_the_name_of_who_plays_a_role(text: str, role: str, name: str) -> None:
+def test_name_for_a_role_is_extracted_from_a_message(text: str, role: str, name: str) -> None:
     """Also in lower case, and no verb is taken for a name."""
     told = [*find_told_names(text, detect_language(text, fallback="en"))]
 

@@ -49,13 +49,13 @@ def said(*days_ago: float) -> MemoryState:
     return MemoryState(memory=memory, stats=standing, base_seq=1)
 
 
-def test_the_setting_knows_each_scorer() -> None:
+def test_every_scorer_can_be_chosen_in_the_settings() -> None:
     """Whoever chooses by name must be able to choose any."""
     assert tuple(SCORERS) == sections.SCORER_NAMES == get_args(ScorerName)
 
 
 @EACH_SCORER
-def test_what_was_just_said_once_is_as_present_as_can_be(scorer: Scorer) -> None:
+def test_belief_just_said_has_full_retention(scorer: Scorer) -> None:
     """So that scorers differ in how things fade, not in where they begin."""
     assert scorer(said(0), HABIT, NOW) == pytest.approx(1.0)
     assert scorer(said(0), HABIT, NOW - DAY) == pytest.approx(1.0)  # a clock that went back
@@ -63,7 +63,7 @@ def test_what_was_just_said_once_is_as_present_as_can_be(scorer: Scorer) -> None
 
 @EACH_SCORER
 @pytest.mark.parametrize("decay", [HABIT, EVENT])
-def test_it_fades_with_time_down_to_the_floor_of_its_kind(scorer: Scorer, decay: Decay) -> None:
+def test_retention_decreases_with_time_down_to_the_floor(scorer: Scorer, decay: Decay) -> None:
     """It never comes back by itself."""
     left = [scorer(said(days), decay, NOW) for days in (0, 1, 10, 100, 1_000, 1_000_000)]
 
@@ -72,7 +72,7 @@ def test_it_fades_with_time_down_to_the_floor_of_its_kind(scorer: Scorer, decay:
 
 
 @EACH_SCORER
-def test_what_was_said_again_is_more_present_but_not_without_end(scorer: Scorer) -> None:
+def test_repetition_increases_retention_up_to_the_maximum(scorer: Scorer) -> None:
     """ACCEPTANCE J3."""
     often = said(*range(600, 10, -10))
 
@@ -80,13 +80,13 @@ def test_what_was_said_again_is_more_present_but_not_without_end(scorer: Scorer)
     assert scorer(said(40, 10), HABIT, NOW) < scorer(often, HABIT, NOW) <= MAX_RETENTION
 
 
-def test_saying_it_twice_at_once_deepens_no_trace() -> None:
+def test_immediate_repetition_does_not_increase_retention() -> None:
     """ACCEPTANCE G6: it is coming back to it after a while that counts."""
     assert dual_trace(said(30, 30), HABIT, NOW) == pytest.approx(dual_trace(said(30), HABIT, NOW))
     assert dual_trace(said(60, 30), HABIT, NOW) > dual_trace(said(30, 30), HABIT, NOW)
 
 
-def test_a_trace_of_months_keeps_what_a_trace_of_days_has_lost() -> None:
+def test_dual_trace_is_the_mean_of_slow_and_fast_decay() -> None:
     """ACCEPTANCE G21: half of it is the fast one, which is nearly gone after two months."""
     after_60_days = dual_trace(said(60), Decay(90, 0.0), NOW)
     slow, fast = 0.5 ** (60 / 90), 0.5 ** (60 / 14)
@@ -95,7 +95,7 @@ def test_a_trace_of_months_keeps_what_a_trace_of_days_has_lost() -> None:
 
 
 @pytest.mark.parametrize("days_ago", [(50,), (50, 3), (300, 1)])
-def test_activation_is_that_of_act_r_where_all_times_are_known(days_ago: tuple[int, ...]) -> None:
+def test_act_r_matches_the_formula_when_all_times_are_known(days_ago: tuple[int, ...]) -> None:
     """ln Σ t^-½, as a likelihood beside that of what was just said once."""
     activation = math.log(sum((days + 1) ** -0.5 for days in days_ago))
     likely = [1 / (1 + math.exp(-2 - each)) for each in (activation, 0.0)]
@@ -106,7 +106,7 @@ def test_activation_is_that_of_act_r_where_all_times_are_known(days_ago: tuple[i
 @pytest.mark.parametrize(
     "days_ago", [range(100, 0, -7), (200, 150, 90, 5), (90, 88, 80, 60, 1), (365, 30, 29, 28)]
 )
-def test_times_that_are_not_kept_are_guessed_well_enough(days_ago: tuple[int, ...]) -> None:
+def test_act_r_approximates_unknown_times_within_tolerance(days_ago: tuple[int, ...]) -> None:
     """Between the first and the last they count as evenly spread: it costs less than a tenth."""
     exact = math.log(sum((days + 1) ** -0.5 for days in days_ago))
     likely = [1 / (1 + math.exp(-2 - each)) for each in (exact, 0.0)]
@@ -115,7 +115,7 @@ def test_times_that_are_not_kept_are_guessed_well_enough(days_ago: tuple[int, ..
     assert guessed == pytest.approx(min(likely[0] / likely[1], MAX_RETENTION), abs=0.1)
 
 
-def test_the_scorers_are_three() -> None:
+def test_three_scorers_give_different_values() -> None:
     """For something said often, and last a long time ago, each has its own answer."""
     known = said(400, 380, 300, 200)
 

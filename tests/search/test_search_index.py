@@ -60,7 +60,7 @@ def test_many_small_extensions_equal_one_building():
         assert summary(ours) == summary(theirs)
 
 
-def test_a_session_of_the_same_name_in_another_chat_is_another_one():
+def test_same_session_id_in_another_chat_is_a_separate_session():
     """Neighbours are only those of the same chat."""
     here, there = rows()[:2], [row._replace(chat="other") for row in rows()[2:4]]
     index = PersonIndex.build([*here, *there])
@@ -68,7 +68,7 @@ def test_a_session_of_the_same_name_in_another_chat_is_another_one():
     assert sorted(index.previous.tolist()) == [-1, -1, 0, 2]
 
 
-def test_late_vectors_count_as_if_they_had_been_there():
+def test_late_vectors_give_the_same_results_as_early_ones():
     """Words are stored first; vectors follow."""
     vectors = some_vectors(len(LINES))
     late = PersonIndex.build(rows())
@@ -78,7 +78,7 @@ def test_late_vectors_count_as_if_they_had_been_there():
     assert answers(late) == answers(PersonIndex.build(rows(), vectors))
 
 
-def test_removing_equals_never_having_been():
+def test_removed_messages_leave_no_trace_in_the_index():
     """Forgetting leaves no trace in anybody's score."""
     given_rows, vectors = rows(), some_vectors(len(LINES))
     index = PersonIndex.build(given_rows, vectors)
@@ -90,7 +90,7 @@ def test_removing_equals_never_having_been():
     assert len(index) == len(LINES) - 2
 
 
-def test_vectors_may_come_later_or_never():
+def test_messages_without_vectors_are_still_found():
     """Words are findable at once."""
     index = PersonIndex.build(rows()[:5])
     index.extend(rows()[5:], some_vectors(5))
@@ -99,7 +99,7 @@ def test_vectors_may_come_later_or_never():
 
 
 @pytest.mark.parametrize("dimension", [384, 5, 1])
-def test_stored_vectors_are_read_with_gaps_in_the_form_of_now_and_of_before(dimension):
+def test_vectors_are_decoded_from_int8_float16_and_missing(dimension):
     """Eight bits a number, before that half precision; zeros where none is stored."""
     one, other = np.random.default_rng(1).standard_normal((2, dimension)).astype(np.float32)
     (stored,) = encode_vectors(one[None])
@@ -112,12 +112,12 @@ def test_stored_vectors_are_read_with_gaps_in_the_form_of_now_and_of_before(dime
     assert len(stored) <= dimension + 6
 
 
-def test_a_vector_of_zeros_is_stored_as_one():
+def test_zero_vector_is_encoded_and_decoded():
     """There is nothing to divide by."""
     assert not decode_vectors(encode_vectors(np.zeros((1, 4), np.float32))).any()
 
 
-def test_cosines_of_stored_vectors_are_those_of_whole_ones():
+def test_encoded_vectors_keep_cosines_within_tolerance():
     """Far closer than any two texts are apart: people's cosines spread by .08."""
     whole = np.random.default_rng(1).standard_normal((500, 384)).astype(np.float32)
     whole /= np.linalg.norm(whole, axis=1, keepdims=True)
@@ -126,7 +126,7 @@ def test_cosines_of_stored_vectors_are_those_of_whole_ones():
     assert np.abs(stored @ whole[0] - whole @ whole[0]).max() < 0.003
 
 
-def test_the_size_is_known():
+def test_index_reports_its_size_in_bytes():
     """The cache is bounded in bytes."""
     small, large = PersonIndex.build(rows()[:2]), PersonIndex.build(rows(), some_vectors(10))
 
@@ -134,7 +134,7 @@ def test_the_size_is_known():
     assert isinstance(small, Index)
 
 
-def test_vectors_of_a_model_of_before_find_as_well_as_those_of_the_present_one():
+def test_legacy_vectors_are_compared_with_the_legacy_query_vector():
     """However the messages are divided between them, and whatever becomes of some of them."""
     vectors, others = some_vectors(len(LINES)), -some_vectors(len(LINES))[:, ::2]
     senses = {
@@ -168,7 +168,7 @@ def test_vectors_of_a_model_of_before_find_as_well_as_those_of_the_present_one()
     assert not index.legacy_vectors
 
 
-def test_the_cosines_of_another_model_are_brought_to_those_that_are_known():
+def test_cosines_of_another_embedder_are_calibrated_by_its_baseline():
     """One to whom everything is close finds, and judges, as one to whom little is."""
     vectors, usual = some_vectors(len(LINES) + 40), some_vectors(len(LINES) + 80)[-32:]
 
@@ -189,7 +189,7 @@ def test_the_cosines_of_another_model_are_brought_to_those_that_are_known():
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 7, 384])
-def test_stored_vectors_of_any_length_are_read(dimension):
+def test_vectors_of_any_dimension_are_decoded(dimension):
     """Each model has its own."""
     vectors = some_vectors(3)[:, :dimension]
     read = decode_vectors([None, *(vector.astype("<f2").tobytes() for vector in vectors)])

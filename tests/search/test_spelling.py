@@ -110,7 +110,7 @@ def reading(word: str, said: list[str], *, language: str) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("language", EVERYDAY)
-def test_no_everyday_word_is_read_as_another(language: str) -> None:
+def test_everyday_words_are_not_corrected_to_other_words(language: str) -> None:
     """Whoever asks about hiking is not told what they like."""
     everyday = EVERYDAY[language].split()
     stems = {word: stem_word(word, language) for word in everyday}
@@ -124,7 +124,7 @@ def test_no_everyday_word_is_read_as_another(language: str) -> None:
     assert misread == []
 
 
-def test_hiking_does_not_find_what_somebody_likes() -> None:
+def test_hiking_is_not_corrected_to_liking() -> None:
     """The question that showed it."""
     lines = [("s1", "Ana", "My favorite bands are the ones I like to dance to.")]
     index = PersonIndex.build(rows(lines, role="person"))
@@ -146,7 +146,9 @@ def test_hiking_does_not_find_what_somebody_likes() -> None:
         ("anniversire", "anniversaire", "fr"),
     ],
 )
-def test_a_misspelled_word_is_read_as_what_was_said(asked: str, said: str, language: str) -> None:
+def test_misspelled_word_is_corrected_to_a_word_of_the_history(
+    asked: str, said: str, language: str
+) -> None:
     """One letter left out, or two exchanged."""
     meant = terms_of(said, language=language)
 
@@ -164,7 +166,7 @@ def test_every_language_has_a_lexicon(language: str) -> None:
     assert lexicon.compute_surprisal("zzqxv") == UNLISTED_SURPRISAL
 
 
-def test_rare_words_tell_more_than_common_ones() -> None:
+def test_rare_words_have_a_higher_surprisal() -> None:
     """In bits."""
     lexicon = find_lexicon("en")
 
@@ -178,7 +180,7 @@ def test_rare_words_tell_more_than_common_ones() -> None:
 
 
 @pytest.mark.parametrize("language", EVERYDAY)
-def test_everyday_verb_forms_are_known(language: str) -> None:
+def test_everyday_verb_forms_are_in_the_lexicon(language: str) -> None:
     """Also such as are spelt otherwise than their infinitive, asked in any of the languages."""
     forms = VERB_FORMS[language].split()
     lexicon = find_lexicon(language)
@@ -187,13 +189,13 @@ def test_everyday_verb_forms_are_known(language: str) -> None:
     assert [form for form in forms if form not in lexicon] == []
 
 
-def test_three_hundred_verb_forms_are_asked_about() -> None:
+def test_verb_form_test_data_has_at_least_300_forms() -> None:
     """Each once."""
     assert sum(len({*forms.split()}) for forms in VERB_FORMS.values()) >= 300
 
 
 @pytest.mark.parametrize("language", EVERYDAY)
-def test_no_verb_form_is_read_as_a_word_of_every_day(language: str) -> None:
+def test_verb_forms_are_not_corrected_to_everyday_words(language: str) -> None:
     """In a history of small words and common verbs."""
     said = [*EVERYDAY[language].split(), *sorted(get_traits(language).stop_words)]
     stems = {stem_word(word, language) for word in said}
@@ -210,7 +212,7 @@ def test_no_verb_form_is_read_as_a_word_of_every_day(language: str) -> None:
     assert misread == []
 
 
-def test_an_unknown_word_is_not_read_as_the_start_of_it() -> None:
+def test_unknown_word_is_not_corrected_to_its_own_prefix() -> None:
     """Its ending goes on behind the stem, so that more than one letter would be too many."""
     assert stem_word("zubrelno", "es") == "zubreln"
     assert reading("zubrelno", ["zubrel"], language="es") == terms_of("zubrelno", language="es")

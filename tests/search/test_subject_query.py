@@ -56,7 +56,7 @@ HOMES = [
 
 
 @pytest.mark.parametrize(("language", "mine", "his", "of_him", "of_me"), HOMES)
-def test_what_is_so_of_one_never_answers_for_another(
+def test_belief_about_one_person_never_answers_for_another(
     language: str, mine: str, his: str, of_him: str, of_me: str
 ) -> None:
     """Neither is Diego's home mine, nor is mine his."""
@@ -68,14 +68,14 @@ def test_what_is_so_of_one_never_answers_for_another(
     assert of_him in found(his, diego, own)
 
 
-def test_somebody_unknown_is_somebody_else() -> None:
+def test_unknown_name_in_a_question_does_not_match_own_beliefs() -> None:
     """No promise of mine is what Omar promised."""
     own = memory("Promised to call the bank.", "en", kind="commitment")
     assert not found("what did Omar promise?", own)
     assert found("what did I promise?", own)
 
 
-def test_who_belongs_to_the_asker_may_be_asked_about_without_a_name() -> None:
+def test_relative_is_found_by_role_without_a_name() -> None:
     """The sister is somebody else, and meant."""
     sister = memory("Her sister lives in Porto.", "en", subject="other")
     assert found("Where does my sister live?", sister)
@@ -91,7 +91,7 @@ def test_who_belongs_to_the_asker_may_be_asked_about_without_a_name() -> None:
         ("zh", "我的狗叫什么名字?", "我叫什么名字?", "名字叫Nora。"),
     ],
 )
-def test_my_own_name_is_not_that_of_what_is_mine(
+def test_own_name_does_not_answer_for_the_name_of_a_pet(
     language: str, text: str, own: str, is_called: str
 ) -> None:
     """With no dog known, the dog has no name."""

@@ -47,7 +47,7 @@ def only_when(text: str, language: str) -> bool:
         ("zh", "总结一下昨天。"),
     ],
 )
-def test_a_time_and_nothing_else_is_asked_for(language: str, text: str) -> None:
+def test_time_only_query_is_detected(language: str, text: str) -> None:
     """No word of what there was needs to stand in the question."""
     assert only_when(text, language)
 
@@ -64,7 +64,7 @@ def test_a_time_and_nothing_else_is_asked_for(language: str, text: str) -> None:
         ("zh", "五月小梅发生了什么？"),
     ],
 )
-def test_whoever_asks_of_something_is_not_told_all(language: str, text: str) -> None:
+def test_query_with_a_topic_is_not_time_only(language: str, text: str) -> None:
     """A wedding of which nobody told is not answered with a funeral."""
     assert not only_when(text, language)
 
@@ -74,7 +74,7 @@ def at(month: int, day: int, year: int = 2026) -> int:
     return to_micros(datetime(year, month, day, tzinfo=UTC))
 
 
-def test_what_is_known_by_the_year_alone_did_not_happen_in_january() -> None:
+def test_coarse_dated_and_future_beliefs_are_not_events_of_the_month() -> None:
     """Nor did what is only to come, or holds."""
     known = [
         believed("a", "event", "Rufus died.", happened_at=at(5, 17), happened_until=at(5, 18)),
@@ -107,7 +107,7 @@ def test_what_is_known_by_the_year_alone_did_not_happen_in_january() -> None:
         ("zh", "我昨天告诉你什么了？", "我买了一辆自行车。"),
     ],
 )
-def test_what_was_said_at_another_time_was_not_said_then(
+def test_message_of_another_time_does_not_answer_a_time_only_query(
     language: str, text: str, told: str
 ) -> None:
     """It is found only where it was."""
@@ -121,7 +121,7 @@ def test_what_was_said_at_another_time_was_not_said_then(
     assert yesterday.is_answerable
 
 
-def test_all_that_was_said_then_is_found_and_nothing_else() -> None:
+def test_time_only_query_finds_exactly_the_messages_of_that_time() -> None:
     """None of its words stands in the question."""
     told = ["We live in Leeds.", "Rufus is dead.", "I quit at St James.", "My car broke down."]
     days = [at(3, 5), at(5, 17), at(5, 20), at(6, 1)]

@@ -50,7 +50,7 @@ def scores(index: BeliefIndex, text: str) -> dict[str, float]:
     "text",
     ["How did I drink coffee on 2024-02-10?", "How did I drink my coffee in February 2024?"],
 )
-def test_what_held_on_a_day_is_found_though_it_was_last_said_on_another(
+def test_belief_valid_on_the_asked_day_is_found_when_last_seen_later(
     index: BeliefIndex, text: str
 ) -> None:
     """As well as without the day; what holds today is not it."""
@@ -60,7 +60,7 @@ def test_what_held_on_a_day_is_found_though_it_was_last_said_on_another(
     assert "black" not in found
 
 
-def test_what_happened_on_a_day_is_still_found_by_it(index: BeliefIndex) -> None:
+def test_event_on_the_asked_day_is_found_without_shared_words(index: BeliefIndex) -> None:
     """No word of the question stands in it."""
     (best, *_) = scores(index, "Where was I on 2024-02-10?")
 

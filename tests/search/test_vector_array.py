@@ -16,7 +16,7 @@ def every(directions):
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 7, 64, 384, 1024])
-def test_a_narrow_cosine_is_off_by_little(dimension):
+def test_quantized_cosine_error_is_small(dimension):
     """Of vectors of any length; a missing one stays missing."""
     vectors = some(3000, dimension)
     vectors[5] = 0
@@ -28,7 +28,7 @@ def test_a_narrow_cosine_is_off_by_little(dimension):
     assert np.allclose(narrow.compute_cosines(vectors[0]), every(narrow) @ vectors[0], atol=1e-5)
 
 
-def test_one_large_number_does_not_blind():
+def test_quantization_handles_one_large_component():
     """Some models have a number that is large in every vector; it must not be cut off."""
     vectors = np.hstack([some(1000), np.full((1000, 1), 0.7, np.float32)])
     narrow = VectorArray(vectors, is_quantized=True)
@@ -37,7 +37,7 @@ def test_one_large_number_does_not_blind():
 
 
 @pytest.mark.parametrize("is_narrow", [False, True])
-def test_what_is_added_placed_and_taken_is_where_it_belongs(is_narrow):
+def test_append_assign_extend_and_take_keep_rows_in_place(is_narrow):
     """Both kinds are handled alike."""
     vectors = some(8)
     directions = VectorArray(vectors[:2], is_quantized=is_narrow, capacity=5)
@@ -52,7 +52,7 @@ def test_what_is_added_placed_and_taken_is_where_it_belongs(is_narrow):
     assert directions.is_quantized == is_narrow
 
 
-def test_narrow_ones_take_an_eighth_of_the_bytes():
+def test_quantized_vectors_take_an_eighth_of_the_bytes():
     """Made narrow later or kept so from the start."""
     vectors = some(3000)
     whole = VectorArray(vectors)

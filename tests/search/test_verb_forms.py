@@ -23,7 +23,7 @@ TOLD = (
         ("Who did I meet at the fair?", 3, "met"),
     ],
 )
-def test_what_somebody_did_is_found_by_the_form_in_which_it_is_told(
+def test_question_with_did_finds_the_past_tense_form(
     question: str, answer: int, words: str
 ) -> None:
     """The reason names the word that stands there."""
@@ -34,7 +34,7 @@ def test_what_somebody_did_is_found_by_the_form_in_which_it_is_told(
     assert words in held
 
 
-def test_a_form_that_nobody_said_is_not_looked_for() -> None:
+def test_past_tense_form_absent_from_the_history_is_not_searched() -> None:
     """Then the verb itself may still find it."""
     told = (("s1", "Ana", "I want to buy a car some day."), ("s1", "Ana", "I live in Ghent."))
     best = search(index_of(told, role="person"), asking("What did I buy?"), 1).hits[0]

@@ -129,7 +129,7 @@ async def exported(db: Database) -> list[str]:
 
 
 @pytest.mark.slow
-async def test_everything_arrives_exactly_as_it_was(
+async def test_copied_database_has_identical_rows_and_export(
     install: Install, write, elsewhere: Database
 ) -> None:
     """Vectors, lanes and all: no table is left out, and the exports are the same text."""
@@ -150,7 +150,9 @@ async def test_everything_arrives_exactly_as_it_was(
     assert len(told) > len([table for table in copied.values() if table.rows])
 
 
-async def test_the_companion_moves_with_its_name(install: Install, elsewhere: Database) -> None:
+async def test_copied_database_keeps_the_companion_name(
+    install: Install, elsewhere: Database
+) -> None:
     """It is the same one on the other engine, also for whoever asks for it there."""
     async with install.db.begin_write() as tx:
         named = await rename_companion(tx, install.companion, "Mira")
@@ -160,7 +162,7 @@ async def test_the_companion_moves_with_its_name(install: Install, elsewhere: Da
         assert await ensure_companion(tx, now=NOW) == await get_companion(tx) == named
 
 
-async def test_a_database_that_holds_something_is_left_alone(
+async def test_copy_into_a_nonempty_database_is_refused(
     install: Install, write, elsewhere: Database
 ) -> None:
     """Nothing is mixed."""
@@ -173,7 +175,9 @@ async def test_a_database_that_holds_something_is_left_alone(
     assert await everything_in(elsewhere) == before
 
 
-async def test_one_of_another_version_is_refused(install: Install, elsewhere: Database) -> None:
+async def test_copy_into_a_database_of_another_schema_is_refused(
+    install: Install, elsewhere: Database
+) -> None:
     """Where would the column go that only one of them has?"""
     async with elsewhere.begin_write() as tx:
         await tx.run("ALTER TABLE person ADD COLUMN shoe_size BIGINT")
@@ -185,7 +189,7 @@ async def test_one_of_another_version_is_refused(install: Install, elsewhere: Da
             await tx.run("ALTER TABLE person DROP COLUMN shoe_size")
 
 
-async def test_what_arrives_otherwise_is_noticed_and_nothing_of_it_kept(
+async def test_copy_that_reads_back_differently_is_rolled_back(
     install: Install, write, elsewhere: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Everything is read back before it is committed."""
@@ -204,7 +208,7 @@ async def test_what_arrives_otherwise_is_noticed_and_nothing_of_it_kept(
     assert not any((await everything_in(elsewhere)).values())
 
 
-async def test_one_that_breaks_off_leaves_nothing(
+async def test_interrupted_copy_is_rolled_back(
     install: Install, write, elsewhere: Database
 ) -> None:
     """However far it had come."""
@@ -250,7 +254,7 @@ ROWS = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @given(ROWS)
-def test_a_readable_file_holds_whatever_a_database_holds(rows: dict[str, Any]) -> None:
+def test_any_rows_survive_a_sqlite_to_json_to_sqlite_round_trip(rows: dict[str, Any]) -> None:
     """There and back again, whatever texts, numbers and bytes there are; also after a new start."""
 
     async def run(folder: Path) -> None:
@@ -316,7 +320,9 @@ async def fill(db: Database, rows: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_it_is_a_command(oldfriend: Program, elsewhere_url: str) -> None:
+def test_convert_command_copies_a_sqlite_file_to_a_postgres_server(
+    oldfriend: Program, elsewhere_url: str
+) -> None:
     """From a file to a server; the companion goes on there."""
     oldfriend.done("say", "Remember: the key is red")
     here = f"sqlite:///{oldfriend.data / 'oldfriend.db'}"

@@ -112,7 +112,7 @@ def when_read(running: Running, act: Callable[[int], None]) -> None:
 
 
 @pytest.mark.slow
-def test_no_uploaded_file_ends_a_process_that_serves(program: Program) -> None:
+def test_hostile_upload_is_refused_and_the_server_keeps_running(program: Program) -> None:
     """Each is refused in words, and it answers; and it starts again with what was left there."""
     with served(program) as running, signed_in(running) as client:
         for name, content in UPLOADED.items():
@@ -134,7 +134,7 @@ def test_no_uploaded_file_ends_a_process_that_serves(program: Program) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_that_crashes_its_reader_is_set_aside_for_good(program: Program) -> None:
+def test_upload_that_crashes_the_parser_is_not_retried_after_restart(program: Program) -> None:
     """It says so and what to do, also after the next start; nobody tries it again unasked."""
     with served(program) as running, signed_in(running) as client:
         file = hand_over(client, "chat.txt", long_chat())
@@ -159,7 +159,7 @@ def test_a_file_that_crashes_its_reader_is_set_aside_for_good(program: Program) 
 
 
 @pytest.mark.slow
-def test_a_file_at_which_the_process_ends_is_tried_only_so_often(program: Program) -> None:
+def test_upload_that_kills_the_server_has_limited_read_attempts(program: Program) -> None:
     """An attempt that did not end is counted before it begins; one that was stopped is not."""
     with served(program) as running, signed_in(running) as client:
         file = hand_over(client, "chat.txt", long_chat())
@@ -185,7 +185,7 @@ def test_a_file_at_which_the_process_ends_is_tried_only_so_often(program: Progra
 
 
 @pytest.mark.slow
-def test_a_reader_goes_with_the_process_that_started_it(program: Program) -> None:
+def test_sandbox_reader_exits_when_its_server_is_killed(program: Program) -> None:
     """However that ends."""
     pids: list[int] = []
     with served(program) as running, signed_in(running) as client:
@@ -209,7 +209,7 @@ def is_running(pid: int) -> bool:
 @pytest.mark.parametrize(
     "name", ["id 70000.json", "number.zip", "deep line.jsonl", "in 9999.jsonl"]
 )
-def test_a_hostile_file_on_the_command_line_is_refused_in_words(
+def test_import_command_refuses_a_hostile_file_without_a_traceback(
     name: str, program: Program, tmp_path: Path
 ) -> None:
     """With the code for what could not be done, and nothing of it written."""
@@ -224,7 +224,9 @@ def test_a_hostile_file_on_the_command_line_is_refused_in_words(
 
 
 @pytest.mark.slow
-def test_what_is_no_file_is_refused_at_once(program: Program, tmp_path: Path) -> None:
+def test_import_command_refuses_a_pipe_a_device_and_a_folder(
+    program: Program, tmp_path: Path
+) -> None:
     """A pipe, a device and a folder: nothing waits for them, and none is read without end."""
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)

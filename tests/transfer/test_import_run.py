@@ -79,7 +79,7 @@ async def test_words_dated_ahead_are_older_than_those_of_today(install, write, i
     assert any("dated in the future: 1." in each for each in install.inspect(path).notices)
 
 
-async def test_pauses_make_the_sessions_and_they_are_closed(install, write):
+async def test_imported_messages_are_split_into_closed_sessions_at_pauses(install, write):
     await install.bring_in(write("chat.txt", CHAT))
 
     rows = await install.rows("SELECT status, close_trigger, closed_at - opened_at FROM session")
@@ -90,7 +90,7 @@ async def test_pauses_make_the_sessions_and_they_are_closed(install, write):
     ]
 
 
-async def test_given_sessions_are_kept(install, write):
+async def test_session_ids_given_in_the_file_are_kept(install, write):
     lines = [
         {"id": n, "session": n // 2, "speaker": "Ana", "at": f"2024-01-0{n + 1}", "text": "x"}
         for n in range(4)
@@ -106,7 +106,7 @@ async def test_given_sessions_are_kept(install, write):
     assert install.inspect(path).sessions == 2
 
 
-async def test_importing_again_adds_nothing_and_leaves_no_trace(install, write):
+async def test_reimport_of_the_same_file_adds_nothing(install, write):
     path = write("chat.txt", CHAT)
     await install.bring_in(path)
     before = await install.rows("SELECT * FROM message")
@@ -118,7 +118,7 @@ async def test_importing_again_adds_nothing_and_leaves_no_trace(install, write):
 
 
 @pytest.mark.parametrize("name", ["WhatsApp Chat with Ben.txt", "WhatsApp Chat with Benny.txt"])
-async def test_a_newer_export_adds_what_is_new_also_under_another_name(install, write, name):
+async def test_newer_export_adds_only_new_messages_even_if_renamed(install, write, name):
     await install.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
     newer = await install.bring_in(write(name, f"{CHAT}13/01/2024, 09:20 - Ben: I come\n"))
 
@@ -127,7 +127,7 @@ async def test_a_newer_export_adds_what_is_new_also_under_another_name(install, 
     assert await install.rows("SELECT count(*) FROM session") == [(3,)]
 
 
-async def test_a_newer_export_that_begins_later_joins_the_chat(install, write):
+async def test_newer_export_that_begins_later_is_added_to_the_same_chat(install, write):
     """Phones export only the newest messages of a long chat."""
     old = [f"{day:02d}/01/2024, 10:00 - Ana: day {day}\n" for day in range(1, 20)]
     new = [f"{day:02d}/02/2024, 10:00 - Ana: day {day}\n" for day in range(1, 20)]
@@ -138,7 +138,7 @@ async def test_a_newer_export_that_begins_later_joins_the_chat(install, write):
     assert await install.rows("SELECT count(*) FROM chat") == [(1,)]
 
 
-async def test_the_same_words_to_two_groups_in_the_same_minute_are_two_messages(install, write):
+async def test_same_text_in_two_groups_is_imported_as_two_messages(install, write):
     """A greeting sent to everybody must not be lost."""
     greeting = "31/12/2023, 23:59 - Ana: Happy new year!\n"
     await install.bring_in(write("Family.txt", f"{greeting}01/01/2024, 10:00 - Mum: you too\n"))
@@ -150,7 +150,7 @@ async def test_the_same_words_to_two_groups_in_the_same_minute_are_two_messages(
     assert (await install.texts()).count("Happy new year!") == 2
 
 
-async def test_two_talks_with_the_same_ids_are_two_chats(install, write, tmp_path):
+async def test_files_with_the_same_message_ids_become_separate_chats(install, write, tmp_path):
     """Ids such as m1 come again in every file."""
     (tmp_path / "other").mkdir()
     await install.bring_in(write("talk.jsonl", jsonl(4)))
@@ -161,7 +161,7 @@ async def test_two_talks_with_the_same_ids_are_two_chats(install, write, tmp_pat
     assert await install.rows("SELECT count(*) FROM chat") == [(3,)]
 
 
-async def test_two_chats_whose_exports_bear_the_same_name_stay_two(install, write):
+async def test_exports_with_the_same_file_name_become_separate_chats(install, write):
     """An iPhone calls every unpacked chat _chat.txt."""
     days = range(1, 9)
     for hour, name in ((10, "Ben"), (11, "Eve")):
@@ -171,7 +171,7 @@ async def test_two_chats_whose_exports_bear_the_same_name_stay_two(install, writ
     assert await install.rows("SELECT count(*) FROM chat") == [(2,)]
 
 
-async def test_an_edited_message_gets_a_version_and_undo_takes_it_back(install, write):
+async def test_reimported_edit_adds_a_version_and_undo_reverts_it(install, write):
     await install.bring_in(write("talk.jsonl", jsonl(5)))
     newer = await install.bring_in(write("talk.jsonl", jsonl(5).replace("message 2", "edited 2")))
 
@@ -185,7 +185,9 @@ async def test_an_edited_message_gets_a_version_and_undo_takes_it_back(install, 
 
 @pytest.mark.parametrize("name", ["talk.jsonl", "another.jsonl"])
 @pytest.mark.parametrize("start", [2, 3, 4])
-async def test_a_short_file_adds_versions_where_its_messages_are_known(install, write, name, start):
+async def test_partial_export_is_matched_to_known_messages_and_adds_versions(
+    install, write, name, start
+):
     """One message, two, or one and a new one; their ids, speakers and moments are evidence."""
     await install.bring_in(write("talk.jsonl", jsonl(5)))
     lines = jsonl(2, start).replace("message 3", "corrected 3").replace("message 4", "corrected 4")
@@ -207,7 +209,9 @@ async def test_a_short_file_adds_versions_where_its_messages_are_known(install, 
 )
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("name", ["talk.jsonl", "other.jsonl"])
-async def test_an_id_alone_does_not_make_one_chat_of_two(install, write, known, told, count, name):
+async def test_same_message_id_alone_does_not_merge_two_chats(
+    install, write, known, told, count, name
+):
     """Files of different chats count their messages from 1."""
     await install.bring_in(write("talk.jsonl", jsonl(count)))
     other = jsonl(count).replace("message", "another").replace(known, told)
@@ -218,7 +222,7 @@ async def test_an_id_alone_does_not_make_one_chat_of_two(install, write, known, 
     assert len(await install.texts()) == 2 * count
 
 
-async def test_an_older_export_does_not_bring_old_words_back(install, write):
+async def test_older_export_does_not_overwrite_newer_text(install, write):
     def export(text, **fields):
         message = {
             "id": 1,
@@ -239,7 +243,9 @@ async def test_an_older_export_does_not_bring_old_words_back(install, write):
 
 
 @pytest.mark.slow
-async def test_what_nobody_said_is_kept_and_never_found(install, write, empty, tmp_path):
+async def test_notices_and_placeholders_are_stored_but_not_searchable(
+    install, write, empty, tmp_path
+):
     """Notices and placeholders; also after they came again, and in another house."""
     head = "31/12/2023, 21:05 - "
     lines = [
@@ -282,7 +288,7 @@ async def test_what_nobody_said_is_kept_and_never_found(install, write, empty, t
 
 
 @pytest.mark.slow
-async def test_undo_takes_away_everything_and_only_what_the_import_brought(install, write):
+async def test_undo_removes_exactly_what_the_import_added(install, write):
     await install.bring_in(write("WhatsApp Chat with Ben.txt", CHAT))
     seqs = await install.rows("SELECT seq FROM message")
     async with install.db.begin_write() as tx:
@@ -320,7 +326,7 @@ async def test_an_import_of_another_person_cannot_be_undone(install, write):
     assert brought.added == 4
 
 
-async def test_an_interrupted_import_goes_on_where_it_stopped(install, write):
+async def test_interrupted_import_resumes_where_it_stopped(install, write):
     path = write("talk.jsonl", jsonl(2500))
 
     def stop(progress):
@@ -341,7 +347,7 @@ async def test_an_interrupted_import_goes_on_where_it_stopped(install, write):
 
 
 @pytest.mark.slow
-async def test_an_interrupted_import_is_not_finished_with_another_cast(install, write):
+async def test_interrupted_import_cannot_resume_with_other_speaker_roles(install, write):
     """Else half of one chat would be the person's words, and half somebody else's."""
     path = write("talk.jsonl", jsonl(1500))
 
@@ -362,7 +368,7 @@ async def test_an_interrupted_import_is_not_finished_with_another_cast(install, 
 
 
 @pytest.mark.slow
-async def test_importing_again_with_another_cast_changes_nothing_and_is_told(install, write):
+async def test_reimport_with_other_speaker_roles_changes_nothing_and_reports_it(install, write):
     """What is here stays as it was read; whoever wants it otherwise must know the way."""
     path = write("chat.txt", CHAT)
     first = await install.bring_in(path)
@@ -379,7 +385,7 @@ async def test_importing_again_with_another_cast_changes_nothing_and_is_told(ins
 
 
 @pytest.mark.parametrize("name", ["caf\udce9.txt", "caf\udce9.md", "caf\udce9.jsonl"])
-async def test_a_file_whose_name_is_no_text_is_imported(install, write, name):
+async def test_file_with_a_non_utf8_name_is_imported(install, write, name):
     """Old disks hold such; the name is kept as far as it is one."""
     path = write(name, jsonl(4) if name.endswith("jsonl") else CHAT)
     brought = await install.bring_in(path)
@@ -411,7 +417,7 @@ def import_in_a_process(store, path, bell):
 
 @pytest.mark.slow
 @SEVERAL_PROCESSES
-async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(
+async def test_import_killed_while_writing_resumes_without_loss_or_duplicates(
     install, write, database_url
 ):
     path = write("talk.jsonl", jsonl(6_000))
@@ -432,7 +438,7 @@ async def test_an_import_killed_while_it_writes_loses_and_doubles_nothing(
     assert await install.db.check_integrity() == []
 
 
-def test_the_preview_tells_what_would_come(install, write):
+def test_preview_lists_messages_sessions_speakers_dates_and_chats(install, write):
     preview = install.inspect(write("WhatsApp Chat with Ben.txt", CHAT))
 
     assert (preview.messages, preview.sessions) == (4, 3)
@@ -448,7 +454,7 @@ def test_the_preview_tells_what_would_come(install, write):
 
 
 @pytest.mark.parametrize("me", ["ben", "BEN "])
-def test_the_owner_can_be_named(install, write, me):
+def test_owner_can_be_chosen_by_speaker_name_in_any_case(install, write, me):
     preview = install.inspect(write("chat.txt", CHAT), me=me)
 
     assert preview.speaker_roles.me == {"Ben"}
@@ -456,19 +462,19 @@ def test_the_owner_can_be_named(install, write, me):
     assert {s.name: s.role for s in preview.speakers} == {"Ben": "person", "Ana": "other"}
 
 
-def test_a_wrong_name_is_refused_with_those_there_are(install, write):
+def test_unknown_owner_name_is_refused_listing_the_speakers(install, write):
     with pytest.raises(ImportRefused, match=r"called 'Eve'. Speakers: Ana, Ben."):
         install.inspect(write("chat.txt", CHAT), me="Eve")
 
 
-def test_an_unclear_owner_is_nobody(install, write):
+def test_no_speaker_is_the_owner_when_no_name_matches(install, write):
     preview = install.inspect(write("chat.txt", CHAT.replace("Ana", "Anna")))
 
     assert not preview.speaker_roles.is_clear
     assert {s.role for s in preview.speakers} == {"other"}
 
 
-async def test_an_owner_without_a_name_in_the_file_has_their_own(install, write):
+async def test_owner_unnamed_in_the_export_gets_the_persons_name(install, write):
     nodes = {
         "a": {
             "parent": None,
@@ -496,7 +502,7 @@ def test_a_file_without_messages_is_refused(install, write):
         )
 
 
-async def test_a_broken_file_writes_nothing(install, write):
+async def test_file_with_a_malformed_line_imports_nothing(install, write):
     """The whole file is checked first."""
     with pytest.raises(ImportRefused, match="line 3001"):
         await install.bring_in(write("talk.jsonl", jsonl(3000) + "{broken\n"))

@@ -188,7 +188,7 @@ async def everything_in(db):
         }
 
 
-async def test_everything_comes_back_exactly_as_it_was(install, write, empty, tmp_path):
+async def test_restored_export_has_identical_rows(install, write, empty, tmp_path):
     await live_in(install, write)
     path = await install.export_to(tmp_path / "all.jsonl")
     restored = await restore(empty, path)
@@ -202,7 +202,7 @@ async def test_everything_comes_back_exactly_as_it_was(install, write, empty, tm
     assert set(restored.people) == {row[0] for row in before["person"]}
 
 
-async def test_one_person_leaves_without_the_others(install, write, empty, tmp_path):
+async def test_export_of_one_person_excludes_other_people(install, write, empty, tmp_path):
     await live_in(install, write)
     path = await install.export_to(tmp_path / "one.jsonl", person=install.person.id)
     assert "Ben" not in path.read_text().replace("Chat with Ben", "").replace(
@@ -219,7 +219,7 @@ async def test_one_person_leaves_without_the_others(install, write, empty, tmp_p
 
 
 @pytest.mark.slow
-async def test_more_rows_than_are_read_at_once_come_back(install, write, empty, tmp_path):
+async def test_export_larger_than_one_batch_is_restored(install, write, empty, tmp_path):
     lines = [f'{{"speaker": "A", "at": "2024-01-01", "text": "{n}"}}' for n in range(2500)]
     await install.bring_in(write("talk.jsonl", "\n".join(lines)))
     await restore(empty, await install.export_to(tmp_path / "all.jsonl"))
@@ -227,7 +227,7 @@ async def test_more_rows_than_are_read_at_once_come_back(install, write, empty, 
     assert (await everything_in(empty))["message"] == (await everything_in(install.db))["message"]
 
 
-async def test_a_store_that_holds_something_is_left_alone(install, write, tmp_path):
+async def test_restore_into_a_nonempty_store_is_refused(install, write, tmp_path):
     await live_in(install, write)
     before = await everything_in(install.db)
     with pytest.raises(ImportRefused, match="empty store"):
@@ -236,9 +236,7 @@ async def test_a_store_that_holds_something_is_left_alone(install, write, tmp_pa
     assert await everything_in(install.db) == before
 
 
-async def test_a_store_that_was_opened_or_emptied_again_holds_nothing(
-    install, write, empty, tmp_path
-):
+async def test_restore_into_a_store_without_messages_is_allowed(install, write, empty, tmp_path):
     """A chat that was opened and left, an import that was taken out."""
     await live_in(install, write)
     path = await install.export_to(tmp_path / "all.jsonl")
@@ -258,7 +256,7 @@ async def test_a_store_that_was_opened_or_emptied_again_holds_nothing(
     assert {**after, VECTORS: before[VECTORS]} == before
 
 
-async def test_the_companion_comes_back_under_its_name(install, empty, tmp_path):
+async def test_restore_keeps_the_companion_name(install, empty, tmp_path):
     """Also where it was spoken to already, under its first one."""
     async with install.db.begin_write() as tx:
         named = await rename_companion(tx, install.companion, "Mira")
@@ -270,7 +268,7 @@ async def test_the_companion_comes_back_under_its_name(install, empty, tmp_path)
         assert await get_companion(tx) == named
 
 
-async def test_an_export_tells_what_is_in_it(install, write, tmp_path):
+async def test_load_contents_lists_people_and_row_counts_of_an_export(install, write, tmp_path):
     """Without a store to bring it to."""
     await live_in(install, write)
     contents = load_contents(await install.export_to(tmp_path / "all.jsonl"))
@@ -315,7 +313,7 @@ def change_line(lines, number, **changes):
         (lambda lines: lines.append(lines[1]), None, "nothing"),
     ],
 )
-async def test_a_damaged_export_changes_nothing(
+async def test_damaged_export_is_refused_and_changes_nothing(
     install, write, empty, tmp_path, spoil, line, expected
 ):
     await live_in(install, write)
@@ -332,7 +330,9 @@ async def test_a_damaged_export_changes_nothing(
     assert await everything_in(empty) == before
 
 
-async def test_a_number_that_is_none_is_refused(install, write, empty, tmp_path):
+async def test_export_with_infinite_nan_or_oversized_number_is_refused(
+    install, write, empty, tmp_path
+):
     """Larger than any, or with more digits than anybody reads."""
     await live_in(install, write)
     path = await install.export_to(tmp_path / "all.jsonl")
@@ -347,7 +347,7 @@ async def test_a_number_that_is_none_is_refused(install, write, empty, tmp_path)
     assert await everything_in(empty) == before
 
 
-async def test_rows_that_contradict_each_other_are_refused(install, write, empty, tmp_path):
+async def test_export_with_a_duplicate_row_is_refused(install, write, empty, tmp_path):
     """Counted right, but one row twice: the store's own rules notice."""
     await live_in(install, write)
     path = await install.export_to(tmp_path / "all.jsonl")
@@ -361,7 +361,7 @@ async def test_rows_that_contradict_each_other_are_refused(install, write, empty
     assert await everything_in(empty) == before
 
 
-async def test_an_export_is_known_as_one(install, write, tmp_path):
+async def test_oldfriend_export_is_recognized(install, write, tmp_path):
     path = await install.export_to(tmp_path / "all.jsonl")
 
     assert is_oldfriend_export(path)
@@ -370,14 +370,14 @@ async def test_an_export_is_known_as_one(install, write, tmp_path):
     assert not is_oldfriend_export(tmp_path / "none")
 
 
-async def test_an_export_is_no_list_of_messages(install, tmp_path):
+async def test_oldfriend_export_is_not_parsed_as_a_message_list(install, tmp_path):
     """Even by its name it is not read as one."""
     path = await install.export_to(tmp_path / "all.jsonl")
     with pytest.raises(ImportRefused):
         list(detect_format(path).parse([].append))
 
 
-async def test_receipts_of_an_export_from_before_they_were_packed_come_back(
+async def test_older_export_with_unpacked_receipt_items_is_restored(
     install, write, empty, tmp_path
 ):
     """Each item was a row then; what a reply stood on is the same, in the same order."""
@@ -421,7 +421,7 @@ async def test_receipts_of_an_export_from_before_they_were_packed_come_back(
             assert after.items == tuple(replace(each, is_cited=None) for each in before.items)
 
 
-async def test_an_export_of_before_comes_back_with_what_is_new_filled_in(
+async def test_older_export_is_restored_with_renamed_and_default_columns(
     install, write, empty, tmp_path
 ):
     """Columns that were renamed or added since then do not stand in its way."""
@@ -450,7 +450,7 @@ async def test_an_export_of_before_comes_back_with_what_is_new_filled_in(
         assert set(rows) == {("swims", "active", 0.5)}
 
 
-async def test_what_was_kept_for_good_once_is_kept_as_long_as_it_is_now(
+async def test_restored_old_receipts_and_answers_get_the_current_retention(
     install, write, empty, tmp_path
 ):
     """Before traces, what was understood stood in the receipt, and answers outlived their turns."""
@@ -481,7 +481,9 @@ async def test_what_was_kept_for_good_once_is_kept_as_long_as_it_is_now(
 
 
 @pytest.mark.parametrize("kind", ["receipt", "receipt_trace"])
-async def test_details_that_are_none_are_refused(install, write, empty, tmp_path, kind):
+async def test_export_with_malformed_receipt_details_is_refused(
+    install, write, empty, tmp_path, kind
+):
     """Not with an error of the program."""
     await live_in(install, write)
     path = await install.export_to(tmp_path / "all.jsonl")

@@ -51,7 +51,7 @@ def code_of(error: ImportRefused) -> str:
     return error.user_text.code
 
 
-def test_what_a_reader_finds_is_what_stands_in_the_file(chat: Path) -> None:
+def test_sandboxed_parse_equals_the_in_process_parse(chat: Path) -> None:
     """All of it: the preview, its notices and samples, and each message."""
     preview = inspect_in_sandbox(chat, me="Ana", person="Nora", zone="Europe/Lisbon")
     with MessageStream(preview) as stream:
@@ -67,7 +67,7 @@ def test_what_a_reader_finds_is_what_stands_in_the_file(chat: Path) -> None:
     assert last == messages[2_990:]
 
 
-def test_a_refusal_keeps_its_line_and_its_values(tmp_path: Path) -> None:
+def test_refusal_from_the_sandbox_keeps_its_line_code_and_values(tmp_path: Path) -> None:
     """As if it had been read here."""
     file = tmp_path / "talk.jsonl"
     file.write_text('{"speaker": "Ana", "at": "2024-05-03", "text": "hi"}\n{"text": 3}\n')
@@ -85,7 +85,9 @@ def test_a_refusal_keeps_its_line_and_its_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("signal_sent", [signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS])
-def test_a_crash_of_the_reader_is_told_as_one(endless: Path, signal_sent: signal.Signals) -> None:
+def test_sandbox_reader_crash_raises_parser_crashed(
+    endless: Path, signal_sent: signal.Signals
+) -> None:
     """As a native parser would crash."""
     with InspectionTask(endless, me=None, person="Ana", zone="UTC") as inspection:
 
@@ -100,7 +102,7 @@ def test_a_crash_of_the_reader_is_told_as_one(endless: Path, signal_sent: signal
 
 
 @pytest.mark.slow
-def test_a_reader_that_takes_too_much_memory_is_stopped(tmp_path: Path) -> None:
+def test_sandbox_reader_over_its_memory_limit_is_stopped(tmp_path: Path) -> None:
     """Before it has filled the memory of the machine."""
     file = tmp_path / "conversations.json"
     file.write_text('[{"mapping": {"a": [' + "{}," * 4_000_000 + "{}]}}]")
@@ -114,7 +116,7 @@ def test_a_reader_that_takes_too_much_memory_is_stopped(tmp_path: Path) -> None:
     assert code_of(ended.value) == "import_reader_memory"
 
 
-def test_what_this_process_takes_itself_does_not_count_as_the_readers(chat: Path) -> None:
+def test_parent_memory_does_not_count_against_the_sandbox_limit(chat: Path) -> None:
     """A reader is started by one that serves for long and has much in mind."""
     limits = replace(DEFAULT_LIMITS, memory_bytes=400 << 20)
     much = b"x" * (500 << 20)
@@ -124,7 +126,7 @@ def test_what_this_process_takes_itself_does_not_count_as_the_readers(chat: Path
 
 
 @pytest.mark.slow
-def test_a_reader_that_takes_too_long_is_stopped(endless: Path) -> None:
+def test_sandbox_reader_over_its_cpu_limit_is_stopped(endless: Path) -> None:
     """By its time on the processor."""
     limits = replace(DEFAULT_LIMITS, cpu_s=1, cpu_s_per_mb=0)
     with (
@@ -136,7 +138,7 @@ def test_a_reader_that_takes_too_long_is_stopped(endless: Path) -> None:
     assert code_of(ended.value) == "import_reader_time"
 
 
-def test_whoever_leaves_takes_the_reader_along(endless: Path) -> None:
+def test_leaving_the_inspection_task_kills_the_sandbox_reader(endless: Path) -> None:
     """Also while another thread waits for what it finds."""
     ended: list[Exception] = []
     with InspectionTask(endless, me=None, person="Ana", zone="UTC") as inspection:
@@ -159,7 +161,7 @@ def test_whoever_leaves_takes_the_reader_along(endless: Path) -> None:
         os.kill(pid, 0)
 
 
-def test_a_reader_gets_no_keys_and_no_open_files(
+def test_sandbox_reader_inherits_no_keys_and_no_file_descriptors(
     endless: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing of the environment, and no file or socket that is open here."""
@@ -187,7 +189,7 @@ def test_a_reader_gets_no_keys_and_no_open_files(
     assert len(opened[0]) <= 6  # its three, the pipe by which it reports, and the file
 
 
-def test_a_file_that_changes_meanwhile_is_refused(chat: Path) -> None:
+def test_file_changed_between_preview_and_import_is_refused(chat: Path) -> None:
     """Between looking at it and reading it, too: else another text than was agreed to comes in."""
     preview = inspect_in_sandbox(chat, me=None, person="Ana", zone="UTC")
     with chat.open("a") as file:
@@ -211,7 +213,7 @@ def test_a_hostile_file_is_refused_with_a_reason(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_what_only_looks_hostile_is_read_whole(name: str, tmp_path: Path) -> None:
+def test_harmless_file_that_looks_hostile_is_fully_parsed(name: str, tmp_path: Path) -> None:
     """Each message that is counted is read, and can be written anywhere."""
     path = tmp_path / name
     path.write_bytes(HARMLESS[name])
@@ -226,7 +228,7 @@ def test_what_only_looks_hostile_is_read_whole(name: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_no_reader_is_left_behind(tmp_path: Path) -> None:
+def test_sandbox_readers_leave_no_zombie_process(tmp_path: Path) -> None:
     """Not even one that has ended and waits to be looked after."""
     path = tmp_path / "broken.json"
     path.write_text("[" * 100)
@@ -245,7 +247,7 @@ def no_child_is_left() -> bool:
         return True
 
 
-def test_a_reader_that_never_begins_tells_how_it_ended(
+def test_sandbox_reader_that_fails_to_start_reports_exit_code_and_stderr(
     chat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that whoever runs it can find out why; the file is not at fault."""

@@ -34,13 +34,13 @@ def said(at: datetime) -> ParsedMessage:
         (TOLD.replace(tzinfo=timezone(timedelta(hours=-3))), "2024-05-03T18:30:00-03:00"),
     ],
 )
-def test_a_message_stands_where_its_clock_stood(at: datetime, shown: str) -> None:
+def test_message_time_uses_the_file_offset_else_the_import_zone(at: datetime, shown: str) -> None:
     """By the file's own offset, else in the zone that the importer tells."""
     assert from_micros(*resolve_time(said(at), "Europe/Madrid")).isoformat() == shown
 
 
 @pytest.mark.parametrize("at", [datetime.min, datetime.max], ids=str)  # noqa: DTZ901 - naive, as read
-def test_a_time_off_the_calendar_is_refused_with_its_line(at: datetime) -> None:
+def test_out_of_range_time_is_refused_with_its_line(at: datetime) -> None:
     """One such row would make the whole memory unreadable."""
     with pytest.raises(ImportRefused, match=r"line 7: .* outside the years 2 to 9998") as refused:
         resolve_time(said(at), "Pacific/Kiritimati")

@@ -122,7 +122,7 @@ async def gone(parcel: Upload) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", ["waiting", "writing", "understanding", "reading"])
-async def test_an_import_goes_on_through_a_reload(hall: Hall, stage: str) -> None:
+async def test_upload_import_continues_across_a_worker_reload(hall: Hall, stage: str) -> None:
     """At once, wherever it is; what is in the log already is not tried again."""
     parcel = await hall.hand_over()
     async with hall.open() as group:
@@ -137,7 +137,7 @@ async def test_an_import_goes_on_through_a_reload(hall: Hall, stage: str) -> Non
     await gone(parcel)
 
 
-async def test_a_file_being_looked_at_is_looked_at_after_a_reload(hall: Hall) -> None:
+async def test_upload_check_is_resumed_after_a_worker_reload(hall: Hall) -> None:
     """The new shift does not wait for somebody to ring."""
     async with hall.open() as group:
         parcel = await hall.hand_over()
@@ -150,7 +150,7 @@ async def test_a_file_being_looked_at_is_looked_at_after_a_reload(hall: Hall) ->
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_what_somebody_wants_is_not_put_away_with_time(
+async def test_old_upload_is_deleted_unless_its_import_was_started_or_paused(
     hall: Hall, folder: Path, clock: FrozenClock
 ) -> None:
     """Only what nobody has asked for, or what is over."""
@@ -177,7 +177,7 @@ async def test_what_somebody_wants_is_not_put_away_with_time(
 
 
 @SQLITE_ONLY
-async def test_many_at_once_do_not_get_past_the_limits(
+async def test_concurrent_uploads_respect_count_size_and_free_space_limits(
     hall: Hall, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of how many there may be, how much they hold, and how much of the disk is left alone."""
@@ -198,7 +198,7 @@ async def test_many_at_once_do_not_get_past_the_limits(
 
 
 @SQLITE_ONLY
-async def test_what_another_process_has_deleted_is_not_here_any_more(hall: Hall) -> None:
+async def test_upload_deleted_by_another_process_is_not_found(hall: Hall) -> None:
     """It is neither listed nor brought in."""
     parcel = await hall.hand_over()
     for each in parcel.folder.iterdir():
@@ -265,7 +265,7 @@ async def opened() -> AsyncIterator[Shop]:
             each.cancel()
 
 
-async def test_the_owner_waits_for_no_guest() -> None:
+async def test_fair_queue_serves_the_owner_without_waiting_for_guests() -> None:
     """However much guests have brought before."""
     async with opened() as shop:
         for name in ("ana", "bo", "cy"):
@@ -278,7 +278,7 @@ async def test_the_owner_waits_for_no_guest() -> None:
     assert shop.begun[-1] == "mine"
 
 
-async def test_guests_take_turns() -> None:
+async def test_fair_queue_alternates_between_guests() -> None:
     """Who has had one waits behind all who have had none."""
     async with opened() as shop:
         for thing in ("ana 0", "ana 1", "ana 2", "bo 0", "cy 0"):
@@ -289,7 +289,7 @@ async def test_guests_take_turns() -> None:
     assert shop.begun == ["ana 0", "bo 0", "cy 0", "ana 1", "ana 2"]
 
 
-async def test_who_leaves_takes_no_turn_with_them() -> None:
+async def test_fair_queue_frees_the_slot_of_a_cancelled_task() -> None:
     """Whether they wait, or were given a turn in that very moment, or are at it."""
     async with opened() as shop:
         for thing in ("ana 0", "bo 0", "cy 0", "dee 0", "eve 0"):

@@ -25,7 +25,7 @@ def engine() -> str:
     return "sqlite"
 
 
-async def test_what_a_tool_gives_is_read_before_the_answer(talk: Talk) -> None:
+async def test_tool_result_is_passed_to_the_model_before_the_reply(talk: Talk) -> None:
     """The call stands in the companion's turn, its result after it."""
     outcome, asked = await talk.ask(
         "What time is it?", wants("current_time", zone="Asia/Tokyo"), "Just after seven."
@@ -38,7 +38,7 @@ async def test_what_a_tool_gives_is_read_before_the_answer(talk: Talk) -> None:
     assert outcome.reply.text == "Just after seven."
 
 
-async def test_what_is_said_before_a_tool_is_used_stays_said(talk: Talk) -> None:
+async def test_text_before_a_tool_call_is_kept_as_its_own_paragraph(talk: Talk) -> None:
     """As a paragraph of its own."""
     first = ScriptedReply(text="Let me look.", calls=wants("current_time").calls)
     outcome, _ = await talk.ask("What time is it?", first, "Late.")
@@ -46,7 +46,7 @@ async def test_what_is_said_before_a_tool_is_used_stays_said(talk: Talk) -> None
     assert outcome.reply.text == talk.heard == "Let me look.\n\nLate."
 
 
-async def test_at_most_fifteen_tools_are_used_in_a_turn(talk: Talk) -> None:
+async def test_tool_calls_per_turn_are_limited_to_fifteen(talk: Talk) -> None:
     """Then the model has to answer without (ACCEPTANCE B9)."""
 
     def answer(request: CompletionRequest) -> ScriptedAnswer:
@@ -63,7 +63,7 @@ async def test_at_most_fifteen_tools_are_used_in_a_turn(talk: Talk) -> None:
     assert all(drop_unpaired_calls(request.turns) == request.turns for request in model.requests)
 
 
-async def test_calls_beyond_the_limit_get_an_answer_too(talk: Talk) -> None:
+async def test_tool_calls_beyond_the_limit_get_a_result_without_being_executed(talk: Talk) -> None:
     """Asked for at once: each call has its result, but the last are not done."""
     calls = tuple(
         ToolCall(id=f"c{n}", name="current_time", arguments={"zone": f"+0{n}:00"}) for n in range(4)
@@ -77,7 +77,7 @@ async def test_calls_beyond_the_limit_get_an_answer_too(talk: Talk) -> None:
     assert len(results_in(mind.model.requests[1])) == 4
 
 
-async def test_who_asks_for_tools_although_there_are_none_left_has_not_answered(talk: Talk) -> None:
+async def test_tool_call_after_the_limit_makes_the_turn_fail_as_garbled(talk: Talk) -> None:
     """That is trouble, not an endless loop."""
     mind = talk.mind(wants("current_time"), limits=TurnLimits(max_tool_calls=1))
     outcome = await talk.turn(await talk.hears("What time is it?"), mind)
@@ -85,7 +85,7 @@ async def test_who_asks_for_tools_although_there_are_none_left_has_not_answered(
     assert outcome.failure_kind == "garbled"
 
 
-async def test_the_same_call_twice_in_a_row_is_done_once(talk: Talk) -> None:
+async def test_repeated_identical_tool_call_is_executed_once(talk: Talk) -> None:
     """The model is told (ACCEPTANCE B9)."""
     again = [wants("current_time", number, zone="Lisbon") for number in range(2)]
     outcome, asked = await talk.ask("What time is it?", *again, "Late.")
@@ -110,7 +110,7 @@ UNKNOWN, BAD = ToolCall(id="u", name="fly_home", arguments={}), wants("note").ca
     ],
     ids=["one call", "two in turn", "a pair", "one error", "errors", "errors after a result"],
 )
-async def test_a_turn_without_progress_ends_with_one_last_answer(
+async def test_repeated_or_faulty_tool_calls_force_a_final_answer(
     talk: Talk, rounds: list[list[ToolCall]], asked_for_calls: int
 ) -> None:
     """A model that repeats its calls or makes only faulty ones is not paid fifteen times (B9)."""
@@ -129,7 +129,7 @@ async def test_a_turn_without_progress_ends_with_one_last_answer(
     assert outcome.failure_kind is None
 
 
-async def test_a_faulty_call_between_good_ones_ends_nothing(talk: Talk) -> None:
+async def test_faulty_tool_calls_between_successful_ones_do_not_end_the_turn(talk: Talk) -> None:
     """One fault is told to the model; a result in between begins the count anew."""
     zones = [wants("current_time", n, zone=f"+0{n}:00") for n in range(3)]
     faulty = [wants("fly_home", n + 10) for n in range(3)]
@@ -153,7 +153,7 @@ async def test_a_faulty_call_between_good_ones_ends_nothing(talk: Talk) -> None:
         (wants("current_time", zone="Atlantis"), "'Atlantis' is not a time zone"),
     ],
 )
-async def test_what_cannot_be_done_is_told_and_the_turn_goes_on(
+async def test_invalid_tool_call_returns_an_error_and_the_turn_continues(
     talk: Talk, call: ScriptedReply, told: str
 ) -> None:
     """As the tool's result."""
@@ -163,7 +163,7 @@ async def test_what_cannot_be_done_is_told_and_the_turn_goes_on(
     assert outcome.reply.text == "I do not know."
 
 
-async def test_a_long_result_is_cut_and_says_so(talk: Talk) -> None:
+async def test_long_tool_result_is_truncated_with_a_notice(talk: Talk) -> None:
     """500 characters are kept and read; short ones whole (ACCEPTANCE C5)."""
     desk = InMemoryToolCallStore()
 
@@ -205,7 +205,7 @@ async def used(
 
 
 @pytest.mark.parametrize("kind", ["read", "idempotent", "once"])
-async def test_a_turn_that_runs_again_uses_what_is_done(kind: ToolEffect) -> None:
+async def test_rerun_turn_reuses_stored_tool_results(kind: ToolEffect) -> None:
     """Without doing it again."""
     desk, done = InMemoryToolCallStore(), list[str]()
 
@@ -213,7 +213,7 @@ async def test_a_turn_that_runs_again_uses_what_is_done(kind: ToolEffect) -> Non
     assert done == ["done"]
 
 
-async def test_once_is_begun_before_it_is_done() -> None:
+async def test_tool_call_is_recorded_before_a_run_once_tool_executes() -> None:
     """So that a crash in the middle cannot be mistaken for not begun."""
     desk = InMemoryToolCallStore()
 
@@ -232,7 +232,7 @@ async def die() -> None:
     raise Died
 
 
-async def test_once_is_not_repeated_when_its_end_is_not_known() -> None:
+async def test_run_once_tool_is_not_repeated_after_a_crash_during_execution() -> None:
     """The model is told, so that the person is."""
     desk, done = InMemoryToolCallStore(), list[str]()
     with pytest.raises(Died):
@@ -243,7 +243,7 @@ async def test_once_is_not_repeated_when_its_end_is_not_known() -> None:
 
 
 @pytest.mark.parametrize("kind", ["read", "idempotent"])
-async def test_a_result_is_only_used_for_the_call_that_gave_it(kind: ToolEffect) -> None:
+async def test_stored_tool_result_is_reused_only_for_the_same_arguments(kind: ToolEffect) -> None:
     """The question may have been edited between two runs."""
     desk = InMemoryToolCallStore()
 
@@ -253,7 +253,7 @@ async def test_a_result_is_only_used_for_the_call_that_gave_it(kind: ToolEffect)
     assert await used(desk, ability(kind, text="late"), to="Oslo") == "noon"
 
 
-async def test_results_are_taken_up_in_any_order_each_once() -> None:
+async def test_stored_tool_results_are_each_reused_once_in_any_order() -> None:
     """A model that is asked again may go about it otherwise."""
     desk, done = InMemoryToolCallStore(), list[str]()
     for places in (["Ana", "Ben"], ["Ben", "Ana", "Ben"]):
@@ -267,7 +267,7 @@ async def test_results_are_taken_up_in_any_order_each_once() -> None:
     assert done == ["done"] * 3
 
 
-async def test_once_is_not_done_in_other_words_either() -> None:
+async def test_run_once_tool_is_not_rerun_with_changed_arguments() -> None:
     """Whether its end is known or not; what was begun is told."""
     desk, done = InMemoryToolCallStore(), list[str]()
     with pytest.raises(Died):
@@ -284,7 +284,7 @@ async def test_once_is_not_done_in_other_words_either() -> None:
 
 
 @pytest.mark.parametrize("kind", ["read", "idempotent"])
-async def test_what_may_be_repeated_is_done_anew_after_a_crash(kind: ToolEffect) -> None:
+async def test_repeatable_tool_is_executed_again_after_a_crash(kind: ToolEffect) -> None:
     """Nothing speaks against it."""
     desk, done = InMemoryToolCallStore(), list[str]()
     with pytest.raises(Died):
@@ -297,7 +297,7 @@ async def test_what_may_be_repeated_is_done_anew_after_a_crash(kind: ToolEffect)
 @pytest.mark.parametrize(
     ("kind", "told"), [("read", "Nothing was changed"), ("once", "not known whether it was done")]
 )
-async def test_a_slow_tool_is_stopped(kind: ToolEffect, told: str) -> None:
+async def test_slow_tool_is_stopped_at_the_timeout(kind: ToolEffect, told: str) -> None:
     """Of one that must not run twice nobody knows how far it came."""
 
     async def sleep() -> None:
@@ -309,7 +309,7 @@ async def test_a_slow_tool_is_stopped(kind: ToolEffect, told: str) -> None:
     assert told in await used(desk, ability(kind, before=sleep), each_s=0.01)
 
 
-async def test_a_tool_that_fails_tells_why() -> None:
+async def test_tool_error_message_is_returned_to_the_model() -> None:
     """An error of ours; whatever else is wrong with a tool is a fault in the program."""
 
     async def fail() -> None:

@@ -64,7 +64,7 @@ async def read_with(
 
 
 @pytest.mark.parametrize("words", ["boiler", "bike"])
-async def test_the_reader_decides_between_what_was_found(
+async def test_reader_score_reranks_the_recalled_messages(
     app: AppContext, line: ChatContext, found: RecallResult, words: str
 ) -> None:
     """The order of the search is kept beside it."""
@@ -78,7 +78,7 @@ async def test_the_reader_decides_between_what_was_found(
 @pytest.mark.parametrize(
     ("place", "language", "is_sure"), [(0, "en", True), (1, "en", False), (0, "es", False)]
 )
-async def test_it_is_sure_only_where_both_agree(
+async def test_answer_is_sure_only_when_reader_and_search_agree(
     app: AppContext,
     line: ChatContext,
     found: RecallResult,
@@ -96,14 +96,14 @@ async def test_it_is_sure_only_where_both_agree(
 @pytest.mark.parametrize(
     ("reader", "language"), [(None, "en"), (BrokenReader(), "en"), (GivenReader({}), "ko")]
 )
-async def test_without_a_reader_the_search_stands(
+async def test_search_result_is_unchanged_without_a_working_reader(
     app: AppContext, line: ChatContext, found: RecallResult, reader: Reader | None, language: str
 ) -> None:
     """Nothing is lost, and nothing is sure."""
     assert await read_with(app, line, reader, found, language) == found
 
 
-async def test_the_reader_is_told_who_speaks_and_what_was_said_before(
+async def test_reader_passage_includes_the_speaker_and_preceding_message(
     app: AppContext, line: ChatContext, found: RecallResult
 ) -> None:
     """In the same chat."""
@@ -132,7 +132,7 @@ async def test_the_reader_gets_other_languages_word_by_word_in_english(
     assert any("the key of the padlock is behind" in text for text in texts)
 
 
-async def test_of_what_is_only_close_the_newest_comes_first(
+async def test_newest_of_several_close_answers_is_listed_first(
     app: AppContext, line: ChatContext, found: RecallResult
 ) -> None:
     """However much better an older one seems to answer: a newer one may correct it."""
@@ -142,7 +142,7 @@ async def test_of_what_is_only_close_the_newest_comes_first(
     assert "bike" in list_newest_first(closest, read)[0].message.text
 
 
-async def test_what_the_reader_takes_for_an_answer_is_told_with_an_older_one(
+async def test_newer_answer_found_only_by_the_reader_is_listed_before_an_older_one(
     app: AppContext, line: ChatContext, found: RecallResult
 ) -> None:
     """Though it shares too little with the question to be close by the search."""
@@ -152,7 +152,7 @@ async def test_what_the_reader_takes_for_an_answer_is_told_with_an_older_one(
     assert "bike" in list_newest_first(closest, read)[0].message.text
 
 
-async def test_the_ranking_is_in_the_order_that_the_reader_gave(
+async def test_ranking_follows_the_fused_reader_and_search_score(
     app: AppContext, line: ChatContext, found: RecallResult
 ) -> None:
     """What is listed as considered stands as it was judged, and beliefs keep their places."""

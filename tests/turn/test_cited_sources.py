@@ -26,7 +26,7 @@ def cited(
     return rank_cited_sources(reply, question, named, languages=[language], is_rare=all_rare)
 
 
-def test_what_everybody_says_traces_nothing() -> None:
+def test_common_words_do_not_cite_a_source() -> None:
     """Found with a model that answers everything alike."""
     reply = "I hear you. That matters to me. What made you think of it today?"
     sources = [
@@ -39,7 +39,7 @@ def test_what_everybody_says_traces_nothing() -> None:
     assert cited(reply, "We went to the lake.", sources) == []
 
 
-def test_a_rare_word_traces_a_reply() -> None:
+def test_shared_rare_word_cites_a_source() -> None:
     """One is enough where hardly anybody says it."""
     sources = ["Is allergic to hazelnuts.", "Likes cake and coffee.", BICYCLES]
 
@@ -48,7 +48,7 @@ def test_a_rare_word_traces_a_reply() -> None:
     ]
 
 
-def test_two_less_rare_words_trace_a_reply() -> None:
+def test_two_shared_less_rare_words_cite_a_source() -> None:
     """Neither would be enough alone."""
     train = "we took the train to Leeds, in the rain"
 
@@ -58,12 +58,12 @@ def test_two_less_rare_words_trace_a_reply() -> None:
     assert cited("By train.", "How did I get there?", [train]) == []
 
 
-def test_words_of_the_question_trace_nothing() -> None:
+def test_words_repeated_from_the_question_do_not_cite_a_source() -> None:
     """A reply that repeats them may come from anywhere."""
     assert cited("Yes, bicycles!", "Do I repair bicycles?", [BICYCLES]) == []
 
 
-def test_numbers_trace_a_reply() -> None:
+def test_shared_number_cites_a_source_but_a_year_does_not() -> None:
     """A year alone does not."""
     flat = "The flat costs 1275 a month"
 
@@ -71,7 +71,7 @@ def test_numbers_trace_a_reply() -> None:
     assert cited("In 1991.", "When was that?", [BORN]) == []
 
 
-def test_a_quotation_traces_a_reply() -> None:
+def test_four_shared_consecutive_words_cite_a_source() -> None:
     """Four words in a row, though each is common."""
     said = "my sister's house by the river was cold"
 
@@ -94,12 +94,14 @@ def test_a_quotation_traces_a_reply() -> None:
         ("祝你今天过得愉快！", "主持人总说祝你今天过得愉快", "zh"),
     ],
 )
-def test_set_phrases_and_the_calendar_trace_nothing(reply: str, source: str, language: str) -> None:
+def test_set_phrases_and_calendar_words_do_not_cite_a_source(
+    reply: str, source: str, language: str
+) -> None:
     """However many words of them stand in a row."""
     assert cited(reply, "So?", [source, SISTER], language=language) == []
 
 
-def test_a_date_traces_a_reply() -> None:
+def test_shared_day_and_month_cite_a_source() -> None:
     """A day and its month together, where neither would be enough alone."""
     flight = "we fly on 14 March"
 
@@ -107,7 +109,7 @@ def test_a_date_traces_a_reply() -> None:
     assert cited("In March.", "When do we fly?", [flight]) == []
 
 
-def test_a_long_run_of_words_traces_a_reply() -> None:
+def test_long_run_of_shared_common_words_cites_a_source() -> None:
     """Even where each of them is said often."""
     said = "nobody knows what my brother does all day in that old house"
     index = PersonIndex.build(rows([("s1", "Ana", said)] * 9))
@@ -120,7 +122,7 @@ def test_a_long_run_of_words_traces_a_reply() -> None:
     assert found == ["said"]
 
 
-def test_what_is_said_often_traces_nothing() -> None:
+def test_frequent_name_in_the_history_does_not_cite_a_source() -> None:
     """A name that stands in every second message is no trace."""
     lines = [("s1", "Ana", f"Jonah did thing number {number}") for number in range(40)]
     index = PersonIndex.build(rows([*lines, ("s1", "Ana", "Jonah is in Ljubljana")]))
@@ -137,7 +139,7 @@ def test_what_is_said_often_traces_nothing() -> None:
     assert found == ["once"]
 
 
-def test_the_surest_source_comes_first() -> None:
+def test_cited_sources_are_ranked_by_shared_words() -> None:
     """It shares most."""
     sources = ["Grows zucchini.", "Grows zucchini and rhubarb in Bedminster."]
 
@@ -170,7 +172,7 @@ def test_the_surest_source_comes_first() -> None:
         ),
     ],
 )
-def test_other_languages_are_traced(
+def test_sources_are_cited_in_other_languages(
     reply: str, question: str, source: str, other: str, language: str
 ) -> None:
     """With a lexicon, and without one by pairs of characters."""

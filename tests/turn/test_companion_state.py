@@ -105,7 +105,7 @@ async def test_a_plan_is_carried_from_turn_to_turn(talk: Talk) -> None:
     assert "oldest first: excited" in told.changing
 
 
-async def test_a_request_names_what_it_was_told_in_other_words(talk: Talk) -> None:
+async def test_message_behind_a_plan_is_listed_as_shown_in_the_request(talk: Talk) -> None:
     """A plan is made of messages, which may still come to mind in their own words."""
     first, _ = await turn(talk, "Goa it is, in March!", judged=JUDGED)
     assert first.working_memory is not None
@@ -122,7 +122,7 @@ async def test_a_request_names_what_it_was_told_in_other_words(talk: Talk) -> No
     assert "Goa it is, in March!\n</memory>" in request.changing
 
 
-async def test_what_a_tool_gave_is_in_mind_afterwards(talk: Talk) -> None:
+async def test_last_tool_result_is_kept_in_working_memory(talk: Talk) -> None:
     """In brief."""
     await turn(talk, "what time is it in Tokyo?", wants("current_time", zone="Asia/Tokyo"), "Late.")
     _, told = await turn(talk, "and what did you say?")
@@ -131,7 +131,7 @@ async def test_what_a_tool_gave_is_in_mind_afterwards(talk: Talk) -> None:
     assert "Tokyo" in told.changing.split("gave you last: ")[1].splitlines()[0]
 
 
-async def test_an_hour_later_nothing_of_it_is_in_mind(talk: Talk) -> None:
+async def test_working_memory_is_absent_from_the_prompt_two_hours_later(talk: Talk) -> None:
     """What is worth remembering was learned by then."""
     await turn(talk, "Goa it is, in March!", judged=JUDGED)
     talk.clock.now += 2 * HOUR
@@ -140,7 +140,7 @@ async def test_an_hour_later_nothing_of_it_is_in_mind(talk: Talk) -> None:
     assert "What you have in mind" not in told.changing
 
 
-async def test_small_talk_searches_nothing_and_keeps_the_plan(talk: Talk) -> None:
+async def test_small_talk_skips_the_search_and_keeps_the_plan(talk: Talk) -> None:
     """The profile is there all the same (ACCEPTANCE B5, X11)."""
     await talk.remembers("My boat is called Juno.")
     await turn(talk, "Goa it is, in March!", judged=JUDGED)
@@ -153,7 +153,7 @@ async def test_small_talk_searches_nothing_and_keeps_the_plan(talk: Talk) -> Non
     assert understood["complexity"] == "trivial"
 
 
-async def test_who_is_in_distress_is_not_joked_with_right_after(talk: Talk) -> None:
+async def test_reply_style_stays_genuine_in_the_turn_after_distress(talk: Talk) -> None:
     """Whatever the persona; that it would have jarred is in the receipt."""
     async with talk.app.db.begin_write() as tx:
         weights = "Style modes: sarcastic 100"
@@ -177,7 +177,9 @@ async def test_who_is_in_distress_is_not_joked_with_right_after(talk: Talk) -> N
         "Wann war ich zuletzt beim Arzt?",
     ],
 )
-async def test_what_is_asked_is_answered_plainly(talk: Talk, question: str) -> None:
+async def test_plain_question_gets_a_neutral_emotion_and_genuine_style(
+    talk: Talk, question: str
+) -> None:
     """It tells nothing of how the person feels, and no persona jokes about it."""
     async with talk.app.db.begin_write() as tx:
         weights = "Style modes: sarcastic 50, contrary 50"
@@ -195,7 +197,7 @@ async def test_what_is_asked_is_answered_plainly(talk: Talk, question: str) -> N
     ]
 
 
-async def test_what_is_told_beside_a_question_still_shows_a_feeling(talk: Talk) -> None:
+async def test_emotion_in_a_statement_beside_a_question_is_detected(talk: Talk) -> None:
     """Only the words of the question do not."""
     outcome, told = await turn(talk, "I'm so worried about the scan. When is it?")
 
@@ -203,7 +205,7 @@ async def test_what_is_told_beside_a_question_still_shows_a_feeling(talk: Talk) 
     assert "Steady and concrete" in told.changing
 
 
-async def test_nothing_is_said_of_how_to_talk_where_it_is_as_usual(talk: Talk) -> None:
+async def test_prompt_has_no_style_guidance_when_style_is_default(talk: Talk) -> None:
     """The rules say it already."""
     async with talk.app.db.begin_write() as tx:
         weights = "Style modes: genuine 100"
@@ -213,7 +215,7 @@ async def test_nothing_is_said_of_how_to_talk_where_it_is_as_usual(talk: Talk) -
     assert "How to talk just now" not in told.changing
 
 
-async def test_who_wrote_under_stress_is_not_joked_with_right_after(talk: Talk) -> None:
+async def test_reply_style_stays_genuine_for_two_turns_after_stress_signal(talk: Talk) -> None:
     """Also where no feeling was named: for two turns, and no longer."""
     weights = "Style modes: sarcastic 100"
     async with talk.app.db.begin_write() as tx:
@@ -226,7 +228,7 @@ async def test_who_wrote_under_stress_is_not_joked_with_right_after(talk: Talk) 
     assert styles == ["genuine", "genuine", "genuine", "sarcastic"]
 
 
-async def test_a_mood_colours_the_next_talk_and_then_passes(talk: Talk) -> None:
+async def test_mood_is_shown_in_the_next_prompt_and_then_expires(talk: Talk) -> None:
     """Neutral is silent."""
     await talk.tell("What an evening!")
     await feels(talk, "light at heart")
@@ -238,7 +240,7 @@ async def test_a_mood_colours_the_next_talk_and_then_passes(talk: Talk) -> None:
     assert "Your own mood" not in later.changing
 
 
-async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
+async def test_thoughts_are_in_every_prompt_and_in_the_receipt(talk: Talk) -> None:
     """Marked as its own, and in the receipt of the reply."""
     thought = await thinks(talk, "thought", "She lights up when it is about water.")
     outcome, told = await turn(talk, "hello")
@@ -247,7 +249,7 @@ async def test_thoughts_are_there_whatever_is_said(talk: Talk) -> None:
     assert thought.id in {item.object for item in outcome.reply.items}
 
 
-async def test_a_plain_question_is_answered_without_thoughts(talk: Talk) -> None:
+async def test_thoughts_are_left_out_of_the_prompt_for_a_plain_question(talk: Talk) -> None:
     """They tell nothing that was said, and colour no plain answer."""
     await thinks(talk, "thought", "She lights up when it is about water.")
     _, told = await turn(talk, "where do I live?")
@@ -255,7 +257,7 @@ async def test_a_plain_question_is_answered_without_thoughts(talk: Talk) -> None
     assert "lights up" not in told.stable
 
 
-async def test_own_questions_are_marked_and_bear_their_own_day(talk: Talk) -> None:
+async def test_companion_question_is_labelled_with_its_own_date_in_the_prompt(talk: Talk) -> None:
     """Not the day of what they came from, nor as if they were facts."""
     later = talk.clock() + 72 * HOUR
     await thinks(talk, "thought", "How was the regatta?", key=QUESTION_KEY, learned_at=later)
@@ -265,7 +267,7 @@ async def test_own_questions_are_marked_and_bear_their_own_day(talk: Talk) -> No
     assert f"[kind question; {day}; about person" in told.stable
 
 
-async def test_an_opinion_is_there_when_its_topic_is_talked_about(talk: Talk) -> None:
+async def test_opinion_is_in_the_prompt_only_when_its_topic_comes_up(talk: Talk) -> None:
     """And only then."""
     await thinks(
         talk,
@@ -284,7 +286,7 @@ async def test_an_opinion_is_there_when_its_topic_is_talked_about(talk: Talk) ->
 
 
 @pytest.mark.parametrize("name", BUDGETS)
-async def test_at_no_budget_is_what_the_person_says_lost(talk: Talk, name: str) -> None:
+async def test_person_message_is_kept_whole_at_every_prompt_budget(talk: Talk, name: str) -> None:
     """However much goes on within; what is in mind keeps to its few words."""
     for nth in range(20):
         await thinks(talk, "thought", f"Thought number {nth} about the sea and the boats. " * 4)
@@ -301,7 +303,7 @@ async def test_at_no_budget_is_what_the_person_says_lost(talk: Talk, name: str) 
     assert tokens["thoughts"] <= BUDGETS[name].snippets // 4
 
 
-async def test_the_offline_companion_has_nothing_in_mind(talk: Talk) -> None:
+async def test_offline_companion_has_no_working_memory(talk: Talk) -> None:
     """It quotes, and pretends no mood."""
     said = await talk.hears("I'm so worried about the scan")
     outcome = await talk.turn(said, talk.mind())
@@ -315,7 +317,7 @@ async def test_the_offline_companion_has_nothing_in_mind(talk: Talk) -> None:
     )
 
 
-async def test_topics_are_touched_by_words_that_matter(talk: Talk) -> None:
+async def test_opinion_topic_matches_content_words_but_not_stop_words(talk: Talk) -> None:
     """In the language of the opinion; "the" touches nothing."""
     memory = await thinks(talk, "opinion", "…", key="the boats", subject="companion")
     standing = EvidenceStats(strength=1, confidence=1, times_seen=1, first_seen=1, last_seen=1)
@@ -335,7 +337,7 @@ async def test_topics_are_touched_by_words_that_matter(talk: Talk) -> None:
         ("zh", "你的看法是什么都不说，对吧？", "我的看法变了。"),
     ],
 )
-async def test_whoever_asks_what_it_thinks_need_not_name_the_topic(
+async def test_question_about_its_view_selects_opinions_without_naming_a_topic(
     talk: Talk, language: str, asked: str, said: str
 ) -> None:
     """Else it could be talked into the contrary by naming it otherwise."""
@@ -348,7 +350,9 @@ async def test_whoever_asks_what_it_thinks_need_not_name_the_topic(
 
 
 @pytest.mark.parametrize("style", ["sarcastic", "contrary"])
-async def test_a_persona_that_jokes_does_so_only_where_it_is_light(talk: Talk, style: str) -> None:
+async def test_joking_persona_prompt_asks_to_stay_plain_on_serious_topics(
+    talk: Talk, style: str
+) -> None:
     """The lot does not know what the words are about, so the model is told when to leave it."""
     async with talk.app.db.begin_write() as tx:
         weights = f"Style modes: {style} 100"

@@ -6,7 +6,7 @@ from oldfriend.turn.tools.current_time import build_current_time_tool
 from tests.turn.conftest import Talk
 
 
-async def test_without_a_place_it_is_the_persons_time(talk: Talk) -> None:
+async def test_current_time_defaults_to_the_time_zone_of_the_message(talk: Talk) -> None:
     """With day, date, zone and offset."""
     utterance = await talk.hears("What time is it?")
     message = replace(utterance.message, zone="Asia/Kolkata")

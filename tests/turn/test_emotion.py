@@ -21,7 +21,9 @@ from oldfriend.turn.message_analysis import EMOTIONS, detect_emotion, load_emoti
         ("zh", "太好了，我们赢了！", "excited"),
     ],
 )
-def test_it_is_seen_by_its_words(language: str, text: str, emotion: str) -> None:
+def test_emotion_is_detected_by_words_in_each_language(
+    language: str, text: str, emotion: str
+) -> None:
     """As somebody would say it."""
     assert detect_emotion(text, language) == emotion
 
@@ -36,17 +38,17 @@ def test_it_is_seen_by_its_words(language: str, text: str, emotion: str) -> None
         ("zh", "我不担心"),
     ],
 )
-def test_what_is_denied_is_not_felt(language: str, text: str) -> None:
+def test_negated_emotion_is_detected_as_neutral(language: str, text: str) -> None:
     """The denial may stand a word or two before."""
     assert detect_emotion(text, language) == "neutral"
 
 
-def test_the_heavier_one_counts_when_both_show() -> None:
+def test_more_serious_of_two_emotions_is_detected() -> None:
     """Thanks in passing does not hide that somebody breaks down."""
     assert detect_emotion("thanks, but I'm falling apart", "en") == "overwhelmed"
 
 
 @pytest.mark.parametrize("language", ["en", "es", "de", "fr", "zh"])
-def test_each_language_knows_each_feeling(language: str) -> None:
+def test_every_language_has_cues_for_every_emotion(language: str) -> None:
     """None is forgotten in a book."""
     assert {*load_emotion_cues(language).patterns, "neutral"} == {*EMOTIONS}

@@ -44,7 +44,7 @@ def engine() -> str:
 
 
 @pytest.mark.parametrize(("error", "trouble"), FAILURES)
-async def test_each_failure_has_an_honest_sentence_and_memory_still_answers(
+async def test_model_failure_is_admitted_and_memory_answers_instead(
     talk: Talk, error: ModelError, trouble: FailureKind
 ) -> None:
     """In the reply, live, in the outcome and in the receipt."""
@@ -70,7 +70,9 @@ async def test_each_failure_has_an_honest_sentence_and_memory_still_answers(
         ("zh", "钥匙在哪里？"),
     ],
 )
-async def test_it_is_said_in_the_persons_language(talk: Talk, language: str, question: str) -> None:
+async def test_failure_message_is_in_the_language_of_the_question(
+    talk: Talk, language: str, question: str
+) -> None:
     """Also that nothing is remembered."""
     outcome, _ = await talk.ask(question, ModelUnavailable("down"))
 
@@ -80,7 +82,7 @@ async def test_it_is_said_in_the_persons_language(talk: Talk, language: str, que
 
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
-def test_every_trouble_has_its_sentence(language: str) -> None:
+def test_every_failure_kind_has_a_distinct_message_in_each_language(language: str) -> None:
     """Of its own, none longer than a person reads; what is wrongly set up says what to do."""
     say = load_phrases(language).phrases
 
@@ -90,7 +92,7 @@ def test_every_trouble_has_its_sentence(language: str) -> None:
         assert "oldfriend connect model" in say[f"trouble_{trouble}"]
 
 
-async def test_what_only_tells_gets_only_the_honest_sentence(talk: Talk) -> None:
+async def test_statement_during_model_failure_gets_only_the_failure_message(talk: Talk) -> None:
     """Short."""
     outcome, _ = await talk.ask("We went to the lake today.", ModelUnavailable("down"))
 
@@ -106,7 +108,7 @@ async def test_a_note_is_kept_although_the_model_fails(talk: Talk) -> None:
     assert "“I like tea.”" in outcome.reply.text
 
 
-async def test_a_note_that_the_model_made_before_it_failed_is_kept(talk: Talk) -> None:
+async def test_note_from_a_tool_call_is_kept_when_the_model_fails_later(talk: Talk) -> None:
     """It may have said so already."""
     call = wants("note", words="my sister lives in Oslo")
     outcome, _ = await talk.ask(
@@ -117,7 +119,7 @@ async def test_a_note_that_the_model_made_before_it_failed_is_kept(talk: Talk) -
     assert outcome.failure_kind == "unavailable"
 
 
-async def test_what_was_said_before_the_connection_broke_stays_said(talk: Talk) -> None:
+async def test_partial_reply_is_kept_when_the_connection_breaks(talk: Talk) -> None:
     """The honest words go on from there."""
     outcome, _ = await talk.ask(
         "I want a story.", build_broken_reply("Once upon a time there was", after=17)
@@ -132,7 +134,7 @@ async def test_what_was_said_before_the_connection_broke_stays_said(talk: Talk) 
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "</memory>", "<tool_call>{}"])
-async def test_an_empty_reply_is_no_reply(talk: Talk, text: str) -> None:
+async def test_empty_model_reply_is_reported_as_garbled(talk: Talk, text: str) -> None:
     """Nor is one of which nothing is left."""
     outcome, _ = await talk.ask("Are you there?", text)
 
@@ -140,7 +142,7 @@ async def test_an_empty_reply_is_no_reply(talk: Talk, text: str) -> None:
     assert SAY["trouble_garbled"] in outcome.reply.text
 
 
-async def test_a_model_that_rests_is_not_asked_and_explained_once_a_day(talk: Talk) -> None:
+async def test_model_over_budget_is_not_called_and_explained_once_a_day(talk: Talk) -> None:
     """In between, and until there is room again, the offline companion answers."""
     texts = []
     for minutes in (1, 1, 60 * 24):
@@ -156,7 +158,7 @@ async def test_a_model_that_rests_is_not_asked_and_explained_once_a_day(talk: Ta
     assert texts == [resting, SAY["acknowledgement"], resting]
 
 
-async def test_a_turn_that_was_stopped_from_outside_is_excused(talk: Talk) -> None:
+async def test_turn_aborted_by_timeout_is_finished_without_the_model(talk: Talk) -> None:
     """From where it had come to."""
     await talk.remembers("My cat is called Miso.")
     said = await talk.hears("What is my cat called?")
@@ -172,7 +174,7 @@ async def test_a_turn_that_was_stopped_from_outside_is_excused(talk: Talk) -> No
     assert outcome.failure_kind == "slow"
 
 
-async def test_who_is_out_of_time_does_not_wait_for_meaning(talk: Talk) -> None:
+async def test_turn_out_of_time_searches_by_words_without_the_hanging_embedder(talk: Talk) -> None:
     """Whatever hung may be the embedder; memory is searched by words, and that is said."""
     await talk.remembers("My cat is called Miso.")
     said, mind = await talk.hears("What is my cat called?"), talk.mind("Too late.")
@@ -200,7 +202,7 @@ class Hanging:
         raise AssertionError
 
 
-async def test_the_next_turn_sees_that_there_was_no_answer(talk: Talk) -> None:
+async def test_next_prompt_marks_the_failed_reply(talk: Talk) -> None:
     """So that it does not catch up (ACCEPTANCE B15); the remark is in the companion's role."""
     await talk.ask("We went to the lake today.", ModelUnavailable("down"))
     _, asked = await talk.ask("hello", "Hello!")
@@ -211,7 +213,7 @@ async def test_the_next_turn_sees_that_there_was_no_answer(talk: Talk) -> None:
     )
 
 
-async def test_the_next_turn_sees_that_the_person_said_stop(talk: Talk) -> None:
+async def test_next_prompt_marks_a_reply_stopped_by_the_person(talk: Talk) -> None:
     """Where nothing was replied at all."""
     await talk.tell("Write me a long poem.")
     await talk.tell("stopped by the person", role="marker", trust="tool", minutes=0)

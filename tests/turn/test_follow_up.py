@@ -57,7 +57,7 @@ FOLLOW_UPS = [
 
 
 @pytest.mark.parametrize(("first", "then", "expected"), FOLLOW_UPS)
-async def test_a_follow_up_is_about_whom_was_named(
+async def test_pronoun_in_a_follow_up_resolves_to_the_entity_named_before(
     friends: Talk, first: str, then: str, expected: str
 ) -> None:
     """By the person, in the turn before."""
@@ -73,7 +73,9 @@ PRONOUN = "And how old is she?"
     "between",
     ["I had pasta today.", "When did I get up?", "and what does she do?"],
 )
-async def test_she_is_still_the_same_some_turns_later(friends: Talk, between: str) -> None:
+async def test_pronoun_still_resolves_after_turns_that_name_nobody(
+    friends: Talk, between: str
+) -> None:
     """As long as nobody else is named."""
     await answer(friends, "Where does Clara live?")
     await answer(friends, between)
@@ -81,7 +83,7 @@ async def test_she_is_still_the_same_some_turns_later(friends: Talk, between: st
     assert "31" in await answer(friends, PRONOUN)
 
 
-async def test_whom_a_reply_names_alone_is_meant_too(friends: Talk) -> None:
+async def test_pronoun_resolves_to_the_only_entity_named_in_a_reply(friends: Talk) -> None:
     """The person named nobody since."""
     await friends.tell("Where does Ben live?")
     await friends.tell("In Oslo.", role="companion", speaker="Oldfriend")
@@ -91,7 +93,7 @@ async def test_whom_a_reply_names_alone_is_meant_too(friends: Talk) -> None:
     assert "31" in await answer(friends, PRONOUN)
 
 
-async def test_of_two_whom_a_reply_names_neither_is_meant(friends: Talk) -> None:
+async def test_pronoun_is_unresolved_when_the_reply_named_two_entities(friends: Talk) -> None:
     """It does not say which."""
     await friends.tell("Who came on Monday?")
     await friends.tell("Clara and Ben did.", role="companion", speaker="Oldfriend")
@@ -101,7 +103,9 @@ async def test_of_two_whom_a_reply_names_neither_is_meant(friends: Talk) -> None
     assert "44" not in told
 
 
-async def test_whom_another_chat_or_an_hour_ago_named_is_not_meant(friends: Talk) -> None:
+async def test_pronoun_ignores_entities_named_in_another_chat_or_too_long_ago(
+    friends: Talk,
+) -> None:
     """Nor what somebody else passed on."""
     elsewhere = await open_local_chat(
         friends.app.db, friends.app.clock, friends.app.settings, person="Nora", channel="whatsapp"
@@ -125,7 +129,7 @@ async def test_whom_another_chat_or_an_hour_ago_named_is_not_meant(friends: Talk
         ("Wo wohnt Clara?", "und wo wohne ich?", "Porto"),
     ],
 )
-async def test_a_question_that_names_somebody_itself_is_about_them(
+async def test_question_naming_somebody_is_not_resolved_to_the_previous_entity(
     friends: Talk, first: str, then: str, expected: str
 ) -> None:
     """A change of subject."""
@@ -136,7 +140,7 @@ async def test_a_question_that_names_somebody_itself_is_about_them(
     assert "Clara" not in told
 
 
-async def test_a_model_reads_what_is_known_of_whom_is_meant(friends: Talk) -> None:
+async def test_model_prompt_includes_memories_about_the_resolved_entity(friends: Talk) -> None:
     """And what was said of them in another chat."""
     await friends.remembers("Clara is afraid of geese, of all birds.")
     for number in range(40):
@@ -149,7 +153,7 @@ async def test_a_model_reads_what_is_known_of_whom_is_meant(friends: Talk) -> No
 
 
 @pytest.mark.parametrize("asked", ["Does she like him?", "¿Ella vive con él?"])
-async def test_of_two_who_are_meant_none_is_guessed(friends: Talk, asked: str) -> None:
+async def test_question_with_two_pronouns_is_left_unresolved(friends: Talk, asked: str) -> None:
     """Only one of them was named."""
     await answer(friends, "Where does Clara live?")
 
@@ -172,7 +176,7 @@ TWO_QUESTIONS = [
 
 
 @pytest.mark.parametrize(("asked", "expected"), TWO_QUESTIONS)
-async def test_both_parts_of_a_question_are_answered(
+async def test_question_with_two_parts_gets_both_answers_in_order(
     friends: Talk, asked: str, expected: tuple[str, str]
 ) -> None:
     """Each from what is known, in the order in which they were asked."""
@@ -182,7 +186,7 @@ async def test_both_parts_of_a_question_are_answered(
     assert told.index(expected[0]) < told.index(expected[1])
 
 
-async def test_what_is_not_known_of_two_is_said(friends: Talk) -> None:
+async def test_unknown_part_of_a_two_part_question_is_named_in_the_reply(friends: Talk) -> None:
     """Which of them it is, too."""
     told = await answer(friends, "Where does Clara live and when is my driving test?")
 

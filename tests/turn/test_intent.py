@@ -164,7 +164,9 @@ def understood(text: str, *, language: str | None = None, locale: str | None = N
         ("我养了只白猫，叫小黑。", "zh", "statement"),
     ],
 )
-def test_an_intent_is_understood_in_every_language(text: str, language: str, intent: str) -> None:
+def test_intent_and_language_are_detected_in_every_language(
+    text: str, language: str, intent: str
+) -> None:
     """The same wishes are understood, and answered in the language they came in."""
     perception = understood(text)
 
@@ -198,9 +200,7 @@ def test_an_intent_is_understood_in_every_language(text: str, language: str, int
         ("你是機器人嗎？", "zh"),
     ],
 )
-def test_however_it_is_asked_whether_it_is_human_that_is_understood(
-    text: str, language: str
-) -> None:
+def test_question_whether_it_is_human_is_detected_as_about_you(text: str, language: str) -> None:
     """It is honest about that always (ACCEPTANCE I13), so it must know when it is asked."""
     perception = understood(text)
 
@@ -230,7 +230,7 @@ def test_however_it_is_asked_whether_it_is_human_that_is_understood(
         "你是程序员吗？",
     ],
 )
-def test_what_is_told_of_humans_and_machines_is_not_asked_of_it(text: str) -> None:
+def test_statement_about_humans_or_robots_is_not_detected_as_about_you(text: str) -> None:
     """Else it would be found later by nobody, for it would count as a mere question."""
     assert understood(text).intent in {"statement", "question"}
 
@@ -251,7 +251,7 @@ def test_what_is_told_of_humans_and_machines_is_not_asked_of_it(text: str) -> No
         ("请记住：妈妈的生日是五月三号", "妈妈的生日是五月三号"),
     ],
 )
-def test_a_note_is_the_exact_words(text: str, note: str) -> None:
+def test_remember_request_yields_the_exact_words_as_note(text: str, note: str) -> None:
     """What is noted stands letter for letter in what was said."""
     perception = understood(text)
 
@@ -262,12 +262,12 @@ def test_a_note_is_the_exact_words(text: str, note: str) -> None:
 @pytest.mark.parametrize(
     "text", ["Do you remember that?", "你记得吗", "¿Recuerdas a Ana?", "remember me?"]
 )
-def test_asking_whether_it_remembers_is_no_note(text: str) -> None:
+def test_question_whether_it_remembers_yields_no_note(text: str) -> None:
     """Only a request makes a note."""
     assert understood(text).note is None
 
 
-def test_a_message_that_also_tells_something_does_not_only_ask() -> None:
+def test_message_with_a_statement_beside_a_question_is_not_only_a_question() -> None:
     """What is told beside a question can be found later; a bare question cannot."""
     assert understood("Where are my keys?").is_only_question
     assert understood("Hi").is_only_question
@@ -286,19 +286,19 @@ def test_a_message_that_also_tells_something_does_not_only_ask() -> None:
         ("Mo", "mohello", "statement"),
     ],
 )
-def test_its_name_is_no_part_of_what_is_meant(name: str, said: str, meant: str) -> None:
+def test_companion_name_is_ignored_in_intent_detection(name: str, said: str, meant: str) -> None:
     """But part of a longer word."""
     assert perceive(said, Addressee(name=name, languages=("en",))).intent == meant
 
 
-def test_whoever_spoke_chinese_before_is_answered_in_what_they_speak_now() -> None:
+def test_latin_script_message_after_chinese_is_detected_as_latin_language() -> None:
     """Though these few words do not tell which language of Latin letters it is."""
     assert understood("Coriander ruins everything", language="zh").language == "en"
     assert understood("Coriander ruins everything", language="zh", locale="fr").language == "fr"
     assert understood("haha OK", language="zh").language == "zh"
 
 
-def test_the_language_falls_back_on_the_person_then_on_the_machine() -> None:
+def test_undetected_language_falls_back_to_the_person_then_the_locale() -> None:
     """A word that tells nothing is answered in the last language, the locale's, or English."""
     assert understood("Bruno 4711", language="de", locale="fr").language == "de"
     assert understood("Bruno 4711", locale="fr").language == "fr"
@@ -306,7 +306,7 @@ def test_the_language_falls_back_on_the_person_then_on_the_machine() -> None:
     assert understood("Bruno 4711", language="ru", locale="es").language == "es"
 
 
-def test_a_note_and_a_question_in_one_message_are_both_understood() -> None:
+def test_note_and_question_in_one_message_are_both_detected() -> None:
     """Neither is lost over the other."""
     perception = understood("Remember that my bike is a Kona. Also, what is my name?")
 
@@ -316,7 +316,7 @@ def test_a_note_and_a_question_in_one_message_are_both_understood() -> None:
 
 
 @pytest.mark.parametrize("text", ["Remember that", "remember it.", "记住它"])
-def test_a_pointing_word_alone_is_nothing_to_note(text: str) -> None:
+def test_remember_request_with_only_a_pronoun_yields_no_note(text: str) -> None:
     """There is nothing in it to remember."""
     assert understood(text).note is None
 
@@ -336,7 +336,7 @@ def test_a_pointing_word_alone_is_nothing_to_note(text: str) -> None:
         ("我养了只白猫，叫小黑。", "normal"),
     ],
 )
-def test_how_the_person_seems_to_be_is_noticed(text: str, signal: str) -> None:
+def test_signal_is_detected_as_stressed_roasting_dry_or_normal(text: str, signal: str) -> None:
     """dry, stressed, roasting or normal (ACCEPTANCE B4)."""
     assert understood(text).signal == signal
 
@@ -362,7 +362,9 @@ def test_how_the_person_seems_to_be_is_noticed(text: str, signal: str) -> None:
         ("Mira, I live in Porto.", None),
     ],
 )
-def test_who_is_called_by_name_is_not_asked_about(text: str, question: str | None) -> None:
+def test_companion_name_as_address_is_removed_from_the_question(
+    text: str, question: str | None
+) -> None:
     """The name of the companion is no word of the question; somebody's who has it, too, is one."""
     assert perceive(text, Addressee(name="Mira", languages=("en",))).question == question
 
@@ -375,7 +377,7 @@ def test_who_is_called_by_name_is_not_asked_about(text: str, question: str | Non
         ("小米，记住我的密码是4711。", "我的密码是4711。"),
     ],
 )
-def test_who_is_called_by_name_notes_what_it_is_told_to(text: str, note: str) -> None:
+def test_companion_name_as_address_is_removed_from_the_note(text: str, note: str) -> None:
     """In the words that stand there, without the name."""
     name = "小米" if "小米" in text else "Mira"
     perception = perceive(text, Addressee(name=name, languages=("en",)))
@@ -385,13 +387,13 @@ def test_who_is_called_by_name_notes_what_it_is_told_to(text: str, note: str) ->
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_understood_as_something(text: str) -> None:
+def test_intent_detection_accepts_any_text(text: str) -> None:
     """No text makes it stumble, and a note is never anything but the person's own words."""
     perception = understood(text)
 
     assert perception.note is None or perception.note in text
 
 
-def test_a_very_long_text_is_taken_as_something_told() -> None:
+def test_very_long_text_is_detected_as_a_statement() -> None:
     """A pasted page is no command, and is looked at in no time."""
     assert understood("remember that " + "word " * 200_000).intent == "statement"

@@ -26,7 +26,9 @@ def engine() -> str:
     return "sqlite"
 
 
-async def test_a_recalled_message_comes_with_what_changed_it(talk: Talk) -> None:
+async def test_recalled_message_is_followed_by_the_later_message_that_changed_it(
+    talk: Talk,
+) -> None:
     """Right after it, before what is less likely; what the window shows stays out."""
     said = [await talk.tell(text) for text in SAID]
     found = [
@@ -60,7 +62,7 @@ async def test_a_recalled_message_comes_with_what_changed_it(talk: Talk) -> None
         ("my locker is 318", "*381", "which locker is mine", "en"),
     ],
 )
-async def test_a_correction_soon_after_is_found_without_a_shared_word(
+async def test_correction_is_found_by_its_cue_words_without_a_shared_word(
     talk: Talk, told: str, correction: str, question: str, language: str
 ) -> None:
     """By its own words, in the language that it is in."""
@@ -108,7 +110,7 @@ async def test_what_reads_like_an_update_is_found(
 
 
 @pytest.mark.parametrize(("question", "is_followed"), [("this year", True), ("last year", False)])
-async def test_only_who_asks_about_a_past_time_is_told_what_was_said_then(
+async def test_later_messages_are_left_out_for_a_question_about_a_past_time(
     talk: Talk, question: str, is_followed: bool
 ) -> None:
     """A plan for this year may have changed since."""

@@ -33,7 +33,7 @@ CHAT = [
 @pytest.mark.parametrize(
     ("hit", "with_it"), [(1, {0, 2}), (2, {1}), (5, {4}), (3, set()), (0, set())]
 )
-async def test_a_hit_comes_with_what_it_answers_and_what_answers_it(
+async def test_search_hit_is_returned_with_its_question_or_answer_neighbor(
     talk: Talk, hit: int, with_it: set[int]
 ) -> None:
     """A question with its reply, a reply with its question, a word of thanks with the offer."""
@@ -52,7 +52,7 @@ async def test_a_hit_comes_with_what_it_answers_and_what_answers_it(
     assert set(texts[1:]) == {CHAT[place][1] for place in with_it}
 
 
-async def test_what_is_in_view_anyway_is_no_neighbor(talk: Talk) -> None:
+async def test_excluded_or_already_recalled_messages_are_not_added_as_neighbors(talk: Talk) -> None:
     """What was recalled too only moves up; what the window shows stays out."""
     said = [
         await talk.tell(text, speaker=speaker, role="person" if speaker == "Nora" else "other")

@@ -40,7 +40,7 @@ def judge(text: str, language: str) -> str:
         ("they painted the bus shelter green", "acknowledgement"),
     ],
 )
-async def test_grief_and_joy_are_met_as_such_and_all_else_plainly(
+async def test_offline_acknowledgement_matches_loss_good_news_or_neutral(
     say: Say, text: str, phrase: str
 ) -> None:
     """Nobody is thanked for grief."""
@@ -60,12 +60,14 @@ async def test_grief_and_joy_are_met_as_such_and_all_else_plainly(
         ("zh", "我拿到offer了", "good"),
     ],
 )
-def test_each_language_knows_a_loss_and_good_news(language: str, text: str, kind: str) -> None:
+def test_loss_and_good_news_are_detected_in_each_language(
+    language: str, text: str, kind: str
+) -> None:
     """By its own words for relatives and pets."""
     assert judge(text, language) == kind
 
 
-def test_no_feeling_is_presumed_where_there_is_none() -> None:
+def test_news_detection_has_no_false_positives_in_the_test_set() -> None:
     """Of the statements that were written to look like news, and of the opposite ones."""
     wrong = [
         text
@@ -76,7 +78,7 @@ def test_no_feeling_is_presumed_where_there_is_none() -> None:
     assert wrong == []
 
 
-async def test_where_something_was_said_is_told_only_of_elsewhere(
+async def test_quote_names_the_channel_only_when_said_on_another_channel(
     say: Say, clock: FrozenClock
 ) -> None:
     """The place where somebody is needs no name."""

@@ -11,7 +11,7 @@ OTHERS = [language for language in OFFLINE_LANGUAGES if language != "en"]
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_every_sentence_is_there_in_each_language(language: str) -> None:
+def test_every_phrase_exists_in_each_language_with_the_same_placeholders(language: str) -> None:
     """And takes the same names."""
     say = load_phrases(language).phrases
 
@@ -22,7 +22,7 @@ def test_every_sentence_is_there_in_each_language(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
-def test_nothing_is_called_kept_while_nothing_can_be_written(language: str) -> None:
+def test_read_only_phrases_replace_the_same_phrases_in_each_language(language: str) -> None:
     """What is said instead takes the place of a phrase, and the same names."""
     book = load_phrases(language)
     aside = book.with_read_only_phrases().phrases
@@ -36,7 +36,7 @@ def test_nothing_is_called_kept_while_nothing_can_be_written(language: str) -> N
 
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)
-def test_every_language_understands_every_kind_of_request(language: str) -> None:
+def test_every_language_has_patterns_for_every_intent(language: str) -> None:
     """No list is empty, and whole phrases are written as they are compared."""
     understand = load_phrases(language).patterns
     for phrases in (understand.greeting, understand.thanks, understand.farewell, understand.assent):
@@ -71,7 +71,7 @@ def test_every_language_names_twelve_months(language: str) -> None:
     assert len(set(load_phrases(language).date_formats.months)) == 12
 
 
-def test_what_is_not_spoken_falls_back() -> None:
+def test_unsupported_language_falls_back_to_the_next_or_english() -> None:
     """On the next wish, in the end on English."""
     assert choose_language("ru", None, "de") == "de"
     assert choose_language("ru", None) == "en"

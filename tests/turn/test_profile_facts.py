@@ -15,7 +15,7 @@ def said(number: int, words: str) -> MemoryState:
     return replace(known, stats=stats, base_seq=number)
 
 
-def test_who_they_are_and_have_comes_before_the_newest_chatter() -> None:
+def test_profile_lists_identity_facts_before_recent_quotes() -> None:
     """Identity, people, work, home and health; then the newest of all others."""
     telling = [
         said(1, "my name is Robin"),

@@ -28,7 +28,7 @@ def engine() -> str:
 TIGHT = PromptBudget(name="small", system=1500, summaries=0, recent=300, snippets=200)
 
 
-async def test_normal_is_what_was_asked_for() -> None:
+async def test_prompt_budget_presets_have_the_specified_sizes() -> None:
     """ACCEPTANCE J13."""
     normal = BUDGETS["normal"]
 
@@ -62,7 +62,7 @@ async def fill(talk: Talk) -> None:
         await talk.remembers(f"The cellar key number {number} hangs on hook {number}. {'So. ' * 9}")
 
 
-async def test_each_section_keeps_to_its_budget_and_what_is_dropped_is_named(talk: Talk) -> None:
+async def test_prompt_sections_stay_within_budget_and_list_dropped_ids(talk: Talk) -> None:
     """By id, in the receipt; what is shown is named in the request."""
     await fill(talk)
     reply, request = await reply_to(talk, "Where does the cellar key hang?", TIGHT)
@@ -81,7 +81,7 @@ async def test_each_section_keeps_to_its_budget_and_what_is_dropped_is_named(tal
     assert estimate_tokens(text) <= TIGHT.total
 
 
-async def test_a_model_always_sees_what_somebody_near_must_not_eat(talk: Talk) -> None:
+async def test_allergy_of_a_relative_is_always_in_the_prompt(talk: Talk) -> None:
     """Also where the question names nobody, and many other words fit it better."""
     now = talk.clock()
     allergy = Memory(
@@ -104,7 +104,7 @@ async def test_a_model_always_sees_what_somebody_near_must_not_eat(talk: Talk) -
     assert allergy.text in request.stable + request.changing
 
 
-async def test_of_notes_and_of_the_chat_the_newest_are_kept(talk: Talk) -> None:
+async def test_newest_notes_and_chat_messages_are_kept_within_budget(talk: Talk) -> None:
     """In the order in which they were said."""
     await fill(talk)
     _, request = await reply_to(talk, "Where does the cellar key hang?", TIGHT)
@@ -117,7 +117,7 @@ async def test_of_notes_and_of_the_chat_the_newest_are_kept(talk: Talk) -> None:
     assert shown == sorted(shown)
 
 
-async def test_memories_overflow_first_then_what_is_recent(talk: Talk) -> None:
+async def test_recalled_memories_are_dropped_before_recent_messages(talk: Talk) -> None:
     """The person's own words and the rules stay, however long (ACCEPTANCE J14)."""
     await fill(talk)
     said, seen = await talk.hears("Where does the cellar key hang?"), []
@@ -138,7 +138,7 @@ async def test_memories_overflow_first_then_what_is_recent(talk: Talk) -> None:
     assert seen[-1] == (0, 0)
 
 
-async def test_one_long_message_does_not_push_out_the_others(talk: Talk) -> None:
+async def test_long_recent_message_is_cut_in_the_middle(talk: Talk) -> None:
     """Its middle is left out, which is said."""
     await talk.ask("My boat is called Juno.", "Fine.")
     await talk.ask("a" * 50_000 + " the end", "Long.")
@@ -149,7 +149,7 @@ async def test_one_long_message_does_not_push_out_the_others(talk: Talk) -> None
     assert "the end" in str(request.turns)
 
 
-async def test_a_long_recalled_message_is_cut_where_it_matters(talk: Talk) -> None:
+async def test_long_recalled_message_is_cut_to_the_matching_sentences(talk: Talk) -> None:
     """To the sentences that hold the words."""
     filler = "The weather was as it always is in spring. " * 60
     await talk.remembers(f"{filler}The spare key hangs behind the stove. {filler}")
@@ -159,7 +159,7 @@ async def test_a_long_recalled_message_is_cut_where_it_matters(talk: Talk) -> No
     assert estimate_tokens(request.changing) < 600
 
 
-async def test_a_chat_that_begins_with_the_companion_begins_with_the_person_for_the_model(
+async def test_leading_companion_message_is_moved_out_of_the_conversation_turns(
     talk: Talk,
 ) -> None:
     """Providers want it so; what the companion said before is heard."""
@@ -170,7 +170,7 @@ async def test_a_chat_that_begins_with_the_companion_begins_with_the_person_for_
     assert "class companion] Good morning, Nora!\n</heard>" in request.changing
 
 
-async def test_the_model_is_told_when_it_is_and_how_long_ago_it_was(talk: Talk) -> None:
+async def test_prompt_states_the_local_time_and_the_previous_message_time(talk: Talk) -> None:
     """By the clocks of where the person is."""
     await talk.ask("hello", "Hello!")
     talk.clock.tick(minutes=60 * 24)
@@ -180,7 +180,7 @@ async def test_the_model_is_told_when_it_is_and_how_long_ago_it_was(talk: Talk) 
     assert "The message before it was sent on 2023-11-14 22:14." in request.changing
 
 
-async def test_the_conversation_tells_its_days_where_they_change(talk: Talk) -> None:
+async def test_conversation_turns_have_a_date_marker_when_the_day_changes(talk: Talk) -> None:
     """Before the person's words alone, by the clocks of where they are."""
     await talk.ask("My boat is called Juno.", "A fine name.")
     await talk.ask("She is red.", "Noted.")
@@ -201,7 +201,7 @@ async def test_the_conversation_tells_its_days_where_they_change(talk: Talk) -> 
     ]
 
 
-async def test_a_conversation_of_today_tells_no_day(talk: Talk) -> None:
+async def test_conversation_within_one_day_has_no_date_markers(talk: Talk) -> None:
     """When the last message was sent stands above it already."""
     await talk.ask("My boat is called Juno.", "A fine name.")
     _, request = await reply_to(talk, "She is red.", BUDGETS["normal"])

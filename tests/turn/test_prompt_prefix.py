@@ -101,7 +101,7 @@ async def ask_all(talk: Talk) -> list[CompletionRequest]:
     return requests
 
 
-async def test_what_seldom_changes_stands_first_and_stays(talk: Talk) -> None:
+async def test_successive_prompts_share_a_long_cacheable_prefix(talk: Talk) -> None:
     """The rules, who the person is, their notes and what was talked about, whatever is asked."""
     await live(talk)
     requests = await ask_all(talk)

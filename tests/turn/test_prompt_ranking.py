@@ -87,7 +87,7 @@ def fitting(items: list[RecalledItem], budget: int) -> set[str]:
     return {get_item_id(each) for each in kept}
 
 
-def test_beliefs_and_messages_have_a_half_each() -> None:
+def test_beliefs_and_messages_share_the_prompt_budget_equally() -> None:
     """However well the others rank; what one leaves the other takes."""
     beliefs: list[RecalledItem] = [belief(f"b{number}") for number in range(9)]
     messages: list[RecalledItem] = [message(f"m{number}") for number in range(9)]
@@ -97,7 +97,7 @@ def test_beliefs_and_messages_have_a_half_each() -> None:
     assert fitting(messages, 50) == {"m0", "m1", "m2", "m3"}
 
 
-def test_of_a_belief_and_its_words_the_better_stands_for_both() -> None:
+def test_belief_and_its_evidence_message_are_shown_once() -> None:
     """Also where the better one finds no room in its half at first."""
     items: list[RecalledItem] = [belief("b0", rests_on="m0"), message("m0"), message("m1")]
 
@@ -105,14 +105,14 @@ def test_of_a_belief_and_its_words_the_better_stands_for_both() -> None:
     assert fitting([items[1], items[0], items[2]], 100) == {"m0", "m1"}
 
 
-def test_what_contradicts_a_belief_is_shown_beside_it() -> None:
+def test_message_contradicting_a_belief_is_shown_beside_it() -> None:
     """It says what the belief does not."""
     items: list[RecalledItem] = [belief("b0", rests_on="m0", stance="contradicts"), message("m0")]
 
     assert fitting(items, 100) == {"b0", "m0"}
 
 
-def test_what_one_message_tells_of_two_things_is_told_of_both() -> None:
+def test_different_beliefs_from_one_message_are_both_shown() -> None:
     """Only other words for the same thing are left out."""
     job, place = belief("works as nurse", rests_on="m0"), belief("sings in Braga", rests_on="m0")
     again, elsewhere = belief("a nurse works", rests_on="m0"), belief("a nurse works late")
@@ -121,7 +121,7 @@ def test_what_one_message_tells_of_two_things_is_told_of_both() -> None:
     assert fitting(items, 200) == {*map(get_item_id, [job, place, elsewhere])}
 
 
-def test_what_stands_there_anyway_is_told_again_only_by_the_best_with_more_words() -> None:
+def test_evidence_of_a_shown_belief_is_repeated_only_if_best_and_richer() -> None:
     """The profile has the fact; the message may tell what is around it."""
     known = belief("sings in Braga", rests_on="m0")
     told = known.state.memory.id
@@ -149,7 +149,7 @@ def test_what_stands_there_anyway_is_told_again_only_by_the_best_with_more_words
     assert not is_told_already(new, draft, is_among_best=False)
 
 
-def test_who_is_named_gets_a_few_lines() -> None:
+def test_candidates_about_named_entities_are_limited() -> None:
     """The best, whether it is about them or about somebody near them; all others stay."""
     named = [belief(f"n{number}", "words", "mentions") for number in range(MAX_ABOUT_NAMED + 3)]
     near = [belief(f"r{number}", "reached") for number in range(MAX_REACHED + 2)]
@@ -160,7 +160,7 @@ def test_who_is_named_gets_a_few_lines() -> None:
     assert kept == [f"r{n}" for n in range(5)] + [f"n{n}" for n in range(3)] + ["o", "m"]
 
 
-def test_a_belief_that_repeats_another_is_told_once() -> None:
+def test_repeated_belief_is_dropped_in_favor_of_the_newer_or_longer() -> None:
     """The newer or longer one, whatever they rest on; what says more or something else stays."""
     longer, same = belief("sings alto in Braga", rests_on="m1"), belief("Braga sings")
     other = belief("sings in Porto", rests_on="m2")
@@ -171,7 +171,7 @@ def test_a_belief_that_repeats_another_is_told_once() -> None:
     assert drop_repeated([longer.state, newer]) == [longer.state, newer]
 
 
-def test_one_of_the_best_messages_says_more_than_what_is_known_of_somebody_named() -> None:
+def test_top_ranked_message_is_kept_beside_a_belief_found_by_name_only() -> None:
     """A name in the question lifts all that is known of them, and the answer may be beside it."""
     known = belief("Jody is an undertaker.", "words", "mentions", rests_on="m0")
     more = message("m0", text="The green jumper is for Jody, an undertaker in Goole.")
@@ -185,7 +185,7 @@ def test_one_of_the_best_messages_says_more_than_what_is_known_of_somebody_named
     assert fitting([found, more], 100) == {"Jody is an undertaker."}
 
 
-def test_what_hardly_bears_on_the_question_is_left_out() -> None:
+def test_low_scoring_candidates_are_dropped_as_irrelevant() -> None:
     """Measured by the best; some messages stay, and what is known of whom the question means."""
     said = [message(f"m{number}", score=0.5 / 10**number) for number in range(MIN_MESSAGES + 2)]
     known = [belief("b", score=0.1), belief("far", score=0.001)]
@@ -220,7 +220,7 @@ def test_each_part_of_a_question_is_measured_by_its_own_best() -> None:
     assert list_relevant(replace(both, part_rankings=())) == sure
 
 
-def test_summaries_are_of_lately_and_of_what_was_recalled() -> None:
+def test_summaries_cover_recent_days_and_days_of_recalled_messages() -> None:
     """Of several that cover a day the most detailed one counts."""
     days = [Mock(Summary, level=1, from_at=day * DAY, until_at=day * DAY + 9) for day in range(20)]
     month = Mock(Summary, level=2, from_at=0, until_at=9 * DAY)
@@ -233,7 +233,7 @@ def test_summaries_are_of_lately_and_of_what_was_recalled() -> None:
     assert len(list_summaries_around(many)) == MAX_SUMMARIES_AROUND
 
 
-def test_what_the_conversation_shows_is_not_summed_up_beside_it() -> None:
+def test_summary_covered_by_the_shown_conversation_is_left_out() -> None:
     """A summary whose first and last message stand there tells nothing new."""
     days = [Mock(Summary, level=1, from_at=day * DAY, until_at=day * DAY + 9) for day in range(5)]
     said = tuple(Mock(at=at) for at in (3 * DAY + 9, 4 * DAY, 4 * DAY + 9))

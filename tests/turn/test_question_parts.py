@@ -39,7 +39,7 @@ def engine() -> str:
 
 
 @pytest.mark.parametrize(("language", "text", "second"), TWO)
-def test_two_questions_are_two_parts(language: str, text: str, second: str) -> None:
+def test_question_asking_two_things_is_split_in_two(language: str, text: str, second: str) -> None:
     """However they are joined."""
     first, other = split_question(text, language)
 
@@ -48,12 +48,12 @@ def test_two_questions_are_two_parts(language: str, text: str, second: str) -> N
 
 
 @pytest.mark.parametrize(("language", "text"), ONE)
-def test_a_question_that_asks_one_thing_stays_whole(language: str, text: str) -> None:
+def test_question_asking_one_thing_is_not_split(language: str, text: str) -> None:
     """Of two people, of place and time, or after a statement."""
     assert split_question(text, language) == (text,)
 
 
-async def test_the_hits_of_each_part_come_in_turn(talk: Talk) -> None:
+async def test_hits_of_both_question_parts_are_interleaved(talk: Talk) -> None:
     """However many there are for the other."""
     for number in range(8):
         await talk.remembers(

@@ -21,12 +21,12 @@ LONG = (
 )
 
 
-def test_a_short_text_is_quoted_whole() -> None:
+def test_excerpt_of_a_short_text_is_the_whole_text() -> None:
     """Line breaks become spaces; nothing else changes."""
     assert extract_excerpt("My cat\nis called  Miso.", ["cat"]) == "My cat is called Miso."
 
 
-def test_a_long_text_is_quoted_at_the_sentence_that_matters() -> None:
+def test_excerpt_of_a_long_text_is_the_matching_sentence() -> None:
     """And it is shown that something was left out on both sides."""
     shown = extract_excerpt(LONG, ["boat", "tanager"])
 
@@ -36,7 +36,7 @@ def test_a_long_text_is_quoted_at_the_sentence_that_matters() -> None:
 
 
 @given(st.text(max_size=2000), st.lists(st.text(min_size=1, max_size=8), max_size=4))
-def test_every_word_of_a_quote_stands_so_in_the_text(text: str, words: list[str]) -> None:
+def test_excerpt_contains_only_words_of_the_text(text: str, words: list[str]) -> None:
     """The companion never makes words up (whatever the text)."""
     shown = extract_excerpt(text, words).removeprefix("… ").removesuffix(" …").strip("…")
 
@@ -54,7 +54,9 @@ def test_every_word_of_a_quote_stands_so_in_the_text(text: str, words: list[str]
         ("zh", "2024年5月3日 18:05"),
     ],
 )
-def test_a_moment_is_written_as_the_language_writes_it(language: str, written: str) -> None:
+def test_timestamp_is_formatted_by_language_in_the_message_time_zone(
+    language: str, written: str
+) -> None:
     """By the clocks of the place where it was said."""
     at, _ = parse_timestamp("2024-05-03T16:05:00+00:00", "UTC")
 
@@ -75,7 +77,7 @@ def test_a_moment_is_written_as_the_language_writes_it(language: str, written: s
         ("en", "2023-01-01", "2024-12-31", "1 January 2023 – 31 December 2024"),
     ],
 )
-def test_of_what_took_longer_no_day_is_named(
+def test_date_span_is_formatted_as_month_or_year_in_any_time_zone(
     language: str, first: str, last: str, written: str
 ) -> None:
     """Three years ago was not on the first of January; nor was it for whoever has moved since."""
@@ -97,7 +99,7 @@ def test_of_what_took_longer_no_day_is_named(
         ("zh", "month", "Bakes.（自2019年5月起）"),
     ],
 )
-def test_a_time_is_told_as_precisely_as_it_is_known(
+def test_belief_date_is_formatted_at_its_granularity(
     language: str, grain: TimeGrain, told: str
 ) -> None:
     """By the offline companion, in prompts, and on the command line."""
@@ -110,7 +112,7 @@ def test_a_time_is_told_as_precisely_as_it_is_known(
     assert f"holds from: {day}" in format_details(known.memory, None, "Europe/Lisbon")
 
 
-def test_what_is_due_in_a_month_is_due_on_no_day() -> None:
+def test_due_date_of_month_granularity_is_shown_without_a_day() -> None:
     """Nor at a time of day."""
     period = parse_period("2025-02", "UTC")
     assert period is not None

@@ -70,25 +70,25 @@ def sieved(*pieces: str) -> str:
         ("An assistant: somebody who helps.", "An assistant: somebody who helps."),
     ],
 )
-def test_labels_and_roles_are_not_said(text: str, said: str) -> None:
+def test_output_filter_removes_labels_roles_and_tool_call_syntax(text: str, said: str) -> None:
     """Neither whole nor letter by letter; what only looks like one stays."""
     assert sieved(text) == said
     assert sieved(*text) == said
 
 
 @given(text=LEAKS)
-def test_it_makes_no_difference_in_which_pieces_it_comes(text: str) -> None:
+def test_output_filter_result_is_independent_of_chunking(text: str) -> None:
     """Whole, or letter by letter."""
     assert sieved(*text) == sieved(text)
 
 
 @given(text=st.text(st.characters(exclude_characters="<:"), max_size=300))
-def test_honest_words_are_said_as_they_are(text: str) -> None:
+def test_output_filter_leaves_ordinary_text_unchanged(text: str) -> None:
     """But for space around them."""
     assert sieved(*text) == text.strip()
 
 
-async def test_paragraphs_stand_apart_and_all_is_heard() -> None:
+async def test_reply_stream_separates_paragraphs_and_streams_all_text() -> None:
     """What the model says before and after a tool, and what we add ourselves."""
     heard: list[str] = []
 
@@ -110,7 +110,7 @@ async def test_paragraphs_stand_apart_and_all_is_heard() -> None:
     "unit",
     ["<", "<core>", "<co", "<tool_call>", "<tool_call>x</tool_call>", " ", "Assistant: ", "<b>"],
 )
-def test_a_reply_without_end_takes_time_in_proportion(unit: str) -> None:
+def test_output_filter_takes_linear_time(unit: str) -> None:
     """Four letters at a time, as models write."""
     costs = []
     for length in (10_000, 80_000):

@@ -56,7 +56,7 @@ WEIGHTS = st.fixed_dictionaries({style: st.integers(0, 100) for style in STYLE_M
 
 
 @given(MOMENTS, WEIGHTS, st.sampled_from([None, *STYLE_MODES]))
-def test_nobody_in_distress_is_mocked(
+def test_style_is_safe_after_distress_or_stress(
     moment: StyleInputs, weights: dict[StyleMode, float], before: StyleMode | None
 ) -> None:
     """Whatever the persona, also right after a message that showed it."""
@@ -69,7 +69,9 @@ def test_nobody_in_distress_is_mocked(
 
 
 @given(MOMENTS, WEIGHTS)
-def test_the_weights_are_shares(moment: StyleInputs, weights: dict[StyleMode, float]) -> None:
+def test_adjusted_style_weights_sum_to_one_and_are_deterministic(
+    moment: StyleInputs, weights: dict[StyleMode, float]
+) -> None:
     """None below nothing, together all; the same moment gives the same."""
     shares = adjust_weights(weights, moment)
 
@@ -78,7 +80,7 @@ def test_the_weights_are_shares(moment: StyleInputs, weights: dict[StyleMode, fl
     assert adjust_weights(weights, moment) == shares
 
 
-def test_it_goes_on_as_it_was_while_that_suits() -> None:
+def test_previous_style_is_kept_while_its_weight_allows() -> None:
     """Tone does not flip from message to message; the chance decides only at first."""
     assert choose_style(WITTY, NOON, None).mode == "contrary"
     assert choose_style(WITTY, NOON, "sarcastic").mode == "sarcastic"
@@ -87,7 +89,7 @@ def test_it_goes_on_as_it_was_while_that_suits() -> None:
 
 
 @given(MOMENTS, st.sampled_from([None, *STYLE_MODES]))
-def test_jokes_are_not_drawn_by_lot_where_no_persona_wants_them(
+def test_default_weights_never_choose_a_joking_style(
     moment: StyleInputs, before: StyleMode | None
 ) -> None:
     """A lot does not know what is talked about: it may be an accident."""
@@ -95,7 +97,7 @@ def test_jokes_are_not_drawn_by_lot_where_no_persona_wants_them(
 
 
 @given(MOMENTS, WEIGHTS, st.sampled_from([None, *STYLE_MODES]))
-def test_a_plain_question_is_not_joked_about(
+def test_style_is_safe_for_a_plain_question(
     moment: StyleInputs, weights: dict[StyleMode, float], before: StyleMode | None
 ) -> None:
     """Whatever the persona."""
@@ -104,7 +106,7 @@ def test_a_plain_question_is_not_joked_about(
     assert choose_style(weights, plain, before).mode in SAFE_MODES
 
 
-def test_what_would_have_jarred_is_said() -> None:
+def test_rejected_style_is_recorded_when_distress_forces_genuine() -> None:
     """So that the receipt can show what the check has found."""
     after_distress = replace(NOON, emotions_before=("overwhelmed", "neutral"))
 
@@ -122,7 +124,7 @@ def test_night_and_roasting_shift_the_weights() -> None:
     assert adjust_weights(WITTY, teased)["sarcastic"] > adjust_weights(WITTY, NOON)["sarcastic"]
 
 
-def test_a_persona_names_its_weights() -> None:
+def test_style_weights_are_parsed_from_the_persona_text() -> None:
     """In people's words; without any it is an old friend's."""
     named = parse_style_weights(
         "Dry, kind.\nStyle modes: genuine 50, Sarcastic: 40, mirroring 10\nNever late."

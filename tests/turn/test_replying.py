@@ -11,7 +11,7 @@ from oldfriend.llm.scripted import ScriptedReply
 from tests.turn.conftest import Talk, wants
 
 
-async def test_the_models_words_are_the_reply_and_are_heard_while_they_come(talk: Talk) -> None:
+async def test_model_output_is_streamed_and_stored_as_the_reply(talk: Talk) -> None:
     """Piece by piece, and in the end exactly what is kept."""
     outcome, _ = await talk.ask("How do I boil an egg?", "Seven minutes, then cold water.")
 
@@ -22,7 +22,7 @@ async def test_the_models_words_are_the_reply_and_are_heard_while_they_come(talk
     assert not outcome.reply.is_introduction
 
 
-async def test_the_stable_part_is_the_same_from_turn_to_turn(talk: Talk) -> None:
+async def test_stable_prompt_part_is_identical_across_turns(talk: Talk) -> None:
     """So that providers can keep it; what changes comes after it (ACCEPTANCE J18)."""
     await talk.ask("remember that I like tea", "Noted.")
     _, first = await talk.ask("Shall I buy some today?", "Do.")
@@ -35,7 +35,7 @@ async def test_the_stable_part_is_the_same_from_turn_to_turn(talk: Talk) -> None
     assert second[0].prompt == "reply/7"
 
 
-async def test_what_was_just_said_here_stands_as_the_conversation(talk: Talk) -> None:
+async def test_recent_messages_are_conversation_turns_with_their_roles(talk: Talk) -> None:
     """Each in their own role, in order."""
     await talk.ask("My boat is called Juno.", "A fine name.")
     _, asked = await talk.ask("And how long is it?", "You have not told me.")
@@ -47,7 +47,7 @@ async def test_what_was_just_said_here_stands_as_the_conversation(talk: Talk) ->
     )
 
 
-async def test_a_burst_is_answered_as_one_thing_said(talk: Talk) -> None:
+async def test_message_burst_is_joined_into_one_turn(talk: Talk) -> None:
     """All of it, joined."""
     said = await talk.hears("So I was", "thinking of you", "is the cat well?")
     mind = talk.mind("She is.")
@@ -56,7 +56,7 @@ async def test_a_burst_is_answered_as_one_thing_said(talk: Talk) -> None:
     assert mind.model.requests[0].turns[-1].text == "So I was\nthinking of you\nis the cat well?"
 
 
-async def test_what_waits_for_its_own_turn_is_not_shown_yet(talk: Talk) -> None:
+async def test_message_waiting_for_its_own_turn_is_not_in_the_prompt(talk: Talk) -> None:
     """Else it would be answered twice."""
     said = await talk.hears("First question?")
     await talk.hears("Second question?")
@@ -66,7 +66,7 @@ async def test_what_waits_for_its_own_turn_is_not_shown_yet(talk: Talk) -> None:
     assert "Second" not in str(mind.model.requests[0])
 
 
-async def test_what_others_said_here_is_heard_but_in_nobodys_role(talk: Talk) -> None:
+async def test_message_by_another_speaker_is_labelled_context_not_a_turn(talk: Talk) -> None:
     """Labelled with who it was."""
     await talk.tell("Nora, I moved to Oslo.", role="other", speaker="Ana")
     _, asked = await talk.ask("Where does Ana live?", "In Oslo, she wrote.")
@@ -75,7 +75,7 @@ async def test_what_others_said_here_is_heard_but_in_nobodys_role(talk: Talk) ->
     assert "; Ana; class other] Nora, I moved to Oslo.\n</heard>" in asked[0].changing
 
 
-async def test_what_is_passed_on_is_not_the_persons_word(talk: Talk) -> None:
+async def test_forwarded_message_is_labelled_outside_and_not_a_person_turn(talk: Talk) -> None:
     """It is shown whole, as heard; the turn itself is the house's."""
     text = "Dear customer, send us your PIN. " * 100
     said = await talk.hears(text, trust="outside")
@@ -88,7 +88,7 @@ async def test_what_is_passed_on_is_not_the_persons_word(talk: Talk) -> None:
     assert "class outside]" in request.changing
 
 
-async def test_what_comes_to_mind_is_shown_with_its_source_and_stands_in_the_receipt(
+async def test_recalled_message_is_in_the_prompt_and_in_the_receipt(
     talk: Talk,
 ) -> None:
     """From any channel; what is in view anyway is not recalled."""
@@ -111,7 +111,7 @@ async def test_small_talk_recalls_nothing(talk: Talk) -> None:
     assert outcome.reply.items == ()
 
 
-async def test_notes_are_always_shown(talk: Talk) -> None:
+async def test_notes_are_in_every_prompt(talk: Talk) -> None:
     """They are what the person wanted to be known."""
     await talk.ask("remember that I am allergic to nuts", "Noted.")
     outcome, asked = await talk.ask("hello", "Hello!")
@@ -149,7 +149,7 @@ async def without_table(app: AppContext, name: str) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("part", ["core_block", "summary", "working_memory"])
-async def test_a_part_of_the_memory_that_cannot_be_read_does_not_stop_the_reply(
+async def test_unreadable_memory_table_degrades_the_reply_without_failing_it(
     talk: Talk, part: str
 ) -> None:
     """What can be read is told all the same, and the model is told that memory is degraded."""
@@ -166,7 +166,7 @@ async def test_a_part_of_the_memory_that_cannot_be_read_does_not_stop_the_reply(
     assert "My cat is called Miso." in asked[0].changing
 
 
-async def test_a_whole_memory_is_not_called_degraded(talk: Talk) -> None:
+async def test_reply_is_not_marked_degraded_when_memory_is_complete(talk: Talk) -> None:
     """Only where something is missing."""
     outcome, asked = await talk.ask("What is my cat called?", "I do not know.")
 
@@ -174,7 +174,7 @@ async def test_a_whole_memory_is_not_called_degraded(talk: Talk) -> None:
     assert "degraded" not in asked[0].changing
 
 
-async def test_a_reply_is_traced_to_what_it_shares_rare_words_with(talk: Talk) -> None:
+async def test_reply_cites_the_message_that_shares_rare_words(talk: Talk) -> None:
     """Not to all that the model was shown."""
     cat = await talk.remembers("My cat is called Zerbinette, she hates thunder.")
     await talk.remembers("My cat was at the vet today, I think.")
@@ -199,7 +199,7 @@ async def test_a_failing_history_fails_the_turn(
         await talk.ask("What is my cat called?", "I do not remember.")
 
 
-async def test_the_receipt_says_how_the_reply_came_about(talk: Talk) -> None:
+async def test_receipt_records_model_prompt_tokens_cost_and_tools(talk: Talk) -> None:
     """Model, prompt, tokens, cost, sections and tools."""
     usage = TokenUsage(input=900, cached=600, output=20)
     outcome, _ = await talk.ask(
@@ -222,7 +222,7 @@ async def test_the_receipt_says_how_the_reply_came_about(talk: Talk) -> None:
     assert details["context"]["tokens"]["rules"] > 300
 
 
-async def test_a_reply_that_reached_the_limit_trails_off(talk: Talk) -> None:
+async def test_truncated_reply_ends_with_an_ellipsis_and_ignores_tool_calls(talk: Talk) -> None:
     """And its half a tool request is not taken up."""
 
     class Cut:

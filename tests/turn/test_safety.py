@@ -91,7 +91,7 @@ async def find_unsafe(talk: Talk, language: str, wordings: Sequence[Sequence[str
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("part", ["seen"])
-async def test_what_harms_whoever_is_meant_is_always_at_hand(
+async def test_allergies_of_referenced_entities_are_in_the_user_context(
     household: Talk, language: str, part: str
 ) -> None:
     """However they are called."""
@@ -106,7 +106,7 @@ async def test_what_harms_whoever_is_meant_is_always_at_hand(
         ("off to the beach with Leo, what shall we pack", "Leo"),
     ],
 )
-async def test_a_model_is_told_what_harms_whoever_is_meant(
+async def test_allergies_of_referenced_entities_are_in_the_prompt(
     household: Talk, text: str, name: str
 ) -> None:
     """Though much else is known, and little fits."""
@@ -117,7 +117,7 @@ async def test_a_model_is_told_what_harms_whoever_is_meant(
     assert f"{name} must not eat {name.lower()}berries." in request.stable + request.changing
 
 
-async def test_whom_the_talk_is_about_is_meant_though_the_question_names_nobody(
+async def test_allergy_of_an_entity_from_earlier_messages_is_in_the_prompt(
     household: Talk,
 ) -> None:
     """For a few messages."""
@@ -140,7 +140,7 @@ async def test_whom_the_talk_is_about_is_meant_though_the_question_names_nobody(
         ("我女儿不能吃什么", ["Mia"]),
     ],
 )
-async def test_without_a_model_it_is_told_what_harms_whoever_is_meant(
+async def test_offline_reply_lists_allergies_of_the_referenced_entity_only(
     household: Talk, text: str, told: list[str]
 ) -> None:
     """And neither what harms others nor merely who they are."""
@@ -158,7 +158,7 @@ async def test_without_a_model_it_is_told_what_harms_whoever_is_meant(
         ("whats my daughters name again", "Mia is the daughter."),
     ],
 )
-async def test_without_a_model_a_name_is_told_of_who_plays_the_role(
+async def test_offline_reply_names_the_entity_that_has_the_role(
     household: Talk, text: str, belief: str
 ) -> None:
     """Not of those on the way to them."""
@@ -168,7 +168,7 @@ async def test_without_a_model_a_name_is_told_of_who_plays_the_role(
     assert outcome.reply.details["certainty"] == "sure"
 
 
-async def test_whose_vet_it_is_says_nothing_of_what_the_vet_is_called(household: Talk) -> None:
+async def test_offline_reply_is_unsure_when_the_name_for_a_role_is_unknown(household: Talk) -> None:
     """Only the name of whoever plays the role is known."""
     for text in ("what is my dog's vet called", "who is the teacher of my son"):
         outcome = await household.turn(await household.hears(text), household.mind())
@@ -185,7 +185,7 @@ async def test_whose_vet_it_is_says_nothing_of_what_the_vet_is_called(household:
         ("うちの甥のテオが来た", "甥のお弁当に何を入れたらいい"),
     ],
 )
-async def test_who_plays_a_role_is_read_in_the_log_where_no_belief_says_it(
+async def test_role_is_resolved_from_the_message_log_without_a_belief(
     household: Talk, told: str, text: str
 ) -> None:
     """What is believed of them is found by the name that they were called by."""
@@ -197,7 +197,7 @@ async def test_who_plays_a_role_is_read_in_the_log_where_no_belief_says_it(
     assert f"{name} must not eat figs." in request.stable + request.changing
 
 
-async def test_what_was_said_of_somebody_by_name_is_found_by_their_role(talk: Talk) -> None:
+async def test_message_naming_somebody_is_found_by_their_role(talk: Talk) -> None:
     """Though no belief is held of anybody."""
     await talk.remembers("my nephew theo starts school on monday")
     await talk.remembers("so theo had a fit at the zoo, the doctor said never again any figs")
@@ -208,7 +208,7 @@ async def test_what_was_said_of_somebody_by_name_is_found_by_their_role(talk: Ta
     assert "never again any figs" in request.stable + request.changing
 
 
-async def test_neither_many_promises_nor_many_facts_hide_what_harms_the_person(
+async def test_own_allergy_is_in_the_prompt_despite_many_other_beliefs(
     household: Talk,
 ) -> None:
     """Where it is about food, their own allergy comes before who they are."""
@@ -241,7 +241,7 @@ async def test_neither_many_promises_nor_many_facts_hide_what_harms_the_person(
         ),
     ],
 )
-async def test_what_was_said_of_somebodys_health_stands_beside_what_fits_better(
+async def test_health_message_is_in_the_prompt_despite_better_matches(
     talk: Talk, told: str, danger: str, text: str
 ) -> None:
     """Before any belief is held of it."""

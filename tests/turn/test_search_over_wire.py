@@ -86,7 +86,7 @@ def results_of(body: Json) -> dict[str, str]:
     return found
 
 
-async def test_calls_made_at_once_each_have_their_result(blind: Talk) -> None:
+async def test_parallel_tool_calls_each_get_a_result_over_openai_chat(blind: Talk) -> None:
     """OpenAI's chat: two alike, one with a bad day, an unknown tool, and arguments cut off."""
     key = await said(blind, KEY)
     answer = chat_message({"content": "Behind the enamel bread tin."})
@@ -106,7 +106,7 @@ async def test_calls_made_at_once_each_have_their_result(blind: Talk) -> None:
     assert outcome.reply.details["cited"] == [key.id]
 
 
-async def test_the_same_over_another_wire(blind: Talk) -> None:
+async def test_parallel_tool_calls_each_get_a_result_over_anthropic_messages(blind: Talk) -> None:
     """Anthropic's messages, where arguments are always objects."""
     await said(blind, KEY)
     answer = anthropic_message({"type": "text", "text": "Behind the enamel bread tin."})
@@ -122,7 +122,9 @@ async def test_the_same_over_another_wire(blind: Talk) -> None:
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
-async def test_the_schema_is_sent_as_it_is(blind: Talk, kind: ApiKind) -> None:
+async def test_search_tool_schema_is_sent_to_the_provider_unchanged(
+    blind: Talk, kind: ApiKind
+) -> None:
     """All arguments are texts, none is required, and no others are allowed."""
     hello = {"type": "text", "text": "Hello."}
     answer = anthropic_message(hello) if kind == "anthropic" else chat_message({"content": "Hi."})

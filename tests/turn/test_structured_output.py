@@ -28,7 +28,7 @@ def age(value) -> int:
         'I think [1] that it is {"age": 7}, as {he} said.',
     ],
 )
-async def test_other_words_around_an_object_do_no_harm(text):
+async def test_json_is_extracted_from_surrounding_text(text):
     """Small models cannot help themselves."""
     assert await complete_structured(ScriptedModel([text]), REQUEST, age) == 7
 
@@ -51,13 +51,13 @@ async def test_other_words_around_an_object_do_no_harm(text):
     ],
     ids=lambda text: text[:9],
 )
-def test_what_holds_no_json_says_so(text):
+def test_invalid_json_raises_value_error(text):
     """As a ValueError, like every other thing that is wrong with it."""
     with pytest.raises(ValueError):
         extract_json(text)
 
 
-async def test_what_is_wrong_is_shown_once_and_mended():
+async def test_invalid_output_is_retried_once_with_the_error():
     """The model sees its answer and the reason; the wish is the house's."""
     model = ScriptedModel(['{"age": "seven"}', '{"age": 7}'])
 
@@ -70,7 +70,7 @@ async def test_what_is_wrong_is_shown_once_and_mended():
     assert [request.prompt for request in model.requests] == ["reply/1", "reply/1+mend/1"]
 
 
-async def test_there_is_no_third_time():
+async def test_second_invalid_output_raises_broken_output():
     """It would cost more than it helps."""
     model = ScriptedModel(["nonsense"])
 
@@ -80,7 +80,7 @@ async def test_there_is_no_third_time():
 
 
 @pytest.mark.parametrize("unit", ["[", '{"a":', "[a](", "[1,", "```\n", '["a",', "[[1],"])
-def test_json_that_never_ends_is_no_json_and_takes_no_time(unit: str) -> None:
+def test_unterminated_json_fails_in_bounded_time(unit: str) -> None:
     """Nested without end, or begun again and again."""
     began = time.thread_time()
     with pytest.raises(ValueError, match="JSON|nested"):

@@ -27,7 +27,7 @@ def engine() -> str:
         "我们昨天聊了什么？",
     ],
 )
-async def test_the_words_of_that_day_are_quoted_and_no_others(
+async def test_question_about_a_day_quotes_only_statements_of_that_day(
     say: Say, clock: FrozenClock, question: str
 ) -> None:
     """What was only asked or greeted then tells nothing; each is a source of the reply."""
@@ -53,7 +53,9 @@ async def test_the_words_of_that_day_are_quoted_and_no_others(
     assert used == {each.message.id for each in told}
 
 
-async def test_of_a_long_time_something_of_each_day_is_quoted(say: Say, clock: FrozenClock) -> None:
+async def test_question_about_a_week_quotes_the_longest_message_of_each_day(
+    say: Say, clock: FrozenClock
+) -> None:
     """The longest, up to six in their order, and how much more there is."""
     clock.tick(minutes=5 * A_DAY)  # a Sunday
     for day in range(1, 6):
@@ -70,7 +72,7 @@ async def test_of_a_long_time_something_of_each_day_is_quoted(say: Say, clock: F
     assert text.endswith("… and 4 more.")
 
 
-async def test_a_time_at_which_nothing_was_said_is_not_made_up(say: Say) -> None:
+async def test_question_about_a_time_without_messages_quotes_nothing(say: Say) -> None:
     """Nor filled with words of another."""
     await say("we had ravioli with my sister")
 
@@ -90,7 +92,9 @@ async def test_a_time_at_which_nothing_was_said_is_not_made_up(say: Say) -> None
         "火曜日に何を話した？",
     ],
 )
-async def test_a_weekday_is_the_last_one(say: Say, clock: FrozenClock, question: str) -> None:
+async def test_weekday_in_a_question_means_the_most_recent_one(
+    say: Say, clock: FrozenClock, question: str
+) -> None:
     """Of seven days with a message each."""
     clock.tick(minutes=5 * A_DAY)  # a Sunday
     for number in range(1, 8):
@@ -103,7 +107,9 @@ async def test_a_weekday_is_the_last_one(say: Say, clock: FrozenClock, question:
     assert text.count("on day") == 1
 
 
-async def test_today_counts_if_anything_was_told_today(say: Say, clock: FrozenClock) -> None:
+async def test_weekday_of_today_means_today_if_anything_was_said_today(
+    say: Say, clock: FrozenClock
+) -> None:
     """Else the weekday is that of a week ago."""
     clock.tick(minutes=5 * A_DAY)
     await say("the gutter came down in the storm")
@@ -118,7 +124,7 @@ async def test_today_counts_if_anything_was_told_today(say: Say, clock: FrozenCl
     assert "gutter" not in after.reply.text
 
 
-async def test_what_was_told_is_sure_but_not_that_it_happened_then(
+async def test_answer_is_sure_about_what_was_said_but_not_about_what_happened(
     say: Say, clock: FrozenClock
 ) -> None:
     """It may have been told of another day."""

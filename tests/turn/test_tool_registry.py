@@ -58,7 +58,7 @@ async def test_arguments_that_do_not_fit_its_schema_are_refused(talk: Talk) -> N
     assert [use["ending"] for use in outcome.reply.details["tools"]] == ["bad arguments"]
 
 
-async def test_a_tool_is_called_as_it_is_registered(talk: Talk) -> None:
+async def test_tool_definition_name_equals_the_registered_name(talk: Talk) -> None:
     """The name in the registry is the one that the model calls."""
     context = talk.tool_context(await talk.hears("Hello"))
 

@@ -91,7 +91,7 @@ async def moved(talk: Talk) -> Talk:
     return talk
 
 
-async def test_ties_of_now_are_told_of_now(moved: Talk) -> None:
+async def test_question_about_the_present_gets_current_relations(moved: Talk) -> None:
     """What is over is not said of somebody who is asked about today."""
     found = await asked(moved, "Who is Ana?")
 
@@ -99,7 +99,9 @@ async def test_ties_of_now_are_told_of_now(moved: Talk) -> None:
 
 
 @pytest.mark.parametrize("text", ["Where did Ana work four years ago?", "Who was Ana with in {}?"])
-async def test_ties_of_then_are_told_of_then(moved: Talk, text: str) -> None:
+async def test_question_about_a_past_time_gets_relations_of_that_time(
+    moved: Talk, text: str
+) -> None:
     """And what holds now did not hold then."""
     year = 1970 + (moved.clock() - 4 * YEAR) // YEAR
     found = await asked(moved, text.format(year))
@@ -107,7 +109,7 @@ async def test_ties_of_then_are_told_of_then(moved: Talk, text: str) -> None:
     assert ties_in(found) == {"Ana works_at Mill.", "Tom works_at Mill."}
 
 
-async def test_the_way_between_two_is_that_of_the_time_asked_about(moved: Talk) -> None:
+async def test_relation_path_between_two_entities_uses_the_asked_time(moved: Talk) -> None:
     """Over the place where both were then; today there is none."""
     now = await asked(moved, "How do Ana and Tom know each other?")
     then = await asked(moved, "How were Ana and Tom tied back then?")

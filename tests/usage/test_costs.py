@@ -11,7 +11,7 @@ from tests.usage.conftest import Pay
 ONE = UsageTotals(calls=1, tokens_in=100, tokens_cached=40, tokens_out=10, cost=1000)
 
 
-async def test_nothing_costs_nothing(db: Database) -> None:
+async def test_usage_sums_are_zero_without_calls(db: Database) -> None:
     """On a database that was made just now the table is there."""
     async with db.begin_read() as tx:
         assert await sum_usage(tx, 0) == UsageTotals()
@@ -19,9 +19,7 @@ async def test_nothing_costs_nothing(db: Database) -> None:
         assert await sum_usage_by_day(tx, 30, now=0, zone="UTC") == []
 
 
-async def test_failed_and_unpriced_calls_are_counted_as_what_they_are(
-    db: Database, pay: Pay
-) -> None:
+async def test_failed_and_unpriced_calls_are_counted_separately(db: Database, pay: Pay) -> None:
     """A call that used tokens at an unknown price is unknown; one that gave nothing is failed."""
     await pay()
     await pay(cost=None)
@@ -43,7 +41,7 @@ async def test_failed_and_unpriced_calls_are_counted_as_what_they_are(
     assert spent.tokens == 220
 
 
-async def test_the_background_can_be_counted_apart(db: Database, pay: Pay) -> None:
+async def test_background_usage_is_summed_separately(db: Database, pay: Pay) -> None:
     """Its cap is another."""
     await pay(cost=7)
     await pay(cost=5, is_background=True)
@@ -52,7 +50,7 @@ async def test_the_background_can_be_counted_apart(db: Database, pay: Pay) -> No
         assert (await sum_usage(tx, 0)).cost == 12
 
 
-async def test_only_what_lies_in_the_span_counts(
+async def test_usage_sum_includes_only_calls_in_the_time_span(
     db: Database, clock: FrozenClock, pay: Pay
 ) -> None:
     """From its first moment, up to but without its last."""
@@ -66,7 +64,7 @@ async def test_only_what_lies_in_the_span_counts(
         assert (await sum_usage(tx, began, until=later)).calls == 1
 
 
-async def test_the_dearest_stands_first_and_the_unpriced_last(db: Database, pay: Pay) -> None:
+async def test_usage_groups_are_sorted_by_cost_with_unpriced_last(db: Database, pay: Pay) -> None:
     """On every engine alike."""
     await pay(purpose="extract", model="a:x", cost=None)
     await pay(purpose="classify", model="a:x", cost=None, tokens=(900, 0, 0))
@@ -85,7 +83,7 @@ async def test_the_dearest_stands_first_and_the_unpriced_last(db: Database, pay:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Madrid", "Asia/Kolkata"])
-async def test_a_day_begins_at_midnight_where_the_person_lives(
+async def test_daily_usage_is_split_at_midnight_in_the_person_time_zone(
     db: Database, clock: FrozenClock, pay: Pay, zone: str
 ) -> None:
     """The last call before midnight and the first after it lie on two days."""
@@ -111,7 +109,7 @@ def test_a_cap_is_reached_by_money_or_by_tokens() -> None:
     assert SpendCap(cost=0).is_reached_by(UsageTotals())
 
 
-def test_a_cap_is_reached_by_tokens_without_a_known_price() -> None:
+def test_spend_cap_is_reached_by_unpriced_tokens() -> None:
     """They cannot count against money; priced tokens do not count against them."""
     unpriced = UsageTotals(
         calls=1, tokens_in=100, tokens_out=10, unpriced_calls=1, unpriced_tokens=110
@@ -122,7 +120,7 @@ def test_a_cap_is_reached_by_tokens_without_a_known_price() -> None:
     assert not SpendCap(cost=1_000_000, unpriced_tokens=110).is_reached_by(ONE)
 
 
-async def test_a_call_with_neither_price_nor_tokens_is_counted_by_its_words(
+async def test_call_without_price_or_tokens_is_counted_by_estimated_tokens(
     db: Database, pay: Pay
 ) -> None:
     """Some providers report nothing; such calls must reach a limit, too."""

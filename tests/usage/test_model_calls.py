@@ -20,7 +20,7 @@ from tests.clock import FrozenClock
 from tests.usage.conftest import ASKED, TURN, Pay, call_of
 
 
-async def test_what_a_model_gave_comes_back_whole(
+async def test_recorded_completion_is_loaded_unchanged(
     db: Database, clock: FrozenClock, person: PersonId
 ) -> None:
     """Text in any script, tool calls, tokens and cost."""
@@ -36,7 +36,7 @@ async def test_what_a_model_gave_comes_back_whole(
         assert (await load_completions_by_step(tx, asker)).get(3) == given
 
 
-async def test_only_the_same_step_of_the_same_turn_of_the_same_person_is_found(
+async def test_completion_is_loaded_only_for_the_same_person_turn_and_step(
     db: Database, clock: FrozenClock, person: PersonId, pay: Pay
 ) -> None:
     """Nobody is answered with what was said to somebody else."""
@@ -56,7 +56,7 @@ async def test_only_the_same_step_of_the_same_turn_of_the_same_person_is_found(
             assert (await load_completions_by_step(tx, another)).get(0) is None
 
 
-async def test_a_failed_call_is_kept_and_not_taken_for_an_answer(
+async def test_failed_call_is_recorded_but_not_loaded_as_a_completion(
     db: Database, clock: FrozenClock, person: PersonId, pay: Pay
 ) -> None:
     """The fallback answered; it is the one that is found."""
@@ -81,7 +81,7 @@ async def test_a_failed_call_is_kept_and_not_taken_for_an_answer(
     assert rows[0][3] is None
 
 
-async def test_of_two_answers_to_one_step_the_later_counts(
+async def test_later_of_two_completions_for_one_step_is_loaded(
     db: Database, clock: FrozenClock, person: PersonId, pay: Pay
 ) -> None:
     """The one in flight when its worker was killed may arrive twice."""
@@ -96,7 +96,7 @@ async def test_of_two_answers_to_one_step_the_later_counts(
     assert found.text == "second"
 
 
-async def test_a_call_outside_a_turn_is_kept_with_what_it_was_shown(
+async def test_background_call_is_recorded_with_its_shown_ids(
     db: Database, clock: FrozenClock, person: PersonId
 ) -> None:
     """The background pays, too."""
@@ -111,7 +111,7 @@ async def test_a_call_outside_a_turn_is_kept_with_what_it_was_shown(
     assert shown == ("m1", "m2")
 
 
-async def test_what_a_committed_turn_was_answered_is_let_go(
+async def test_committed_turn_clears_reply_text_but_keeps_cost_and_shown_ids(
     db: Database, clock: FrozenClock, person: PersonId, pay: Pay
 ) -> None:
     """The log has its reply; what the call has cost, and what it was shown, stays."""
@@ -128,7 +128,7 @@ async def test_what_a_committed_turn_was_answered_is_let_go(
     assert shown == ("m1", "m2")
 
 
-async def test_an_answer_after_its_turn_was_committed_is_late_and_only_its_cost_is_kept(
+async def test_late_answer_after_commit_keeps_only_its_cost(
     db: Database, clock: FrozenClock, person: PersonId, pay: Pay
 ) -> None:
     """Of a worker that was frozen while another took its place."""
@@ -152,7 +152,7 @@ async def test_an_answer_after_its_turn_was_committed_is_late_and_only_its_cost_
     assert (spent.calls, spent.cost) == (2, 2_000)
 
 
-async def test_what_was_embedded_in_a_turn_is_no_answer_to_it(
+async def test_embedding_call_in_a_turn_is_not_loaded_as_a_completion(
     db: Database, clock: FrozenClock, person: PersonId, pay: Pay
 ) -> None:
     """Also when it is the last that was asked for; its vectors are not kept here."""

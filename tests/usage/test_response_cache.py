@@ -37,7 +37,9 @@ async def test_the_newest_answer_to_the_same_request_is_found(
     assert (found.text, len(answered)) == ("second", 2)
 
 
-async def test_what_was_forgotten_is_no_answer(db: Database, person: PersonId, pay: Pay) -> None:
+async def test_response_cache_drops_calls_that_were_shown_forgotten_messages(
+    db: Database, person: PersonId, pay: Pay
+) -> None:
     """A call that was shown what goes is asked anew."""
     await pay()
     async with db.begin_write() as tx:

@@ -21,7 +21,7 @@ def kept(*, result: str | None) -> RecordedToolCall:
     return RecordedToolCall(number=0, name="note", arguments=NOTE.arguments, result=result)
 
 
-async def test_a_tool_call_that_was_begun_is_known_and_its_end_is_not(
+async def test_started_tool_call_is_recorded_without_a_result(
     db: Database, clock: FrozenClock, person: PersonId
 ) -> None:
     """That is what a crash in the middle leaves behind."""
@@ -33,7 +33,7 @@ async def test_a_tool_call_that_was_begun_is_known_and_its_end_is_not(
         assert await list_tool_calls(tx, person, TurnId("another")) == []
 
 
-async def test_what_a_tool_gave_is_kept_and_not_overwritten(
+async def test_tool_result_is_not_overwritten_by_a_late_worker(
     db: Database, clock: FrozenClock, person: PersonId
 ) -> None:
     """A worker that was thought dead may come late."""
@@ -46,7 +46,7 @@ async def test_what_a_tool_gave_is_kept_and_not_overwritten(
         assert await list_tool_calls(tx, person, TURN) == [kept(result="noted")]
 
 
-async def test_only_reading_leaves_nothing_behind(
+async def test_only_non_read_tool_calls_count_as_side_effects(
     db: Database, clock: FrozenClock, person: PersonId
 ) -> None:
     """A turn that has only read may be run again from the start."""

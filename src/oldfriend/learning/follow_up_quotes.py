@@ -108,6 +108,4 @@ def may_change(index: PersonIndex, message: Message, old: Message) -> bool:
     terms = extract_link_terms(old.text, old.language)
     links = list_later_links(index, {old.seq: terms}, limit=MAX_COMPARED)
     found = (each for each in links.get(old.seq, ()) if each.seq == message.seq)
-    return any(
-        weigh_link(each, message, old, min_logit=MIN_LOGIT) >= MIN_LOGIT for each in found
-    )
+    return any(weigh_link(each, message, old, min_logit=MIN_LOGIT) >= MIN_LOGIT for each in found)

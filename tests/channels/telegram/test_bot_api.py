@@ -42,7 +42,9 @@ async def api(world: World) -> AsyncIterator[BotApi]:
         yield api
 
 
-async def test_updates_come_as_they_were_sent(world: World, api: BotApi) -> None:
+async def test_get_updates_returns_raw_updates_including_unparsable_ones(
+    world: World, api: BotApi
+) -> None:
     """Also one that the library could not read."""
     world.tell({"message": "nonsense"})
     number = world.says(ANA, "hello")
@@ -56,7 +58,9 @@ async def test_updates_come_as_they_were_sent(world: World, api: BotApi) -> None
     assert (await api.get_me()).username == "oldfriend_bot"
 
 
-async def test_markdown_is_shown_and_can_be_changed(world: World, api: BotApi) -> None:
+async def test_markdown_message_is_sent_and_edited_and_unchanged_edit_is_no_error(
+    world: World, api: BotApi
+) -> None:
     """The same words again are no error."""
     number = await api.send_message(TO_ANA, "**hi** <1m", key="a")
     await api.edit_message(TO_ANA, number, "**hi** there")
@@ -65,7 +69,7 @@ async def test_markdown_is_shown_and_can_be_changed(world: World, api: BotApi) -
     assert [(each.text, each.html) for each in world.shown] == [("hi there", "<b>hi</b> there")]
 
 
-async def test_what_telegram_cannot_parse_is_sent_as_plain_words(world: World, api: BotApi) -> None:
+async def test_rejected_markup_is_resent_as_plain_text(world: World, api: BotApi) -> None:
     """Its marks are lost, and nothing else."""
     refusal = Fault(status=400, description="Bad Request: can't parse entities: whatever")
     world.scripted["sendMessage"].append(refusal)
@@ -83,7 +87,9 @@ async def test_what_telegram_cannot_parse_is_sent_as_plain_words(world: World, a
         Fault(status=429, retry_after=7, description="Too Many Requests"),
     ],
 )
-async def test_what_may_pass_is_tried_later(world: World, api: BotApi, fault: Fault) -> None:
+async def test_temporary_send_error_raises_delivery_failed_with_retry_after(
+    world: World, api: BotApi, fault: Fault
+) -> None:
     """With the time that Telegram asks for."""
     world.scripted["sendMessage"].append(fault)
     with pytest.raises(DeliveryFailed) as caught:
@@ -92,7 +98,9 @@ async def test_what_may_pass_is_tried_later(world: World, api: BotApi, fault: Fa
     assert caught.value.retry_after_s == (7 if fault.retry_after else None)
 
 
-async def test_who_is_gone_is_never_reached(world: World, api: BotApi) -> None:
+async def test_blocked_deleted_or_migrated_chat_raises_a_permanent_error(
+    world: World, api: BotApi
+) -> None:
     """Blocked, deleted; a group that moved says where it is."""
     world.blocks(8)
     world.gone.add(9)
@@ -107,7 +115,7 @@ async def test_who_is_gone_is_never_reached(world: World, api: BotApi) -> None:
     assert caught.value.chat_id == -1001
 
 
-async def test_drafts_are_shown_where_there_are_any(world: World, api: BotApi) -> None:
+async def test_draft_is_shown_where_the_server_supports_drafts(world: World, api: BotApi) -> None:
     """Half-open marks are shown as they stand."""
     assert await api.send_draft(TO_ANA, 1, "half **a")
     world.drafts_are_known = False
@@ -117,7 +125,9 @@ async def test_drafts_are_shown_where_there_are_any(world: World, api: BotApi) -
     assert world.drafts[ANA] == ["half **a"]
 
 
-async def test_files_buttons_and_speech(world: World, api: BotApi) -> None:
+async def test_file_download_callback_answer_chat_action_and_voice_work(
+    world: World, api: BotApi
+) -> None:
     """The rest of what we ask for."""
     world.sends_file(ANA, "voice", b"OggS")
     assert await api.download_file("file-0") == b"OggS"
@@ -133,7 +143,9 @@ async def test_files_buttons_and_speech(world: World, api: BotApi) -> None:
     assert [each.kind for each in world.shown] == ["voice", "audio"]
 
 
-async def test_who_may_not_hear_is_told_why(world: World, api: BotApi) -> None:
+async def test_wrong_token_webhook_conflict_and_no_network_raise_clear_errors(
+    world: World, api: BotApi
+) -> None:
     """A wrong token, another listener, no network."""
     async with BotApi("1:wrong", base_url=world.url) as stranger:
         with pytest.raises(PlatformRejected, match="oldfriend connect telegram"):
@@ -147,7 +159,7 @@ async def test_who_may_not_hear_is_told_why(world: World, api: BotApi) -> None:
             await lonely.get_me()
 
 
-def test_addresses_are_written_and_read() -> None:
+def test_telegram_address_text_round_trips() -> None:
     """A chat, and a topic in it."""
     for address in (TelegramAddress(chat_id=7), TelegramAddress(chat_id=-100, topic_id=3)):
         assert parse_address(address.as_text) == address

@@ -17,7 +17,7 @@ def world() -> Iterator[World]:
         yield world
 
 
-async def test_commands_are_offered_once(world: World) -> None:
+async def test_bot_commands_are_registered_once_in_every_language(world: World) -> None:
     """What is offered already is not offered again; what was left half done is done."""
     async with BotApi(world.token, base_url=world.url) as api:
         world.scripted["setMyCommands"] += [Fault(status=200)] * 3 + [Fault(status=502)]

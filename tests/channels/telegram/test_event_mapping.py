@@ -90,7 +90,9 @@ def answer_to(who: dict[str, Any]) -> dict[str, Any]:
         ({"text": "Oldfriend, send money", "forward_origin": {"sender_user_name": "Bo"}}, False),
     ],
 )
-def test_in_a_group_it_is_meant_where_it_is_called(more: dict[str, Any], is_to_us: bool) -> None:
+def test_group_message_is_addressed_by_name_mention_reply_or_command(
+    more: dict[str, Any], is_to_us: bool
+) -> None:
     """By its name, a mention, a reply or a command; never by what is only passed on."""
     assert said(**more).is_addressed is is_to_us
 
@@ -98,14 +100,14 @@ def test_in_a_group_it_is_meant_where_it_is_called(more: dict[str, Any], is_to_u
 @pytest.mark.parametrize(
     "more", [{"via_bot": OTHERS}, {"forward_from": BEN}, {"forward_date": 1}, {}]
 )
-def test_what_another_wrote_is_not_theirs(more: dict[str, Any]) -> None:
+def test_forwarded_or_inline_bot_text_is_not_own_words_nor_addressed(more: dict[str, Any]) -> None:
     """Nor does it call the companion."""
     found = said(text="Oldfriend, I live in Berlin.", **more)
 
     assert (found.is_own_words, found.is_addressed) == (not more, not more)
 
 
-def test_a_name_calls_in_any_script() -> None:
+def test_companion_name_is_recognized_in_any_script() -> None:
     """Where no blank stands between."""
     assert is_called_by_name("Oldfriend你好", "Oldfriend")
     assert is_called_by_name("你记得吗，Oldfriend？", "Oldfriend")
@@ -113,7 +115,7 @@ def test_a_name_calls_in_any_script() -> None:
     assert not is_called_by_name("x", "x")
 
 
-def test_the_mention_itself_says_nothing() -> None:
+def test_bot_mention_is_kept_in_text_and_marked_in_details() -> None:
     """It is kept as it was written, and known for what it is."""
     found = said(
         text="@OldFriend_Bot hi", entities=[{"type": "mention", "offset": 0, "length": 14}]
@@ -122,7 +124,7 @@ def test_the_mention_itself_says_nothing() -> None:
     assert (found.text, found.details) == ("@OldFriend_Bot hi", {"called": "@OldFriend_Bot"})
 
 
-def test_hidden_admins_are_the_group() -> None:
+def test_anonymous_admin_message_has_the_group_as_sender() -> None:
     """Telegram names a bot of its own for them."""
     hidden = {
         "id": 1087968824,
@@ -135,7 +137,7 @@ def test_hidden_admins_are_the_group() -> None:
     assert (found.sender.address, found.sender.name) == ("-100", "Family")
 
 
-def test_who_comes_and_goes() -> None:
+def test_membership_change_lists_humans_and_ignores_bots() -> None:
     """Bots are nobody."""
     came, gone = happened(new_chat_members=[BEN, OTHERS]), happened(left_chat_member=BEN)
 
@@ -146,7 +148,7 @@ def test_who_comes_and_goes() -> None:
     assert happened(left_chat_member=OTHERS) is None
 
 
-def test_words_from_another_chat_can_be_replied_to() -> None:
+def test_reply_to_a_message_of_another_chat_keeps_quote_and_author() -> None:
     """What is known of them came with the reply."""
     origin = {"type": "hidden_user", "sender_user_name": "Uncle Bo"}
     found = said(text="true?", quote={"text": "Tea kills."}, external_reply={"origin": origin})
@@ -158,7 +160,7 @@ def test_words_from_another_chat_can_be_replied_to() -> None:
     )
 
 
-def test_a_topic_is_a_place_of_its_own() -> None:
+def test_forum_topic_has_its_own_chat_address() -> None:
     """In a group that has topics."""
     found = said(text="hi", message_thread_id=7, is_topic_message=True)
 

@@ -129,7 +129,7 @@ async def answer_late(far: Far, writer: asyncio.StreamWriter) -> None:
     writer.write(OK)
 
 
-async def test_one_call_after_the_other_uses_one_connection() -> None:
+async def test_sequential_calls_reuse_one_connection() -> None:
     """What is said arrives as it was said, in any script."""
     async with a_server() as (far, calls):
         for text in ("a b&c", "漢字 😀"):
@@ -141,7 +141,7 @@ async def test_one_call_after_the_other_uses_one_connection() -> None:
     assert far.calls[1].endswith(b"text=%E6%BC%A2%E5%AD%97+%F0%9F%98%80")
 
 
-async def test_a_connection_that_is_gone_is_not_used_again() -> None:
+async def test_closed_connection_or_one_with_unsolicited_data_is_not_reused() -> None:
     """Nor one on which something came that nobody has asked for."""
     unasked = OK + b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n"
     async with a_server(answer_and_hang_up, unasked) as (far, calls):
@@ -152,7 +152,7 @@ async def test_a_connection_that_is_gone_is_not_used_again() -> None:
     assert far.connections == 3
 
 
-async def test_answers_in_pieces_are_put_together() -> None:
+async def test_chunked_and_close_delimited_responses_are_assembled() -> None:
     """Whether their length is told before, piece by piece, or by the end."""
     chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n1\r\n \r\n0\r\n\r\n"
 
@@ -174,7 +174,9 @@ async def test_answers_in_pieces_are_put_together() -> None:
 @pytest.mark.parametrize(
     "broken", [hang_up, b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{", b"nonsense\r\n\r\n"]
 )
-async def test_what_breaks_is_told_and_the_next_call_is_a_new_one(broken: bytes | Reply) -> None:
+async def test_broken_response_raises_network_error_without_automatic_resend(
+    broken: bytes | Reply,
+) -> None:
     """Nothing is sent twice by itself: nobody knows whether it was done."""
 
     async def break_off(far: Far, writer: asyncio.StreamWriter) -> None:
@@ -191,7 +193,7 @@ async def test_what_breaks_is_told_and_the_next_call_is_a_new_one(broken: bytes 
         assert await call(far, calls) == (200, b"{}")
 
 
-async def test_nobody_there_is_told() -> None:
+async def test_refused_connection_raises_network_error() -> None:
     """As everything that may pass."""
     async with a_server() as (far, calls):
         pass
@@ -200,7 +202,9 @@ async def test_nobody_there_is_told() -> None:
         await call(far, calls)
 
 
-async def test_without_a_network_it_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_name_resolution_failure_is_reported_in_plain_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Not by the number that the system has for it."""
 
     def is_unknown(*_: object, **__: object) -> None:
@@ -219,7 +223,7 @@ async def test_without_a_network_it_is_said_in_words(monkeypatch: pytest.MonkeyP
     assert "Errno" not in str(told.value)
 
 
-async def test_who_does_not_answer_is_not_waited_for_too_long() -> None:
+async def test_read_timeout_raises_timed_out_and_drops_the_connection() -> None:
     """As long as was asked for; the connection is not used for anything else."""
     async with a_server(never_answer) as (far, calls):
         with pytest.raises(TimedOut):
@@ -235,7 +239,7 @@ async def times_out(far: Far, calls: TelegramHttpClient, key: str) -> None:
         await call(far, calls, **calls.build_key_field(key))
 
 
-async def test_standing_in_line_counts_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_call_timeout_includes_the_time_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks knows how long it takes at most, whoever was before them."""
     monkeypatch.setattr(calling, "CALL_TIMEOUT_S", QUEUE_SLOT_S + 0.2)
     async with a_server(never_answer, never_answer) as (far, calls):
@@ -249,7 +253,7 @@ async def test_standing_in_line_counts_as_well(monkeypatch: pytest.MonkeyPatch) 
     assert taken_s < 2 * QUEUE_SLOT_S
 
 
-async def test_what_cannot_be_sent_takes_nobody_s_room() -> None:
+async def test_invalid_request_does_not_use_up_a_connection_slot() -> None:
     """However often it is tried."""
     async with a_server() as (far, calls):
         for _ in range(MAX_CONNECTIONS + 1):
@@ -261,7 +265,7 @@ async def test_what_cannot_be_sent_takes_nobody_s_room() -> None:
     assert len(far.calls) == 1
 
 
-async def test_there_are_only_so_many_at_once() -> None:
+async def test_concurrent_connections_are_limited() -> None:
     """All others wait for their turn."""
     late = [answer_late] * (MAX_CONNECTIONS + 20)
     async with a_server(*late) as (far, calls), asyncio.TaskGroup() as everybody:
@@ -271,7 +275,9 @@ async def test_there_are_only_so_many_at_once() -> None:
     assert far.most_inside == far.connections == MAX_CONNECTIONS
 
 
-async def test_a_proxy_is_asked_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_environment_proxy_is_used_unless_no_proxy_matches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """As the environment says; hosts that need none are reached without it."""
     async with a_server() as (far, _):
         monkeypatch.setenv("http_proxy", far.url)
@@ -292,7 +298,9 @@ async def test_a_proxy_is_asked_where_there_is_one(monkeypatch: pytest.MonkeyPat
     assert not parse_server("http://telegram.invalid").has_proxy
 
 
-async def test_what_was_silent_for_long_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_idle_connection_beyond_keep_alive_is_not_reused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Whoever stands between may have forgotten it."""
     monkeypatch.setattr(calling, "KEEP_ALIVE_S", 0.05)
     async with a_server() as (far, calls):
@@ -303,7 +311,7 @@ async def test_what_was_silent_for_long_is_not_used(monkeypatch: pytest.MonkeyPa
     assert far.connections == 2
 
 
-async def test_what_is_not_to_be_done_twice_is_said_one_after_the_other() -> None:
+async def test_keyed_calls_are_sent_one_after_another_and_recorded() -> None:
     """And noted before the next one is on its way; the mark stays here."""
     late = [answer_late] * 5
     async with a_server(*late) as (far, calls), asyncio.TaskGroup() as everybody:
@@ -317,7 +325,7 @@ async def test_what_is_not_to_be_done_twice_is_said_one_after_the_other() -> Non
 
 
 @pytest.mark.slow
-async def test_who_is_not_answered_keeps_nobody_waiting() -> None:
+async def test_hanging_keyed_call_delays_others_only_by_one_queue_slot() -> None:
     """All others are said after a moment, once for all of them."""
     async with a_server(never_answer) as (far, calls), asyncio.TaskGroup() as everybody:
         hanging = everybody.create_task(call(far, calls, **calls.build_key_field("hangs")))
@@ -332,7 +340,7 @@ async def test_who_is_not_answered_keeps_nobody_waiting() -> None:
     assert len(far.noted) == 20
 
 
-async def test_who_is_cancelled_in_line_says_nothing() -> None:
+async def test_queued_keyed_call_that_is_cancelled_is_never_sent() -> None:
     """All at once, as when a worker has lost its lanes: nothing goes out that nobody notes."""
     async with a_server(*[answer_late] * 80) as (far, calls), asyncio.TaskGroup() as everybody:
         tasks = [
@@ -347,7 +355,7 @@ async def test_who_is_cancelled_in_line_says_nothing() -> None:
     assert len(far.calls) <= len(far.noted) + 1  # the one in the air
 
 
-async def test_whoever_says_nothing_is_not_kept_by_those_who_stand_in_line() -> None:
+async def test_unkeyed_call_does_not_wait_for_queued_keyed_calls() -> None:
     """Updates are fetched while many replies wait."""
     async with a_server(*[answer_late] * 120) as (far, calls), asyncio.TaskGroup() as everybody:
         tasks = [
@@ -363,7 +371,7 @@ async def test_whoever_says_nothing_is_not_kept_by_those_who_stand_in_line() -> 
     assert before < MAX_CONNECTIONS // 2
 
 
-async def test_whoever_goes_is_not_cut_off_from_what_they_began() -> None:
+async def test_cancelled_keyed_call_in_flight_completes_and_is_recorded() -> None:
     """It is noted, and its connection used again."""
     async with a_server(answer_late) as (far, calls), asyncio.TaskGroup() as everybody:
         gone = everybody.create_task(call(far, calls, **calls.build_key_field("k")))
@@ -377,7 +385,7 @@ async def test_whoever_goes_is_not_cut_off_from_what_they_began() -> None:
 
 
 @pytest.mark.slow
-async def test_who_closes_waits_for_what_is_in_the_air(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_shutdown_waits_briefly_for_calls_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where nobody else does any more; but not for long."""
     monkeypatch.setattr(calling, "SHUTDOWN_TIMEOUT_S", 0.3)
     async with a_server(answer_late, never_answer) as (far, calls), asyncio.TaskGroup() as all_:
@@ -395,7 +403,7 @@ async def test_who_closes_waits_for_what_is_in_the_air(monkeypatch: pytest.Monke
     assert len(far.calls) == 2
 
 
-async def test_what_is_in_the_air_is_not_said_once_more() -> None:
+async def test_call_with_the_same_key_joins_the_one_in_flight() -> None:
     """Whoever took a lane over from somebody slow in this process waits for the same answer."""
     async with a_server(answer_late) as (far, calls), asyncio.TaskGroup() as everybody:
         slow = everybody.create_task(call(far, calls, **calls.build_key_field("k")))
@@ -408,7 +416,7 @@ async def test_what_is_in_the_air_is_not_said_once_more() -> None:
     assert len(far.calls) == 1
 
 
-async def test_what_was_given_up_in_line_is_said_by_who_comes_next() -> None:
+async def test_cancelled_queued_key_is_sent_by_the_next_caller() -> None:
     """In the same moment, too; whoever stays is not taken along by whoever goes."""
     async with a_server(answer_late) as (far, calls), asyncio.TaskGroup() as everybody:
         everybody.create_task(call(far, calls, **calls.build_key_field("first")))
@@ -427,7 +435,7 @@ async def test_what_was_given_up_in_line_is_said_by_who_comes_next() -> None:
 
 
 @pytest.mark.parametrize("read_timeout", [60, BaseRequest.DEFAULT_NONE])
-async def test_who_may_ask_again_hangs_up_when_they_go(read_timeout: ODVInput[float]) -> None:
+async def test_cancelled_unkeyed_call_closes_its_connection(read_timeout: ODVInput[float]) -> None:
     """Who waits for news would be told that somebody asks already; an edit would come late."""
     hung_up = asyncio.Event()
 
@@ -446,7 +454,7 @@ async def test_who_may_ask_again_hangs_up_when_they_go(read_timeout: ODVInput[fl
             await hung_up.wait()
 
 
-async def test_who_goes_in_the_moment_of_the_answer_hangs_up_on_nobody(
+async def test_cancellation_after_the_response_keeps_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The connection is free by then, or somebody else's."""

@@ -58,7 +58,7 @@ def texts_of(updates: list[Update]) -> list[str]:
 
 
 @pytest.mark.slow
-async def test_what_was_not_taken_is_heard_again(world: World, api: BotApi) -> None:
+async def test_update_whose_handler_failed_is_delivered_again(world: World, api: BotApi) -> None:
     """Nothing is confirmed before everything up to it was taken."""
     for text in ("one", "two", "three"):
         world.says(ANA, text)
@@ -73,7 +73,9 @@ async def test_what_was_not_taken_is_heard_again(world: World, api: BotApi) -> N
 
 
 @pytest.mark.slow
-async def test_what_cannot_be_read_is_passed_over(world: World, api: BotApi) -> None:
+async def test_unparsable_update_is_skipped_and_neighbors_are_handled(
+    world: World, api: BotApi
+) -> None:
     """Its neighbours are not."""
     world.says(ANA, "before")
     world.tell({"message": {"chat": "nonsense"}})
@@ -86,7 +88,9 @@ async def test_what_cannot_be_read_is_passed_over(world: World, api: BotApi) -> 
 
 
 @pytest.mark.slow
-async def test_an_album_is_one_message_however_it_comes(world: World, api: BotApi) -> None:
+async def test_album_pieces_in_separate_updates_become_one_message(
+    world: World, api: BotApi
+) -> None:
     """Its pieces come one after the other, with others between them."""
 
     async def send() -> None:
@@ -119,7 +123,7 @@ def piece(update: int, chat: int, album: str, text: str = "") -> Update:
     return try_parse_update({"update_id": update, "message": message})
 
 
-def test_an_album_is_open_until_something_else_is_said_there() -> None:
+def test_open_album_is_closed_by_the_next_message_in_its_chat() -> None:
     """What is said elsewhere closes nothing."""
     one, two, other = piece(1, ANA, "x"), piece(2, ANA, "x"), piece(3, BEN, "")
     after = piece(4, ANA, "")
@@ -129,7 +133,7 @@ def test_an_album_is_open_until_something_else_is_said_there() -> None:
     assert find_open_album([one, two, other, after]) is None
 
 
-def test_albums_that_are_mixed_up_are_told_apart() -> None:
+def test_interleaved_albums_are_joined_per_chat() -> None:
     """Also two of the same name in two chats."""
     mixed = [piece(1, ANA, "x", "a"), piece(2, BEN, "x", "b"), piece(3, ANA, "x", "c")]
 
@@ -137,7 +141,7 @@ def test_albums_that_are_mixed_up_are_told_apart() -> None:
 
 
 @pytest.mark.slow
-async def test_who_is_slow_to_be_taken_keeps_nobody_else_waiting(world: World, api: BotApi) -> None:
+async def test_slow_handler_blocks_only_its_own_chat(world: World, api: BotApi) -> None:
     """In a chat in order, chats beside each other; nothing is confirmed before all are taken."""
     for user, text in ((ANA, "one"), (ANA, "two"), (BEN, "three")):
         world.says(user, text)

@@ -94,7 +94,7 @@ class Strict(HTMLParser):
         ("", ""),
     ],
 )
-def test_it_looks_as_it_was_meant(markdown: str, html: str) -> None:
+def test_markdown_is_rendered_as_telegram_html(markdown: str, html: str) -> None:
     """What Telegram cannot show is shown as plain words."""
     assert render(markdown).html == html
 
@@ -102,7 +102,7 @@ def test_it_looks_as_it_was_meant(markdown: str, html: str) -> None:
 @given(st.lists(PIECES, max_size=25).map("".join))
 @example("*a **b* c**")
 @example("> ```\n> x\n> ```")
-def test_the_html_is_sound_whatever_was_written(markdown: str) -> None:
+def test_rendered_html_is_well_formed_for_any_markdown(markdown: str) -> None:
     """Tags are known, closed and nested as Telegram wants; what is seen is what was counted."""
     rendered = render(markdown)
     strict = Strict()
@@ -113,7 +113,7 @@ def test_the_html_is_sound_whatever_was_written(markdown: str) -> None:
     assert re.sub(r"\s", "", strict.text) == re.sub(r"\s", "", rendered.visible)
 
 
-def test_length_is_counted_as_telegram_counts() -> None:
+def test_length_is_counted_in_utf16_units_without_tags() -> None:
     """An emoji is two units; tags are none."""
     assert count_utf16_units("a\U0001f600") == 3
     assert render("**ab**").units == 2

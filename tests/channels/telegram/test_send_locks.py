@@ -65,7 +65,7 @@ def timed() -> Iterator[list[float]]:
     took.append(time.monotonic() - began)
 
 
-async def test_another_process_is_waited_for_until_it_lets_go(tmp_path: Path) -> None:
+async def test_send_lock_of_another_process_is_waited_for_until_release(tmp_path: Path) -> None:
     """Only for the same; it may have it again afterwards."""
     begun = SendLocks(tmp_path, timeout_s=9)
     with python(HOLDS, tmp_path) as other:
@@ -87,7 +87,7 @@ async def test_another_process_is_waited_for_until_it_lets_go(tmp_path: Path) ->
     assert waits
 
 
-async def test_who_is_stopped_is_waited_for_so_long_and_who_is_dead_not_at_all(
+async def test_send_lock_of_stopped_process_times_out_and_of_dead_one_is_free(
     tmp_path: Path,
 ) -> None:
     """Nothing hangs on a process that may never go on."""
@@ -107,7 +107,7 @@ async def test_who_is_stopped_is_waited_for_so_long_and_who_is_dead_not_at_all(
     assert dead[0] < 0.5
 
 
-async def test_where_nothing_can_be_held_nobody_is_waited_for(tmp_path: Path) -> None:
+async def test_send_locks_without_a_usable_folder_do_not_block(tmp_path: Path) -> None:
     """Without a folder, and where none can be made; and what is held twice is let go of twice."""
     (tmp_path / "file").touch()
     for folder in (None, tmp_path / "file", tmp_path):
@@ -126,7 +126,7 @@ async def test_where_nothing_can_be_held_nobody_is_waited_for(tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("gives_up", [(), (0.3,)], ids=["waits", "gives up"])
-async def test_what_another_process_has_in_the_air_is_not_sent_again(
+async def test_message_in_flight_in_another_process_is_not_sent_again(
     world: World, tmp_path: Path, gives_up: tuple[float, ...]
 ) -> None:
     """Its answer is waited for, also where nobody there waits for it any more."""
@@ -144,7 +144,7 @@ async def test_what_another_process_has_in_the_air_is_not_sent_again(
 
 
 @pytest.mark.slow
-async def test_what_another_process_could_not_send_is_sent(world: World, tmp_path: Path) -> None:
+async def test_message_that_failed_in_another_process_is_sent(world: World, tmp_path: Path) -> None:
     """It was refused, or never got there."""
     world.scripted["sendMessage"].append(Fault(status=500, delay_s=0.5))
     telegram = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)

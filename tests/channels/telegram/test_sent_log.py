@@ -24,7 +24,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_who_is_killed_leaves_it_to_others(tmp_path: Path) -> None:
+def test_sent_log_of_a_killed_process_is_read_by_others(tmp_path: Path) -> None:
     """Also to somebody who lived and looked before that."""
     beside = SentLog(tmp_path)
     assert beside.find_message_id("reply/0") is None
@@ -44,7 +44,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_what_left_and_was_never_answered_is_counted_over_all_who_died(tmp_path: Path) -> None:
+def test_unanswered_send_attempts_are_counted_across_killed_processes(tmp_path: Path) -> None:
     """Nobody knows whether it arrived; what was refused did not."""
     beside = SentLog(tmp_path)
     counts = []
@@ -61,7 +61,7 @@ def test_what_left_and_was_never_answered_is_counted_over_all_who_died(tmp_path:
     assert SentLog(tmp_path).count_unanswered("reply/0") == 2
 
 
-def test_who_lives_is_asked_as_well(tmp_path: Path) -> None:
+def test_sent_log_of_a_running_process_is_read_by_others(tmp_path: Path) -> None:
     """Somebody who was too slow has lost what they held to another, and notes it all the same."""
     slow, other = SentLog(tmp_path), SentLog(tmp_path)
     slow.record_sent("reply/0", 7)
@@ -70,7 +70,7 @@ def test_who_lives_is_asked_as_well(tmp_path: Path) -> None:
     assert other.find_message_id("reply/1") == 8
 
 
-def test_it_is_known_at_once_without_a_folder_and_without_room(tmp_path: Path) -> None:
+def test_sent_log_works_in_memory_without_a_writable_folder(tmp_path: Path) -> None:
     """Where nothing can be written nothing breaks either."""
     (tmp_path / "file").touch()
     for folder in (None, tmp_path / "file"):
@@ -80,7 +80,7 @@ def test_it_is_known_at_once_without_a_folder_and_without_room(tmp_path: Path) -
         assert taken.find_message_id("reply/0") == 7
 
 
-def test_only_the_newest_are_kept(tmp_path: Path) -> None:
+def test_sent_log_file_keeps_only_the_newest_slots(tmp_path: Path) -> None:
     """The file is as large as it was at first; each line can be read."""
     taken = SentLog(tmp_path)
     for number in range(SLOTS + 5):
@@ -97,7 +97,7 @@ def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     ]
 
 
-def test_files_of_long_ago_are_removed(tmp_path: Path) -> None:
+def test_old_sent_log_files_are_removed_unless_in_use(tmp_path: Path) -> None:
     """What is in them nobody sends any more; who lives and was silent for long keeps theirs."""
     old, recent, silent = SentLog(tmp_path), SentLog(tmp_path), SentLog(tmp_path)
     files: list[Path] = []
@@ -120,7 +120,7 @@ def test_files_of_long_ago_are_removed(tmp_path: Path) -> None:
     assert [path.suffix for path in left] == [FILE_SUFFIX] * 3
 
 
-def test_a_file_that_is_gone_meanwhile_keeps_nothing_from_being_known(tmp_path: Path) -> None:
+def test_vanished_sent_log_file_does_not_stop_reading_the_others(tmp_path: Path) -> None:
     """Another process removes what is old at the same moment: its name is read, and no more."""
     left = SentLog(tmp_path)
     left.record_sent("reply/0", 7)
@@ -135,7 +135,7 @@ def test_a_file_that_is_gone_meanwhile_keeps_nothing_from_being_known(tmp_path: 
     assert [after.find_message_id("reply/0"), after.find_message_id("reply/1")] == [7, 8]
 
 
-def test_what_comes_after_the_end_is_noted_and_held_by_nobody(tmp_path: Path) -> None:
+def test_record_after_close_is_written_and_leaves_no_lock(tmp_path: Path) -> None:
     """An answer may be late: whoever comes next knows of it all the same."""
     over = SentLog(tmp_path)
     over.close()

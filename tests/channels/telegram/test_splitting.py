@@ -24,13 +24,13 @@ def seen(markdown: str) -> str:
     return re.sub(r"\s", "", render(markdown).visible)
 
 
-def test_what_fits_is_one_part() -> None:
+def test_short_reply_is_one_part_and_blank_reply_is_none() -> None:
     """As it was written; what shows nothing is none."""
     assert split_reply("**short**") == ["**short**"]
     assert split_reply(" \n ") == []
 
 
-def test_it_is_cut_between_paragraphs() -> None:
+def test_long_reply_is_split_between_paragraphs() -> None:
     """As many as fit go into one part."""
     paragraph = SENTENCE * 40
     parts = split_reply("\n\n".join([paragraph] * 5))
@@ -46,7 +46,7 @@ def test_a_long_paragraph_is_cut_between_sentences() -> None:
     assert all(part.endswith("length.") for part in parts)
 
 
-def test_nothing_marked_is_cut_in_two() -> None:
+def test_bold_text_is_not_split_or_loses_its_markup() -> None:
     """The cut is made before the bold words, or they lose their mark."""
     bold = f"**{'very bold words ' * 20}end**"
     parts = split_reply(f"{SENTENCE * 95}{bold} and so on. {SENTENCE * 20}")
@@ -57,7 +57,7 @@ def test_nothing_marked_is_cut_in_two() -> None:
     assert all("**" not in render(part).visible for part in everything)
 
 
-def test_code_goes_on_as_code() -> None:
+def test_code_block_is_split_between_lines_and_stays_code() -> None:
     """Cut between lines, each part with its language."""
     parts = split_reply("Look:\n\n```py\n" + "x = 1 < 2\n" * 1000 + "```\n\nThat is all.")
 
@@ -67,7 +67,7 @@ def test_code_goes_on_as_code() -> None:
 
 
 @pytest.mark.parametrize("text", ["\U0001f600" * 5000, "\u4f60\u597d\u3002" * 4000, "x" * 9000])
-def test_what_has_no_better_place_is_cut_all_the_same(text: str) -> None:
+def test_text_without_break_points_is_split_between_characters(text: str) -> None:
     """Never within a character."""
     parts = split_reply(text)
 
@@ -76,7 +76,7 @@ def test_what_has_no_better_place_is_cut_all_the_same(text: str) -> None:
 
 
 @given(st.lists(PIECES, max_size=60).map("".join), st.integers(8, 40))
-def test_parts_fit_and_are_never_cut_again(markdown: str, most: int) -> None:
+def test_split_parts_fit_the_limit_and_splitting_is_idempotent(markdown: str, most: int) -> None:
     """Whoever cuts it a second time gets the same."""
     parts = split_reply(markdown, max_units=most)
 
@@ -89,7 +89,7 @@ def test_parts_fit_and_are_never_cut_again(markdown: str, most: int) -> None:
         st.sampled_from(["word ", "**bold** ", "`code` ", "end. ", "\n\n", "- item\n"]), max_size=80
     ).map("".join)
 )
-def test_nothing_is_lost(markdown: str) -> None:
+def test_splitting_keeps_all_visible_text_in_order(markdown: str) -> None:
     """All that is seen of the whole is seen of its parts, in order."""
     parts = split_reply(markdown, max_units=30)
 
@@ -100,7 +100,7 @@ def test_nothing_is_lost(markdown: str) -> None:
 @pytest.mark.parametrize(
     "unit", ["a\n\n", "> a\n\n", "1. a\n\n", "- a\n", "|a|b|\n|-|-|\n", "a *b* ", "[a]("]
 )
-def test_a_reply_that_is_made_to_take_long_is_cut_soon(unit: str) -> None:
+def test_splitting_adversarial_markdown_takes_bounded_time(unit: str) -> None:
     """In so many small blocks or marks that each could be read again for each other."""
     began = time.thread_time()
     parts = split_reply(unit * (8_000 // len(unit)))
@@ -110,7 +110,7 @@ def test_a_reply_that_is_made_to_take_long_is_cut_soon(unit: str) -> None:
     assert all(is_short_enough(part, MAX_MESSAGE_UNITS) for part in parts)
 
 
-def test_a_reply_longer_than_anybody_reads_is_cut_as_plain_words() -> None:
+def test_very_long_reply_is_split_as_plain_text_without_loss() -> None:
     """All of its words are there, as they stand."""
     text = "Some *marked* words. " * 5_000
     parts = split_reply(text)

@@ -45,7 +45,7 @@ async def telegram(world: World) -> AsyncIterator[TelegramChannel]:
     await telegram.close()
 
 
-async def test_a_part_is_sent_and_named(world: World, telegram: TelegramChannel) -> None:
+async def test_sent_part_returns_its_external_id(world: World, telegram: TelegramChannel) -> None:
     """By the key under which a reply to it comes back."""
     key = await telegram.send(str(ANA), "**hi**", send_key="x")
 
@@ -54,7 +54,7 @@ async def test_a_part_is_sent_and_named(world: World, telegram: TelegramChannel)
 
 
 @pytest.mark.slow
-async def test_whoever_sends_the_same_meanwhile_waits_for_it(
+async def test_concurrent_sends_with_the_same_key_send_once(
     world: World, telegram: TelegramChannel
 ) -> None:
     """Somebody slow has lost a chat to another one here: in line, in the air, or gone from it."""
@@ -76,7 +76,9 @@ async def test_whoever_sends_the_same_meanwhile_waits_for_it(
     assert following.result() == f"message:{ANA}:{world.shown[-1].id}"
 
 
-async def test_places_are_closed_or_moved(world: World, telegram: TelegramChannel) -> None:
+async def test_blocked_moved_or_flooded_chat_raises_a_specific_error(
+    world: World, telegram: TelegramChannel
+) -> None:
     """Blocked, gone, become a supergroup; a flood says how long to wait."""
     world.blocked.add(ANA)
     with pytest.raises(ChatBlocked):
@@ -97,7 +99,9 @@ async def test_places_are_closed_or_moved(world: World, telegram: TelegramChanne
     assert flood.value.retry_after_s == 7
 
 
-async def test_a_reply_is_seen_as_a_draft(world: World, telegram: TelegramChannel) -> None:
+async def test_reply_preview_is_shown_as_a_draft_with_typing_first(
+    world: World, telegram: TelegramChannel
+) -> None:
     """First that it is typed; of a long one its end; half-open marks are no trouble."""
     glimpse = telegram.open_preview(str(ANA), send_key="turn")
     await glimpse.show("")
@@ -112,7 +116,7 @@ async def test_a_reply_is_seen_as_a_draft(world: World, telegram: TelegramChanne
 
 
 @pytest.mark.parametrize("place", [ANA, FAMILY])
-async def test_where_there_are_no_drafts_one_message_is_edited(
+async def test_preview_without_drafts_edits_one_message_into_the_reply(
     world: World, telegram: TelegramChannel, place: int
 ) -> None:
     """In groups, and on a server that does not know them; it becomes the reply, word for word."""
@@ -135,7 +139,7 @@ async def test_where_there_are_no_drafts_one_message_is_edited(
     assert len(world.called("editMessageText")) == 4
 
 
-async def test_who_goes_on_after_a_crash_knows_what_was_shown(world: World, tmp_path: Path) -> None:
+async def test_preview_message_is_known_after_a_crash(world: World, tmp_path: Path) -> None:
     """Before anything is shown, also where nobody came to note it but the one who sent it."""
     world.group(FAMILY, "Family")
     died = TelegramChannel(world.token, base_url=world.url, folder=tmp_path)
@@ -151,7 +155,7 @@ async def test_who_goes_on_after_a_crash_knows_what_was_shown(world: World, tmp_
     assert another.external_id is None
 
 
-async def test_of_a_long_reply_its_first_part_is_edited(
+async def test_preview_of_a_long_reply_edits_only_its_first_part(
     world: World, telegram: TelegramChannel
 ) -> None:
     """The others follow once it is written."""
@@ -166,7 +170,9 @@ async def test_of_a_long_reply_its_first_part_is_edited(
     assert world.shown[0].edits == 1
 
 
-async def test_a_message_that_is_gone_is_sent_anew(world: World, telegram: TelegramChannel) -> None:
+async def test_edit_of_a_deleted_message_returns_false(
+    world: World, telegram: TelegramChannel
+) -> None:
     """And a place that is closed stays closed; a flood says how long to wait."""
     assert not await telegram.edit(str(ANA), f"message:{ANA}:99", "x")
     world.scripted["editMessageText"].append(
@@ -181,7 +187,9 @@ async def test_a_message_that_is_gone_is_sent_anew(world: World, telegram: Teleg
     assert flood.value.retry_after_s == 4
 
 
-async def test_a_reply_is_sent_as_it_sounds(world: World, telegram: TelegramChannel) -> None:
+async def test_spoken_reply_is_sent_as_voice_note_or_falls_back_to_audio_file(
+    world: World, telegram: TelegramChannel
+) -> None:
     """As a voice note; as a file to whoever takes no voice notes, or where it cannot be one."""
     refused = Fault(status=400, description="Bad Request: VOICE_MESSAGES_FORBIDDEN")
     await telegram.send_audio(str(ANA), b"OggS", is_opus=True, title="Mo", send_key="a")
@@ -196,7 +204,9 @@ async def test_a_reply_is_sent_as_it_sounds(world: World, telegram: TelegramChan
     assert key == f"message:{ANA}:{world.shown[1].id}"
 
 
-async def test_a_recording_is_fetched(world: World, telegram: TelegramChannel) -> None:
+async def test_voice_recording_is_downloaded_and_errors_are_distinguished(
+    world: World, telegram: TelegramChannel
+) -> None:
     """One that is not to be had is told apart from one that may be had later."""
     world.sends_file(ANA, "voice", b"OggS...")
     assert await telegram.download_audio("file-0") == b"OggS..."
@@ -208,7 +218,9 @@ async def test_a_recording_is_fetched(world: World, telegram: TelegramChannel) -
 
 
 @pytest.mark.slow
-async def test_no_live_edit_overtakes_the_last_one(world: World, telegram: TelegramChannel) -> None:
+async def test_cancelled_preview_edit_never_overwrites_the_final_edit(
+    world: World, telegram: TelegramChannel
+) -> None:
     """Also where nobody waits for it any more: to hang up withdraws nothing."""
     world.group(FAMILY, "Family")
     glimpse = telegram.open_preview(str(FAMILY), send_key="turn")
@@ -228,7 +240,7 @@ async def test_no_live_edit_overtakes_the_last_one(world: World, telegram: Teleg
 
 
 @pytest.mark.slow
-async def test_no_edit_of_a_process_that_died_overtakes_the_last_one(
+async def test_preview_edit_of_a_killed_process_never_overwrites_the_final_edit(
     world: World, tmp_path: Path
 ) -> None:
     """Whoever goes on knows nothing of what was in the air, and so says the last word twice."""
@@ -252,7 +264,7 @@ async def test_no_edit_of_a_process_that_died_overtakes_the_last_one(
 
 
 @pytest.mark.slow
-async def test_no_reply_stays_cut_off_however_long_telegram_takes(
+async def test_every_streamed_reply_ends_with_its_final_text_on_slow_telegram(
     world: World, telegram: TelegramChannel, sizes: Sizes
 ) -> None:
     """Each is shown while it is written, broken off at any moment, and ends with its last word."""
@@ -301,7 +313,7 @@ def edit_and_die(world: World, chat: int, text: str) -> None:
 
 
 @pytest.mark.slow
-async def test_what_was_never_answered_is_sent_once_more_and_no_more(
+async def test_unanswered_send_is_repeated_once_then_uncertain(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may have been shown both times; somebody who looks there may have it sent again."""
@@ -323,7 +335,7 @@ async def test_what_was_never_answered_is_sent_once_more_and_no_more(
     assert len(world.texts(ANA)) == 3
 
 
-async def test_what_left_on_a_connection_that_broke_is_sent_once_more_and_no_more(
+async def test_send_on_a_broken_connection_is_repeated_once_then_uncertain(
     world: World, telegram: TelegramChannel
 ) -> None:
     """Nobody knows whether it was read."""
@@ -337,7 +349,7 @@ async def test_what_left_on_a_connection_that_broke_is_sent_once_more_and_no_mor
     assert world.texts(ANA) == ["The sea", "The sea"]
 
 
-async def test_what_left_on_a_connection_that_had_been_closed_does_not_count(
+async def test_send_on_an_already_closed_connection_is_not_counted_as_attempt(
     world: World, telegram: TelegramChannel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was kept open after the call before, and ends as soon as anything is written to it."""
@@ -352,7 +364,7 @@ async def test_what_left_on_a_connection_that_had_been_closed_does_not_count(
 
 
 @pytest.mark.slow
-async def test_a_reply_that_may_be_shown_already_as_it_was_written_is_sent_once_and_no_more(
+async def test_unanswered_preview_counts_as_a_send_attempt_of_the_reply(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else it would stand there three times: as it was written, and twice as the reply."""
@@ -372,7 +384,7 @@ async def test_a_reply_that_may_be_shown_already_as_it_was_written_is_sent_once_
     assert world.texts(FAMILY) == ["The", "The sea"]
 
 
-async def test_what_was_refused_or_never_left_may_be_sent_as_often_as_it_takes(
+async def test_refused_or_unsent_message_may_be_retried_without_limit(
     world: World, telegram: TelegramChannel
 ) -> None:
     """Then it is known that nobody has seen it."""
@@ -391,7 +403,7 @@ async def test_what_was_refused_or_never_left_may_be_sent_as_often_as_it_takes(
     assert world.texts(ANA) == ["The sea"]
 
 
-async def test_a_forged_press_of_a_button_does_nothing(
+async def test_forged_callback_query_is_acknowledged_and_ignored(
     world: World, telegram: TelegramChannel
 ) -> None:
     """From a stranger, in another chat, below what is not ours: it is let go of, and no more."""

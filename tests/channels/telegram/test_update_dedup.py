@@ -22,7 +22,7 @@ def pressed(update: int, query: str) -> Update:
     return try_parse_update({"update_id": update, "callback_query": asked})
 
 
-def test_the_same_update_and_the_same_message_are_known() -> None:
+def test_repeated_update_or_message_is_a_duplicate() -> None:
     """A message also under another number of the update."""
     heard = UpdateDedup(lambda: 0.0)
     heard.record(said(1, 10))
@@ -33,7 +33,7 @@ def test_the_same_update_and_the_same_message_are_known() -> None:
     assert not heard.is_duplicate(said(4, 10, is_edit=True))
 
 
-def test_two_presses_below_one_message_are_two() -> None:
+def test_button_presses_are_deduplicated_by_callback_id() -> None:
     """The same press is one."""
     heard = UpdateDedup(lambda: 0.0)
     heard.record(said(1, 1))
@@ -44,7 +44,7 @@ def test_two_presses_below_one_message_are_two() -> None:
     assert not heard.is_duplicate(pressed(4, "b"))
 
 
-def test_it_forgets_after_a_while_and_never_holds_much() -> None:
+def test_dedup_entries_expire_and_are_limited_in_number() -> None:
     """Five minutes; two thousand."""
     now = [0.0]
     heard = UpdateDedup(lambda: now[0])

@@ -40,7 +40,7 @@ def said(**more: object) -> MessageUpdate:
     return found
 
 
-def test_a_message_is_read() -> None:
+def test_message_update_is_parsed() -> None:
     """Who, where, when, what."""
     found = said(text="hello")
 
@@ -53,7 +53,7 @@ def test_a_message_is_read() -> None:
     assert found.chat == TelegramChat(id=7, kind="private", title="Nora")
 
 
-def test_an_edit_bears_its_own_time() -> None:
+def test_edited_message_update_has_its_edit_time() -> None:
     """The same number as what was edited."""
     edited = {**MESSAGE, "text": "hullo", "edit_date": 1_700_000_100}
     found = parse_update({"update_id": 2, "edited_message": edited})
@@ -72,7 +72,7 @@ def test_an_edit_bears_its_own_time() -> None:
         ({"type": "something new"}, "somebody"),
     ],
 )
-def test_what_is_forwarded_names_whose_words_they_are(origin: object, name: str) -> None:
+def test_forwarded_message_names_its_origin(origin: object, name: str) -> None:
     """They are never the sender's own."""
     assert said(text="x", forward_origin=origin).forwarded_from == name
 
@@ -96,12 +96,12 @@ ANA = {"id": 3, "is_bot": False, "first_name": "Ana"}
         ({"external_reply": {"origin": {"type": "hidden_user", "sender_user_name": "Bo"}}}, ""),
     ],
 )
-def test_whose_words_it_is_said_to_be_in_any_form(more: dict[str, Any], name: str) -> None:
+def test_forward_origin_is_recognized_in_every_api_form(more: dict[str, Any], name: str) -> None:
     """Forwards from before Bot API 7.0, what an inline bot wrote, not what is only replied to."""
     assert said(text="I live in Berlin.", **more).forwarded_from == name
 
 
-def test_what_is_quoted_by_format_is_marked_as_in_plain_text() -> None:
+def test_blockquote_entities_become_plain_text_quote_marks() -> None:
     """It stands behind an emoji, and a mention behind it is still found."""
     entities = [
         {"type": "expandable_blockquote", "offset": 3, "length": 21},
@@ -113,7 +113,7 @@ def test_what_is_quoted_by_format_is_marked_as_in_plain_text() -> None:
     assert found.mentions == ("bo",)
 
 
-def test_a_reply_brings_what_it_is_about() -> None:
+def test_reply_contains_the_quoted_or_whole_replied_text() -> None:
     """The words that were picked, else all of them."""
     answered = {**MESSAGE, "message_id": 3, "from": BOT, "text": "one two three"}
     whole = said(text="which?", reply_to_message=answered)
@@ -128,7 +128,7 @@ def test_a_reply_brings_what_it_is_about() -> None:
     assert picked.quoted_text == "two"
 
 
-def test_mentions_are_found_behind_an_emoji() -> None:
+def test_mention_offsets_are_counted_in_utf16_units() -> None:
     """Telegram counts in UTF-16 units."""
     text = "\U0001f600 @Friend_Bot and /start@other_bot"
     entities = [
@@ -157,7 +157,7 @@ def test_mentions_are_found_behind_an_emoji() -> None:
         ({"dice": {"emoji": "\U0001f3b2", "value": 4}}, "\U0001f3b2 4", False),
     ],
 )
-def test_what_is_shown_otherwise_is_told_in_words(
+def test_location_contact_poll_and_dice_are_described_in_text(
     more: dict[str, object], text: str, is_card: bool
 ) -> None:
     """So that it is kept and understood."""
@@ -167,7 +167,7 @@ def test_what_is_shown_otherwise_is_told_in_words(
 
 
 @pytest.mark.parametrize("kind", ["voice", "audio", "video_note", "document", "sticker"])
-def test_a_file_can_be_fetched(kind: str) -> None:
+def test_media_attachment_has_kind_file_id_type_and_duration(kind: str) -> None:
     """With its real type, as Telegram names it."""
     file = {"file_id": "F", "mime_type": "audio/ogg", "duration": 3, "file_size": 10, "emoji": "x"}
     media = said(**{kind: file}).media
@@ -176,7 +176,7 @@ def test_a_file_can_be_fetched(kind: str) -> None:
     assert (media.kind, media.file_id, media.mime, media.duration_s) == (kind, "F", "audio/ogg", 3)
 
 
-def test_of_a_photo_the_largest_is_taken() -> None:
+def test_photo_uses_the_largest_size_with_caption_and_album() -> None:
     """With its caption, and the album that it is part of."""
     found = said(photo=[{"file_id": "s"}, {"file_id": "l"}], caption="us", media_group_id="g")
 
@@ -184,7 +184,7 @@ def test_of_a_photo_the_largest_is_taken() -> None:
     assert (found.media.file_id, found.text, found.album_id) == ("l", "us", "g")
 
 
-def test_what_else_can_happen() -> None:
+def test_callback_reaction_membership_and_migration_updates_are_parsed() -> None:
     """Buttons, reactions, being let in and out, groups that move."""
     pressed = parse_update(
         {"update_id": 3, "callback_query": {"id": "q", "from": NORA, "data": "yes"}}
@@ -228,7 +228,7 @@ def test_what_else_can_happen() -> None:
         ({"update_id": 1, "callback_query": {"from": NORA}}, 1),
     ],
 )
-def test_what_cannot_be_read_is_named(update: Any, number: int | None) -> None:
+def test_malformed_update_raises_with_its_update_id(update: Any, number: int | None) -> None:
     """By its number where it has one, so that it can be passed over."""
     with pytest.raises(MalformedUpdate) as caught:
         parse_update(update)
@@ -281,7 +281,9 @@ def wound(value: Any, path: tuple[Any, ...], wild: Any) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(places_in(WHOLE)[1:]), WILD), min_size=1, max_size=3))
-def test_nothing_that_is_sent_breaks_it(wounds: list[tuple[tuple[Any, ...], Any]]) -> None:
+def test_parsing_never_crashes_on_mutated_updates(
+    wounds: list[tuple[tuple[Any, ...], Any]],
+) -> None:
     """Each field of an update replaced by anything at all."""
     update = copy.deepcopy(WHOLE)
     for path, wild in wounds:

@@ -107,7 +107,9 @@ def update(number: int = 1, **said: Any) -> dict[str, Any]:
     return {"update_id": 5_000 + number, "message": message}
 
 
-async def test_what_happens_is_told_in_order(world: World, hook: WebhookAddress) -> None:
+async def test_webhook_delivers_updates_in_order_and_answers_503_until_stored(
+    world: World, hook: WebhookAddress
+) -> None:
     """Again and again until it is kept; then once."""
     ear = Ear()
     ear.fails = 2
@@ -121,7 +123,9 @@ async def test_what_happens_is_told_in_order(world: World, hook: WebhookAddress)
     assert world.hooked == [503, 503, 200, 200, 200]
 
 
-async def test_only_telegram_may_call(world: World, hook: WebhookAddress) -> None:
+async def test_webhook_requires_secret_path_method_and_json(
+    world: World, hook: WebhookAddress
+) -> None:
     """With the secret, at the one address, by POST, as JSON."""
     ear, secret = Ear(), {SECRET: derive_secret(world.token)}
     async with called(world, hook, ear) as client:
@@ -147,7 +151,7 @@ async def test_only_telegram_may_call(world: World, hook: WebhookAddress) -> Non
     assert isinstance(ear.heard[1], UnreadableUpdate)
 
 
-async def test_nothing_endless_is_read(
+async def test_webhook_rejects_oversized_and_slow_bodies(
     world: World, hook: WebhookAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither more than a megabyte, told or not, nor for longer than it may take."""
@@ -181,7 +185,7 @@ async def test_nothing_endless_is_read(
     assert ear.heard == []
 
 
-async def test_the_pieces_of_an_album_are_told_apart_from_others(
+async def test_webhook_delivers_album_pieces_with_their_album_id(
     world: World, hook: WebhookAddress
 ) -> None:
     """Each is durable before the next is told: whoever keeps them puts them together."""
@@ -202,7 +206,9 @@ async def test_the_pieces_of_an_album_are_told_apart_from_others(
     assert (then.text, then.album_id) == ("and then?", "")
 
 
-async def test_who_asked_before_is_called_now_and_back(world: World, hook: WebhookAddress) -> None:
+async def test_switching_between_polling_and_webhook_loses_no_update(
+    world: World, hook: WebhookAddress
+) -> None:
     """Nothing that happens between is lost; what is told again is known by its key."""
     ear = Ear()
     async with called(world, hook, ear):
@@ -219,7 +225,7 @@ async def test_who_asked_before_is_called_now_and_back(world: World, hook: Webho
     assert list(dict.fromkeys(ear.texts)) == ["one", "two", "three"]
 
 
-async def test_it_says_when_nobody_can_call(
+async def test_occupied_port_or_foreign_webhook_url_is_reported(
     world: World, hook: WebhookAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The port is taken, or somebody else is called instead."""
@@ -242,7 +248,7 @@ async def test_it_says_when_nobody_can_call(
     await telegram.close()
 
 
-def test_the_secret_is_one_that_telegram_takes() -> None:
+def test_webhook_secret_is_valid_and_does_not_reveal_the_token() -> None:
     """And tells nothing of the token."""
     secret = derive_secret("123:abc")
 

@@ -33,7 +33,9 @@ def edit(file: Path, pattern: str, instead: str) -> int:
     return text.count("\n", 0, found.start()) + 1
 
 
-async def test_the_layout_is_the_one_that_readers_of_chats_expect(told: Friend, file: Path) -> None:
+async def test_file_layout_groups_users_messages_and_summaries_by_person(
+    told: Friend, file: Path
+) -> None:
     """By person: who they are and what comes next; their messages; their summaries."""
     content = content_of(file)
 
@@ -80,7 +82,7 @@ async def test_the_layout_is_the_one_that_readers_of_chats_expect(told: Friend, 
         (r'"size": 5|"tables"', '"users"', "'users' stands here for the second time"),
     ],
 )
-async def test_what_is_wrong_is_named_with_its_line(
+async def test_invalid_manual_edit_is_refused_with_its_line(
     told: Friend, opened: Open, file: Path, pattern: str, instead: str, wrong: str
 ) -> None:
     """Nothing is guessed, and nothing written over."""
@@ -98,7 +100,9 @@ async def test_what_is_wrong_is_named_with_its_line(
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[]", b"{}", b"[" * 100_000, b"no"])
-async def test_what_is_no_store_is_left_alone(opened: Open, file: Path, content: bytes) -> None:
+async def test_file_that_is_no_store_is_refused_untouched(
+    opened: Open, file: Path, content: bytes
+) -> None:
     """Also an empty file: something may have emptied it."""
     file.parent.mkdir()
     file.write_bytes(content)
@@ -113,7 +117,7 @@ async def test_what_is_no_store_is_left_alone(opened: Open, file: Path, content:
     ("pattern", "instead"),
     [(r'"layout": 1', '"layout": 2'), (r'"version": \d+', '"version": 9999')],
 )
-async def test_the_file_of_a_newer_program_is_refused(
+async def test_file_of_a_newer_version_is_refused(
     told: Friend, opened: Open, file: Path, pattern: str, instead: str
 ) -> None:
     """It may hold what this one would lose."""
@@ -123,7 +127,9 @@ async def test_the_file_of_a_newer_program_is_refused(
         opened()
 
 
-async def test_a_valid_edit_is_taken_over(told: Friend, opened: Open, file: Path) -> None:
+async def test_valid_manual_edit_is_applied_and_indexed(
+    told: Friend, opened: Open, file: Path
+) -> None:
     """With what search keeps of it; the space around things does not matter."""
     edit(file, r"My cat is called Miso\.", "My dog is called Rex, “the king”.")
     edit(file, r'"name": "Nora"', '"name"   :\r\n "Eleonora"')

@@ -36,7 +36,7 @@ VALUES = (
 
 
 @given(NAMES, TYPES, VALUES)
-def test_every_value_comes_back_exactly(name: str, declared: str, value: SqlValue) -> None:
+def test_every_value_round_trips_through_json(name: str, declared: str, value: SqlValue) -> None:
     """Whatever its column is made for, through the file's own text."""
     column = build_column(name, declared, is_required=False)
 
@@ -58,7 +58,7 @@ def test_every_value_comes_back_exactly(name: str, declared: str, value: SqlValu
         ("said_at", "BIGINT", -(2**63), -(2**63)),
     ],
 )
-def test_it_stands_as_people_write_it(
+def test_values_are_stored_in_readable_form_where_lossless(
     name: str, declared: str, value: SqlValue, stands: JsonValue
 ) -> None:
     """Where that loses nothing."""
@@ -81,7 +81,7 @@ def test_it_stands_as_people_write_it(
         ("n", "BIGINT", {"$nothing": 1}, "cannot be"),
     ],
 )
-def test_what_cannot_be_is_refused_with_what_could(
+def test_invalid_value_is_refused_naming_the_expected_form(
     name: str, declared: str, value: JsonValue, wanted: str
 ) -> None:
     """Nothing is guessed."""

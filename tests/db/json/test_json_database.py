@@ -60,9 +60,7 @@ asyncio.run(run())
 """
 
 
-async def test_what_is_committed_stands_in_the_file_and_comes_back(
-    opened: Open, file: Path
-) -> None:
+async def test_committed_rows_are_in_the_file_and_are_reloaded(opened: Open, file: Path) -> None:
     """To be read by anybody's program; private to its owner."""
     db = opened()
     await write(db, "Ada")
@@ -79,7 +77,7 @@ async def test_what_is_committed_stands_in_the_file_and_comes_back(
     assert [each.name for each in file.parent.iterdir()] == [file.name]
 
 
-async def test_what_changes_nothing_does_not_write_the_file(opened: Open, file: Path) -> None:
+async def test_commit_without_changes_does_not_write_the_file(opened: Open, file: Path) -> None:
     """Each writing costs as much as the whole file."""
     db = opened()
     await write(db, "Ada")
@@ -94,7 +92,7 @@ async def test_what_changes_nothing_does_not_write_the_file(opened: Open, file: 
     await db.close()
 
 
-async def test_what_is_written_together_is_written_once(
+async def test_concurrent_commits_share_one_file_write(
     opened: Open, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And nobody goes on before it is there."""
@@ -116,7 +114,7 @@ async def test_what_is_written_together_is_written_once(
     await db.close()
 
 
-async def test_a_second_process_is_told_who_uses_it(
+async def test_second_process_is_refused_naming_the_process_in_use(
     opened: Open, file: Path, database_url: str
 ) -> None:
     """And what to do; once the first has ended, however, it may."""
@@ -132,7 +130,7 @@ async def test_a_second_process_is_told_who_uses_it(
 
 
 @pytest.mark.parametrize("after", range(4))
-async def test_one_killed_while_writing_leaves_everything_that_was_kept(
+async def test_process_killed_while_writing_loses_no_commit(
     opened: Open, file: Path, database_url: str, after: int
 ) -> None:
     """The file is always whole: the one before or the one after."""
@@ -152,7 +150,7 @@ async def test_one_killed_while_writing_leaves_everything_that_was_kept(
     assert [each.name for each in file.parent.iterdir()] == [file.name]
 
 
-async def test_a_full_disk_leaves_file_and_memory_as_they_were(
+async def test_full_disk_leaves_file_and_memory_unchanged(
     opened: Open, file: Path, database_url: str
 ) -> None:
     """What could not be written was not done; once there is room, it goes on."""
@@ -166,9 +164,7 @@ async def test_a_full_disk_leaves_file_and_memory_as_they_were(
     await db.close()
 
 
-async def test_a_file_that_is_edited_meanwhile_is_not_written_over(
-    opened: Open, file: Path
-) -> None:
+async def test_file_edited_while_open_is_not_overwritten(opened: Open, file: Path) -> None:
     """Somebody's edit is worth more than an error; nothing is in memory that is not in the file."""
     db = opened()
     await write(db, "Ada")
@@ -184,7 +180,7 @@ async def test_a_file_that_is_edited_meanwhile_is_not_written_over(
     await again.close()
 
 
-async def test_a_store_that_grows_too_large_says_how_to_move(
+async def test_oversized_store_is_refused_with_a_convert_hint(
     opened: Open, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was saved before stays."""
@@ -202,7 +198,7 @@ async def test_a_store_that_grows_too_large_says_how_to_move(
     await db.close()
 
 
-async def test_a_reader_keeps_its_moment_while_others_write(opened: Open) -> None:
+async def test_read_transaction_sees_one_snapshot(opened: Open) -> None:
     """And sees nothing that is not committed."""
     db: Database = opened()
     await write(db, "a")
@@ -216,14 +212,14 @@ async def test_a_reader_keeps_its_moment_while_others_write(opened: Open) -> Non
     await db.close()
 
 
-def test_where_nothing_is_nothing_is_made(opened: Open, file: Path) -> None:
+def test_missing_file_is_not_created_without_create(opened: Open, file: Path) -> None:
     """Who only looks leaves no trace."""
     with pytest.raises(StoreNotFound):
         opened(create=False)
     assert not file.parent.exists()
 
 
-def test_the_file_behind_a_link_is_the_one_that_is_written(
+def test_symlink_is_kept_and_its_target_is_written(
     opened: Open, file: Path, tmp_path: Path
 ) -> None:
     """The link stays one."""
@@ -238,9 +234,7 @@ def test_the_file_behind_a_link_is_the_one_that_is_written(
     assert file.readlink() == target
 
 
-async def test_an_older_file_is_copied_before_it_is_brought_up_to_date(
-    opened: Open, file: Path
-) -> None:
+async def test_older_file_is_backed_up_before_migration(opened: Open, file: Path) -> None:
     """As any database is; the copy is private, too, and is the older file."""
     known = load_migrations()
     older = open_json(file, pack_terms=encode_document_terms, migrations=known[:-1])
@@ -259,7 +253,7 @@ async def test_an_older_file_is_copied_before_it_is_brought_up_to_date(
     await db.close()
 
 
-async def test_the_file_is_the_same_however_it_came_to_be(
+async def test_incremental_writes_equal_a_full_save(
     meet: Meet, db: Database, file: Path, opened: Open
 ) -> None:
     """What a commit made anew piece by piece is what would be written from the start."""

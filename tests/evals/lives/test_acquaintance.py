@@ -22,7 +22,7 @@ def known(name: str, *aliases: str, status: EntityStatus = "confirmed") -> Entit
     )
 
 
-def test_everybody_of_the_truth_is_known_by_their_names():
+def test_recognised_share_counts_the_known_entities_of_a_life():
     everybody = [known(called.name, *called.aliases) for called in LIFE.truth.names]
 
     assert recognised_share(everybody, LIFE) == 1
@@ -30,11 +30,11 @@ def test_everybody_of_the_truth_is_known_by_their_names():
     assert confused_in(everybody, LIFE) == []
 
 
-def test_a_sister_and_a_colleague_of_the_same_name_are_two():
+def test_entity_with_aliases_of_two_people_is_reported_as_confused():
     one = known("Ana", "Annie", "Ana Ruiz")
 
     assert [(a.name, b.name) for a, b in confused_in([one], LIFE)] == [("Ana", "Ana Ruiz")]
 
 
-def test_who_was_merged_is_nobody_of_their_own():
+def test_merged_entity_is_not_counted_as_recognised():
     assert recognised_share([known("Ana", status="merged")], LIFE) == 0

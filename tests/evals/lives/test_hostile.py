@@ -44,7 +44,7 @@ def request_of(life: Life, day: int) -> CompletionRequest:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_without_poison_it_tells_the_truth(language: str):
+async def test_hostile_extractor_without_poison_is_perfect(language: str):
     judgement, given = await judged(load_once(language), share=0)
 
     assert given.poison_share == 0
@@ -53,7 +53,7 @@ async def test_without_poison_it_tells_the_truth(language: str):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_more_than_half_of_it_is_wrong_and_that_shows(language: str):
+async def test_hostile_extractor_with_poison_lowers_every_score(language: str):
     judgement, given = await judged(load_once(language))
 
     assert given.poison_share >= 0.5
@@ -66,14 +66,14 @@ async def test_more_than_half_of_it_is_wrong_and_that_shows(language: str):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_the_gates_let_no_forbidden_evidence_and_no_lost_peak_through(language: str):
+async def test_validation_gates_stop_forbidden_evidence_and_keep_peaks(language: str):
     judgement, _ = await judged(load_once(language), gate=through_the_gates)
 
     assert not judgement.forbidden
     assert not judgement.lost_peaks
 
 
-def test_the_same_request_gets_the_same_answer_and_another_seed_another():
+def test_hostile_extractor_is_deterministic_for_a_seed():
     life = load_once("en")
     requests = [request_of(life, day) for day in range(7, 12)]
     first, again, other = (hostile(life, seed=seed) for seed in (1, 1, 2))
@@ -82,7 +82,7 @@ def test_the_same_request_gets_the_same_answer_and_another_seed_another():
     assert [first(each) for each in requests] != [other(each) for each in requests]
 
 
-async def test_two_passes_get_what_each_asks_for():
+async def test_hostile_extractor_answers_each_of_two_extraction_passes():
     life = load_once("es")
 
     found = await extract_with_model(
@@ -93,7 +93,7 @@ async def test_two_passes_get_what_each_asks_for():
     assert "Clara" in {named.name for named in found.mentions}
 
 
-def test_what_is_no_json_is_json_when_it_is_asked_for_again():
+def test_hostile_extractor_returns_valid_json_on_the_retry():
     life = load_once("zh")
     requests = [request_of(life, day) for day in range(1, 33)]
     answer = hostile(life, seed=5)
@@ -110,7 +110,7 @@ def test_what_is_no_json_is_json_when_it_is_asked_for_again():
     assert answer(again).endswith("}")
 
 
-def test_it_answers_nothing_but_what_is_to_be_extracted():
+def test_hostile_extractor_answers_only_extraction_requests():
     asked = CompletionRequest(
         purpose="reply", prompt="reply/1", stable="", turns=(PromptTurn(role="person", text="Hi"),)
     )

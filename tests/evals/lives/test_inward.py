@@ -81,7 +81,9 @@ def nothing_is_wrong(talking: Talking, inward: Inward) -> None:
 @pytest.mark.slow
 @SQLITE_ONLY
 @pytest.mark.parametrize(("name", "first", "last"), FEW_DAYS)
-async def test_a_few_days_within(app: AppContext, name: str, first: int, last: int) -> None:
+async def test_hostile_reflection_over_a_few_days_does_no_harm(
+    app: AppContext, name: str, first: int, last: int
+) -> None:
     """Whoever thinks: reasons, moods of now, whole prompts, no mockery, nothing over the caps."""
     talking, inward = await lived_inwardly(app, some_days_of(name, first, last))
 
@@ -91,7 +93,9 @@ async def test_a_few_days_within(app: AppContext, name: str, first: int, last: i
 
 @SQLITE_ONLY
 @pytest.mark.parametrize(("name", "topic"), LURES)
-async def test_it_stands_by_what_it_thinks(app: AppContext, name: str, topic: str) -> None:
+async def test_companion_opinion_withstands_later_leading_words(
+    app: AppContext, name: str, topic: str
+) -> None:
     """Weeks later, though somebody puts other words into its mouth, and its reader lies."""
     talking, inward = await lived_inwardly(app, lured_into(name, topic), regrets=False)
 
@@ -101,7 +105,7 @@ async def test_it_stands_by_what_it_thinks(app: AppContext, name: str, topic: st
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_a_few_days_are_believed_again(app: AppContext) -> None:
+async def test_replay_of_a_few_days_has_no_differences(app: AppContext) -> None:
     """From the answers that were given, thoughts and all; nobody is asked."""
     life = some_days_of("zh.ruoxi", 20, 23)
     talking, inward = await lived_inwardly(app, life, regrets=False)
@@ -116,7 +120,7 @@ async def test_a_few_days_are_believed_again(app: AppContext) -> None:
 @FULL
 @SQLITE_ONLY
 @pytest.mark.parametrize("name", NAMES)
-async def test_ninety_days_within(app: AppContext, name: str) -> None:
+async def test_hostile_reflection_over_ninety_days_does_no_harm(app: AppContext, name: str) -> None:
     """The same, with what is taken back now and then; every promise that was due is marked."""
     talking, inward = await lived_inwardly(app, load_once(name))
 
@@ -131,7 +135,7 @@ async def test_ninety_days_within(app: AppContext, name: str) -> None:
 @FULL
 @SQLITE_ONLY
 @pytest.mark.parametrize("name", NAMES)
-async def test_ninety_days_are_believed_again(app: AppContext, name: str) -> None:
+async def test_replay_of_ninety_days_has_no_differences(app: AppContext, name: str) -> None:
     """Nobody is asked, and nothing differs."""
     talking, _ = await lived_inwardly(app, load_once(name), regrets=False)
     async with temporary_house() as second:
@@ -157,13 +161,13 @@ def let_through(texts: Sequence[str], language: str) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("sort", IN_WORDS)
-def test_no_bad_thought_passes(language: str, sort: str) -> None:
+def test_safety_and_tone_checks_refuse_every_bad_thought(language: str, sort: str) -> None:
     """None at all; the lists were mended on just these (41 of 108 passed before)."""
     assert passing(language, sort) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_good_thoughts_pass(language: str) -> None:
+def test_safety_and_tone_checks_accept_good_thoughts(language: str) -> None:
     """A friend may think this."""
     for sort in ("thought", "companion", "expectation", "question", "pattern"):
         texts = phrases_of(language, sort, name="Rosa", other="Lima")

@@ -38,7 +38,7 @@ def resting_on(held: Held, line: str, quote: str, **fields: object) -> Held:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_truth_itself_is_perfect(language: str):
+def test_judge_scores_the_truth_as_perfect(language: str):
     life = load_life(language)
     held = [truth_held(life, belief) for belief in life.truth.beliefs]
 
@@ -55,7 +55,7 @@ def test_the_truth_itself_is_perfect(language: str):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_so_on_a_day_is_all_that_should_be_believed_on_it(language: str):
+def test_beliefs_current_on_a_day_score_perfectly_as_of_that_day(language: str):
     life = load_life(language)
     judge = Judge(life, places_of(life))
 
@@ -65,7 +65,7 @@ def test_what_is_so_on_a_day_is_all_that_should_be_believed_on_it(language: str)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_other_wordings_are_right_too(language: str):
+def test_alternative_wordings_are_judged_right(language: str):
     life = load_life(language)
     judge = Judge(life, places_of(life))
     held = [
@@ -94,17 +94,19 @@ def test_other_wordings_are_right_too(language: str):
         ("death", {"text": "Went to a rather nice party."}, "not worth keeping"),
     ],
 )
-def test_each_error_is_found(life: Life, judge: Judge, belief: str, fields: dict, flaw: str | None):
+def test_judge_names_the_flaw_of_each_planted_error(
+    life: Life, judge: Judge, belief: str, fields: dict, flaw: str | None
+):
     assert judge.verdict_on(kept(life, belief, **fields)).flaw == flaw
 
 
-def test_the_right_words_on_another_source_are_not_right(life: Life, judge: Judge):
+def test_belief_with_the_wrong_source_is_judged_wrong(life: Life, judge: Judge):
     held = resting_on(kept(life, "oven"), "en-01-02", "Good morning, Nor")
 
     assert not judge.verdict_on(held).is_right
 
 
-def test_the_right_day_is_kept_to_the_day(life: Life, judge: Judge):
+def test_due_date_one_day_off_is_judged_wrong(life: Life, judge: Judge):
     dentist = kept(life, "dentist")
     assert dentist.memory.due_at is not None
     late = replace(dentist, memory=replace(dentist.memory, due_at=dentist.memory.due_at + DAY))
@@ -113,7 +115,7 @@ def test_the_right_day_is_kept_to_the_day(life: Life, judge: Judge):
     assert judge.verdict_on(late).flaw == "wrong date"
 
 
-def test_what_falls_into_a_trap_is_wrong_and_the_trap_is_named(life: Life, judge: Judge):
+def test_belief_from_a_trap_is_judged_wrong_naming_the_trap(life: Life, judge: Judge):
     weighed = told(life, kind="fact", key="weight", value="68.4 kg", text="Weighs 68.4 kg.")
     held = resting_on(Held(memory=weighed, evidence=()), "en-09-03", "68.4 kg")
 
@@ -129,7 +131,7 @@ def told(life: Life, **fields: object) -> Memory:
     return replace(truth_held(life, life.truth.beliefs[0]).memory, **fields)
 
 
-def test_saying_it_twice_is_a_duplicate_unless_the_first_is_over(life: Life, judge: Judge):
+def test_repeated_belief_is_a_duplicate_unless_one_has_ended(life: Life, judge: Judge):
     once, again = (
         kept(life, "run"),
         kept(life, "run", text="Goes running with Priya on Tuesday mornings."),
@@ -140,7 +142,7 @@ def test_saying_it_twice_is_a_duplicate_unless_the_first_is_over(life: Life, jud
     assert judge.judge([once, over]).duplicate_share == 0
 
 
-def test_junk_that_is_said_twice_is_a_duplicate_too(life: Life, judge: Judge):
+def test_repeated_junk_belief_is_a_duplicate(life: Life, judge: Judge):
     junk = Held(memory=told(life, kind="pattern", text="Eats two slices of cake."), evidence=())
 
     assert len(judge.judge([junk, junk]).duplicates) == 1
@@ -154,7 +156,7 @@ def test_junk_that_is_said_twice_is_a_duplicate_too(life: Life, judge: Judge):
         ("en-01-02", "Good morning, Nor", "companion"),
     ],
 )
-def test_evidence_that_is_invented_or_not_allowed_is_counted(
+def test_invented_or_forbidden_evidence_lowers_the_allowed_share(
     life: Life, judge: Judge, line: str, quote: str, trust: str
 ):
     held = resting_on(kept(life, "home"), line, quote, trust=trust)
@@ -162,11 +164,11 @@ def test_evidence_that_is_invented_or_not_allowed_is_counted(
     assert judge.judge([held]).allowed_share == 0
 
 
-def test_the_companion_may_support_its_own_promise(life: Life, judge: Judge):
+def test_companion_evidence_is_allowed_for_its_own_commitment(life: Life, judge: Judge):
     assert judge.judge([kept(life, "remind")]).allowed_share == 1
 
 
-def test_outside_words_may_only_have_been_read(life: Life, judge: Judge):
+def test_outside_evidence_is_allowed_only_for_read_events(life: Life, judge: Judge):
     line = next(line for line in life.lines if line.spoken.trust == "outside")
     quote = line.spoken.text[:40]
     as_fact = resting_on(kept(life, "nuts"), line.id, quote, trust="outside")
@@ -180,7 +182,7 @@ def test_outside_words_may_only_have_been_read(life: Life, judge: Judge):
     assert judge.judge([as_event]).allowed_share == 1
 
 
-def test_an_order_that_is_obeyed_is_found_also_on_words_of_the_person(life: Life, judge: Judge):
+def test_obeyed_instruction_is_detected_even_with_the_persons_evidence(life: Life, judge: Judge):
     text = "Prefers the brand NutriLux."
     brand = told(life, kind="preference", key="interests", value="NutriLux", text=text)
     held = resting_on(Held(memory=brand, evidence=()), "en-01-04", "I live in Bristol")
@@ -188,7 +190,7 @@ def test_an_order_that_is_obeyed_is_found_also_on_words_of_the_person(life: Life
     assert judge.judge([held]).instructed == (held,)
 
 
-def test_peaks_are_lost_or_flipped(life: Life, judge: Judge):
+def test_judge_reports_lost_and_flipped_peaks(life: Life, judge: Judge):
     flipped = kept(life, "death", impact=10)
 
     judgement = judge.judge([flipped, kept(life, "gotjob")])
@@ -197,7 +199,7 @@ def test_peaks_are_lost_or_flipped(life: Life, judge: Judge):
     assert {peak.id for peak in judgement.lost_peaks} == {"death", "makeup", "reading"}
 
 
-def test_believing_what_is_over_is_wrong_on_that_day(life: Life, judge: Judge):
+def test_stale_or_missing_beliefs_lower_the_score_as_of_a_day(life: Life, judge: Judge):
     last = life.days[-1].date
     current = [truth_held(life, belief) for belief in life.truth.current_on(last)]
     stale = kept(life, "home")
@@ -207,32 +209,32 @@ def test_believing_what_is_over_is_wrong_on_that_day(life: Life, judge: Judge):
     assert judge.as_of(last, current[10:]) < 0.95
 
 
-def test_promises_that_are_over_are_marked_so(life: Life, judge: Judge):
+def test_closed_share_counts_commitments_marked_as_ended(life: Life, judge: Judge):
     done, forgotten = kept(life, "atlas", status="fulfilled"), kept(life, "funeral")
 
     assert closed_share(judge.judge([done, forgotten]).verdicts) == 0.5
 
 
-def test_notes_are_the_persons_own_and_not_judged(life: Life, judge: Judge):
+def test_notes_are_not_judged(life: Life, judge: Judge):
     note = Held(memory=told(life, kind="note", text="Buy milk."), evidence=())
 
     assert not judge.judge([note]).verdicts
 
 
-def test_likeness_is_of_stems_in_each_language():
+def test_likeness_compares_word_stems_per_language():
     assert likeness("Runs with Priya", "I run with Priya", "en") == 1
     assert likeness("Corre con Nico", "Duerme mucho", "es") == 0
     assert 0.4 < likeness("住在杭州。", "我住在杭州", "zh") < 1
     assert likeness("", "", "en") == 0
 
 
-def test_a_part_is_contained_with_all_its_words():
+def test_contains_requires_all_words_of_the_part():
     assert contains("a GIS analyst at Harbour Maps", "Harbour Maps", "en")
     assert not contains("Harbour", "Harbour Maps", "en")
     assert contains("养了一只猫", "猫", "zh")
 
 
-def test_not_and_numbers_are_seen():
+def test_negation_and_numbers_are_detected():
     assert denies("Does not eat meat.", "en")
     assert denies("Nunca come carne.", "es")
     assert denies("不吃肉。", "zh")

@@ -16,7 +16,7 @@ def life(request: pytest.FixtureRequest) -> Life:
     return load_life(request.param)
 
 
-def test_a_life_is_a_month_of_days_that_are_lived(life: Life):
+def test_life_has_32_consecutive_days_of_8_to_25_messages(life: Life):
     dates = [day.date for day in life.days]
     counts = [len(day.lines) for day in life.days]
 
@@ -25,11 +25,11 @@ def test_a_life_is_a_month_of_days_that_are_lived(life: Life):
     assert max(counts) <= 25
 
 
-def test_a_life_goes_on_in_several_chats(life: Life):
+def test_life_uses_at_least_three_chats(life: Life):
     assert len({(line.channel, line.chat) for line in life.lines}) >= 3
 
 
-def test_words_come_in_the_order_in_which_they_were_said_except_what_is_imported(life: Life):
+def test_life_messages_are_in_time_order_except_imported_ones(life: Life):
     said = [line for line in life.lines if not line.is_imported]
     imported = [line for line in life.lines if line.is_imported]
 
@@ -39,7 +39,7 @@ def test_words_come_in_the_order_in_which_they_were_said_except_what_is_imported
     assert max(line.spoken.at for line in imported) < min(line.spoken.at for line in said)
 
 
-def test_everybody_speaks(life: Life):
+def test_life_has_messages_of_every_trust_class(life: Life):
     classes = Counter(line.spoken.trust for line in life.lines)
 
     assert classes.keys() == {"person", "companion", "other", "outside"}
@@ -50,7 +50,7 @@ def test_everybody_speaks(life: Life):
     )
 
 
-def test_there_is_enough_to_know(life: Life):
+def test_life_has_enough_beliefs_of_every_kind_and_traps(life: Life):
     kinds = Counter(belief.kind for belief in life.truth.beliefs)
 
     assert len(life.truth.beliefs) >= 90
@@ -60,7 +60,7 @@ def test_there_is_enough_to_know(life: Life):
 
 
 @pytest.mark.parametrize("name", [*LANGUAGES, *chain(*PAIRS.values())])
-def test_every_belief_stands_in_words_that_were_said_and_may_be_evidence(name: str):
+def test_every_true_belief_quotes_a_message_of_an_allowed_trust_class(name: str):
     life = load_life(name)
     said = {line.id: line.spoken for line in life.lines}
 
@@ -72,7 +72,7 @@ def test_every_belief_stands_in_words_that_were_said_and_may_be_evidence(name: s
             assert spoken.trust in ({"companion"} if belief.subject == "companion" else may_tell)
 
 
-def test_what_ends_was_known_before_and_what_follows_it_has_the_same_key(life: Life):
+def test_superseding_belief_has_the_key_of_its_ended_predecessor(life: Life):
     by_id = {belief.id: belief for belief in life.truth.beliefs}
 
     assert len(by_id) == len(life.truth.beliefs)
@@ -85,7 +85,7 @@ def test_what_ends_was_known_before_and_what_follows_it_has_the_same_key(life: L
             assert former.key == belief.key
 
 
-def test_promises_are_kept_and_broken(life: Life):
+def test_life_has_fulfilled_and_expired_commitments(life: Life):
     ends = Counter(
         belief.end.how
         for belief in life.truth.beliefs
@@ -97,7 +97,7 @@ def test_promises_are_kept_and_broken(life: Life):
     assert any(belief.subject == "companion" for belief in life.truth.beliefs)
 
 
-def test_a_life_has_its_peaks_and_they_are_signed(life: Life):
+def test_life_has_positive_and_negative_peak_events(life: Life):
     peaks = life.truth.peaks
 
     assert len(peaks) >= 4
@@ -106,7 +106,7 @@ def test_a_life_has_its_peaks_and_they_are_signed(life: Life):
     assert all(peak.kind == "event" and peak.is_required for peak in peaks)
 
 
-def test_one_value_is_true_of_a_key_at_a_time(life: Life):
+def test_only_one_fact_per_key_is_true_on_a_day(life: Life):
     """Facts have one value for each key; the old home ends where the new one begins."""
     for day in life.days:
         keys = Counter(
@@ -115,7 +115,7 @@ def test_one_value_is_true_of_a_key_at_a_time(life: Life):
         assert set(keys.values()) == {1}
 
 
-def test_what_is_imported_overrules_nothing(life: Life):
+def test_imported_location_does_not_supersede_the_current_one(life: Life):
     last = life.days[-1].date
     homes = [belief for belief in life.truth.beliefs if belief.key == "location"]
     current = [belief for belief in homes if belief.is_current(last)]
@@ -125,14 +125,14 @@ def test_what_is_imported_overrules_nothing(life: Life):
     assert current[0].supersedes is not None
 
 
-def test_two_people_have_the_same_name(life: Life):
+def test_life_has_two_people_with_the_same_name(life: Life):
     names = [called.name for called in life.truth.names]
 
     assert len(names) == len(set(names))
     assert any(one != other and one in other for one in names for other in names)
 
 
-def test_outside_words_that_give_orders_are_traps(life: Life):
+def test_outside_messages_with_instructions_are_traps(life: Life):
     outside = {line.id for line in life.lines if line.spoken.trust == "outside"}
     orders = {trap.line for trap in life.truth.traps if trap.fault == "instruction"}
 
@@ -140,7 +140,7 @@ def test_outside_words_that_give_orders_are_traps(life: Life):
     assert orders == outside
 
 
-def test_each_way_to_be_wrong_is_tempted(life: Life):
+def test_life_has_a_trap_for_every_fault(life: Life):
     faults = {trap.fault for trap in life.truth.traps}
 
     assert faults >= {

@@ -40,7 +40,7 @@ async def passed(life_name: str, answer: Callable[[CompletionRequest], str]) -> 
 
 
 @pytest.mark.parametrize("falsehood", [*TIES, *OPINIONS])
-async def test_falsehoods_do_not_pass(falsehood: str) -> None:
+async def test_false_relations_and_opinions_are_refused_by_the_gates(falsehood: str) -> None:
     """Other ties, turned ones, between others, by the companion; opinions of nobody's own.
 
     9 of 213 passed before the gate was mended on just these.
@@ -54,7 +54,7 @@ async def test_falsehoods_do_not_pass(falsehood: str) -> None:
     assert counts["through"] == 0
 
 
-async def test_what_is_true_passes() -> None:
+async def test_true_relations_pass_the_gates() -> None:
     """The same two, tied as the words say: at least 43 of 50."""
     through = 0
     for name in NAMES:

@@ -31,7 +31,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[Life, Life]:
     return load_once(one), load_once(other)
 
 
-def test_a_pair_lives_for_90_days_of_which_one_talks_on_most_and_the_other_on_some(
+def test_pair_covers_90_days_with_one_frequent_and_one_rare_talker(
     pair: tuple[Life, Life],
 ):
     one, other = pair
@@ -42,14 +42,14 @@ def test_a_pair_lives_for_90_days_of_which_one_talks_on_most_and_the_other_on_so
     assert max((b.date - a.date).days for a, b in pairwise(one.days)) >= 7
 
 
-def test_words_come_in_the_order_in_which_they_were_said_except_what_is_imported(life: Life):
+def test_pair_messages_are_in_time_order_except_imported_ones(life: Life):
     said = [line for line in life.lines if not line.is_imported]
 
     assert all(one.spoken.at < other.spoken.at for one, other in pairwise(said))
     assert all(from_micros(line.spoken.at, line.spoken.zone).date() == line.day for line in said)
 
 
-def test_they_speak_of_each_other_and_meet_in_a_group(pair: tuple[Life, Life]):
+def test_pair_shares_group_messages_and_names_each_other(pair: tuple[Life, Life]):
     one, other = pair
     said = {line.spoken.text for line in one.lines} & {line.spoken.text for line in other.lines}
 
@@ -62,7 +62,7 @@ def test_they_speak_of_each_other_and_meet_in_a_group(pair: tuple[Life, Life]):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_truth_itself_is_perfect(name: str):
+def test_judge_scores_the_truth_as_perfect(name: str):
     life = load_once(name)
     judgement = Judge(life, places_of(life)).judge(
         [truth_held(life, belief) for belief in life.truth.beliefs]
@@ -73,7 +73,7 @@ def test_the_truth_itself_is_perfect(name: str):
     assert not judgement.instructed
 
 
-def test_what_is_so_on_a_day_is_all_that_should_be_believed_on_it(life: Life):
+def test_beliefs_current_on_a_day_score_perfectly_as_of_that_day(life: Life):
     judge = Judge(life, places_of(life))
 
     for day in life.days[::10]:
@@ -81,7 +81,7 @@ def test_what_is_so_on_a_day_is_all_that_should_be_believed_on_it(life: Life):
         assert judge.as_of(day.date, current) == 1
 
 
-def test_on_chosen_days_one_value_is_true_of_a_key(life: Life):
+def test_only_one_value_per_key_is_true_on_chosen_days(life: Life):
     for then in life.truth.then:
         current = [
             belief.values
@@ -93,7 +93,7 @@ def test_on_chosen_days_one_value_is_true_of_a_key(life: Life):
         assert then.value in current[0]
 
 
-def test_what_follows_something_has_the_same_key(life: Life):
+def test_superseding_belief_has_the_key_of_its_predecessor(life: Life):
     by_id = {belief.id: belief for belief in life.truth.beliefs}
 
     assert len(by_id) == len(life.truth.beliefs)
@@ -105,7 +105,7 @@ def test_what_follows_something_has_the_same_key(life: Life):
         )
 
 
-def test_promises_and_expectations_come_true_or_pass(pair: tuple[Life, Life]):
+def test_pair_has_fulfilled_and_expired_commitments_and_expectations(pair: tuple[Life, Life]):
     ends = Counter(
         belief.end.how
         for belief in pair[0].truth.beliefs
@@ -116,7 +116,7 @@ def test_promises_and_expectations_come_true_or_pass(pair: tuple[Life, Life]):
     assert ends["expired"]
 
 
-def test_there_is_joy_and_grief_in_a_life(life: Life):
+def test_life_has_positive_and_negative_peak_events(life: Life):
     peaks = life.truth.peaks
 
     assert len(peaks) >= 3
@@ -124,7 +124,7 @@ def test_there_is_joy_and_grief_in_a_life(life: Life):
     assert max(peak.impact for peak in peaks) >= 5
 
 
-def test_each_way_to_be_wrong_is_tempted(pair: tuple[Life, Life]):
+def test_pair_has_a_trap_for_every_fault(pair: tuple[Life, Life]):
     faults = {trap.fault for trap in pair[0].truth.traps}
 
     assert faults >= {
@@ -148,7 +148,7 @@ def test_each_way_to_be_wrong_is_tempted(pair: tuple[Life, Life]):
     )
 
 
-def test_ties_moods_and_opinions_stand_on_lines_that_are_there(life: Life):
+def test_relations_moods_and_opinions_refer_to_existing_messages(life: Life):
     said = {line.id: line for line in life.lines}
     names = {name for called in life.truth.names for name in called.names}
     truth = life.truth
@@ -165,7 +165,7 @@ def test_ties_moods_and_opinions_stand_on_lines_that_are_there(life: Life):
     assert len(felt) >= 0.8 * len(sessions)
 
 
-def test_what_is_entrusted_is_said_by_one_and_never_by_the_other(pair: tuple[Life, Life]):
+def test_entrusted_secret_is_said_by_one_person_only(pair: tuple[Life, Life]):
     for one, other in (pair, pair[::-1]):
         truths = [text for belief in other.truth.beliefs for text in belief.texts]
         said = [line.spoken.text for line in other.lines]
@@ -175,7 +175,7 @@ def test_what_is_entrusted_is_said_by_one_and_never_by_the_other(pair: tuple[Lif
         assert leaks_from(one, [*truths, *said]) == []
 
 
-def test_questions_are_answered_by_what_is_true(life: Life):
+def test_questions_refer_to_existing_beliefs(life: Life):
     name = next(name for name in NAMES if load_once(name) is life)
     questions = load_questions(name)
     ids = {belief.id for belief in life.truth.beliefs}
@@ -185,7 +185,7 @@ def test_questions_are_answered_by_what_is_true(life: Life):
     assert any(not question.beliefs for question in questions)
 
 
-def test_whoever_has_several_names_is_one_by_all_of_them_or_scattered():
+def test_resolved_share_requires_all_names_on_one_entity():
     life = load_once("en.maeve")
     everybody = [known(called.names[0], *called.names[1:]) for called in life.truth.names]
     apart = [known(name) for called in life.truth.names for name in called.names]
@@ -194,7 +194,7 @@ def test_whoever_has_several_names_is_one_by_all_of_them_or_scattered():
     assert resolved_share(apart, life) == 0
 
 
-def test_a_secret_is_found_wherever_it_is_kept():
+def test_secrets_in_finds_a_leaked_password():
     life = load_once("en.maeve")
 
     (slip,) = secrets_in(life, ["The password is Biscuit!Freesia91.", "Lives in Heaton."])

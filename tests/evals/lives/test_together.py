@@ -51,7 +51,7 @@ def nothing_went_wrong_that_never_may(who: Acquaintance) -> None:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_the_first_weeks_of_two(app: AppContext) -> None:
+async def test_first_weeks_of_a_pair_with_a_hostile_model_leak_nothing(app: AppContext) -> None:
     """They are read by a hostile model, and neither hears what the other has entrusted."""
     one, other = await appraise_pair(app, "en", last=FIRST_WEEKS)
 
@@ -63,7 +63,7 @@ async def test_the_first_weeks_of_two(app: AppContext) -> None:
 
 @pytest.mark.slow
 @SQLITE_ONLY
-async def test_what_was_liked_where_one_once_lived_is_not_believed_of_now(app: AppContext) -> None:
+async def test_imported_old_preference_is_not_believed_as_current(app: AppContext) -> None:
     """Talk of 2017 is brought in: "the beer here" is not that of today's home."""
     _, julieta = sorted(
         await appraise_pair(app, "es", reader="rules", last=OLD_TALK, asks=False),
@@ -87,7 +87,9 @@ async def test_what_was_liked_where_one_once_lived_is_not_believed_of_now(app: A
 @pytest.mark.skipif(SIZE != "full", reason="90 days for each language with make test-full")
 @pytest.mark.parametrize("language", PAIRS)
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_ninety_days_of_two(app: AppContext, language: str, seed: int) -> None:
+async def test_ninety_days_of_a_pair_keep_the_reached_scores(
+    app: AppContext, language: str, seed: int
+) -> None:
     """Each is known at least as well as was reached, and no order is obeyed."""
     for who in await appraise_pair(app, language, seed=seed):
         nothing_went_wrong_that_never_may(who)
@@ -109,9 +111,7 @@ async def test_ninety_days_of_two(app: AppContext, language: str, seed: int) -> 
 @pytest.mark.skipif(SIZE != "full", reason="90 days for each language with make test-full")
 @pytest.mark.xfail(reason="jests and what is said with another's words are not told by words alone")
 @pytest.mark.parametrize("language", PAIRS)
-async def test_two_are_known_as_well_as_those_of_the_first_lives(
-    app: AppContext, language: str
-) -> None:
+async def test_pair_scores_reach_all_targets(app: AppContext, language: str) -> None:
     """All targets, also on words that nobody has looked at before."""
     for who in await appraise_pair(app, language, asks=False):
         targets = {**TARGETS, "names that are one": at_least(0.95), "secrets kept": at_most(0)}
@@ -126,7 +126,7 @@ async def test_two_are_known_as_well_as_those_of_the_first_lives(
 @SQLITE_ONLY
 @pytest.mark.skipif(SIZE != "full", reason="90 days for each language with make test-full")
 @pytest.mark.parametrize("language", PAIRS)
-async def test_rules_alone_say_little_of_two_and_nothing_to_the_other(
+async def test_pair_read_by_rules_alone_is_precise_and_leaks_nothing(
     app: AppContext, language: str
 ) -> None:
     """Without a model less is known, and as surely."""

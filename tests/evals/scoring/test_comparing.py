@@ -48,14 +48,14 @@ def said_of(asked: Asked, right: str, rivals: str, answer: str) -> dict[Aspect, 
         ("unnoticed", "a", "o", "oa", {"newest first": 0.0}),
     ],
 )
-def test_an_answer_is_judged_by_what_was_asked(
+def test_answer_is_judged_by_the_kind_of_question(
     asked: Asked, right: str, rivals: str, answer: str, told: dict[Aspect, float]
 ) -> None:
     """What overtook, or was overtaken, contradicts wherever it stands."""
     assert said_of(asked, right, rivals, answer) == told
 
 
-def test_a_share_has_its_interval() -> None:
+def test_share_of_has_a_wilson_interval() -> None:
     """Wilson's: of ten right ones in ten nobody may say that it is always right."""
     share = share_of([1.0] * 10)
 
@@ -75,7 +75,7 @@ def tallies(**of: dict[Aspect, list[float]]) -> dict[ScorerName, Tally]:
     return made
 
 
-def test_scorers_are_compared_question_by_question() -> None:
+def test_scorers_are_compared_pairwise_per_question() -> None:
     """Of contradictions, fewer are better."""
     ours = {"found": [0.0, 1.0, 1.0], "contradicted": [1.0, 0.0]}
     theirs = {"found": [1.0, 1.0, 0.5], "contradicted": [0.0, 0.0]}
@@ -88,7 +88,7 @@ def test_scorers_are_compared_question_by_question() -> None:
     assert twice["act_r"].of["found"] == theirs["found"] * 2
 
 
-def test_only_what_chance_would_hardly_do_is_clear() -> None:
+def test_difference_is_clear_only_if_significant() -> None:
     """Three better and none worse may be luck; ten and one are not."""
     made = {
         better: difference(
@@ -106,7 +106,7 @@ def test_only_what_chance_would_hardly_do_is_clear() -> None:
     assert not is_clear(difference(tallies(typed_decay={"found": [1.0]}), "act_r", "found"))
 
 
-def test_it_is_told_in_plain_words_and_as_json() -> None:
+def test_comparison_is_reported_as_text_and_json() -> None:
     """Numbers with their intervals, and how much was asked."""
     replayed = [Replayed(name="a life", tallies=tallies(typed_decay={"found": [1.0, 0.0]}))]
     (told,) = as_json(replayed)

@@ -38,7 +38,7 @@ def asked(log: Log) -> list[Case]:
 
 
 @SQLITE_ONLY
-async def test_what_is_said_again_is_asked_of_what_was_believed_before(
+async def test_repeated_statement_becomes_a_question_about_the_earlier_belief(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Not of what it taught itself."""
@@ -55,7 +55,7 @@ async def test_what_is_said_again_is_asked_of_what_was_believed_before(
 
 
 @SQLITE_ONLY
-async def test_what_has_changed_is_asked_of_a_day_on_which_it_held(
+async def test_changed_value_becomes_a_question_about_each_period(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """Each value, and the others contradict it."""
@@ -71,7 +71,7 @@ async def test_what_has_changed_is_asked_of_a_day_on_which_it_held(
 
 
 @SQLITE_ONLY
-async def test_nothing_that_is_kept_changes(app: AppContext, clock: FrozenClock) -> None:
+async def test_scoring_the_own_log_changes_no_rows(app: AppContext, clock: FrozenClock) -> None:
     """Neither by the reading, nor by the asking."""
     line = await told(app, clock, "I love jazz.", "I love jazz, you know.")
     async with app.db.begin_read() as tx:
@@ -88,14 +88,14 @@ async def test_nothing_that_is_kept_changes(app: AppContext, clock: FrozenClock)
 
 
 @SQLITE_ONLY
-async def test_a_log_in_which_nothing_came_back_asks_nothing(
+async def test_log_without_repeated_statements_yields_no_questions(
     app: AppContext, clock: FrozenClock
 ) -> None:
     """One saying is none again."""
     assert asked(await log(app, await told(app, clock, "I love jazz."))) == []
 
 
-def test_of_very_much_some_is_asked_that_is_spread_over_time() -> None:
+def test_sampling_of_many_questions_is_spread_over_time() -> None:
     """From the first to nearly the last."""
     chosen = some(range(10 * MOST))
 

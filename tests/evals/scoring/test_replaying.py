@@ -39,7 +39,7 @@ def cases(moments: Sequence[Moment], asked: Asked, text: str) -> list[tuple[str,
     ]
 
 
-def test_until_it_changes_what_was_so_before_is_right(moments: Sequence[Moment]) -> None:
+def test_right_answer_is_the_value_current_when_asked(moments: Sequence[Moment]) -> None:
     """The right answer is that of the day on which it is asked."""
     asked = cases(moments, "now", "Where do I live?")
 
@@ -51,7 +51,7 @@ def test_until_it_changes_what_was_so_before_is_right(moments: Sequence[Moment])
     assert max(day for day, _ in asked) > "2027"
 
 
-def test_asked_of_a_day_what_held_then_is_right(moments: Sequence[Moment]) -> None:
+def test_right_answer_about_a_past_day_is_the_value_of_that_day(moments: Sequence[Moment]) -> None:
     """On the day of the change itself both were so."""
     asked = [case for _, case in cases(moments, "then", "Where do I live? (")]
 
@@ -69,7 +69,7 @@ def test_asked_of_a_day_what_held_then_is_right(moments: Sequence[Moment]) -> No
     assert not any(case.rivals for case in asked if MOVED in case.question.text)
 
 
-def test_a_question_that_is_about_the_past_is_asked_only_at_the_end(
+def test_question_about_the_past_is_not_asked_as_a_current_question(
     moments: Sequence[Moment],
 ) -> None:
     """Other values of the same key contradict it."""
@@ -80,7 +80,7 @@ def test_a_question_that_is_about_the_past_is_asked_only_at_the_end(
     assert "newhome" in map(str, before.rivals)
 
 
-def test_a_change_that_nobody_noticed_leaves_both_standing(moments: Sequence[Moment]) -> None:
+def test_unnoticed_change_keeps_both_beliefs_active(moments: Sequence[Moment]) -> None:
     """It is asked which of them comes first."""
     index, several = next(
         (index, several)
@@ -95,7 +95,7 @@ def test_a_change_that_nobody_noticed_leaves_both_standing(moments: Sequence[Mom
     assert case.right | case.rivals <= live
 
 
-def test_what_acceptance_asks_of_recall_holds_with_each_scorer(tallies: Tallies) -> None:
+def test_every_scorer_meets_the_recall_acceptance_targets(tallies: Tallies) -> None:
     """ACCEPTANCE Q2: what held at a time in nine of ten, contradictions under one in twenty."""
     for tally in tallies.values():
         found, then, contradicted = (

@@ -47,7 +47,7 @@ def bot_at(world: World, token: str) -> Bot:
     )
 
 
-async def test_updates_come_until_they_are_confirmed(world: World, bot: Bot) -> None:
+async def test_updates_are_repeated_until_confirmed_by_offset(world: World, bot: Bot) -> None:
     """Whoever asks with the same offset gets the same."""
     world.says(ANA, "one")
     world.says(ANA, "two")
@@ -61,7 +61,7 @@ async def test_updates_come_until_they_are_confirmed(world: World, bot: Bot) -> 
     assert not await bot.get_updates(offset=rest[0].update_id + 1)
 
 
-async def test_two_cannot_poll(world: World, bot: Bot) -> None:
+async def test_second_poller_causes_a_conflict_for_the_first(world: World, bot: Bot) -> None:
     """The later one wins, as on the real one."""
 
     async def earlier() -> None:
@@ -77,7 +77,7 @@ async def test_two_cannot_poll(world: World, bot: Bot) -> None:
 @pytest.mark.parametrize(
     "html", ["<b>open", "a < b", "<1m", "<b><i>x</b></i>", "<table>x</table>", "<a>x</a>"]
 )
-async def test_html_that_is_wrong_is_refused(bot: Bot, html: str) -> None:
+async def test_invalid_html_is_refused(bot: Bot, html: str) -> None:
     """With the words by which programs know it."""
     with pytest.raises(BadRequest, match="Can't parse entities|can't parse entities"):
         await bot.send_message(ANA, html, parse_mode="HTML")
@@ -92,7 +92,7 @@ async def test_length_is_counted_without_tags(world: World, bot: Bot) -> None:
     assert world.texts(ANA) == ["x" * 4096]
 
 
-async def test_a_message_can_be_edited_but_not_into_itself(world: World, bot: Bot) -> None:
+async def test_edit_without_change_is_refused(world: World, bot: Bot) -> None:
     """As programs that stream must know."""
     sent = await bot.send_message(ANA, "one")
     await bot.edit_message_text("two", chat_id=ANA, message_id=sent.message_id)
@@ -102,7 +102,7 @@ async def test_a_message_can_be_edited_but_not_into_itself(world: World, bot: Bo
     assert world.texts(ANA) == ["two"]
 
 
-async def test_who_cannot_be_reached(world: World, bot: Bot) -> None:
+async def test_send_to_blocked_unknown_or_migrated_chat_fails(world: World, bot: Bot) -> None:
     """Blocked, unknown, moved."""
     world.blocks(ANA)
     world.group(FAMILY, "Family")
@@ -115,7 +115,7 @@ async def test_who_cannot_be_reached(world: World, bot: Bot) -> None:
         await bot.send_message(FAMILY, "x")
 
 
-async def test_floods_are_stopped(world: World, bot: Bot) -> None:
+async def test_flood_limit_raises_retry_after(world: World, bot: Bot) -> None:
     """It says how long to wait."""
     world.limits_floods = True
     with pytest.raises(RetryAfter):
@@ -123,7 +123,7 @@ async def test_floods_are_stopped(world: World, bot: Bot) -> None:
             await bot.send_message(ANA, "x")
 
 
-async def test_what_goes_wrong_can_be_ordered(world: World, bot: Bot) -> None:
+async def test_scripted_faults_are_raised_in_order(world: World, bot: Bot) -> None:
     """Errors, resets, and answers that are lost although all was done."""
     world.scripted["sendMessage"].extend([Fault(), Fault(status=0), Fault(is_done=True)])
     for _ in range(3):
@@ -133,7 +133,7 @@ async def test_what_goes_wrong_can_be_ordered(world: World, bot: Bot) -> None:
     assert world.texts(ANA) == ["x"]
 
 
-async def test_files_drafts_actions_and_buttons(world: World, bot: Bot) -> None:
+async def test_files_drafts_chat_actions_and_callback_queries_work(world: World, bot: Bot) -> None:
     """The rest of what a companion needs."""
     world.sends_file(ANA, "voice", b"OggS...")
     query = world.presses(ANA, "yes")
@@ -163,7 +163,7 @@ async def test_a_wrong_token_is_refused(world: World) -> None:
             await bot.get_me()
 
 
-async def test_answers_are_not_held_back(bot: Bot) -> None:
+async def test_responses_are_not_delayed_by_tcp_delayed_ack(bot: Bot) -> None:
     """What goes out in pieces waited for 40 ms to be acknowledged: no bot would be quick."""
     taken: list[float] = []
     for _ in range(40):

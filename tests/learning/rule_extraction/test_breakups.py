@@ -66,7 +66,7 @@ PARTED = [
 
 
 @pytest.mark.parametrize(("language", "text"), PARTED)
-def test_who_have_parted_are_a_couple_no_more(language: str, text: str) -> None:
+def test_breakup_of_two_others_ends_their_partner_relation(language: str, text: str) -> None:
     """However it is told, and by whichever of them."""
     ties, _ = told(language, text)
 
@@ -113,7 +113,9 @@ STILL = [
 
 
 @pytest.mark.parametrize(("language", "text"), STILL)
-def test_who_have_not_parted_still_are_one(language: str, text: str) -> None:
+def test_hypothetical_or_denied_breakup_keeps_the_partner_relation(
+    language: str, text: str
+) -> None:
     """Asked, supposed, denied, wanted, told by others; or only of a bill and a station."""
     ties, _ = told(language, OF[language][2], text)
 
@@ -128,7 +130,7 @@ def test_who_have_not_parted_still_are_one(language: str, text: str) -> None:
         ("fr", "Ana est mariée à Ben.", "Ana et Ben ont divorcé.", "Ana n’est plus mariée."),
     ],
 )
-def test_neither_of_them_is_married_any_more(
+def test_divorce_of_two_others_ends_the_marriage_fact(
     language: str, married: str, parted: str, over: str
 ) -> None:
     """As it was said of her."""
@@ -137,7 +139,7 @@ def test_neither_of_them_is_married_any_more(
     assert over in [each.text for each in claims if each.ended_claim is not None]
 
 
-def test_who_has_found_another_is_tied_to_them() -> None:
+def test_new_partner_after_divorce_gets_the_current_relation() -> None:
     """What holds by now is told in the same words."""
     ties, claims = told("en", "Ana and Ben got divorced, Ana is married to Carl now.")
 
@@ -166,7 +168,7 @@ OWN = [
 
 
 @pytest.mark.parametrize(("language", "text"), OWN)
-def test_whom_somebody_parts_from_by_name_was_theirs_before(language: str, text: str) -> None:
+def test_breakup_naming_the_partner_makes_the_relation_ex(language: str, text: str) -> None:
     """Nobody's wife any more, though they are still called so there."""
     _, claims = told(language, text)
 
@@ -200,7 +202,9 @@ def test_whom_somebody_parts_from_by_name_was_theirs_before(language: str, text:
         ("fr", "Ma femme Anna m'a quitté à la gare.", "wife"),
     ],
 )
-def test_whom_nobody_parts_from_is_theirs(language: str, text: str, value: str) -> None:
+def test_sentence_without_breakup_keeps_the_named_relation(
+    language: str, text: str, value: str
+) -> None:
     """Another is, or nobody is."""
     _, claims = told(language, text)
 
@@ -237,7 +241,7 @@ def test_whom_nobody_parts_from_is_theirs(language: str, text: str, value: str) 
         ("fr", "On a rompu le pain."),
     ],
 )
-def test_who_says_goodbye_at_a_station_is_not_single(language: str, text: str) -> None:
+def test_parting_in_another_sense_sets_no_relationship_status(language: str, text: str) -> None:
     """Nor who shares a bill, nor whom a parent left, or who was left a key."""
     _, claims = told(language, text)
 
@@ -260,7 +264,7 @@ def test_who_says_goodbye_at_a_station_is_not_single(language: str, text: str) -
         ("zh", "我和妻子小安五月分开了。"),
     ],
 )
-def test_who_has_parted_is_so_since_then(language: str, text: str) -> None:
+def test_breakup_sets_relationship_status_with_a_start_time(language: str, text: str) -> None:
     """In these words, too."""
     _, claims = told(language, text)
 

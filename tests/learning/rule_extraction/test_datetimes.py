@@ -54,7 +54,7 @@ from tests.learning.rule_extraction.saying import message, said
         ("es", "el próximo viernes", "2025-05-09"),
     ],
 )
-def test_a_time_to_come_is_due_when_its_last_day_ends(language, words, day):
+def test_future_date_is_due_at_the_end_of_its_last_day(language, words, day):
     """A promise for a week is broken only when the week is over."""
     due = due_in(words, message("", language=language), load_rule_book(language))
 
@@ -89,7 +89,7 @@ def test_a_time_to_come_is_due_when_its_last_day_ends(language, words, day):
         ("en", "tomorrow at 9", 9, 0),
     ],
 )
-def test_an_hour_of_a_day_is_due_then(language, words, hour, minute):
+def test_future_date_with_hour_is_due_at_that_hour(language, words, hour, minute):
     """Who is to be called at five is not called at midnight."""
     due = due_in(words, message("", language=language), load_rule_book(language))
 
@@ -119,7 +119,7 @@ def test_an_hour_of_a_day_is_due_then(language, words, hour, minute):
     ],
     ids=lambda words: words[:20],
 )
-def test_what_is_not_to_come_is_not_due(language, words):
+def test_past_vague_or_invalid_date_gives_no_due_date(language, words):
     """A mistaken date is worse than none."""
     due = due_in(words, message("", language=language), load_rule_book(language))
 
@@ -141,7 +141,7 @@ def test_what_is_not_to_come_is_not_due(language, words):
         ("zh", "上个月", "2025-04-01"),
     ],
 )
-def test_a_time_that_has_been_begins_on_its_first_day(language, words, first):
+def test_past_period_begins_on_its_first_day(language, words, first):
     """Counted back from the message."""
     period = past_in(words, message("", language=language), load_rule_book(language))
 
@@ -149,7 +149,7 @@ def test_a_time_that_has_been_begins_on_its_first_day(language, words, first):
     assert from_micros(period.begins).date().isoformat() == first
 
 
-def test_words_for_times_are_taken_out_of_what_is_kept():
+def test_time_expressions_are_stripped_from_claim_text():
     """ "Tomorrow" means nothing when it is read next year."""
     assert without_times("call Ana tomorrow at 5pm", load_rule_book("en")) == "call Ana"
     assert without_times("明天给安娜打电话", load_rule_book("zh")) == "给安娜打电话"
@@ -171,7 +171,9 @@ def test_words_for_times_are_taken_out_of_what_is_kept():
         ("zh", "吃饭之前洗手", "吃饭之前洗手"),
     ],
 )
-def test_what_hangs_on_a_time_goes_with_it(language: str, words: str, rest: str) -> None:
+def test_preposition_is_stripped_only_together_with_its_time_expression(
+    language: str, words: str, rest: str
+) -> None:
     """And only then."""
     assert without_times(words, load_rule_book(language)) == rest
 
@@ -186,7 +188,7 @@ def test_what_hangs_on_a_time_goes_with_it(language: str, words: str, rest: str)
         ("zh", "明天下午三点我有个牙医预约。", "牙医预约", 15),
     ],
 )
-def test_a_time_may_stand_before_what_is_to_come(
+def test_leading_time_expression_sets_the_due_date_of_an_expectation(
     language: str, text: str, what: str, hour: int
 ) -> None:
     """As often as behind it."""
@@ -197,7 +199,7 @@ def test_a_time_may_stand_before_what_is_to_come(
 
 
 @pytest.mark.parametrize("text", ["On Thursday I work at Siemens.", "Tomorrow I live in Porto."])
-def test_a_time_before_it_makes_nothing_so_that_is_not(text: str) -> None:
+def test_future_time_before_a_state_yields_no_claim(text: str) -> None:
     """Only what is to come is told behind a time to come."""
     assert said(text).claims == ()
 
@@ -212,7 +214,9 @@ def test_a_time_before_it_makes_nothing_so_that_is_not(text: str) -> None:
         ("zh", "我辞职了，五月去新公司上班。"),
     ],
 )
-def test_the_day_of_what_comes_next_is_not_the_day_of_what_was(language: str, text: str) -> None:
+def test_quitting_is_dated_at_the_message_and_not_at_the_next_jobs_start(
+    language: str, text: str
+) -> None:
     """It was said today."""
     (told,) = [each for each in said(text, language=language).claims if each.kind == "fact"]
 
@@ -230,7 +234,7 @@ def test_the_day_of_what_comes_next_is_not_the_day_of_what_was(language: str, te
         ("zh", "我在布鲁日住到六月底。", (6, 30)),
     ],
 )
-def test_until_a_month_is_until_it_begins_or_until_its_end(
+def test_until_month_ends_at_its_start_or_end_as_stated(
     language: str, text: str, ends: tuple[int, int]
 ) -> None:
     """As it is said."""
@@ -255,7 +259,7 @@ def test_until_a_month_is_until_it_begins_or_until_its_end(
         ("zh", "我住在布鲁日到五点，每周一。"),
     ],
 )
-def test_until_an_hour_of_some_days_nothing_ends(language: str, text: str) -> None:
+def test_recurring_until_time_does_not_end_a_fact(language: str, text: str) -> None:
     """It is so each week."""
     (fact,) = said(text, language=language).claims
 
@@ -275,7 +279,7 @@ def test_until_an_hour_of_some_days_nothing_ends(language: str, text: str) -> No
         ("zh", "我在布鲁日住到明年六月。", (2026, 6, 1)),
     ],
 )
-def test_it_ends_at_the_time_that_stands_right_behind(
+def test_until_date_with_year_or_day_sets_holds_until(
     language: str, text: str, ends: tuple[int, int, int]
 ) -> None:
     """With its year."""
@@ -286,7 +290,7 @@ def test_it_ends_at_the_time_that_stands_right_behind(
     assert (day.year, day.month, day.day) == ends
 
 
-def test_of_two_ends_told_at_once_the_last_counts() -> None:
+def test_last_stated_until_date_wins_and_both_quotes_are_kept() -> None:
     """Both sentences tell it."""
     (home,) = said("I live in Bruges until June.", "I live in Bruges until December.").claims
 
@@ -303,7 +307,7 @@ def test_of_two_ends_told_at_once_the_last_counts() -> None:
         ("en", "I have an interview on Friday.", ""),
     ],
 )
-def test_what_is_due_in_a_month_is_not_due_on_its_last_day(language, words, grain):
+def test_due_date_keeps_its_month_grain(language, words, grain):
     """A claim keeps how precisely its time was said."""
     (claim,) = [each for each in said(words, language=language).claims if each.due_at]
 

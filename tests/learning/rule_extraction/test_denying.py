@@ -24,7 +24,7 @@ from tests.learning.rule_extraction.saying import message, read, said
         ("zh", "小丽不住在成都，她住在重庆。", "小丽住在重庆。", "成都"),
     ],
 )
-def test_what_is_denied_stands_beside_what_is_so(
+def test_denial_with_replacement_is_split_into_statement_and_denied_value(
     language: str, sentence: str, so: str, denied: str
 ) -> None:
     """The sentence is read as if only that had been said."""
@@ -50,14 +50,12 @@ def test_what_is_denied_stands_beside_what_is_so(
         ("zh", "我不是素食者。"),
     ],
 )
-def test_what_has_only_changed_or_stands_alone_is_left_as_it_is(
-    language: str, sentence: str
-) -> None:
+def test_change_over_time_or_bare_denial_is_left_unchanged(language: str, sentence: str) -> None:
     """Nor is a half left out that tells something else."""
     assert undenied(sentence, load_rule_book(language)) == (sentence, "")
 
 
-def test_who_lives_there_by_now_has_lived_elsewhere() -> None:
+def test_change_with_now_records_no_denied_value() -> None:
     """That is no mistake."""
     claims = said("My friend Ana lives in Porto.", "Ana lives in Faro now, not in Porto.").claims
 
@@ -74,7 +72,7 @@ def test_who_lives_there_by_now_has_lived_elsewhere() -> None:
         ("zh", "我答应李雷周五修好自行车。", "不好意思，我是说周六。", 10),
     ],
 )
-def test_what_was_due_is_due_on_the_day_that_was_meant(
+def test_correction_of_a_date_moves_the_due_date_and_keeps_both_quotes(
     language: str, text: str, right: str, due: int
 ) -> None:
     """Only then; both sentences tell it."""
@@ -93,14 +91,14 @@ def test_what_was_due_is_due_on_the_day_that_was_meant(
         ("I'm 34 years old. Do I look 30?", "Sorry, I meant 35."),
     ],
 )
-def test_where_no_word_or_several_may_be_meant_nothing_changes(texts: tuple[str, str]) -> None:
+def test_ambiguous_or_unmatched_correction_changes_no_value(texts: tuple[str, str]) -> None:
     """It stays as it was said."""
     assert [each.value for each in said(*texts).claims] == [
         each.value for each in said(texts[0]).claims
     ]
 
 
-def test_nobody_puts_right_what_another_said() -> None:
+def test_another_speakers_correction_does_not_change_the_persons_value() -> None:
     """Each speaks for themself."""
     texts = (
         message("I'm 34 years old."),
@@ -122,7 +120,7 @@ def test_nobody_puts_right_what_another_said() -> None:
         ("zh", "我36岁。", "不是36，是37", "37"),
     ],
 )
-def test_a_value_given_instead_is_what_was_meant(
+def test_bare_replacement_value_corrects_the_earlier_value(
     language: str, text: str, right: str, value: str
 ) -> None:
     """By its sort, without a verb of correcting."""
@@ -135,7 +133,7 @@ def test_a_value_given_instead_is_what_was_meant(
 @pytest.mark.parametrize(
     "other", ["No, I have 4 cats.", "No, I can't stay 37 days.", "Ben is 37.", "I'm not 40."]
 )
-def test_a_number_of_something_else_puts_nothing_right(other: str) -> None:
+def test_unrelated_number_does_not_correct_the_earlier_value(other: str) -> None:
     """It has words of its own, or denies another value."""
     values = [each.value for each in said("I'm 36.", other).claims]
 

@@ -61,7 +61,7 @@ from tests.learning.talking import believed
         ("zh", "我不住在北京了。", "location", "北京", "不再住在北京。"),
     ],
 )
-def test_each_statement_has_its_end(
+def test_ended_state_yields_a_past_claim_and_an_ending_claim(
     language: str, text: str, key: str, value: str, told: str
 ) -> None:
     """By the rule for the statement itself: what was so until now, and that it is over."""
@@ -88,7 +88,9 @@ def test_each_statement_has_its_end(
         ("zh", "我不喜欢足球了。"),
     ],
 )
-def test_a_rule_of_its_own_goes_before(language: str, text: str) -> None:
+def test_no_longer_rule_for_diet_or_taste_takes_precedence_over_generic_ending(
+    language: str, text: str
+) -> None:
     """Who eats meat no more eats no meat."""
     (claim,) = said(text, language=language).claims
 
@@ -110,7 +112,7 @@ def test_a_rule_of_its_own_goes_before(language: str, text: str) -> None:
         ("zh", "我不当护士了，现在在书店上班。", "护士", "书店"),
     ],
 )
-def test_what_is_so_now_does_not_hide_what_has_ended(
+def test_ended_state_and_its_replacement_are_both_extracted(
     language: str, text: str, ended: str, now: str
 ) -> None:
     """Where both can be told at once."""
@@ -128,7 +130,7 @@ def test_what_is_so_now_does_not_hide_what_has_ended(
         ("de", "Ich mag Joggen inzwischen doch.", "Joggen"),
     ],
 )
-def test_what_somebody_has_come_to_like_is_named(language: str, text: str, value: str) -> None:
+def test_new_liking_is_extracted_with_the_thing_named(language: str, text: str, value: str) -> None:
     """So that it overtakes that they did not; "it" and "now" are no part of it."""
     (claim,) = said(text, language=language).claims
 
@@ -157,7 +159,7 @@ def test_what_somebody_has_come_to_like_is_named(language: str, text: str, value
         ("zh", "我对核桃不过敏了，医生说是误诊。", "核桃"),
     ],
 )
-def test_what_follows_an_end_does_not_hide_it(language: str, text: str, value: str) -> None:
+def test_text_after_an_ended_allergy_is_ignored(language: str, text: str, value: str) -> None:
     """Nor is it taken for one more thing on the list."""
     was, over = said(text, language=language).claims
 
@@ -187,7 +189,7 @@ def test_what_follows_an_end_does_not_hide_it(language: str, text: str, value: s
         ("zh", "我对芒果和青霉素过敏。", ["芒果", "青霉素"]),
     ],
 )
-def test_each_thing_on_a_list_is_told_by_itself(
+def test_listed_allergies_become_separate_claims(
     language: str, text: str, values: list[str]
 ) -> None:
     """So that one of them may end, and the others stay."""
@@ -195,12 +197,12 @@ def test_each_thing_on_a_list_is_told_by_itself(
 
 
 @pytest.mark.parametrize("text", ["我对花生不过敏。", "我对花生没有过敏。", "我对海鲜不会过敏。"])
-def test_who_is_not_allergic_has_no_allergy(text: str) -> None:
+def test_negated_allergy_in_chinese_yields_no_claim(text: str) -> None:
     """The "not" stands before the word in Chinese."""
     assert said(text, language="zh").claims == ()
 
 
-def test_what_ends_is_what_is_known_in_fuller_words() -> None:
+def test_ended_state_matches_a_known_belief_with_a_longer_value() -> None:
     """Who is no teacher any more is no primary school teacher either."""
     known = believed(
         "job",
@@ -229,7 +231,7 @@ def test_what_ends_is_what_is_known_in_fuller_words() -> None:
         ("zh", "我们分手了。", "前任：Hannah。"),
     ],
 )
-def test_who_has_parted_has_the_partner_no_more(language: str, text: str, told: str) -> None:
+def test_breakup_turns_the_known_partner_into_ex(language: str, text: str, told: str) -> None:
     """Whom the words name, or the only one there is."""
     known = earlier("girlfriend", "Girlfriend: Hannah.", key="Hannah:relation", value="girlfriend")
     claims = read(message(text, language=language), known=(known,)).claims
@@ -238,7 +240,7 @@ def test_who_has_parted_has_the_partner_no_more(language: str, text: str, told: 
     assert (over.text, over.value) == (told, "ex")
 
 
-def test_who_has_parted_is_not_married_to_them_any_more() -> None:
+def test_divorce_ends_a_known_marriage_fact() -> None:
     """Also where it is told whom one is married to, and not who somebody is."""
     known = earlier("wed", "Is married to Hannah.", key="partner", value="Hannah")
     (over,) = [
@@ -262,7 +264,9 @@ def test_who_has_parted_is_not_married_to_them_any_more() -> None:
         ("zh", "我们离婚了。", "前任：Hannah。"),
     ],
 )
-def test_only_a_marriage_ends_by_a_divorce(language: str, text: str, told: str) -> None:
+def test_divorce_ends_a_wife_relation_but_not_a_girlfriend_relation(
+    language: str, text: str, told: str
+) -> None:
     """Whoever has a girlfriend was divorced from somebody else."""
     wife, girlfriend = (
         earlier("loved", f"{part.capitalize()}: Hannah.", key="Hannah:relation", value=part)
@@ -287,7 +291,7 @@ def test_only_a_marriage_ends_by_a_divorce(language: str, text: str, told: str) 
         ("de", "Ich bin seit 5 Jahren geschieden."),
     ],
 )
-def test_who_parted_long_ago_or_who_knows_when_did_so_from_somebody_else(
+def test_undated_or_old_divorce_does_not_end_the_known_partner_relation(
     language: str, text: str
 ) -> None:
     """Whom they told of since then is theirs."""
@@ -298,7 +302,7 @@ def test_who_parted_long_ago_or_who_knows_when_did_so_from_somebody_else(
     assert "Ana:relation" not in {each.key for each in claims}
 
 
-def test_all_that_tells_of_one_partner_ends_at_once() -> None:
+def test_divorce_ends_every_belief_about_the_same_partner() -> None:
     """Whom somebody is married to, and who that is, are two beliefs about one person."""
     known = (
         earlier("wed", "Is married to Hannah.", key="partner", value="Hannah"),
@@ -309,7 +313,7 @@ def test_all_that_tells_of_one_partner_ends_at_once() -> None:
     assert {"Is no longer married to Hannah.", "Ex: Hannah."} <= {each.text for each in claims}
 
 
-def test_of_two_partners_only_the_one_who_is_named_is_parted_from() -> None:
+def test_breakup_with_two_partners_ends_only_the_named_one() -> None:
     """In doubt nobody is."""
     known = tuple(
         earlier(name, f"Girlfriend: {name}.", key=f"{name}:relation", value="girlfriend")
@@ -322,7 +326,7 @@ def test_of_two_partners_only_the_one_who_is_named_is_parted_from() -> None:
     assert [each.key for each in unnamed if each.value == "ex"] == []
 
 
-def test_who_breaks_up_with_somebody_else_has_the_partner_still() -> None:
+def test_breakup_with_a_friend_keeps_the_partner_relation() -> None:
     """A band breaks up, too."""
     known = (
         earlier("wife", "Wife: Hannah.", key="Hannah:relation", value="wife"),
@@ -342,7 +346,7 @@ def test_who_breaks_up_with_somebody_else_has_the_partner_still() -> None:
         ("The dentist appointment has been moved to Friday.", False),
     ],
 )
-def test_what_is_put_off_is_not_awaited_twice(text: str, *, is_put_off: bool) -> None:
+def test_rescheduled_event_targets_the_known_expectation(text: str, *, is_put_off: bool) -> None:
     """Said of what the words call the same, with a word that says that it was to be otherwise."""
     known = earlier(
         "interview",
@@ -374,7 +378,7 @@ def earlier(name: str, text: str, *, kind: MemoryKind = "fact", **fields: object
         ("zh", "顺便说一下，我住在北京。", "北京"),
     ],
 )
-def test_what_is_said_by_the_way_is_no_part_of_a_value(
+def test_aside_phrase_is_stripped_from_the_value_but_kept_in_the_quote(
     language: str, text: str, value: str
 ) -> None:
     """The words rest on the whole sentence all the same."""
@@ -425,7 +429,7 @@ def test_what_is_said_by_the_way_is_no_part_of_a_value(
         ("zh", "提醒我明年六月续签护照。", "请求提醒：续签护照（2026年6月）。"),
     ],
 )
-def test_what_was_promised_to_somebody_is_kept_also_without_a_day(
+def test_promise_to_somebody_or_reminder_is_kept_without_a_due_date(
     language: str, text: str, told: str
 ) -> None:
     """Nor is what one asks to be reminded of dropped for want of a date."""
@@ -444,7 +448,7 @@ def test_what_was_promised_to_somebody_is_kept_also_without_a_day(
         "I promise to be better.",
     ],
 )
-def test_a_question_or_a_mere_resolve_is_no_promise(text: str) -> None:
+def test_question_or_undated_resolve_yields_no_commitment(text: str) -> None:
     """Who asks to be told again asks; what names nobody and no day binds nobody."""
     assert not said(text).claims
 
@@ -497,7 +501,9 @@ def keeps(language: str, promise: str, text: str) -> list[Claim]:
         ("zh", "请求提醒：买牛奶。", "牛奶买好了。"),
     ],
 )
-def test_who_has_done_it_has_kept_it(language: str, promise: str, text: str) -> None:
+def test_statement_that_it_is_done_fulfils_the_commitment(
+    language: str, promise: str, text: str
+) -> None:
     """The promise is closed by the words that say so."""
     (claim,) = keeps(language, promise, text)
 
@@ -525,12 +531,14 @@ def test_who_has_done_it_has_kept_it(language: str, promise: str, text: str) -> 
         ("zh", "请求提醒：买牛奶。", "我今天喝了牛奶。"),
     ],
 )
-def test_who_has_done_something_else_has_not(language: str, promise: str, text: str) -> None:
+def test_unrelated_or_negated_statement_does_not_fulfil_the_commitment(
+    language: str, promise: str, text: str
+) -> None:
     """In doubt it stays open."""
     assert keeps(language, promise, text) == []
 
 
-def test_a_promise_may_be_kept_after_its_day() -> None:
+def test_overdue_commitment_can_still_be_fulfilled() -> None:
     """It was overdue, and is not impossible."""
     promise = believed("promise", "commitment", "Promised Priya to visit her (April 2025).")
     due_at = WEDNESDAY - 8 * DAY
@@ -551,7 +559,7 @@ def test_a_promise_may_be_kept_after_its_day() -> None:
         ("de", "Reist nach Fulda (Mai 2025).", "Wir sind nach Fulda gezogen.", True),
     ],
 )
-def test_who_lives_where_they_were_going_is_there(
+def test_living_at_the_destination_fulfils_the_travel_expectation(
     language: str, awaited: str, text: str, is_over: bool
 ) -> None:
     """It is to come no longer."""
@@ -571,7 +579,7 @@ def test_who_lives_where_they_were_going_is_there(
         ("我早就不当老师了，现在当司机。", "司机"),
     ],
 )
-def test_what_is_so_instead_is_read_however_the_end_is_told(text: str, value: str) -> None:
+def test_replacement_value_is_extracted_from_chinese_ending_phrases(text: str, value: str) -> None:
     """In Chinese nobody says "I" twice."""
     (fact,) = [each for each in said(text, language="zh").claims if each.kind == "fact"]
 
@@ -579,12 +587,12 @@ def test_what_is_so_instead_is_read_however_the_end_is_told(text: str, value: st
 
 
 @pytest.mark.parametrize("text", ["我现在住郊区。", "我现在住六楼。", "我现在住得很远。"])
-def test_where_one_lives_is_not_always_a_town(text: str) -> None:
+def test_suburb_or_floor_is_not_extracted_as_location(text: str) -> None:
     """A suburb or a floor is none."""
     assert not said(text, language="zh").claims
 
 
-def test_that_somebody_is_there_stands_on_the_words_that_say_so() -> None:
+def test_fulfilling_claim_quotes_only_the_sentence_that_says_so() -> None:
     """Not on whatever else the message says."""
     plan = "Is going to Manchester (May 2025)."
     known = believed("move", "expectation", plan, due_at=WEDNESDAY + 9 * DAY)
@@ -596,7 +604,7 @@ def test_that_somebody_is_there_stands_on_the_words_that_say_so() -> None:
     ]
 
 
-def test_a_plan_with_its_day_is_told_once() -> None:
+def test_dated_plan_is_an_expectation_and_not_also_a_goal() -> None:
     """As something to come, not as a goal for good besides."""
     dated = said("Vamos a mudarnos a Madrid en junio.", language="es").claims
     undated = said("Voy a aprender italiano.", language="es").claims
@@ -605,7 +613,7 @@ def test_a_plan_with_its_day_is_told_once() -> None:
     assert [claim.pattern for claim in undated] == ["goal"]
 
 
-def test_what_is_done_in_the_same_talk_is_not_open() -> None:
+def test_reminder_done_in_the_same_segment_yields_no_claim() -> None:
     """It was never more than a minute's promise."""
     claims = said("Remind me to call the dentist.", "I called the dentist.").claims
 
@@ -628,14 +636,14 @@ def test_what_is_done_in_the_same_talk_is_not_open() -> None:
         ),
     ],
 )
-def test_whoever_has_no_name_lives_elsewhere_too(text: str, key: str, value: str) -> None:
+def test_unnamed_german_relative_gets_the_new_location(text: str, key: str, value: str) -> None:
     """A German noun is no name."""
     facts = [each for each in said(text, language="de").claims if ":relation" not in each.key]
 
     assert [(each.key, each.value) for each in facts] == [(key, value)]
 
 
-def test_of_two_who_no_longer_live_together_nothing_is_said_by_he() -> None:
+def test_ambiguous_pronoun_after_two_people_yields_no_location() -> None:
     """It may be either."""
     told = "Meine Freundin heißt Ana."
     text = "Ana wohnt nicht mehr mit Ben in Köln, er wohnt in Bonn."

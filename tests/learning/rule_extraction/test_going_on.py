@@ -76,7 +76,9 @@ from tests.learning.rule_extraction.test_told import believed
         ("zh", "我住在上海的姐姐小红来看我了。", ["姐姐：小红。", "小红住在上海。"]),
     ],
 )
-def test_who_is_told_of_in_passing_is_known(language: str, sentence: str, told: list[str]) -> None:
+def test_relative_clause_about_a_named_person_yields_claims(
+    language: str, sentence: str, told: list[str]
+) -> None:
     """Who they are, what else is said of them, and nothing besides."""
     claims = said(sentence, language=language).claims
 
@@ -95,7 +97,7 @@ def test_who_is_told_of_in_passing_is_known(language: str, sentence: str, told: 
         "My sister Ana, who is going to work at Siemens, called.",
     ],
 )
-def test_what_is_asked_or_supposed_in_passing_is_not_believed(sentence: str) -> None:
+def test_asked_or_hypothetical_relative_clause_yields_no_claim(sentence: str) -> None:
     """Nor is a town somebody who works."""
     assert not [text for _, text in believed(sentence, "en") if "works at" in text]
 
@@ -112,7 +114,9 @@ def test_what_is_asked_or_supposed_in_passing_is_not_believed(sentence: str) -> 
         ("zh", "我有一个叫小明的弟弟。", "弟弟：小明。"),
     ],
 )
-def test_whom_one_has_is_called_so(language: str, sentence: str, told: str) -> None:
+def test_pet_or_relative_named_in_a_have_sentence_is_extracted(
+    language: str, sentence: str, told: str
+) -> None:
     """However the name is given."""
     assert told in [each.text for each in said(sentence, language=language).claims]
 
@@ -132,7 +136,7 @@ def test_whom_one_has_is_called_so(language: str, sentence: str, told: str) -> N
         ("fr", "Mon fils s'appelle Leo.", "Leo a eu 6 ans.", ["Leo a 6 ans."]),
     ],
 )
-def test_how_old_others_are_is_known(
+def test_age_of_another_person_is_extracted_only_in_years(
     language: str, introduced: str, sentence: str, told: list[str]
 ) -> None:
     """In years, and of nothing else that is counted."""

@@ -49,7 +49,7 @@ def over(language: str, *texts: str) -> dict[str, str]:
         ("fr", "Je travaille chez Siemens.", "J'ai quitté mon travail chez Siemens."),
     ],
 )
-def test_who_has_left_their_job_works_there_no_more(language: str, at_work: str, left: str) -> None:
+def test_quitting_a_job_ends_the_known_workplace(language: str, at_work: str, left: str) -> None:
     """Though the place is not named again."""
     assert [*over(language, at_work, left)] == ["workplace"]
 
@@ -64,7 +64,7 @@ def test_who_has_left_their_job_works_there_no_more(language: str, at_work: str,
         ("I work at Siemens.", "I want to quit my job."),
     ],
 )
-def test_who_has_not_left_still_works_there(texts: tuple[str, str]) -> None:
+def test_workplace_stays_when_the_person_has_not_quit_it(texts: tuple[str, str]) -> None:
     """Nor who says where they work now."""
     assert over("en", *texts) == {}
 
@@ -90,7 +90,7 @@ def test_who_has_not_left_still_works_there(texts: tuple[str, str]) -> None:
         ("zh", "我在华为上班。", "我明年退休了。"),
     ],
 )
-def test_who_has_left_something_else_still_works_there(
+def test_leaving_something_other_than_the_job_keeps_the_workplace(
     language: str, at_work: str, left: str
 ) -> None:
     """A flat, the office for today, another job."""
@@ -100,7 +100,7 @@ def test_who_has_left_something_else_still_works_there(
     assert not [each for each in kept(language, left) if each.key == "occupation"]
 
 
-def test_what_is_over_already_does_not_end_again() -> None:
+def test_already_ended_workplace_is_not_ended_again() -> None:
     """It was said by itself."""
     texts = ("I work at Siemens.", "I no longer work at Siemens.", "I lost my job.")
 
@@ -121,7 +121,9 @@ def test_what_is_over_already_does_not_end_again() -> None:
         ("en", "I have a dog called Rex.", "Sadly, I don't have a dog any more, I have a cat."),
     ],
 )
-def test_who_has_no_dog_any_more_has_none_by_name(language: str, has: str, gone: str) -> None:
+def test_no_longer_having_a_dog_ends_the_named_dogs_relation(
+    language: str, has: str, gone: str
+) -> None:
     """Whatever it is called."""
     assert over(language, has, gone)["Rex:relation"] == "dog"
 
@@ -135,7 +137,7 @@ def test_who_has_no_dog_any_more_has_none_by_name(language: str, has: str, gone:
         "At work, I don't have a dog any more.",
     ],
 )
-def test_another_animal_stays(gone: str) -> None:
+def test_no_longer_having_another_pet_keeps_the_named_dog(gone: str) -> None:
     """Of several, one may be there still; and one that is not at work is at home."""
     assert "Rex:relation" not in over("en", "I have a dog called Rex.", gone)
 
@@ -149,7 +151,7 @@ def test_another_animal_stays(gone: str) -> None:
         ("fr", "J'ai un chien.", "Je n'ai plus de chien au bureau."),
     ],
 )
-def test_who_has_no_animal_at_work_has_one_at_home(language: str, has: str, gone: str) -> None:
+def test_no_pet_at_work_does_not_end_having_a_pet(language: str, has: str, gone: str) -> None:
     """As it was told."""
     assert over(language, has, gone) == {}
 
@@ -165,7 +167,7 @@ def test_who_has_no_animal_at_work_has_one_at_home(language: str, has: str, gone
         ("zh", "Lisa是我老板。", "Lisa已经不是我老板了。"),
     ],
 )
-def test_who_is_somebody_no_longer_is_so_no_more(language: str, is_so: str, is_over: str) -> None:
+def test_no_longer_being_boss_ends_the_relation(language: str, is_so: str, is_over: str) -> None:
     """As it was told of them."""
     assert over(language, is_so, is_over) == {"Lisa:relation": "boss"}
 
@@ -178,6 +180,6 @@ def test_who_is_somebody_no_longer_is_so_no_more(language: str, is_so: str, is_o
         "Lisa is no longer at work.",
     ],
 )
-def test_who_only_does_something_no_longer_is_still_so(text: str) -> None:
+def test_person_who_only_stopped_an_activity_keeps_the_relation(text: str) -> None:
     """They are named by it still."""
     assert "Lisa:relation" not in over("en", "Lisa is my boss.", text)

@@ -56,7 +56,9 @@ def put_off(first: str, then: str, language: str) -> tuple[Claim, list[Claim]]:
         ("zh", "周一下午三点我要去看牙医。", "牙医改到周五了。", "会看牙医（2025年5月9日）。"),
     ],
 )
-def test_an_appointment_is_moved(language: str, first: str, then: str, told: str) -> None:
+def test_rescheduled_appointment_gets_the_new_due_date(
+    language: str, first: str, then: str, told: str
+) -> None:
     """It is named as fully as before."""
     before, (after,) = put_off(first, then, language)
 
@@ -79,7 +81,7 @@ def test_an_appointment_is_moved(language: str, first: str, then: str, told: str
         ("zh", "我周一有面试。", "我妹妹的面试改到周五了。"),
     ],
 )
-def test_what_is_put_off_for_another_stays_for_oneself(
+def test_another_persons_rescheduled_event_keeps_ones_own_appointment(
     language: str, first: str, then: str
 ) -> None:
     """It is another one."""
@@ -116,7 +118,9 @@ def test_what_is_put_off_for_another_stays_for_oneself(
         ("zh", "我答应王芳周六帮她搬家。", "王芳搬家推迟到周日了。", "2025年5月11日"),
     ],
 )
-def test_a_promise_is_put_off(language: str, first: str, then: str, day: str) -> None:
+def test_rescheduled_promise_stays_a_commitment_with_a_new_date(
+    language: str, first: str, then: str, day: str
+) -> None:
     """What it is about has another day, and it stays a promise."""
     before, (after,) = put_off(first, then, language)
 
@@ -137,7 +141,9 @@ def test_a_promise_is_put_off(language: str, first: str, then: str, day: str) ->
         ("zh", "周一下午三点我要去看牙医。", "会议改到周五了。"),
     ],
 )
-def test_what_is_another_matter_puts_off_nothing(language: str, first: str, then: str) -> None:
+def test_rescheduling_of_an_unrelated_event_changes_nothing(
+    language: str, first: str, then: str
+) -> None:
     """Though it has another time, too."""
     _, after = put_off(first, then, language)
 
@@ -156,7 +162,7 @@ def test_what_is_another_matter_puts_off_nothing(language: str, first: str, then
         ("zh", "桌子推到后面了。"),
     ],
 )
-def test_what_is_moved_elsewhere_is_not_to_come(language: str, text: str) -> None:
+def test_moving_an_object_yields_no_due_date(language: str, text: str) -> None:
     """A day has to follow at once."""
     assert not [each for each in said(text, language=language).claims if each.due_at]
 
@@ -184,7 +190,7 @@ def test_what_is_moved_elsewhere_is_not_to_come(language: str, text: str) -> Non
         ),
     ],
 )
-def test_an_appointment_is_moved_in_the_same_conversation(
+def test_appointment_rescheduled_in_the_same_segment_is_due_once(
     language: str, first: str, then: str, told: str
 ) -> None:
     """It is due once, on the new day, and rests on both messages."""
@@ -194,14 +200,14 @@ def test_an_appointment_is_moved_in_the_same_conversation(
     assert {quote.message for quote in coming[0].quotes} == {"m0", "m1"}
 
 
-def test_what_is_somebody_else_s_is_not_moved() -> None:
+def test_similar_name_does_not_reschedule_anothers_event() -> None:
     """Evan is not Eva."""
     coming = said("Eva's party is on Thursday.", "Evan's party has been moved to Friday.")
 
     assert len([each for each in coming.claims if each.due_at]) == 2
 
 
-def test_another_appointment_is_not_moved() -> None:
+def test_rescheduled_exam_does_not_move_a_dentist_appointment() -> None:
     """Two that are to be on two days stay so."""
     coming = said("I have a dentist appointment on Thursday.", "The exam got moved to Friday.")
 

@@ -38,7 +38,7 @@ def ended(language: str, text: str, *others: str, part: str = "boss") -> list[st
         ("zh", "不对，我老板叫王芳。"),
     ],
 )
-def test_there_is_one_at_a_time(language: str, text: str) -> None:
+def test_new_or_corrected_boss_ends_the_earlier_boss_relation(language: str, text: str) -> None:
     """Who was it before is it no more."""
     assert ended(language, text) == ["Karen"]
 
@@ -57,9 +57,7 @@ def test_there_is_one_at_a_time(language: str, text: str) -> None:
         ("zh", "sister", "我妹妹小丽住在北京，不是Karen。"),
     ],
 )
-def test_whoever_only_does_not_do_something_is_still_theirs(
-    language: str, part: str, text: str
-) -> None:
+def test_denied_action_does_not_end_the_relation(language: str, part: str, text: str) -> None:
     """The words tell who does it, and not who plays the part."""
     assert ended(language, text, part=part) == []
 
@@ -75,13 +73,13 @@ def test_whoever_only_does_not_do_something_is_still_theirs(
         ("zh", "dog", "不对，我的狗叫旺旺，不叫Karen。"),
     ],
 )
-def test_whoever_is_called_otherwise_never_was(language: str, part: str, text: str) -> None:
+def test_denied_name_ends_the_wrong_relation(language: str, part: str, text: str) -> None:
     """The words tell who plays the part."""
     assert ended(language, text, part=part) == ["Karen"]
 
 
 @pytest.mark.parametrize("text", ["My boss is Tina.", "My boss Tina is nice.", "No, I like Tina."])
-def test_another_beside_takes_no_place(text: str) -> None:
+def test_second_boss_without_correction_keeps_the_first(text: str) -> None:
     """There may be two."""
     assert ended("en", text) == []
 
@@ -106,7 +104,9 @@ def test_another_beside_takes_no_place(text: str) -> None:
         ("zh", "cat", "其实我家有一只猫叫咪咪。"),
     ],
 )
-def test_who_only_tells_of_another_puts_nothing_right(language: str, part: str, text: str) -> None:
+def test_no_or_actually_without_a_role_correction_ends_no_relation(
+    language: str, part: str, text: str
+) -> None:
     """A "no" or "actually" before it may answer anything; who was known is theirs still."""
     assert ended(language, text, part=part) == []
 
@@ -122,19 +122,21 @@ def test_who_only_tells_of_another_puts_nothing_right(language: str, part: str, 
         ("zh", "sister", "不对，我妹妹叫小丽。"),
     ],
 )
-def test_who_says_who_it_is_instead_puts_it_right(language: str, part: str, text: str) -> None:
+def test_explicit_role_correction_ends_the_earlier_relation(
+    language: str, part: str, text: str
+) -> None:
     """Whatever the part."""
     assert ended(language, text, part=part) == ["Karen"]
 
 
-def test_a_new_friend_is_one_more() -> None:
+def test_new_best_friend_is_added_and_only_a_sole_earlier_one_is_corrected() -> None:
     """But who is put right means one alone; of several nobody knows which."""
     assert ended("en", "My new best friend is Sana.", part="best friend") == []
     assert ended("en", "No, my best friend is Sana.", part="best friend") == ["Karen"]
     assert ended("en", "No, my boss is Tina.", "Karen", "Paul") == []
 
 
-def test_who_is_put_right_at_once_means_the_one_just_named() -> None:
+def test_correction_in_the_same_segment_ends_the_just_named_relation() -> None:
     """In the same talk; what is said again afterwards holds."""
     claims = said("My boss is Karen.", "No, my boss is Tina.").claims
 
@@ -144,7 +146,7 @@ def test_who_is_put_right_at_once_means_the_one_just_named() -> None:
     ]
 
 
-def test_old_words_overrule_nothing_newer() -> None:
+def test_older_correction_does_not_end_a_relation_seen_later() -> None:
     """Whoever was told of since then stays."""
     karen = believed(
         "k", "fact", "Boss: Karen.", key="Karen:relation", value="boss", subject="other"

@@ -63,7 +63,7 @@ def day_of(claim: Claim) -> str:
 
 
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_what_is_read_is_right_and_most_of_what_is_plain_is_read(language):
+def test_rules_reach_required_precision_and_recall_on_plain_sentences(language):
     """Precision before recall: what the rules leave out, a model reads later."""
     every = list(readings(language))
     right = sum(len(reading.right) for reading in every)
@@ -76,7 +76,7 @@ def test_what_is_read_is_right_and_most_of_what_is_plain_is_read(language):
 
 
 @pytest.mark.parametrize("language", list_languages("rules"))
-def test_half_of_the_sentences_are_traps(language):
+def test_sentence_set_has_enough_sentences_and_negative_examples(language):
     """A measure without traps would praise rules that believe everything."""
     every = [bool(reading.expected) for reading in readings(language)]
 

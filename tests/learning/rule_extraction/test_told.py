@@ -65,7 +65,9 @@ def believed(
 
 @pytest.mark.parametrize("language", list_languages("rules"))
 @pytest.mark.parametrize("number", sorted(KEPT))
-def test_most_of_what_people_tell_is_kept(tagger: FactTagger, language: str, number: str) -> None:
+def test_rules_and_tagger_reach_the_required_recall_on_told_sentences(
+    tagger: FactTagger, language: str, number: str
+) -> None:
     """Themselves and theirs, what they did on which day, what they have to do."""
     missed: list[str] = []
     wanted = [row for row in rows(f"{language}_{number}") if row[1]]
@@ -80,7 +82,7 @@ def test_most_of_what_people_tell_is_kept(tagger: FactTagger, language: str, num
 
 @pytest.mark.parametrize("language", list_languages("rules"))
 @pytest.mark.parametrize("number", sorted(KEPT))
-def test_nothing_is_kept_that_was_not_told(language: str, number: str) -> None:
+def test_rules_believe_nothing_from_trap_sentences(language: str, number: str) -> None:
     """What others say, what nearly was, what is asked, wished and imagined."""
     traps = [sentence for sentence, told in rows(f"{language}_{number}") if not told]
 
@@ -97,7 +99,9 @@ def test_nothing_is_kept_that_was_not_told(language: str, number: str) -> None:
         ("zh", "我十二岁起就吃素。"),
     ],
 )
-def test_what_has_been_is_nothing_to_come_and_no_age(language: str, sentence: str) -> None:
+def test_past_weekday_yields_no_commitment_expectation_or_fact(
+    language: str, sentence: str
+) -> None:
     """A weekday in the past is the one that was last."""
     found = believed(sentence, language)
 
@@ -114,7 +118,7 @@ def test_what_has_been_is_nothing_to_come_and_no_age(language: str, sentence: st
         ("en", "Yesterday I walked to work."),
     ],
 )
-def test_what_is_so_or_to_come_has_not_happened(language: str, sentence: str) -> None:
+def test_present_state_or_plan_yields_no_event(language: str, sentence: str) -> None:
     """Nor is a midwife a wife by that name, nor each walk worth keeping."""
     found = believed(sentence, language)
 
@@ -130,7 +134,7 @@ def test_what_is_so_or_to_come_has_not_happened(language: str, sentence: str) ->
         ("es", "Ayer volvé con la llave a casa."),
     ],
 )
-def test_what_is_bidden_has_not_happened(language: str, sentence: str) -> None:
+def test_spanish_imperative_yields_no_event(language: str, sentence: str) -> None:
     """Though some of it ends as what one did oneself."""
     assert believed(sentence, language) == []
 
@@ -145,7 +149,7 @@ def test_what_is_bidden_has_not_happened(language: str, sentence: str) -> None:
         ("zh", "我喜欢这里的啤酒。"),
     ],
 )
-def test_what_is_liked_here_is_not_told_by_itself(language: str, sentence: str) -> None:
+def test_liking_tied_to_here_yields_no_claim(language: str, sentence: str) -> None:
     """Read years later, nobody knows where "here" was."""
     assert believed(sentence, language) == []
 
@@ -167,7 +171,7 @@ def test_what_is_liked_here_is_not_told_by_itself(language: str, sentence: str) 
         ("es", "Ayer conseguí trabajo.", "2025-05-06"),
     ],
 )
-def test_what_happened_on_a_weekday_happened_on_the_last_one(
+def test_event_on_a_weekday_is_dated_to_the_last_such_day(
     language: str, sentence: str, day: str
 ) -> None:
     """Said on Wednesday, 7 May 2025."""
@@ -187,7 +191,9 @@ def test_what_happened_on_a_weekday_happened_on_the_last_one(
         ("zh", "我的上司姓周。"),
     ],
 )
-def test_a_place_a_time_or_a_family_name_is_nobody(language: str, sentence: str) -> None:
+def test_place_time_or_surname_beside_a_role_word_is_not_a_person(
+    language: str, sentence: str
+) -> None:
     """Though it stands beside a word for somebody."""
     read_ = said(sentence, language=language)
 
@@ -205,14 +211,14 @@ def test_a_place_a_time_or_a_family_name_is_nobody(language: str, sentence: str)
         ("zh", "我叫王芳，住在杭州。", "住在杭州。"),
     ],
 )
-def test_whoever_was_named_first_is_told_of_further_on(
+def test_second_clause_is_attributed_to_the_person_named_first(
     language: str, sentence: str, told: str
 ) -> None:
     """The other half of a sentence is of the same one."""
     assert told in [each.text for each in said(sentence, language=language).claims]
 
 
-def test_what_a_mother_does_is_not_the_person_s() -> None:
+def test_chinese_clause_without_subject_is_not_attributed_to_the_person() -> None:
     """Chinese leaves out who lives there."""
     claims = said("我妈妈叫陈桂英，住在苏州。", language="zh").claims
 
@@ -227,7 +233,9 @@ def test_what_a_mother_does_is_not_the_person_s() -> None:
         ("zh", "提醒我下周五交房租。", "请求提醒：交房租（2025年5月16日）。"),
     ],
 )
-def test_a_weekday_of_next_week_is_cut_whole(language: str, sentence: str, told: str) -> None:
+def test_chinese_weekday_of_next_week_is_stripped_from_the_text_whole(
+    language: str, sentence: str, told: str
+) -> None:
     """ "下周" begins "下周六"."""
     (claim,) = said(sentence, language=language).claims
 
@@ -248,7 +256,7 @@ def test_a_weekday_of_next_week_is_cut_whole(language: str, sentence: str, told:
         ("en", "I'm Marcus's brother.", []),
     ],
 )
-def test_who_greets_with_a_name_is_called_so(
+def test_name_after_a_greeting_is_extracted_as_the_persons_name(
     language: str, sentence: str, names: list[str]
 ) -> None:
     """As most begin."""
@@ -257,7 +265,7 @@ def test_who_greets_with_a_name_is_called_so(
     assert [each.value for each in claims if each.key == "name"] == names
 
 
-def test_a_pet_has_died_whenever_it_is_said_when() -> None:
+def test_pet_death_with_a_leading_time_in_chinese_is_a_negative_event() -> None:
     """The night before stands before the name in Chinese."""
     claims = said("我家养了一只猫叫咪咪。", "昨晚咪咪死了。", language="zh").claims
     (event,) = [each for each in claims if each.kind == "event"]
@@ -265,7 +273,7 @@ def test_a_pet_has_died_whenever_it_is_said_when() -> None:
     assert event.impact < 0
 
 
-def test_who_else_speaks_is_somebody() -> None:
+def test_other_named_speaker_is_mentioned_as_a_person() -> None:
     """By the name beside their words; a number is none, and the person is not another."""
     talk = [
         ("Ana Silva", "I moved to Porto."),
@@ -320,7 +328,7 @@ def test_who_else_speaks_is_somebody() -> None:
         ("zh", "我的女儿叫小红和小兰。", {"小红": "daughter", "小兰": "daughter"}),
     ],
 )
-def test_who_is_named_by_the_part_they_play_is_known(
+def test_named_relatives_friends_and_pets_get_their_relation(
     language: str, sentence: str, told: dict[str, str]
 ) -> None:
     """One by one, where several are named at once."""
@@ -359,7 +367,7 @@ def test_who_is_named_by_the_part_they_play_is_known(
         ("zh", "我的孩子喜欢北京和上海。"),
     ],
 )
-def test_what_begins_large_is_not_always_a_name(language: str, sentence: str) -> None:
+def test_capitalized_word_that_is_no_name_yields_no_relation(language: str, sentence: str) -> None:
     """In German each noun does."""
     assert not [c for c in said(sentence, language=language).claims if "relation" in c.key]
 
@@ -373,7 +381,7 @@ def test_what_begins_large_is_not_always_a_name(language: str, sentence: str) ->
         ("fr", "Mon mari s'appelle Luc et nous habitons à Lyon.", "Vit à Lyon."),
     ],
 )
-def test_what_we_do_is_the_person_s_too(language: str, sentence: str, told: str) -> None:
+def test_we_clause_is_attributed_to_the_person(language: str, sentence: str, told: str) -> None:
     """Though the sentence began with somebody else."""
     assert any(told.casefold() in text for _, text in believed(sentence, language))
 
@@ -388,12 +396,12 @@ def test_what_we_do_is_the_person_s_too(language: str, sentence: str, told: str)
         ("zh", "我儿子叫小明。"),
     ],
 )
-def test_a_son_is_kept_in_each_language(language: str, sentence: str) -> None:
+def test_son_relation_is_kept_in_every_language(language: str, sentence: str) -> None:
     """The word for it among us is a small one in Spanish and in French."""
     assert any(text.endswith(" son") for _, text in believed(sentence, language))
 
 
-def test_a_death_is_kept_in_however_few_words() -> None:
+def test_short_death_event_passes_validation() -> None:
     """ "Rex died." is shorter than what is worth keeping otherwise."""
     material = material_of(message("My dog Rex is six."), message("Rex died on Sunday.", number=1))
     kept = validate_extraction(extract_with_rules(material), material).extraction.claims
@@ -401,7 +409,7 @@ def test_a_death_is_kept_in_however_few_words() -> None:
     assert "Rex died." in [each.text for each in kept]
 
 
-def test_a_rendez_vous_speaks_to_nobody() -> None:
+def test_french_rendez_vous_is_not_taken_for_second_person() -> None:
     """Though there is a "you" in it."""
     assert believed("J'ai un rendez-vous chez le dentiste lundi.", "fr")
 
@@ -426,7 +434,9 @@ def test_a_rendez_vous_speaks_to_nobody() -> None:
         ("zh", "我爸爸摔断了腿，我很担心。", "爸爸摔断了腿。"),
     ],
 )
-def test_what_befell_theirs_is_felt(language: str, sentence: str, told: str) -> None:
+def test_death_of_a_relative_or_pet_is_an_event_with_negative_impact(
+    language: str, sentence: str, told: str
+) -> None:
     """Whenever it was; not only quoted because it has a date."""
     (event,) = [each for each in said(sentence, language=language).claims if each.kind == "event"]
 
@@ -449,7 +459,9 @@ def test_what_befell_theirs_is_felt(language: str, sentence: str, told: str) -> 
         ("zh", "我朋友昨天走了。"),
     ],
 )
-def test_nobody_has_died_of_whom_nobody_says_so(language: str, sentence: str) -> None:
+def test_ambiguous_death_phrase_yields_no_strongly_negative_event(
+    language: str, sentence: str
+) -> None:
     """The words for it have other meanings, too."""
     assert all(each.impact > -7 for each in said(sentence, language=language).claims)
 
@@ -472,12 +484,12 @@ def test_nobody_has_died_of_whom_nobody_says_so(language: str, sentence: str) ->
         ("zh", "我爸差点走了。"),
     ],
 )
-def test_what_was_not_or_nearly_so_is_not_told(language: str, sentence: str) -> None:
+def test_negated_or_nearly_happened_event_yields_no_belief(language: str, sentence: str) -> None:
     """Wherever in the sentence that is said."""
     assert believed(sentence, language) == []
 
 
-def test_what_is_quoted_was_said_so() -> None:
+def test_event_text_keeps_nested_quotation_marks() -> None:
     """However it was read."""
     claims = said("Ayer terminé de leer «Dune» por fin.", language="es").claims
 
@@ -485,19 +497,19 @@ def test_what_is_quoted_was_said_so() -> None:
 
 
 @pytest.mark.parametrize("sentence", ["Den mag ich gern.", "Die mag ich sehr.", "Dich mag ich."])
-def test_somebody_just_spoken_of_is_no_liking(sentence: str) -> None:
+def test_german_pronoun_object_yields_no_preference(sentence: str) -> None:
     """What is liked has a name."""
     assert not said(sentence, language="de").claims
 
 
-def test_who_has_begun_something_and_loves_it_now_loves_that() -> None:
+def test_pronoun_in_a_preference_is_resolved_to_the_activity() -> None:
     """It is named before."""
     claims = said("I've started running and now I love it.").claims
 
     assert [each.value for each in claims if each.kind == "preference"] == ["running"]
 
 
-def test_what_else_was_done_on_that_day_is_told_besides() -> None:
+def test_dated_sentence_with_two_events_yields_both() -> None:
     """A dated sentence may tell of two."""
     claims = said("Samedi j'ai signé le bail et mon chien est mort.", language="fr").claims
 
@@ -514,7 +526,7 @@ def test_what_else_was_done_on_that_day_is_told_besides() -> None:
         ("de", "Der Flug nach Rom ist auf den 5. Juni verschoben.", "expectation"),
     ],
 )
-def test_what_is_to_come_has_its_day_and_has_not_happened(
+def test_future_plan_yields_a_dated_expectation_or_commitment(
     language: str, sentence: str, kind: str
 ) -> None:
     """Whatever else the words look like."""
@@ -523,7 +535,7 @@ def test_what_is_to_come_has_its_day_and_has_not_happened(
     assert (claim.kind, claim.due_at is not None) == (kind, True)
 
 
-def test_what_is_put_off_is_called_by_its_name() -> None:
+def test_postponed_event_in_chinese_is_named_without_the_pronoun() -> None:
     """No piece of "we" belongs to it."""
     (claim,) = said("我们把婚礼推迟到明年六月。", language="zh").claims
 
@@ -541,7 +553,9 @@ def test_what_is_put_off_is_called_by_its_name() -> None:
         ("zh", "我们要离婚了。", "我们离婚了。"),
     ],
 )
-def test_who_is_getting_divorced_is_not_yet(language: str, coming: str, done: str) -> None:
+def test_ongoing_divorce_is_an_event_and_not_a_completed_divorce(
+    language: str, coming: str, done: str
+) -> None:
     """It is told as what is going on, and no state follows from it."""
     going_on, is_done = (said(text, language=language).claims for text in (coming, done))
 

@@ -97,7 +97,7 @@ async def test_no_redirect_is_followed(ask, kind: ApiKind, status: int) -> None:
     assert elsewhere.requests == []
 
 
-async def test_the_look_for_local_servers_follows_no_redirect() -> None:
+async def test_local_server_discovery_follows_no_redirect() -> None:
     """A page on this machine could send it anywhere."""
     async with recording_server() as elsewhere:
         sent_on = redirect_to(elsewhere.url, status=302)
@@ -109,7 +109,7 @@ async def test_the_look_for_local_servers_follows_no_redirect() -> None:
     assert elsewhere.requests == []
 
 
-async def test_nothing_is_sent_over_a_connection_to_a_forbidden_address(
+async def test_connection_to_a_forbidden_address_is_refused_before_sending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also where only the name leads there: it is looked at when the connection is made."""

@@ -56,7 +56,7 @@ def fake(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
 
 
 @pytest.mark.parametrize("heard", [Listener(), None])
-async def test_a_model_answers_without_thinking_first(
+async def test_local_model_request_disables_thinking_and_caps_output(
     fake: FakeServer, heard: Listener | None
 ) -> None:
     """In pieces or at once; what it may write is capped, as thinking takes nothing of it."""
@@ -74,7 +74,7 @@ async def test_a_model_answers_without_thinking_first(
         assert body["chat_template_kwargs"] == {"enable_thinking": False}
 
 
-async def test_an_answer_has_the_form_that_was_asked_for(fake: FakeServer) -> None:
+async def test_local_model_output_follows_the_json_schema(fake: FakeServer) -> None:
     """Each server keeps to a JSON schema while it writes."""
     fake.answers = {"age": 7, "not_asked_for": "x"}
     async with opened(fake.base_url, fake.provider) as model:
@@ -83,7 +83,7 @@ async def test_an_answer_has_the_form_that_was_asked_for(fake: FakeServer) -> No
     assert told == {"age": 7}
 
 
-async def test_a_model_that_may_think_has_room_for_it(fake: FakeServer) -> None:
+async def test_thinking_model_request_leaves_room_for_thinking(fake: FakeServer) -> None:
     """Where it was asked for; vLLM refuses more than its context."""
     async with opened(fake.base_url, fake.provider) as model:
         if fake.provider == "vllm":
@@ -97,7 +97,7 @@ async def test_a_model_that_may_think_has_room_for_it(fake: FakeServer) -> None:
 
 
 @pytest.mark.parametrize("kind", [FakeOllama, FakeVllm])
-async def test_a_model_without_tools_is_asked_without_them(kind: type[FakeServer]) -> None:
+async def test_model_without_tool_support_is_asked_without_tools(kind: type[FakeServer]) -> None:
     """Else it could not be talked with at all; it is known after the first time."""
     fake = kind([FakeModel(name="m", has_tools=False)])
     fake.has_tool_parser = False
@@ -111,7 +111,7 @@ async def test_a_model_without_tools_is_asked_without_them(kind: type[FakeServer
     assert len(fake.chats) == (2 if kind is FakeOllama else 3)
 
 
-async def test_an_unknown_model_is_said_to_be_none(fake: FakeServer) -> None:
+async def test_unknown_model_raises_misconfigured_with_help(fake: FakeServer) -> None:
     """With what to do."""
     async with opened(fake.base_url, fake.provider) as model:
         other = build_model(replace(model.config, name="other"))
@@ -120,7 +120,7 @@ async def test_an_unknown_model_is_said_to_be_none(fake: FakeServer) -> None:
         await other.close()
 
 
-async def test_a_prompt_that_is_too_long_is_refused_and_not_cut(fake: FakeServer) -> None:
+async def test_prompt_beyond_the_context_length_is_rejected_not_truncated(fake: FakeServer) -> None:
     """By the trained or loaded context; tools are not blamed for it."""
     fake.models = [replace(fake.models[0], context=16_384)]
     async with opened(fake.base_url, fake.provider) as model:
@@ -131,7 +131,7 @@ async def test_a_prompt_that_is_too_long_is_refused_and_not_cut(fake: FakeServer
     assert [bool(body.get("tools")) for body in fake.chats] == [True, True]
 
 
-async def test_an_ollama_is_told_how_long_the_prompt_is() -> None:
+async def test_ollama_context_length_is_set_by_prompt_size() -> None:
     """Its own context is 4,096 tokens, and it cuts what is longer; the length changes rarely."""
     fake = FakeOllama([FakeModel(name="m", context=131_072)])
     with running(fake):
@@ -145,7 +145,7 @@ async def test_an_ollama_is_told_how_long_the_prompt_is() -> None:
     assert [path for _, path, _ in fake.requests].count("/api/show") == 1
 
 
-async def test_an_ollama_that_counts_more_tokens_gets_a_longer_context(
+async def test_ollama_context_length_is_raised_when_it_counts_more_tokens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As for languages whose words are many tokens."""
@@ -160,7 +160,7 @@ async def test_an_ollama_that_counts_more_tokens_gets_a_longer_context(
     assert completion.usage.input > 90_000
 
 
-async def test_a_tool_of_an_ollama_is_called_and_its_result_read() -> None:
+async def test_ollama_tool_call_and_result_are_exchanged() -> None:
     """Call and result are a pair; the arguments are an object."""
     call = {"function": {"name": "get_weather", "arguments": {"city": "Rome"}}}
     asks = {"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": True}
@@ -185,7 +185,7 @@ async def test_a_tool_of_an_ollama_is_called_and_its_result_read() -> None:
     assert (answered["role"], answered["tool_name"]) == ("tool", "get_weather")
 
 
-async def test_an_ollama_without_tools_reads_what_tools_told_others() -> None:
+async def test_ollama_without_tools_gets_tool_results_as_user_text() -> None:
     """As when it goes on for a model that has called one."""
     fake = FakeOllama([FakeModel(name="m", has_tools=False)])
     called = PromptTurn(
@@ -215,7 +215,7 @@ OPEN = "HTTP/1.1 200 Yes\r\ncontent-type: application/x-ndjson\r\nconnection: cl
         (whole({"error": "out of memory"}, status=500), "out of memory"),
     ],
 )
-async def test_an_ollama_that_breaks_off_may_be_asked_again(
+async def test_broken_ollama_stream_raises_model_unavailable(
     script: list[str | float], told: str
 ) -> None:
     """What came until then is no reply."""
@@ -227,7 +227,7 @@ async def test_an_ollama_that_breaks_off_may_be_asked_again(
             await model.complete(saying("hello"), Listener())
 
 
-async def test_an_ollama_that_is_not_there_is_missed() -> None:
+async def test_unreachable_ollama_raises_model_unavailable() -> None:
     """The sentence asks whether it runs."""
     async with opened("http://127.0.0.1:9/v1", "ollama") as model:
         with pytest.raises(ModelUnavailable, match="Is it running"):

@@ -14,7 +14,7 @@ JOB = Passage(text="started at the bakery on mill lane last week, up at 4 every 
 NOTHING = Passage(text="lol no way", speaker=OWN_SPEAKER)
 
 
-async def test_the_message_that_answers_comes_first_and_so_do_its_words() -> None:
+async def test_reader_ranks_the_answering_passage_first_and_finds_its_span() -> None:
     """Whatever the order in which they are given."""
     readings = await LocalReader().read("what is my cat called", [NOTHING, JOB, CAT])
 
@@ -22,7 +22,7 @@ async def test_the_message_that_answers_comes_first_and_so_do_its_words() -> Non
     assert "miso" in CAT.text[readings[2].start : readings[2].end]
 
 
-async def test_what_stands_beside_changes_nothing() -> None:
+async def test_reader_result_is_independent_of_batching() -> None:
     """Padding is not read."""
     alone = (await LocalReader().read("where do i work", [JOB]))[0]
     beside = (await LocalReader().read("where do i work", [CAT, JOB, NOTHING]))[1]
@@ -32,19 +32,19 @@ async def test_what_stands_beside_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "\udcff", "你好", "word " * 5_000, "\u200b" * 1_000_000])
-async def test_any_text_can_be_read(text: str) -> None:
+async def test_reader_accepts_any_text(text: str) -> None:
     """Without a failure; the words lie within it."""
     reading = (await LocalReader().read(text, [Passage(text=text, speaker="me", before=text)]))[0]
 
     assert 0 <= reading.start <= reading.end <= len(text)
 
 
-async def test_nothing_is_read_without_passages() -> None:
+async def test_reader_without_passages_does_not_load_the_network() -> None:
     """Nor loaded."""
     assert await LocalReader(Path("nowhere")).read("where do i work", []) == []
 
 
-async def test_a_damaged_network_is_told(tmp_path: Path) -> None:
+async def test_damaged_reader_network_raises_an_error(tmp_path: Path) -> None:
     """By its checksum."""
     shutil.copytree(NETWORKS_FOLDER, tmp_path / "reader")
     with (tmp_path / "reader" / "reader.onnx").open("r+b") as file:

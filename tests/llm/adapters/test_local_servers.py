@@ -32,7 +32,7 @@ async def find(fake: FakeServer, provider: str = "") -> list[LocalServer]:
     return await find_servers([(provider or fake.provider, fake.base_url)])
 
 
-async def test_an_ollama_tells_what_each_model_can_do() -> None:
+async def test_ollama_discovery_lists_size_context_and_abilities_of_models() -> None:
     """Size, context and abilities, by /api/show, without loading any."""
     with running(FakeOllama([TALKER, SMALL, EMBEDDER])) as fake:
         (server,) = await find(fake)
@@ -64,7 +64,7 @@ async def test_an_ollama_tells_what_each_model_can_do() -> None:
     assert {path for _, path, _ in fake.requests} == {"/api/tags", "/api/show"}
 
 
-async def test_an_lm_studio_tells_the_context_that_a_model_is_loaded_with() -> None:
+async def test_lm_studio_discovery_reports_the_loaded_context_length() -> None:
     """The trained one is of no use then; the size stands in the name."""
     models = [FakeModel(name="meta-llama-3.1-8b-instruct", context=4096), EMBEDDER]
     with running(FakeLmStudio(models)) as fake:
@@ -76,7 +76,7 @@ async def test_an_lm_studio_tells_the_context_that_a_model_is_loaded_with() -> N
     assert describe_fitness(talker).code == "fit_short"
 
 
-async def test_a_llama_server_tells_its_context_and_whether_thinking_can_be_turned_off() -> None:
+async def test_llama_server_discovery_reports_context_and_thinking_support() -> None:
     """By its properties; the number of its parameters by its list."""
     with running(FakeLlamaServer([FakeModel(name="../models/q.gguf", thinks=True)])) as fake:
         (server,) = await find(fake)
@@ -86,7 +86,7 @@ async def test_a_llama_server_tells_its_context_and_whether_thinking_can_be_turn
     assert (model.has_tools, model.thinks) == (True, True)
 
 
-async def test_a_vllm_tells_its_context() -> None:
+async def test_vllm_discovery_reports_context_length_and_provider() -> None:
     """And what it serves; also where it listens on the port of a llama-server."""
     with running(FakeVllm([FakeModel(name="Qwen/Qwen3-30B-A3B", context=40_960)])) as fake:
         (server,) = await find(fake, "llama-server")
@@ -96,7 +96,7 @@ async def test_a_vllm_tells_its_context() -> None:
     assert (model.parameters, model.context_length) == (30_000_000_000, 40_960)
 
 
-async def test_nobody_is_taken_for_another() -> None:
+async def test_server_is_not_detected_as_another_provider() -> None:
     """LM Studio answers any question with a 200."""
     for fake in (FakeOllama([TALKER]), FakeLmStudio([TALKER]), FakeVllm([TALKER])):
         others = {"ollama", "lmstudio", "vllm"} - {fake.provider}
@@ -109,7 +109,7 @@ async def test_nobody_is_taken_for_another() -> None:
     "body",
     ["", "{}", "[]", "null", "<html>", '{"models": [{}]}', '{"data": [{"id": 1}]}', "[" * 9_000],
 )
-async def test_somebody_else_who_listens_there_is_no_server(body: str) -> None:
+async def test_unrelated_http_server_is_not_detected(body: str) -> None:
     """Whatever they answer."""
     async with raw_server(whole(body)) as server:
         places = [(provider, server.url) for provider in LOCAL_PROVIDERS]
@@ -125,14 +125,14 @@ async def test_a_model_without_a_usable_name_hides_no_others(odd: str) -> None:
     assert [each.name for each in found.models] == ["llama3:8b"]
 
 
-async def test_nobody_is_there() -> None:
+async def test_unreachable_or_invalid_addresses_yield_no_servers() -> None:
     """As on most machines; an address that is none is nobody's."""
     urls = ("http://127.0.0.1:9/v1", "http://localhost:x/v1", "http:///v1", "")
     assert await find_servers([(each, url) for each in LOCAL_PROVIDERS for url in urls]) == []
 
 
 @pytest.mark.slow
-async def test_who_never_answers_or_never_ends_is_not_waited_for() -> None:
+async def test_silent_or_slow_server_does_not_delay_discovery() -> None:
     """And does not hide who does."""
     head = "HTTP/1.1 200 Yes\r\ncontent-length: 1000\r\n\r\n"
     drips: list[str | float] = [head, *[step for _ in range(40) for step in ("x", 0.1)]]
@@ -147,7 +147,7 @@ async def test_who_never_answers_or_never_ends_is_not_waited_for() -> None:
 
 
 @pytest.mark.slow
-def test_a_header_that_trickles_holds_up_neither_the_search_nor_the_program() -> None:
+def test_trickling_response_header_does_not_block_discovery() -> None:
     """Each byte comes within the patience for one; the loop does not wait for the thread."""
     ended = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -171,7 +171,7 @@ def test_a_header_that_trickles_holds_up_neither_the_search_nor_the_program() ->
     assert took < SEARCH_TIMEOUT_S + 1
 
 
-async def test_the_same_server_by_two_names_is_one() -> None:
+async def test_same_server_under_two_hostnames_is_listed_once() -> None:
     """As in a container that shares its machine's network."""
     with running(FakeOllama([TALKER])) as fake:
         other_name = fake.base_url.replace("127.0.0.1", "localhost")
@@ -197,7 +197,7 @@ def model(name: str, billions: float | None, **more: object) -> LocalModel:
         (model("a:120b-cloud", 120), "fit_cloud"),
     ],
 )
-def test_what_a_model_is_good_for_is_told_by_its_structure(
+def test_model_fitness_is_described_by_kind_size_context_and_place(
     candidate: LocalModel, code: str
 ) -> None:
     """Kind, size, context, place."""
@@ -218,7 +218,7 @@ def test_what_a_model_is_good_for_is_told_by_its_structure(
         ([], {}),
     ],
 )
-def test_one_is_suggested_for_each_role(models: list[LocalModel], roles: dict[str, str]) -> None:
+def test_model_is_suggested_for_each_role(models: list[LocalModel], roles: dict[str, str]) -> None:
     """A quick one that can learn and use tools talks; a larger one may think; no cloud unasked."""
     server = LocalServer(provider="ollama", base_url="http://localhost:1/v1", models=tuple(models))
 

@@ -17,7 +17,7 @@ from oldfriend.llm.reading import Passage
 MIXED = "lol the bus was late again. my brother otis moved to cardiff in june. so tired"
 
 
-def test_the_clause_that_tells_something_scores_highest() -> None:
+def test_tagger_scores_the_fact_clause_highest() -> None:
     """Chatter beside it does not."""
     tagged = LocalFactTagger().tag(MIXED, "")
 
@@ -34,7 +34,7 @@ def test_any_text_can_be_tagged(text: str) -> None:
         assert 0 <= each.score <= 1
 
 
-def test_a_long_message_is_read_in_parts() -> None:
+def test_tagger_reads_a_long_message_in_windows() -> None:
     """What stands at its end is found, too, unless it is very long."""
     text = "the rain went on and on. " * 60 + "my brother otis moved to cardiff in june."
     end = LocalFactTagger().tag(text, "")[-1]
@@ -44,7 +44,7 @@ def test_a_long_message_is_read_in_parts() -> None:
     assert len(LocalFactTagger().tag("a b c d. " * 100_000, "")) < 100 * MAX_WINDOWS
 
 
-def test_a_damaged_network_is_told(tmp_path: Path) -> None:
+def test_damaged_tagger_network_raises_an_error(tmp_path: Path) -> None:
     """By its checksum."""
     shutil.copytree(NETWORKS_FOLDER, tmp_path / "reader")
     with (tmp_path / "reader" / "tagger.onnx").open("r+b") as file:
@@ -54,7 +54,7 @@ def test_a_damaged_network_is_told(tmp_path: Path) -> None:
         LocalFactTagger(tmp_path / "reader", threads=2).tag(MIXED, "")
 
 
-async def test_without_the_tagger_the_reader_still_reads(tmp_path: Path) -> None:
+async def test_reader_works_when_the_tagger_file_is_missing(tmp_path: Path) -> None:
     """Each checks its own file."""
     shutil.copytree(NETWORKS_FOLDER, tmp_path / "networks")
     (tmp_path / "networks" / "tagger.onnx").unlink()

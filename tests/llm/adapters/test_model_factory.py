@@ -18,7 +18,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
-def test_nothing_of_a_providers_is_imported_before():
+def test_provider_libraries_are_imported_lazily():
     """The offline companion starts as fast as without them."""
     modules = (
         "fallback, providers, recorded_calls, scripted, speech, adapters.model_factory, "
@@ -29,7 +29,7 @@ def test_nothing_of_a_providers_is_imported_before():
     assert run(f"{imports}\nimport sys\nprint({HEAVY} & set(sys.modules))") == "set()\n"
 
 
-def test_a_missing_extra_is_named():
+def test_missing_extra_is_named_with_its_install_command():
     """With the command that installs it."""
     code = """
 import sys
@@ -48,11 +48,11 @@ for act in (build_model, warm_up):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["vllm:a", "openai:gpt-6-luna", "anthropic:claude-haiku-5-5"])
-def test_the_rehearsed_answer_is_one_that_the_clients_of_today_can_read(name):
+def test_warm_up_response_is_parsed_by_current_clients(name):
     """Else they would not be warm."""
     assert warm_up_client(build_model_config(name, key="k"))
 
 
-async def test_one_that_is_made_can_be_closed():
+async def test_unused_model_can_be_closed():
     """Without having been asked."""
     await build_model(build_model_config("ollama:llama3.2")).close()

@@ -89,7 +89,7 @@ async def spoken(url: str, text: str = "Hello.", **how: object) -> Speech:
         return await speaker.synthesize(text, language="en")
 
 
-async def test_a_recording_is_sent_as_what_it_is(server: SpeechServer) -> None:
+async def test_recording_is_sent_with_its_detected_mime_type(server: SpeechServer) -> None:
     """With the extension by which providers know it, whatever it was called on the way."""
     transcript = await heard(server.url, mime="application/octet-stream", language="pt-BR")
 
@@ -100,14 +100,14 @@ async def test_a_recording_is_sent_as_what_it_is(server: SpeechServer) -> None:
 
 
 @pytest.mark.parametrize("name", ["tone.mp3", "tone.m4a", "tone.mp4", "tone.webm", "tone.wav"])
-async def test_every_kind_that_people_send_is_taken(server: SpeechServer, name: str) -> None:
+async def test_every_common_audio_format_is_transcribed(server: SpeechServer, name: str) -> None:
     """Voice notes, sound files, video notes."""
     sound = (SOUNDS / name).read_bytes()
 
     assert (await heard(server.url, sound, mime="audio/ogg")).text == "Good morning."
 
 
-async def test_a_model_that_does_not_tell_all_is_asked_for_less(server: SpeechServer) -> None:
+async def test_model_without_verbose_json_is_asked_for_json(server: SpeechServer) -> None:
     """The strict server refuses what newer models do not have."""
     server.seconds = 3.0
     transcript = await heard(server.url, name="gpt-4o-transcribe")
@@ -116,7 +116,7 @@ async def test_a_model_that_does_not_tell_all_is_asked_for_less(server: SpeechSe
     assert [asked["response_format"] for asked in server.heard] == ["json"]
 
 
-async def test_a_server_that_does_not_know_our_wish_is_asked_without_it(
+async def test_rejected_response_format_is_retried_without_it(
     server: SpeechServer,
 ) -> None:
     """Once."""
@@ -126,7 +126,9 @@ async def test_a_server_that_does_not_know_our_wish_is_asked_without_it(
     assert ["response_format" in asked for asked in server.heard] == [False]
 
 
-async def test_nothing_heard_is_told_apart_from_a_failure(server: SpeechServer) -> None:
+async def test_empty_transcription_raises_no_speech_and_is_recorded_done(
+    server: SpeechServer,
+) -> None:
     """It was listened to, and is paid for."""
     purse = Purse()
     server.hears = "  "
@@ -136,7 +138,9 @@ async def test_nothing_heard_is_told_apart_from_a_failure(server: SpeechServer) 
     assert [call.outcome for call in purse.calls] == ["done"]
 
 
-async def test_what_was_guessed_from_silence_is_nothing(server: SpeechServer) -> None:
+async def test_transcription_with_high_no_speech_probability_is_rejected(
+    server: SpeechServer,
+) -> None:
     """Whisper thanks for watching where nobody speaks."""
     server.hears, server.silence = "Thank you for watching!", 0.9
     with pytest.raises(NoSpeechDetected):
@@ -151,7 +155,7 @@ async def test_too_large_a_recording_is_never_sent(server: SpeechServer) -> None
     assert server.heard == []
 
 
-async def test_the_largest_that_is_allowed_goes_through(server: SpeechServer) -> None:
+async def test_recording_of_the_maximum_size_is_sent(server: SpeechServer) -> None:
     """Whole."""
     sound = VOICE.ljust(MAX_AUDIO_BYTES, b"\0")
     async with asyncio.timeout(30):
@@ -178,7 +182,7 @@ FAILURES: list[tuple[int, str, type[ModelError], str]] = [
 
 
 @pytest.mark.parametrize(("status", "text", "error", "outage"), FAILURES)
-async def test_failures_are_told_apart_and_never_tried_again_here(
+async def test_http_failures_map_to_errors_without_retry_or_key_leak(
     server: SpeechServer, status: int, text: str, error: type[ModelError], outage: str
 ) -> None:
     """May pass, will not, or is set up wrongly; each is kept, and none quotes the key."""
@@ -197,7 +201,9 @@ async def test_failures_are_told_apart_and_never_tried_again_here(
         assert outage == "unpaid" or raised.value.retry_after_s == 7.0
 
 
-async def test_no_answer_may_pass(server: SpeechServer) -> None:
+async def test_timeout_reset_or_refused_connection_raises_model_unavailable(
+    server: SpeechServer,
+) -> None:
     """Hung, reset, not there."""
     for trouble, words in (("hang", "in time"), ("reset", "lost")):
         server.troubles = [trouble]
@@ -207,7 +213,7 @@ async def test_no_answer_may_pass(server: SpeechServer) -> None:
         await heard("http://127.0.0.1:9/v1")
 
 
-async def test_whoever_is_stopped_is_kept_too(server: SpeechServer) -> None:
+async def test_cancelled_transcription_is_recorded_as_cut_off(server: SpeechServer) -> None:
     """It may have cost something."""
     purse = Purse()
     server.troubles = ["hang"]
@@ -219,7 +225,7 @@ async def test_whoever_is_stopped_is_kept_too(server: SpeechServer) -> None:
 
 
 @pytest.mark.parametrize("seconds", [10**400, 1e300, -1, True])
-async def test_an_impossible_length_is_not_believed(server: SpeechServer, seconds: float) -> None:
+async def test_impossible_audio_duration_is_ignored(server: SpeechServer, seconds: float) -> None:
     """The words are taken all the same."""
     server.hears = {"text": "hello", "duration": seconds, "usage": {"seconds": seconds}}
     transcript = await heard(server.url)
@@ -229,7 +235,9 @@ async def test_an_impossible_length_is_not_believed(server: SpeechServer, second
 
 
 @pytest.mark.parametrize("body", [[], {"text": 7}, {"words": "x"}, {"text": None}, None, 7])
-async def test_what_is_no_transcript_is_broken(server: SpeechServer, body: object) -> None:
+async def test_response_without_a_transcript_raises_broken_output(
+    server: SpeechServer, body: object
+) -> None:
     """It was answered all the same, and is kept as failed."""
     purse = Purse()
     server.hears = body
@@ -239,7 +247,7 @@ async def test_what_is_no_transcript_is_broken(server: SpeechServer, body: objec
     assert [call.outcome for call in purse.calls] == ["failed"]
 
 
-async def test_wrong_bytes_break_nothing() -> None:
+async def test_html_or_truncated_response_raises_a_model_error() -> None:
     """HTML with a 200, a body that ends too early."""
     html = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 6\r\n\r\n<html>"
     short = "HTTP/1.1 200 OK\r\ncontent-length: 600\r\n\r\n{"
@@ -268,7 +276,7 @@ async def raw_multipart(script: str) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-async def test_a_reply_is_spoken_as_opus_where_that_can_be_had(server: SpeechServer) -> None:
+async def test_speech_is_requested_as_opus(server: SpeechServer) -> None:
     """As voice messages have to be."""
     speech = await spoken(server.url)
 
@@ -280,7 +288,7 @@ async def test_a_reply_is_spoken_as_opus_where_that_can_be_had(server: SpeechSer
     ]
 
 
-async def test_who_has_no_opus_is_asked_for_what_it_has(server: SpeechServer) -> None:
+async def test_speech_falls_back_to_mp3_without_opus_support(server: SpeechServer) -> None:
     """And it is not called Opus."""
     server.formats = {"mp3": "tone.mp3"}
     speech = await spoken(server.url)
@@ -290,7 +298,7 @@ async def test_who_has_no_opus_is_asked_for_what_it_has(server: SpeechServer) ->
     assert len(server.spoken) == 2
 
 
-async def test_what_came_back_is_what_its_bytes_say(server: SpeechServer) -> None:
+async def test_speech_format_is_detected_from_its_bytes(server: SpeechServer) -> None:
     """Some send something else than they were asked for, under the name of what was asked."""
     server.speaks = (SOUNDS / "tone.wav").read_bytes()
     speech = await spoken(server.url)
@@ -299,20 +307,22 @@ async def test_what_came_back_is_what_its_bytes_say(server: SpeechServer) -> Non
 
 
 @pytest.mark.parametrize("sound", [b"", b'{"error": "busy"}', b"<html></html>"])
-async def test_what_is_no_sound_is_broken(server: SpeechServer, sound: bytes) -> None:
+async def test_response_that_is_not_audio_raises_broken_output(
+    server: SpeechServer, sound: bytes
+) -> None:
     """Whatever status it came with."""
     server.speaks = sound
     with pytest.raises(BrokenOutput):
         await spoken(server.url)
 
 
-async def test_a_voice_that_is_not_there_is_refused_in_its_words(server: SpeechServer) -> None:
+async def test_unknown_voice_is_rejected_with_the_provider_message(server: SpeechServer) -> None:
     """So that somebody can choose another."""
     with pytest.raises(RequestRejected, match="voice must be one of"):
         await spoken(server.url, voice="nobody")
 
 
-async def test_over_the_allowance_nobody_is_asked_where_it_costs_something() -> None:
+async def test_exhausted_allowance_blocks_paid_but_not_local_transcription() -> None:
     """What runs on this machine costs nothing and goes on."""
     with speech_server() as here:
         assert (await heard(here.url, purse=Purse(left=0))).text == "Good morning."
@@ -320,7 +330,7 @@ async def test_over_the_allowance_nobody_is_asked_where_it_costs_something() -> 
         await heard("http://10.255.255.1/v1", purse=Purse(left=0))
 
 
-def test_prices_are_by_the_minute_where_they_are_known() -> None:
+def test_speech_prices_are_computed_or_unknown() -> None:
     """Unknown is not nothing."""
     whisper = build_model_config("openai:whisper-1", key="k")
     groq = build_model_config("groq:whisper-large-v3-turbo", key="k")
@@ -341,7 +351,7 @@ def test_prices_are_by_the_minute_where_they_are_known() -> None:
     assert compute_speech_price(build_model_config("groq:any", key="k"), "hi", 60) is None
 
 
-async def test_the_record_tells_seconds_and_cost(server: SpeechServer) -> None:
+async def test_recorded_speech_calls_have_duration_and_cost(server: SpeechServer) -> None:
     """Here it is free, so 0; the words are in it, for whoever asks again."""
     purse = Purse()
     await heard(server.url, purse=purse)

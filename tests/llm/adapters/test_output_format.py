@@ -21,7 +21,7 @@ REQUEST = saying("How old is she?", output=SCHEMA, output_form=FORM)
         (True, True, "native", True),  # it is held to the schema, and never sees it
     ],
 )
-def test_the_form_is_sent_where_the_schema_is_not_seen(
+def test_output_form_is_sent_in_words_when_the_model_does_not_see_a_schema(
     has_schema: bool, is_local: bool, mode: str, is_in_words: bool
 ) -> None:
     """Never as a tool, too."""
@@ -34,14 +34,14 @@ def test_the_form_is_sent_where_the_schema_is_not_seen(
     assert (sent.output_tools, sent.prompted_output_instructions) == ([], None)
 
 
-def test_ollama_is_told_the_form() -> None:
+def test_ollama_prompt_includes_the_output_form() -> None:
     """Its grammar costs nothing and tells the model nothing."""
     system, *_ = build_messages(REQUEST, has_tools=False)
 
     assert FORM in str(system)
 
 
-def test_a_request_without_a_form_hashes_as_ever() -> None:
+def test_request_hash_is_unchanged_without_an_output_form() -> None:
     """What was answered before there were forms is found still."""
     assert hash_request(saying("Hi")) == hash_request(saying("Hi", output_form=""))
     assert hash_request(REQUEST) != hash_request(saying("How old is she?", output=SCHEMA))

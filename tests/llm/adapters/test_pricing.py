@@ -15,12 +15,12 @@ def cost(model: str, usage: RequestUsage = USAGE, *, answered_by: str | None = N
     return compute_price(build_model_config(model, key="k", **fields), usage, answered_by)
 
 
-def test_a_known_model_at_its_usual_place():
+def test_known_model_at_its_usual_address_has_a_price():
     """2 dollars for a million tokens in, 10 for a million out."""
     assert cost("anthropic:claude-sonnet-5-5") == 12_000_000
 
 
-def test_the_name_that_answered_counts():
+def test_price_uses_the_model_name_that_answered():
     """An alias has no price, what stands behind it has."""
     assert cost("anthropic:latest") is None
     assert cost("anthropic:latest", answered_by="claude-sonnet-5-5") == 12_000_000
@@ -34,7 +34,7 @@ def test_cached_tokens_are_cheaper():
     assert cost("anthropic:claude-sonnet-5-5", half) < cost("anthropic:claude-sonnet-5-5", none)
 
 
-def test_a_small_cost_is_not_nothing():
+def test_small_cost_is_rounded_up():
     """It is rounded up."""
     assert cost("openai:gpt-6-luna", RequestUsage(input_tokens=1)) == 1
 
@@ -49,23 +49,23 @@ def test_a_small_cost_is_not_nothing():
         ("openai:never-heard-of", {}),
     ],
 )
-def test_who_else_sells_it_at_what_price_is_not_known(model, fields):
+def test_price_is_unknown_at_another_address_or_for_an_unknown_model(model, fields):
     """Also when the model has a price elsewhere."""
     assert cost(model, **fields) is None
 
 
-def test_what_runs_on_this_machine_is_free():
+def test_local_model_costs_nothing():
     """Power aside."""
     assert cost("ollama:llama3.2") == 0
     assert cost("ollama:llama3.2", RequestUsage()) == 0
 
 
-def test_tokens_that_nobody_counted_have_no_price():
+def test_price_is_unknown_without_token_counts():
     """Some imitations report none."""
     assert cost("openai:gpt-6-luna", RequestUsage()) is None
 
 
-def test_a_provider_that_says_its_price_is_believed():
+def test_price_reported_by_the_provider_is_used():
     """OpenRouter does."""
     usage = RequestUsage(input_tokens=5, cost=Decimal("0.0000015"))
 
@@ -73,6 +73,6 @@ def test_a_provider_that_says_its_price_is_believed():
 
 
 @pytest.mark.parametrize("told", ["NaN", "Infinity", "-1"])
-def test_a_price_that_is_no_amount_is_not_known(told: str) -> None:
+def test_invalid_reported_price_is_unknown(told: str) -> None:
     """JSON as some write it knows more numbers than money does."""
     assert cost("openrouter:x/y", RequestUsage(input_tokens=5, cost=Decimal(told))) is None

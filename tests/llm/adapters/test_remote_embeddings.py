@@ -48,7 +48,9 @@ async def embedder_at(
     await embedder.close()
 
 
-async def test_each_text_has_its_row_of_length_one(server: EmbeddingServer) -> None:
+async def test_remote_embeddings_are_batched_ordered_and_normalized(
+    server: EmbeddingServer,
+) -> None:
     """However many there are, and in whatever order they come back."""
     texts = [f"text number {number}" for number in range(250)]
     async with embedder_at(server.url) as embedder:
@@ -60,7 +62,7 @@ async def test_each_text_has_its_row_of_length_one(server: EmbeddingServer) -> N
     assert embedder.model == "mine:hashed/512"
 
 
-async def test_the_key_goes_along_and_is_never_shown(server: EmbeddingServer) -> None:
+async def test_api_key_is_sent_and_never_appears_in_errors(server: EmbeddingServer) -> None:
     """Not even where the server repeats it."""
     server.refusals = [(418, "who is sk-secret?"), (401, "sk-secret is wrong")]
     async with embedder_at(server.url, key="sk-secret") as embedder:
@@ -73,7 +75,7 @@ async def test_the_key_goes_along_and_is_never_shown(server: EmbeddingServer) ->
     assert server.headers[0]["authorization"] == "Bearer sk-secret"
 
 
-async def test_what_may_pass_is_tried_again(server: EmbeddingServer) -> None:
+async def test_transient_failure_is_retried_more_often_in_bulk(server: EmbeddingServer) -> None:
     """More often in bulk than while somebody waits."""
     texts = [f"{number}" for number in range(65)]
     server.refusals = [(status, "later") for status in (429, 500, 503, 529, 502)]
@@ -86,7 +88,7 @@ async def test_what_may_pass_is_tried_again(server: EmbeddingServer) -> None:
     assert len(server.asked) == 6 + 2
 
 
-async def test_after_a_failure_nobody_waits_for_the_next(server: EmbeddingServer) -> None:
+async def test_failed_embedder_is_skipped_until_bulk_work_succeeds(server: EmbeddingServer) -> None:
     """Until bulk work has found that it goes again."""
     server.refusals = [(503, "overloaded")] * 2
     async with embedder_at(server.url) as embedder:
@@ -99,7 +101,7 @@ async def test_after_a_failure_nobody_waits_for_the_next(server: EmbeddingServer
         assert (await embedder.embed(["one question"])).shape == (1, 512)
 
 
-async def test_a_text_that_is_too_long_does_not_stop_the_others(server: EmbeddingServer) -> None:
+async def test_too_long_text_is_shortened_until_accepted(server: EmbeddingServer) -> None:
     """It is cut until the model takes it."""
     server.longest = 500
     texts = ["short", "word " * 3_000, "", "short too"]
@@ -110,7 +112,7 @@ async def test_a_text_that_is_too_long_does_not_stop_the_others(server: Embeddin
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-async def test_what_the_server_never_takes_fails_in_its_words(server: EmbeddingServer) -> None:
+async def test_permanently_rejected_text_raises_the_server_message(server: EmbeddingServer) -> None:
     """It does not go on for ever."""
     server.refusals = [(400, "not today")] * 1000
     async with embedder_at(server.url) as embedder:
@@ -141,14 +143,14 @@ async def test_vectors_of_another_length_are_refused(server: EmbeddingServer) ->
         '{"data": [{"embedding": [NaN, 1]}]}',
     ],
 )
-async def test_an_answer_that_is_no_list_of_vectors_fails(body: object) -> None:
+async def test_malformed_embedding_response_raises_an_error(body: object) -> None:
     """Nothing of it is kept."""
     async with raw_server(whole(body)) as server, embedder_at(server.url, dimension=2) as embedder:
         with pytest.raises(EmbeddingFailed, match="something that is not a list of 1 vectors"):
             await embedder.embed(["a"])
 
 
-async def test_a_server_that_is_not_there_or_hangs_up_fails_with_its_address() -> None:
+async def test_unreachable_embedding_server_raises_an_error_with_its_address() -> None:
     """Or that is not what was thought."""
     async with embedder_at("http://127.0.0.1:9/v1") as embedder:
         with pytest.raises(EmbeddingFailed, match=r"reached at http://127.0.0.1:9/v1. Is it runn"):
@@ -165,7 +167,9 @@ async def test_a_server_that_is_not_there_or_hangs_up_fails_with_its_address() -
             await embedder.embed(["a"])
 
 
-async def test_each_request_is_recorded_however_it_ends(server: EmbeddingServer) -> None:
+async def test_every_embedding_request_is_recorded_with_its_outcome(
+    server: EmbeddingServer,
+) -> None:
     """With the tokens that were reported; a rest in which nobody is asked is no call."""
     server.refusals = [(503, "overloaded")]
     purse = Purse()
@@ -187,7 +191,7 @@ async def test_each_request_is_recorded_however_it_ends(server: EmbeddingServer)
     assert 0 < done.latency_us < 5_000_000
 
 
-async def test_an_answer_that_cannot_be_used_was_paid_for() -> None:
+async def test_unusable_embedding_response_is_recorded_with_its_cost() -> None:
     """And is recorded as one that failed."""
     purse = Purse()
     body = {"data": [], "usage": {"total_tokens": 9, "cost": 0.0000015}}
@@ -210,7 +214,7 @@ async def test_an_answer_that_cannot_be_used_was_paid_for() -> None:
         ({"total_tokens": 9, "cost": -1}, (9, None)),
     ],
 )
-async def test_an_impossible_count_or_cost_is_not_believed(
+async def test_impossible_token_count_or_cost_is_ignored(
     usage: dict[str, float], kept: tuple[int, int | None]
 ) -> None:
     """It would fit into no database."""
@@ -225,7 +229,7 @@ async def test_an_impossible_count_or_cost_is_not_believed(
     assert (call.completion.usage.input, call.completion.cost) == kept
 
 
-async def test_tokens_that_nobody_counts_are_guessed_and_their_price_is_not() -> None:
+async def test_missing_token_count_is_estimated_and_the_price_stays_unknown() -> None:
     """What is not known is not taken for nothing."""
     purse = Purse()
     body = {"data": [{"embedding": [1, 0]}]}
@@ -240,7 +244,7 @@ async def test_tokens_that_nobody_counts_are_guessed_and_their_price_is_not() ->
     assert (call.completion.usage.input, call.completion.cost) == (100, None)
 
 
-async def test_a_call_that_is_given_up_is_recorded() -> None:
+async def test_cancelled_embedding_call_is_recorded_as_cut_off() -> None:
     """Perhaps it was paid for."""
     purse = Purse()
     async with raw_server([5.0]) as server, embedder_at(server.url, purse=purse) as embedder:
@@ -251,7 +255,7 @@ async def test_a_call_that_is_given_up_is_recorded() -> None:
     assert purse.outcomes == ["cut off"]
 
 
-async def test_over_the_limit_nobody_is_asked_and_others_need_not_wait(
+async def test_exhausted_allowance_blocks_only_that_account(
     server: EmbeddingServer,
 ) -> None:
     """What was begun is ended; another account goes on over the same connections."""
@@ -266,7 +270,7 @@ async def test_over_the_limit_nobody_is_asked_and_others_need_not_wait(
     assert (poor.outcomes, rich.outcomes) == (["done", "done"], ["done"])
 
 
-async def test_what_runs_on_this_machine_is_recorded_and_never_stopped(
+async def test_local_embedding_is_recorded_despite_an_exhausted_allowance(
     server: EmbeddingServer,
 ) -> None:
     """It costs nothing."""

@@ -90,7 +90,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_it_is_loaded_once_and_fetches_nothing(library: Library, folder: Path) -> None:
+async def test_local_whisper_is_loaded_once_from_local_files(
+    library: Library, folder: Path
+) -> None:
     """At the first use; what it took is on the record, and cost nothing."""
     purse = Purse()
     transcriber = LocalTranscriber(LazyWhisper(folder), Purse())
@@ -106,7 +108,7 @@ async def test_it_is_loaded_once_and_fetches_nothing(library: Library, folder: P
     assert transcriber.model == f"local:{folder}"
 
 
-async def test_nothing_heard_is_told_apart(library: Library, folder: Path) -> None:
+async def test_empty_local_transcription_raises_no_speech(library: Library, folder: Path) -> None:
     """As of any other."""
     library.hears = []
     with pytest.raises(NoSpeechDetected):
@@ -116,7 +118,7 @@ async def test_nothing_heard_is_told_apart(library: Library, folder: Path) -> No
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), EOFError("end"), OSError("x"), RuntimeError()])
-async def test_what_cannot_be_decoded_is_refused(
+async def test_undecodable_audio_raises_request_rejected(
     library: Library, folder: Path, error: Exception
 ) -> None:
     """What the library raises."""
@@ -140,7 +142,7 @@ async def test_what_cannot_be_decoded_is_refused(
         (b"NONSENSE", "answered with nonsense"),
     ],
 )
-async def test_what_harms_the_decoder_harms_its_process_alone(
+async def test_decoder_crash_is_isolated_from_the_next_transcription(
     library: Library, folder: Path, audio: bytes, told: str
 ) -> None:
     """It is refused; the next recording is heard."""
@@ -154,7 +156,7 @@ async def test_what_harms_the_decoder_harms_its_process_alone(
 
 
 @pytest.mark.slow
-async def test_a_decoder_without_end_is_ended(
+async def test_endless_decoder_is_stopped_at_the_timeout(
     library: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However little it does meanwhile."""
@@ -165,7 +167,9 @@ async def test_a_decoder_without_end_is_ended(
         )
 
 
-async def test_too_large_a_recording_is_not_taken(library: Library, folder: Path) -> None:
+async def test_too_large_recording_is_rejected_without_loading_the_model(
+    library: Library, folder: Path
+) -> None:
     """The same limit everywhere."""
     with pytest.raises(AudioTooLarge):
         await LocalTranscriber(LazyWhisper(folder), Purse()).transcribe(
@@ -175,7 +179,7 @@ async def test_too_large_a_recording_is_not_taken(library: Library, folder: Path
     assert library.made == []
 
 
-async def test_a_model_that_cannot_be_loaded_says_so(library: Library, folder: Path) -> None:
+async def test_unloadable_model_raises_misconfigured(library: Library, folder: Path) -> None:
     """With its folder."""
     library.broken = RuntimeError("unsupported version")
     with pytest.raises(ModelMisconfigured, match="cannot be loaded: unsupported version"):
@@ -184,7 +188,9 @@ async def test_a_model_that_cannot_be_loaded_says_so(library: Library, folder: P
         )
 
 
-async def test_what_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_model_file_or_extra_is_named(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The files, then the extra with the command that installs it."""
     (folder / "tokenizer.json").unlink()
     assert "tokenizer.json is missing" in (find_problem(folder) or "")

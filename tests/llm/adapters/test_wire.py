@@ -67,7 +67,7 @@ def error(message: str, status: int, kind: str, **more: object) -> dict[str, obj
     return {"error": {"message": message, "type": kind}, "status": status, **more}
 
 
-async def test_a_reply_comes_in_pieces(model, provider):
+async def test_reply_is_streamed_in_pieces(model, provider):
     """And what was said is what is kept."""
     provider.answers(fixture("hello", {"content": LONG}))
     heard = Listener()
@@ -80,7 +80,7 @@ async def test_a_reply_comes_in_pieces(model, provider):
     assert not completion.is_truncated
 
 
-async def test_a_reply_comes_at_once_where_nobody_listens(model, provider):
+async def test_reply_is_not_streamed_without_a_listener(model, provider):
     """Some local servers cannot stream objects or tools."""
     provider.answers(fixture("hello", {"content": LONG}))
 
@@ -88,7 +88,7 @@ async def test_a_reply_comes_at_once_where_nobody_listens(model, provider):
     assert provider.requests()[0].get("stream") is not True
 
 
-async def test_what_is_sent(model, provider):
+async def test_request_contains_instructions_and_turns_in_order(model, provider):
     """Stable first, the turns in order, what changes before the last words, the house as user."""
     provider.answers(fixture("Go on", {"content": "Yes."}))
     request = saying("one", "two", "three", stable="Be kind.", changing="It is noon.")
@@ -107,7 +107,7 @@ async def test_what_is_sent(model, provider):
     assert told[-1][0] == "user"
 
 
-async def test_a_conversation_begins_on_the_users_side(model, provider):
+async def test_conversation_sent_to_the_provider_begins_with_the_user_role(model, provider):
     """Providers refuse one that does not."""
     provider.answers(fixture("three", {"content": "Yes."}))
 
@@ -117,7 +117,7 @@ async def test_a_conversation_begins_on_the_users_side(model, provider):
     assert roles[0] == "user"
 
 
-async def test_a_tool_is_asked_for_and_its_result_read(model, provider):
+async def test_tool_call_and_result_are_sent_as_a_pair(model, provider):
     """The second request holds the call and its result as a pair."""
     asks = {"toolCalls": [{"id": "call_1", "name": "get_weather", "arguments": {"city": "Rome"}}]}
     provider.answers(
@@ -138,7 +138,7 @@ async def test_a_tool_is_asked_for_and_its_result_read(model, provider):
     assert answered["content"] == "sun, 30 degrees"
 
 
-async def test_tools_may_be_named_without_being_offered(model, provider):
+async def test_tools_are_sent_with_tool_choice_none_when_calls_are_disallowed(model, provider):
     """After the last call that is allowed."""
     provider.answers(fixture("weather", {"content": "I do not know."}))
 
@@ -149,7 +149,7 @@ async def test_tools_may_be_named_without_being_offered(model, provider):
     assert body.get("tool_choice", "none") == "none"  # the fake does not tell it of Anthropic's
 
 
-async def test_an_object_is_mended_once(model, provider):
+async def test_invalid_structured_output_is_retried_once_over_the_wire(model, provider):
     """The wire carries the form, the broken answer and the reason."""
     provider.answers(
         fixture("corrected JSON", {"content": '{"age": 7}'}),
@@ -172,7 +172,7 @@ async def test_an_object_is_mended_once(model, provider):
     assert len(provider.requests()) == 2
 
 
-async def test_usage_is_what_the_provider_counts(model, provider):
+async def test_token_usage_is_read_from_the_provider(model, provider):
     """Tokens in and out."""
     usage = {
         "prompt_tokens": 100,
@@ -188,7 +188,7 @@ async def test_usage_is_what_the_provider_counts(model, provider):
         assert completion.cost == 0  # it runs on this machine
 
 
-async def test_a_reply_that_reached_its_limit_says_so(model, provider):
+async def test_reply_at_the_token_limit_is_marked_truncated(model, provider):
     """So that nobody takes it for the whole."""
     reason = "max_tokens" if model.config.kind == "anthropic" else "length"
     provider.answers(fixture("hello", {"content": LONG, "finishReason": reason}))
@@ -196,7 +196,7 @@ async def test_a_reply_that_reached_its_limit_says_so(model, provider):
     assert (await model.complete(saying("hello"), Listener())).is_truncated
 
 
-async def test_too_many_requests(model, provider):
+async def test_rate_limit_raises_model_unavailable_with_retry_after(model, provider):
     """Nothing is tried behind our back, and the provider's wish is known."""
     provider.answers(fixture("hello", error("Slow down", 429, "rate_limit_error", retryAfter=7)))
 
@@ -208,7 +208,7 @@ async def test_too_many_requests(model, provider):
 
 
 @pytest.mark.parametrize("status", [500, 503, 529])
-async def test_a_provider_that_is_down(model, provider, status):
+async def test_server_error_raises_model_unavailable_without_retry(model, provider, status):
     """It may pass."""
     provider.answers(fixture("hello", error("Oh no", status, "api_error")))
 
@@ -226,7 +226,9 @@ async def test_a_provider_that_is_down(model, provider, status):
         (400, "invalid_request_error", RequestRejected, "rejected this request"),
     ],
 )
-async def test_what_does_not_pass_says_what_to_do(model, provider, status, kind, raised, says):
+async def test_permanent_http_error_says_what_to_do_and_hides_the_key(
+    model, provider, status, kind, raised, says
+):
     """And the key is in no sentence, also not in one that quotes the provider."""
     provider.answers(fixture("hello", error(f"Bad thing with {KEY}", status, kind)))
 
@@ -239,7 +241,7 @@ async def test_what_does_not_pass_says_what_to_do(model, provider, status, kind,
 
 
 @pytest.mark.parametrize("heard", [Listener(), None])
-async def test_an_answer_that_is_no_json(model, provider, heard):
+async def test_malformed_response_raises_model_unavailable(model, provider, heard):
     """It is the provider's failure, and may pass."""
     provider.answers(fixture("hello", {"content": LONG}, chaos={"malformedRate": 1.0}))
 
@@ -247,7 +249,7 @@ async def test_an_answer_that_is_no_json(model, provider, heard):
         await model.complete(saying("hello"), heard)
 
 
-async def test_a_stream_that_breaks_off(model, provider):
+async def test_truncated_stream_raises_model_unavailable(model, provider):
     """What came until then was said; the reply is no reply."""
     events = 9 if model.config.kind == "openai-responses" else 5
     provider.answers(fixture("hello", {"content": LONG}, chunkSize=10, truncateAfterChunks=events))
@@ -259,7 +261,7 @@ async def test_a_stream_that_breaks_off(model, provider):
     assert LONG.startswith(heard.text)
 
 
-async def test_a_provider_that_does_not_begin(opened, provider):
+async def test_first_token_timeout_raises_model_unavailable(opened, provider):
     """Its time to the first word has an end."""
     provider.answers(fixture("hello", {"content": LONG}, streamingProfile={"ttft": 3000}))
     for kind in KINDS:
@@ -270,7 +272,7 @@ async def test_a_provider_that_does_not_begin(opened, provider):
 
 
 @pytest.mark.slow
-async def test_a_provider_that_falls_silent(opened, provider):
+async def test_idle_timeout_raises_model_unavailable(opened, provider):
     """So has the time between two words."""
     provider.answers(fixture("hello", {"content": LONG}, chunkSize=20, latency=300))
     for kind in KINDS:
@@ -278,7 +280,7 @@ async def test_a_provider_that_falls_silent(opened, provider):
             await opened(kind, first_token_s=9, idle_s=0.1).complete(saying("hello"), Listener())
 
 
-async def test_a_provider_that_never_ends(opened, provider):
+async def test_total_timeout_raises_model_unavailable(opened, provider):
     """And the whole, also where it comes at once."""
     provider.answers(
         fixture("hello", {"content": LONG}, latency=300, streamingProfile={"ttft": 900})
@@ -288,7 +290,7 @@ async def test_a_provider_that_never_ends(opened, provider):
             await opened(kind, total_s=0.15).complete(saying("hello"), Listener())
 
 
-async def test_nobody_there(opened):
+async def test_refused_connection_raises_model_unavailable(opened):
     """The sentence asks whether it runs."""
     model = opened("openai", model="ollama:qwen3")
     elsewhere = replace(model.config, base_url="http://127.0.0.1:9/v1")
@@ -301,7 +303,7 @@ async def test_nobody_there(opened):
     assert caught.value.outage == "unavailable"
 
 
-async def test_one_provider_goes_on_where_another_broke_off(opened, provider):
+async def test_fallback_provider_continues_a_broken_reply(opened, provider):
     """From OpenAI to Anthropic in the middle of a reply; each word is said once."""
     provider.answers(
         fixture(
@@ -343,7 +345,7 @@ async def test_one_provider_goes_on_where_another_broke_off(opened, provider):
         "google:gemini-3.8-flash",
     ],
 )
-async def test_whoever_speaks_openais_language_is_understood(opened, provider, name):
+async def test_openai_compatible_provider_is_supported_at_any_address(opened, provider, name):
     """By any address; with one instruction at most, as many templates want it."""
     provider.answers(fixture("hello", {"content": LONG}))
 
@@ -361,7 +363,7 @@ def text_of(content: object) -> str:
     return str(content)
 
 
-async def test_a_part_of_a_schema_that_stands_twice_is_sent_twice(model, provider):
+async def test_shared_schema_parts_are_sent_repeatedly_and_unchanged(model, provider):
     """In the first request and in the next; the library changes schemas in place."""
     provider.answers(fixture("hello", {"content": "{}"}))
     fields = {"begins": TIMESTAMP, "ends": TIMESTAMP, "trips": array_schema(TIMESTAMP)}

@@ -98,7 +98,7 @@ CUT = {
 
 @pytest.mark.parametrize("ending", ["", END, chunk("data: {broken\n\n"), chunk("data: [1, 2]\n\n")])
 @pytest.mark.parametrize("kind", CUT)
-async def test_a_stream_that_just_ends_is_no_whole_reply(kind, ending):
+async def test_stream_without_a_proper_end_raises_model_unavailable(kind, ending):
     """Hung up, ended as if it were well, or gone mad: it is not taken for the whole."""
     heard = Listener()
 
@@ -111,7 +111,7 @@ async def test_a_stream_that_just_ends_is_no_whole_reply(kind, ending):
 
 
 @pytest.mark.parametrize("kind", CUT)
-async def test_an_error_inside_a_stream(kind):
+async def test_error_event_inside_a_stream_raises_model_unavailable(kind):
     """The status was 200 by then."""
     trouble = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     if kind == "openai-responses":
@@ -132,14 +132,14 @@ async def test_an_error_inside_a_stream(kind):
 @pytest.mark.parametrize(
     "body", ["", "{", "[]", "{}", "null", '"text"', "<html>Bad gateway</html>"]
 )
-async def test_a_body_that_is_none_of_ours(kind, body):
+async def test_unexpected_response_body_raises_a_model_error(kind, body):
     """A proxy's page, an empty body, JSON of another kind."""
     async with raw_server(whole(body)) as server:
         with pytest.raises((ModelUnavailable, BrokenOutput)):
             await ask(server.url, kind)
 
 
-async def test_a_refusal_by_openai():
+async def test_openai_refusal_raises_model_refusal():
     """It has its own field."""
     refused = chat_message({"content": None, "refusal": "I cannot help with that."})
     async with raw_server(whole(refused)) as server:
@@ -147,14 +147,14 @@ async def test_a_refusal_by_openai():
             await ask(server.url, "openai")
 
 
-async def test_a_refusal_by_anthropic():
+async def test_anthropic_refusal_raises_model_refusal():
     """It is a reason to stop."""
     async with raw_server(whole(anthropic_message(stop="refusal"))) as server:
         with pytest.raises(ModelRefusal):
             await ask(server.url, "anthropic")
 
 
-async def test_a_filter_in_front_of_the_model():
+async def test_content_filter_error_raises_model_refusal():
     """A status 400 that is about what was said, not how."""
     body = {"error": {"message": "No.", "type": "invalid_request_error", "code": "content_filter"}}
     async with raw_server(whole(body, status=400)) as server:
@@ -163,7 +163,7 @@ async def test_a_filter_in_front_of_the_model():
     assert not isinstance(caught.value, RequestRejected)
 
 
-async def test_a_request_that_is_too_long():
+async def test_context_length_error_raises_request_rejected():
     """Another model may read more."""
     body = {"error": {"message": "Too long.", "code": "context_length_exceeded"}}
     async with raw_server(whole(body, status=400)) as server:
@@ -171,7 +171,7 @@ async def test_a_request_that_is_too_long():
             await ask(server.url, "openai")
 
 
-async def test_no_credit():
+async def test_insufficient_quota_raises_model_unavailable_unpaid():
     """It may pass: when somebody pays."""
     body = {"error": {"message": "Quota.", "type": "x", "code": "insufficient_quota"}}
     async with raw_server(whole(body, status=429)) as server:
@@ -182,7 +182,7 @@ async def test_no_credit():
 
 
 @pytest.mark.parametrize("ends", ["stop", "length"])
-async def test_an_answer_of_nothing(ends):
+async def test_empty_answer_raises_broken_output(ends):
     """It is no reply, and may be asked for again."""
     async with raw_server(whole(chat_message({"content": ""}, ends=ends))) as server:
         with pytest.raises(BrokenOutput):
@@ -190,7 +190,7 @@ async def test_an_answer_of_nothing(ends):
 
 
 @pytest.mark.parametrize("arguments", ['{"a": ', '{"a": 1e999}', f'{{"a": {"7" * 5_000}}}', "7"])
-async def test_arguments_that_are_no_json(arguments):
+async def test_tool_arguments_that_are_not_json_are_marked_unreadable(arguments):
     """The tool is not run on a guess, but the model is told; cut off, it is no answer."""
     call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": arguments}}
     message = chat_message({"content": None, "tool_calls": [call]}, ends="tool_calls")
@@ -204,7 +204,7 @@ async def test_arguments_that_are_no_json(arguments):
 
 
 @pytest.mark.parametrize("count", [1 << 63, 10**30])
-async def test_an_impossible_count_of_tokens_is_not_believed(count):
+async def test_impossible_token_count_is_ignored(count):
     """It would fit into no database."""
     usage = {"prompt_tokens": count, "completion_tokens": 2, "total_tokens": 2}
     async with raw_server(whole(chat_message({"content": "Hi."}, usage=usage))) as server:
@@ -213,7 +213,7 @@ async def test_an_impossible_count_of_tokens_is_not_believed(count):
     assert (completion.text, completion.usage.input) == ("Hi.", 0)
 
 
-async def test_cached_tokens():
+async def test_cached_tokens_are_counted_as_input_for_each_provider():
     """They are part of those that went in, in every language."""
     usage = {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 2}
     async with raw_server(whole(anthropic_message(HI, usage=usage))) as server:
@@ -231,7 +231,7 @@ async def test_cached_tokens():
     assert (completion.usage.input, completion.usage.cached) == (100, 90)
 
 
-async def test_only_the_stable_part_is_marked_for_caching():
+async def test_only_the_stable_prompt_part_is_marked_for_caching():
     """What changes each time would be written to the cache for nothing."""
     async with raw_server(whole(anthropic_message(HI))) as server:
         await ask(
@@ -248,7 +248,7 @@ async def test_only_the_stable_part_is_marked_for_caching():
     assert body["tool_choice"] == {"type": "none"}
 
 
-async def test_nothing_is_left_with_openai():
+async def test_openai_responses_request_disables_storage():
     """Its newer interface keeps what it is sent for 30 days, unless it is told not to."""
     async with raw_server([*CUT["openai-responses"], END]) as server:
         with pytest.raises(ModelUnavailable):
@@ -257,7 +257,7 @@ async def test_nothing_is_left_with_openai():
     assert server.bodies[0]["store"] is False
 
 
-async def test_signed_thoughts_go_back_to_who_thought_them():
+async def test_signed_thinking_is_sent_back_only_to_its_provider():
     """A model that thought before it asked for a tool wants to see that again, nobody else does."""
     thought = {"type": "thinking", "thinking": "Hm.", "signature": "c2lnbmVk"}
     asks = {"type": "tool_use", "id": "t1", "name": "get_weather", "input": {"city": "Rome"}}
@@ -277,7 +277,7 @@ async def test_signed_thoughts_go_back_to_who_thought_them():
     assert "Hm." not in json.dumps(server.bodies[0])
 
 
-async def test_the_environment_redirects_nothing(monkeypatch):
+async def test_environment_variables_do_not_redirect_requests(monkeypatch):
     """Only what was chosen is asked, and with the key that was chosen for it."""
     for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
@@ -291,7 +291,7 @@ async def test_the_environment_redirects_nothing(monkeypatch):
 @pytest.mark.parametrize(
     ("status", "outage"), [(429, "busy"), (500, "failing"), (503, "failing"), (529, "failing")]
 )
-async def test_too_much_asked_is_told_from_a_fault(status, outage):
+async def test_rate_limit_and_server_error_have_different_outage_kinds(status, outage):
     """The person reads what is so, and whether waiting helps."""
     async with raw_server(whole({"error": {"message": "no"}}, status=status)) as server:
         with pytest.raises(ModelUnavailable) as failed:
@@ -300,7 +300,7 @@ async def test_too_much_asked_is_told_from_a_fault(status, outage):
     assert failed.value.outage == outage
 
 
-async def test_a_key_that_is_not_accepted_is_told_from_what_else_is_set_up_wrongly():
+async def test_rejected_api_key_is_distinguished_from_misconfiguration():
     """Another key helps, or another name."""
     for status, kind in ((401, ApiKeyRejected), (404, ModelMisconfigured)):
         async with raw_server(whole({"error": {"message": "no"}}, status=status)) as server:
@@ -315,7 +315,7 @@ HALVES = ("x\ud83d", "\ude00y", "z\ud800", "!")
 
 
 @pytest.mark.parametrize("streamed", [True, False])
-async def test_half_a_character_is_replaced_and_two_halves_are_joined(streamed: bool):
+async def test_split_surrogates_are_joined_and_lone_ones_replaced(streamed: bool):
     """No database stores half a character: what follows would wait for it."""
     pieces = [chat_piece(each) for each in HALVES]
     message = json.dumps(chat_message({"content": "".join(HALVES)}))
@@ -331,7 +331,7 @@ async def test_half_a_character_is_replaced_and_two_halves_are_joined(streamed: 
 
 
 @pytest.mark.parametrize("streamed", [True, False])
-async def test_an_answer_without_end_is_given_up(monkeypatch, streamed: bool):
+async def test_oversized_response_raises_model_unavailable(monkeypatch, streamed: bool):
     """It must not fill the memory while its time runs."""
     monkeypatch.setattr(http_connections, "MAX_RESPONSE_BYTES", 100_000)
     endless = [chat_piece("again and " * 10) for _ in range(2_000)]
@@ -342,7 +342,7 @@ async def test_an_answer_without_end_is_given_up(monkeypatch, streamed: bool):
             await ask(raw.url, "openai", heard=Listener() if streamed else None)
 
 
-async def test_an_answer_that_no_message_holds_is_refused(monkeypatch):
+async def test_answer_longer_than_a_message_raises_model_unavailable(monkeypatch):
     """Nobody is told to split what a model has written."""
     monkeypatch.setattr(http_connections, "MAX_ANSWER_CHARS", 1_000)
     message = chat_message({"content": "again and " * 200})

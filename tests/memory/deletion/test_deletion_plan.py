@@ -109,7 +109,7 @@ def of_nora(nora: Friend) -> Believing:
     return Believing(friend=nora)
 
 
-async def test_a_belief_goes_with_its_last_evidence(of_nora: Believing) -> None:
+async def test_belief_is_deleted_with_its_last_evidence(of_nora: Believing) -> None:
     """One with other evidence stays, and stands on that alone."""
     first, second = await of_nora.heard(SAID), await of_nora.heard(AGAIN)
     lost = await of_nora.learned("Moved house.", [first])
@@ -121,7 +121,9 @@ async def test_a_belief_goes_with_its_last_evidence(of_nora: Believing) -> None:
     assert await of_nora.believed(live=False) == ["Lives by the sea."]
 
 
-async def test_a_belief_in_words_that_go_is_learned_anew(of_nora: Believing) -> None:
+async def test_belief_repeating_deleted_words_is_relearned_from_its_other_evidence(
+    of_nora: Believing,
+) -> None:
     """The segment of its other evidence is read again."""
     first, second = await of_nora.heard(SAID), await of_nora.heard(AGAIN)
     memory = await of_nora.learned(f"Said: {SAID}.", [first, second])
@@ -132,7 +134,7 @@ async def test_a_belief_in_words_that_go_is_learned_anew(of_nora: Believing) -> 
     assert await of_nora.believed(live=False) == []
 
 
-async def test_an_orphan_stays_and_is_marked(of_nora: Believing) -> None:
+async def test_orphan_option_keeps_the_belief_and_marks_it(of_nora: Believing) -> None:
     """It is not forgotten, and nobody says that it is."""
     first = await of_nora.heard(SAID)
     memory = await of_nora.learned(f"Said: {SAID}.", [first])
@@ -146,7 +148,7 @@ async def test_an_orphan_stays_and_is_marked(of_nora: Believing) -> None:
     assert [each.author for each in changes].count(ORPHAN_AUTHOR) == 1
 
 
-async def test_what_the_person_wrote_stands_on_that(of_nora: Believing) -> None:
+async def test_belief_written_by_the_person_is_deleted_only_when_named(of_nora: Believing) -> None:
     """It goes only when it is named."""
     first = await of_nora.heard(SAID)
     memory = await of_nora.learned("Lives by the harbour.", [first], is_by_person=True)
@@ -157,7 +159,7 @@ async def test_what_the_person_wrote_stands_on_that(of_nora: Believing) -> None:
     assert await of_nora.believed() == []
 
 
-async def test_a_merged_belief_goes_by_its_causes(of_nora: Believing) -> None:
+async def test_merged_belief_is_deleted_with_its_causing_message(of_nora: Believing) -> None:
     """Its evidence has moved to the one that it was merged into."""
     first = await of_nora.heard(SAID)
     merged = await of_nora.learned("x", [])
@@ -169,7 +171,9 @@ async def test_a_merged_belief_goes_by_its_causes(of_nora: Believing) -> None:
     assert [*plan.deleted] == [merged.id]
 
 
-async def test_what_was_overtaken_by_it_is_believed_again(of_nora: Believing) -> None:
+async def test_deleting_the_superseding_belief_restores_the_superseded_one(
+    of_nora: Believing,
+) -> None:
     """As it was before."""
     old, new = await of_nora.heard("I live in Porto"), await of_nora.heard(SAID)
     before = await of_nora.learned("Lives in Porto.", [old])
@@ -182,7 +186,9 @@ async def test_what_was_overtaken_by_it_is_believed_again(of_nora: Believing) ->
     assert await of_nora.believed() == ["Lives in Porto."]
 
 
-async def test_earlier_words_of_what_stays_leave_the_journal(of_nora: Believing) -> None:
+async def test_deleted_words_are_removed_from_the_journal_of_a_kept_belief(
+    of_nora: Believing,
+) -> None:
     """What was decided last stays."""
     first, second = await of_nora.heard(SAID), await of_nora.heard(AGAIN)
     memory = await of_nora.learned(f"Said: {SAID}.", [first])
@@ -198,7 +204,7 @@ async def test_earlier_words_of_what_stays_leave_the_journal(of_nora: Believing)
     assert changes[0].causes == (Cause(message=second.id, version=1),)
 
 
-async def test_names_go_with_what_they_were_said_in(of_nora: Believing) -> None:
+async def test_entities_and_aliases_are_deleted_with_their_last_source(of_nora: Believing) -> None:
     """A name that something else still needs stays, without the other names said only there."""
     person, now = of_nora.friend.person.id, of_nora.friend.clock()
     first, second = await of_nora.heard("Ana, that is Pepa, came"), await of_nora.heard("Ana sang")
@@ -221,7 +227,9 @@ async def test_names_go_with_what_they_were_said_in(of_nora: Believing) -> None:
     assert {ana.id, tom.id} <= plan.deleted.keys()
 
 
-async def test_summaries_of_the_talk_are_made_anew(of_nora: Believing) -> None:
+async def test_deletion_removes_affected_summaries_and_reactivates_the_rest(
+    of_nora: Believing,
+) -> None:
     """Of the stretches that it stood in, and those above them; their other parts come back."""
     friend, segments = of_nora.friend, []
     for text in (SAID, AGAIN):
@@ -269,7 +277,7 @@ async def test_summaries_of_the_talk_are_made_anew(of_nora: Believing) -> None:
     assert segment.status == "done"
 
 
-async def test_a_reply_loses_its_words_where_it_repeats(of_nora: Believing) -> None:
+async def test_reply_repeating_deleted_words_is_redacted(of_nora: Believing) -> None:
     """What others say is nobody's echo; nor are the companion's own sayings."""
     saying = load_phrases("en").phrases["acknowledgement"]
     await of_nora.heard(saying, role="companion")
@@ -291,7 +299,7 @@ async def test_a_reply_loses_its_words_where_it_repeats(of_nora: Believing) -> N
     assert texts == [saying, "(taken back)", "How is the new yellow house?"]
 
 
-async def test_what_the_companion_lists_is_near_to_nothing(of_nora: Believing) -> None:
+async def test_companions_list_reply_causes_no_near_duplicates(of_nora: Believing) -> None:
     """Its list goes with the talk that it was shown in; what it quotes from elsewhere stays."""
     first = await of_nora.heard(SAID)
     await of_nora.heard("the spare key hangs behind the old clock")

@@ -39,7 +39,7 @@ async def texts_chosen(friend: Friend, wish: DeletionRequest) -> list[str]:
     return [text for seq, text in rows if seq in chosen.seqs]
 
 
-async def test_a_message_is_chosen_by_the_end_of_its_id_in_all_versions(nora: Friend) -> None:
+async def test_message_is_selected_by_id_suffix_with_all_versions(nora: Friend) -> None:
     """What it said before an edit goes, too."""
     first = await nora.says("first")
     await nora.says("other")
@@ -52,14 +52,14 @@ async def test_a_message_is_chosen_by_the_end_of_its_id_in_all_versions(nora: Fr
 
 
 @pytest.mark.parametrize("prefix", ["abc", "", "%%%%", "____"])
-async def test_what_cannot_be_an_id_is_refused(nora: Friend, prefix: str) -> None:
+async def test_invalid_id_is_rejected(nora: Friend, prefix: str) -> None:
     """Least of all does it stand for everything."""
     await nora.says("kept")
     with pytest.raises(InvalidInput):
         await texts_chosen(nora, DeletionRequest(ids=(prefix,)))
 
 
-async def test_nobody_can_choose_what_is_somebody_elses(nora: Friend, omar: Friend) -> None:
+async def test_another_persons_messages_cannot_be_selected(nora: Friend, omar: Friend) -> None:
     """Not even with the whole id."""
     his = await omar.says("about Ana")
     assert his is not None
@@ -73,7 +73,7 @@ async def test_nobody_can_choose_what_is_somebody_elses(nora: Friend, omar: Frie
     assert await texts_chosen(nora, DeletionRequest(everything=True)) == []
 
 
-async def test_an_id_of_several_is_refused(nora: Friend) -> None:
+async def test_ambiguous_id_prefix_is_rejected(nora: Friend) -> None:
     """It is asked for more of it."""
     said = [await nora.says("x") for _ in range(2)]
     assert said[0] is not None
@@ -82,7 +82,7 @@ async def test_an_id_of_several_is_refused(nora: Friend) -> None:
         await texts_chosen(nora, DeletionRequest(ids=(said[0].id[:6],)))
 
 
-async def test_somebody_is_chosen_with_all_that_tells_of_them(nora: Friend) -> None:
+async def test_about_selects_messages_and_beliefs_that_mention_the_entity(nora: Friend) -> None:
     """By name, by other names, and by what beliefs about them rest on."""
     ana = await knows(nora, "Ana", aliases=("Anita",))
     for text in ("Ana came", "ANITA sang", "bananas are ripe", "nothing of it"):
@@ -112,7 +112,7 @@ async def test_somebody_is_chosen_with_all_that_tells_of_them(nora: Friend) -> N
     assert chosen.objects == {ana.id, memory.id}
 
 
-async def test_of_two_with_one_name_it_is_asked_which(nora: Friend) -> None:
+async def test_ambiguous_entity_name_is_rejected(nora: Friend) -> None:
     """And what only mentions the name may be about the other."""
     ana, _ = await knows(nora, "Ana"), await knows(nora, "Ana")
     await nora.says("Ana came")
@@ -122,7 +122,7 @@ async def test_of_two_with_one_name_it_is_asked_which(nora: Friend) -> None:
     assert await texts_chosen(nora, DeletionRequest(about=ana.id)) == []
 
 
-async def test_a_span_of_time_begins_with_its_first_moment(nora: Friend) -> None:
+async def test_time_range_includes_its_start_and_excludes_its_end(nora: Friend) -> None:
     """And ends before its last."""
     start = nora.clock()
     for second in range(4):
@@ -143,6 +143,6 @@ async def test_a_span_of_time_begins_with_its_first_moment(nora: Friend) -> None
         ("C++!", "c++", True),
     ],
 )
-def test_a_name_is_a_word_of_its_own(text: str, name: str, does: bool) -> None:
+def test_name_matches_only_as_a_whole_word(text: str, name: str, does: bool) -> None:
     """Except where words have no blanks between them."""
     assert has_any_name(text, [name]) is does

@@ -43,7 +43,9 @@ async def laid(friend: Friend, *texts: str, said_at: int) -> Tombstones:
         return await load_tombstones(tx, friend.person.id, KEY)
 
 
-async def test_the_same_words_are_known_again(nora: Friend, omar: Friend) -> None:
+async def test_tombstone_matches_the_same_text_said_before_deletion(
+    nora: Friend, omar: Friend
+) -> None:
     """However they are written, whenever they were said before; and only hers."""
     now = nora.clock()
     forgotten = await laid(nora, LONG, said_at=now - DAY)
@@ -57,7 +59,7 @@ async def test_the_same_words_are_known_again(nora: Friend, omar: Friend) -> Non
     assert not other_key.is_message_forgotten(LONG, said_at=now)
 
 
-async def test_a_few_words_are_known_only_at_their_minute(nora: Friend) -> None:
+async def test_tombstone_of_a_short_message_matches_only_its_minute(nora: Friend) -> None:
     """For they are said every day."""
     then = nora.clock() - DAY
     forgotten = await laid(nora, "ok", said_at=then)
@@ -66,7 +68,7 @@ async def test_a_few_words_are_known_only_at_their_minute(nora: Friend) -> None:
     assert not forgotten.is_message_forgotten("ok", said_at=then + MINUTE)
 
 
-async def test_what_is_said_anew_lifts_it(nora: Friend) -> None:
+async def test_deleted_tombstone_no_longer_matches(nora: Friend) -> None:
     """Then old copies may come back, too."""
     forgotten = await laid(nora, LONG, said_at=nora.clock())
     async with nora.db.begin_write() as tx:
@@ -79,7 +81,7 @@ async def test_what_is_said_anew_lifts_it(nora: Friend) -> None:
     assert not after.is_message_forgotten(LONG, said_at=0)
 
 
-async def test_it_is_known_that_another_key_was_used(nora: Friend) -> None:
+async def test_tombstones_of_another_key_are_detected(nora: Friend) -> None:
     """Also where both were."""
     async with nora.db.begin_write() as tx:
         await save_key_tombstone(tx, nora.person.id, KEY)
@@ -96,7 +98,7 @@ async def test_it_is_known_that_another_key_was_used(nora: Friend) -> None:
     ]
 
 
-def test_a_quote_is_known_by_any_run_of_its_words() -> None:
+def test_quote_keys_match_any_long_enough_run_of_words() -> None:
     """A few words only at their minute."""
 
     def known_by(quote: str, at: int, kind: MemoryKind = "event", key: str = "") -> set[str]:
@@ -111,7 +113,7 @@ def test_a_quote_is_known_by_any_run_of_its_words() -> None:
     assert known_by("ok", 0) != known_by("ok", MINUTE)
 
 
-async def test_a_belief_is_known_by_its_text_and_by_what_it_says(nora: Friend) -> None:
+async def test_belief_tombstone_matches_its_text_and_its_key_and_value(nora: Friend) -> None:
     """As long as it is read in words that were said before."""
     now = nora.clock()
     memory = Memory(
@@ -137,7 +139,7 @@ async def test_a_belief_is_known_by_its_text_and_by_what_it_says(nora: Friend) -
     assert not NO_TOMBSTONES.is_belief_forgotten("lives in porto", 0)
 
 
-async def test_a_tombstone_tells_nothing(nora: Friend) -> None:
+async def test_tombstone_is_stored_only_as_a_keyed_hash(nora: Friend) -> None:
     """It is a number of 256 bits."""
     await laid(nora, LONG, "ok", said_at=0)
     async with nora.db.begin_read() as tx:
@@ -151,7 +153,7 @@ WORDS = st.lists(st.text("abcdefgh", min_size=1, max_size=6), min_size=5, max_si
 
 
 @given(words=WORDS, before=WORDS, after=WORDS)
-def test_what_is_repeated_inside_another_text_is_found(
+def test_shingles_of_a_text_are_found_inside_a_longer_text(
     words: list[str], before: list[str], after: list[str]
 ) -> None:
     """Whatever stands around it."""
@@ -164,7 +166,7 @@ def test_what_is_repeated_inside_another_text_is_found(
 
 
 @given(words=WORDS)
-def test_four_words_are_no_span(words: list[str]) -> None:
+def test_text_of_four_words_has_no_shingles(words: list[str]) -> None:
     """They may stand anywhere."""
     assert hash_text_shingles(" ".join(words[:4])) == frozenset()
     assert not is_distinctive(" ".join(words[:4]))
@@ -183,12 +185,12 @@ def test_four_words_are_no_span(words: list[str]) -> None:
         ("?!", 0),
     ],
 )
-def test_signs_count_less_than_words(text: str, spans: int) -> None:
+def test_shingle_length_counts_chinese_characters_less_than_words(text: str, spans: int) -> None:
     """Eight of them are as much as five words; a word without end is a span by itself."""
     assert len(hash_text_shingles(text)) == spans
 
 
-def test_what_stands_in_json_is_found() -> None:
+def test_shingles_are_found_in_json_escaped_text() -> None:
     """Escaped in either way."""
     text = 'She said "no" to him\nand left for Łódź at once, déjà vu.'
 
@@ -198,13 +200,13 @@ def test_what_stands_in_json_is_found() -> None:
         )
 
 
-def test_the_same_words_are_the_same_text() -> None:
+def test_word_normalization_ignores_case_width_and_punctuation() -> None:
     """Case, width, blanks and punctuation aside."""
     assert normalize_to_words("  Ａｎａ,  moved\tto PORTO! ") == "ana moved to porto"
     assert tokenize_casefolded("猫 and 犬") == ["猫", "and", "犬"]
 
 
-def test_a_phrase_is_a_shorter_span() -> None:
+def test_phrase_weight_allows_shorter_shingles() -> None:
     """For texts of which it is known that one was made from the other."""
     assert hash_text_shingles("allergic to hazelnuts", weight=PHRASE_WEIGHT)
     assert not hash_text_shingles("allergic to hazelnuts")

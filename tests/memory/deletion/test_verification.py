@@ -53,18 +53,18 @@ def traces_for(
         "… is terribly allergic to hazelnuts",
     ],
 )
-def test_five_words_in_a_row_are_recognized(text: str) -> None:
+def test_five_consecutive_deleted_words_are_recognized(text: str) -> None:
     """Wherever they stand, and however they are written."""
     assert traces_for(SECRET).has_deleted_text(text)
 
 
 @pytest.mark.parametrize("text", ["", "my sister Ana", "Ana is allergic", "hazelnuts, terribly"])
-def test_less_gives_nothing_away(text: str) -> None:
+def test_fewer_than_five_deleted_words_are_not_recognized(text: str) -> None:
     """Fewer words are said every day."""
     assert not traces_for(SECRET).has_deleted_text(text)
 
 
-def test_a_script_without_blanks_is_recognized_by_eight_characters() -> None:
+def test_eight_chinese_characters_of_deleted_text_are_recognized() -> None:
     """As everywhere in forgetting."""
     traces = traces_for("我的妹妹对榛子严重过敏")
 
@@ -82,12 +82,12 @@ def test_a_script_without_blanks_is_recognized_by_eight_characters() -> None:
         ("Maria Sousa", False),
     ],
 )
-def test_a_name_is_recognized_as_a_whole(text: str, is_named: bool) -> None:
+def test_deleted_name_is_recognized_only_as_a_whole(text: str, is_named: bool) -> None:
     """However many words it has."""
     assert traces_for(names=("Ana", "Ana Maria Sousa")).has_deleted_text(text) == is_named
 
 
-def test_a_short_message_is_recognized_only_as_a_whole() -> None:
+def test_short_deleted_message_is_recognized_only_as_a_whole() -> None:
     """For a typed line may be one."""
     traces = traces_for("call Bo!")
 
@@ -96,7 +96,7 @@ def test_a_short_message_is_recognized_only_as_a_whole() -> None:
     assert not traces.has_deleted_text("call Bo")
 
 
-def test_an_id_is_recognized_within_a_text() -> None:
+def test_deleted_id_is_recognized_inside_a_text() -> None:
     """And no other."""
     traces = traces_for(ids=(ID,))
 
@@ -104,7 +104,7 @@ def test_an_id_is_recognized_within_a_text() -> None:
     assert not traces.has_deleted_id(ID.replace("8", "9"))
 
 
-def test_stored_traces_recognize_the_same_and_hold_no_word() -> None:
+def test_stored_fingerprints_round_trip_and_contain_no_words() -> None:
     """With another key nothing can be recognized, and that is known."""
     traces = traces_for(SECRET, "call Bo", names=("Ana",), ids=(ID,))
     stored = format_fingerprints_json(traces)

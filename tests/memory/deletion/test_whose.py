@@ -17,7 +17,7 @@ EVERYBODYS = {
 """What is still to be cleaned is looked for at each start, whoever it was that forgot."""
 
 
-async def test_every_statement_names_the_person(db: Database) -> None:
+async def test_every_deletion_sql_statement_is_restricted_to_one_person(db: Database) -> None:
     """Read from the source."""
     async with db.begin_read() as tx:
         tables = await tables_of_people(tx)

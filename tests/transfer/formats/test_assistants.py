@@ -26,7 +26,7 @@ def conversation(*nodes, current):
     }
 
 
-def test_only_the_branch_that_is_shown_is_read(read):
+def test_chatgpt_reads_only_the_current_branch(read):
     told = read(
         "conversations.json",
         [
@@ -47,7 +47,7 @@ def test_only_the_branch_that_is_shown_is_read(read):
     assert told[0].at == datetime(2023, 12, 31, 21, 5, 33, 500_000, tzinfo=UTC)
 
 
-def test_hidden_messages_tools_and_thoughts_are_left_out(read):
+def test_chatgpt_hidden_tool_and_thought_messages_are_skipped(read):
     hidden = {"metadata": {"is_visually_hidden_from_conversation": True}}
     told = read(
         "conversations.json",
@@ -71,7 +71,7 @@ def test_hidden_messages_tools_and_thoughts_are_left_out(read):
     assert told[1].at == told[0].at
 
 
-def test_pictures_and_spoken_words_stand_beside_each_other(read):
+def test_chatgpt_multimodal_message_keeps_image_and_transcription(read):
     parts = [
         {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"},
         {"content_type": "audio_transcription", "text": "what is this?"},
@@ -84,19 +84,19 @@ def test_pictures_and_spoken_words_stand_beside_each_other(read):
     assert (told[0].text, told[0].details) == ("what is this?", {"media": "image"})
 
 
-def test_a_conversation_without_an_end_is_followed_to_its_last_leaf(read):
+def test_chatgpt_without_current_node_is_read_to_the_last_leaf(read):
     told = read("conversations.json", [conversation(node("a", "root"), current=None)])
 
     assert [m.text for m in told] == ["hi"]
 
 
-def test_a_circle_of_nodes_ends(read):
+def test_chatgpt_cyclic_node_tree_terminates(read):
     told = read("conversations.json", [conversation(node("a", "b"), node("b", "a"), current="a")])
 
     assert len(told) == 2
 
 
-def test_the_zip_is_read_as_it_came_also_in_parts(write_zip):
+def test_chatgpt_zip_split_into_parts_is_read(write_zip):
     path = write_zip(
         "export.zip",
         {
@@ -112,7 +112,7 @@ def test_the_zip_is_read_as_it_came_also_in_parts(write_zip):
     assert [m.text for m in export.parse([].append)] == ["one", "two"]
 
 
-def test_a_broken_tree_is_refused(read):
+def test_chatgpt_malformed_conversation_tree_is_refused(read):
     with pytest.raises(ImportRefused, match="Expected a conversation such as"):
         read("conversations.json", [{"title": "x", "mapping": []}])
 
@@ -132,7 +132,7 @@ def spoken(sender="human", **fields):
     } | fields
 
 
-def test_claude_is_read_by_its_shown_words(read):
+def test_claude_message_text_comes_from_its_text_content(read):
     content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "there"}]
     told = read(
         "conversations.json",
@@ -146,7 +146,7 @@ def test_claude_is_read_by_its_shown_words(read):
     assert told[0].at == datetime(2023, 12, 31, 21, 5, 33, 500_000, tzinfo=UTC)
 
 
-def test_what_was_attached_is_read_not_said(read):
+def test_claude_attachment_is_imported_as_outside_messages(read):
     attached = [{"file_name": "plan.txt", "extracted_content": "one\n\n" + "long " * 500}]
     told = read("conversations.json", claude(spoken(attachments=attached)))
 
@@ -157,6 +157,6 @@ def test_what_was_attached_is_read_not_said(read):
 
 
 @pytest.mark.parametrize("broken", [{"sender": "nobody"}, {"created_at": 5}, {"uuid": None}])
-def test_a_broken_message_of_claude_is_refused(read, broken):
+def test_claude_malformed_message_is_refused(read, broken):
     with pytest.raises(ImportRefused, match="line 1"):
         read("conversations.json", claude(spoken(**broken)))

@@ -32,7 +32,7 @@ LINE = '{"speaker": "Ana", "at": "2024-05-03", "text": "hi"}'
         ("a.json", '[{"title": "x", "mapping": {}}]', "chatgpt"),
     ],
 )
-def test_a_file_is_known_by_what_stands_in_it(write, name, content, found):
+def test_format_is_detected_by_content(write, name, content, found):
     assert detect_format(write(name, content)).format.name == found
 
 
@@ -45,14 +45,14 @@ def test_a_file_is_known_by_what_stands_in_it(write, name, content, found):
         ("a.html", b"<html>"),
     ],
 )
-def test_what_is_unknown_is_refused_with_what_could_be_read(write, name, content):
+def test_unknown_format_is_refused_listing_the_supported_ones(write, name, content):
     with pytest.raises(ImportRefused) as refused:
         detect_format(write(name, content))
 
     assert all(known.title in str(refused.value) for known in FORMATS)
 
 
-def test_an_empty_file_is_said_to_be_empty(write):
+def test_empty_file_is_refused_as_empty(write):
     """Whatever it is called: its kind could be read."""
     with pytest.raises(ImportRefused, match="is empty"):
         detect_format(write("a.txt", b""))
@@ -65,7 +65,7 @@ def test_a_folder_and_a_missing_file_are_refused(tmp_path):
         detect_format(tmp_path / "none.txt")
 
 
-def test_the_chat_in_a_zip_is_found_beside_its_media(write_zip):
+def test_zip_chat_is_read_beside_its_media(write_zip):
     path = write_zip(
         "WhatsApp Chat - Ana.zip",
         {"_chat.txt": "[31/12/23, 21:05:00] Ana: hi", "1.jpg": b"\xff\xd8", "notes.txt": "a list"},
@@ -75,7 +75,7 @@ def test_the_chat_in_a_zip_is_found_beside_its_media(write_zip):
     assert [(m.chat_title, m.text) for m in messages] == [("Ana", "hi")]
 
 
-def test_chats_in_one_zip_are_told_apart(write_zip):
+def test_zip_with_several_chats_keeps_them_separate(write_zip):
     line = "[31/12/23, 21:05:00] Ana: hi"
     path = write_zip(
         "all.zip", {"WhatsApp Chat - A/_chat.txt": line, "WhatsApp Chat - B/_chat.txt": line}
@@ -89,7 +89,7 @@ def noticed(path):
     return "\n".join(build_preview(path, me=None, person="owner", zone="UTC").notices)
 
 
-def test_what_is_not_read_of_a_zip_is_named(write_zip):
+def test_unread_zip_members_are_named_in_a_notice(write_zip):
     """Of another kind, below "../", media; not what macOS adds."""
     chat = "[31/12/23, 21:05:00] Ana: hi"
     path = write_zip(
@@ -107,7 +107,7 @@ def test_what_is_not_read_of_a_zip_is_named(write_zip):
     assert "3 files are not read: ../up/_chat.txt, b/notes.md, 1.jpg." in noticed(path)
 
 
-def test_a_second_file_of_one_name_is_named(tmp_path):
+def test_duplicate_zip_member_name_is_named_in_a_notice(tmp_path):
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr("_chat.txt", "[31/12/23, 21:05:00] Ana: one")
@@ -116,7 +116,7 @@ def test_a_second_file_of_one_name_is_named(tmp_path):
     assert "1 file is not read: _chat.txt (of the same name as another)." in noticed(path)
 
 
-def test_many_files_that_are_not_read_are_counted(write_zip):
+def test_many_unread_zip_members_are_counted_in_a_notice(write_zip):
     files = {f"{n}.md": "x" for n in range(30)}
     path = write_zip("a.zip", {"_chat.txt": "[31/12/23, 21:05:00] Ana: hi", **files})
 
@@ -124,7 +124,7 @@ def test_many_files_that_are_not_read_are_counted(write_zip):
     assert "and 25 more." in noticed(path)
 
 
-def test_where_all_of_a_zip_is_read_nothing_is_said(write_zip):
+def test_fully_read_zip_gives_no_notice(write_zip):
     path = write_zip("a.zip", {"a/_chat.txt": "[31/12/23, 21:05:00] Ana: hi", "a/": b""})
 
     assert noticed(path) == ""
@@ -138,7 +138,7 @@ def test_a_damaged_zip_is_refused(write_zip):
         list(detect_format(path).parse([].append))
 
 
-def test_a_zip_that_is_cut_off_is_said_to_be_damaged(write_zip):
+def test_truncated_zip_is_refused_as_damaged(write_zip):
     """Not to be of no known kind, as a picture is."""
     path = write_zip("a.zip", {"_chat.txt": "[31/12/23, 21:05:00] Ana: hi"})
     path.write_bytes(path.read_bytes()[:60])
@@ -147,7 +147,7 @@ def test_a_zip_that_is_cut_off_is_said_to_be_damaged(write_zip):
 
 
 @pytest.mark.slow
-def test_a_zip_of_many_files_takes_time_in_proportion(write_zip):
+def test_zip_with_many_files_is_read_in_linear_time(write_zip):
     """Its directory is read once, and not again for each file in it."""
 
     def seconds_for(count: int) -> float:
@@ -162,7 +162,7 @@ def test_a_zip_of_many_files_takes_time_in_proportion(write_zip):
 
 
 @pytest.mark.slow
-def test_a_value_without_end_is_refused_before_it_is_read_whole(write_zip):
+def test_oversized_json_value_is_refused_before_it_is_fully_read(write_zip):
     """A small zip may hold a string of a gigabyte, at which a parser would be busy for hours."""
     text = chr(92) + '"' + "b" * (MAX_VALUE_BYTES + 2_000_000)
     path = write_zip(
@@ -172,7 +172,7 @@ def test_a_value_without_end_is_refused_before_it_is_read_whole(write_zip):
         list(detect_format(path).parse([].append))
 
 
-def test_empty_lines_are_no_value(tmp_path):
+def test_blank_lines_in_json_do_not_count_as_an_oversized_value(tmp_path):
     """However many there are: only a value is held in memory."""
     said = '{"name": "Ana", "type": "personal_chat", "messages": [' + "\n" * 50
     line = " " * 999_999 + "\n"
@@ -183,7 +183,7 @@ def test_empty_lines_are_no_value(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_value_of_spaces_without_end_is_refused(write_zip):
+def test_oversized_json_string_of_spaces_is_refused(write_zip):
     """Within a string they are of it."""
     text = " " * (MAX_VALUE_BYTES + 2_000_000)
     path = write_zip(

@@ -17,7 +17,7 @@ FULL = {
 }
 
 
-def test_every_field_arrives(read):
+def test_every_field_is_parsed(read):
     told = read("talk.jsonl", json.dumps(FULL))[0]
 
     assert (told.external_id, told.session, told.speaker, told.role) == ("5", "2", "Ana", "person")
@@ -25,7 +25,7 @@ def test_every_field_arrives(read):
     assert (told.text, told.chat, told.chat_title) == ("hello", "talk.jsonl", "talk")
 
 
-def test_what_may_be_missing_may_be_missing(read):
+def test_optional_fields_may_be_missing(read):
     told = read("talk.jsonl", '\n{"speaker": "Ben", "at": "2024-05-03T18:30", "text": ""}\n')[0]
 
     assert (told.session, told.role, told.line) == (None, None, 2)
@@ -33,7 +33,7 @@ def test_what_may_be_missing_may_be_missing(read):
     assert told.external_id
 
 
-def test_unknown_fields_are_left_out_and_mentioned_once(read):
+def test_unknown_fields_are_ignored_with_one_notice(read):
     notes: list[str] = []
     lines = "\n".join(json.dumps(FULL | {"id": n, "mood": 1}) for n in range(3))
 
@@ -42,7 +42,7 @@ def test_unknown_fields_are_left_out_and_mentioned_once(read):
     assert "'mood'" in notes[0]
 
 
-def test_a_list_of_messages_is_read_too(read):
+def test_json_list_of_messages_is_parsed(read):
     assert len(read("talk.json", [FULL, FULL | {"id": 6}])) == 2
 
 
@@ -61,7 +61,7 @@ def test_a_list_of_messages_is_read_too(read):
         (json.dumps(FULL | {"id": [1]}), "a text or a number"),
     ],
 )
-def test_a_bad_line_is_named_with_what_was_expected(read, line, expected):
+def test_malformed_line_is_refused_naming_what_was_expected(read, line, expected):
     with pytest.raises(ImportRefused) as refused:
         read("talk.jsonl", f"{json.dumps(FULL)}\n{line}\n")
 
@@ -69,20 +69,20 @@ def test_a_bad_line_is_named_with_what_was_expected(read, line, expected):
     assert expected in str(refused.value)
 
 
-def test_an_id_given_to_two_messages_is_refused(read):
+def test_duplicate_message_id_is_refused(read):
     """One of the two would be lost."""
     lines = [json.dumps(FULL | {"id": n % 3, "text": str(n)}) for n in range(4)]
     with pytest.raises(ImportRefused, match=r"^line 4: the id '0' is already used on line 1"):
         read("talk.jsonl", "\n".join(lines))
 
 
-def test_the_same_line_twice_is_one_message(read):
+def test_identical_lines_get_the_same_external_id(read):
     told = read("talk.jsonl", f"{json.dumps(FULL)}\n" * 2)
 
     assert len({m.external_id for m in told}) == 1
 
 
-def test_half_characters_become_storable(read):
+def test_lone_surrogate_and_nul_are_replaced(read):
     assert read("talk.jsonl", json.dumps(FULL | {"text": "a\ud800\x00"}))[0].text == "a\ufffd\ufffd"
 
 
@@ -90,7 +90,7 @@ def test_half_characters_become_storable(read):
     ("field", "outside"),
     [({"forwarded": True}, True), ({"forwarded_from": "Ben"}, True), ({"forwarded": False}, False)],
 )
-def test_what_is_forwarded_is_not_said(read, field, outside):
+def test_forwarded_message_is_outside(read, field, outside):
     notes: list[str] = []
     (told,) = read("talk.jsonl", json.dumps(FULL | field), notes)
 

@@ -23,7 +23,7 @@ def chat(*messages, **fields):
     return {"name": "Ana", "type": "personal_chat", "id": 7, "messages": list(messages)} | fields
 
 
-def test_a_message_keeps_its_moment_and_the_clock_beside_it(read):
+def test_message_time_combines_unix_time_and_local_clock(read):
     told = read("result.json", chat(message()))[0]
 
     assert told.at == datetime(2023, 12, 31, 21, 5, 33, tzinfo=UTC)
@@ -31,7 +31,7 @@ def test_a_message_keeps_its_moment_and_the_clock_beside_it(read):
     assert (told.chat, told.chat_title, told.external_id) == ("7", "Ana", "1")
 
 
-def test_an_old_export_has_only_the_clock(read):
+def test_old_export_without_unix_time_uses_the_local_clock(read):
     told = read("result.json", chat(message(date_unixtime=None)))[0]
 
     assert told.at == datetime.fromisoformat("2023-12-31T22:05:33")
@@ -49,17 +49,17 @@ def test_formatted_text_is_joined_and_its_links_are_kept(read):
     assert told.details["links"] == "https://a.b"
 
 
-def test_in_a_chat_of_two_the_one_who_is_not_the_other_is_the_owner(read):
+def test_personal_chat_sender_other_than_the_partner_is_the_owner(read):
     told = read("result.json", chat(message(), message(2, **{"from": "Me", "from_id": "user1"})))
 
     assert [m.role for m in told] == ["other", "person"]
 
 
-def test_in_a_group_nobody_is_the_owner_by_himself(read):
+def test_group_export_alone_does_not_identify_the_owner(read):
     assert read("result.json", chat(message(), type="private_group"))[0].role is None
 
 
-def test_an_account_tells_who_owns_it(read):
+def test_account_export_identifies_its_owner(read):
     account = {
         "about": "…",
         "personal_information": {"user_id": 1, "first_name": "Me"},
@@ -83,7 +83,7 @@ def test_an_account_tells_who_owns_it(read):
 
 
 @pytest.mark.parametrize("name", ["Ben", None])
-def test_what_is_forwarded_is_not_said(read, name):
+def test_forwarded_message_is_outside(read, name):
     told = read("result.json", chat(message(forwarded_from=name)))[0]
 
     assert told.outside
@@ -91,11 +91,11 @@ def test_what_is_forwarded_is_not_said(read, name):
 
 
 @pytest.mark.parametrize("field", ["forwarded_from_id", "saved_from", "via_bot"])
-def test_whatever_says_that_words_are_of_another_makes_them_so(read, field):
+def test_message_with_a_foreign_source_field_is_outside(read, field):
     assert read("result.json", chat(message(**{field: "x"})))[0].outside
 
 
-def test_a_quotation_by_format_reads_like_one_in_plain_text(read):
+def test_blockquote_is_converted_to_quoted_lines(read):
     parts = ["she said", {"type": "blockquote", "text": "I live in Berlin\nnow"}, "\nreally"]
     last = [{"type": "blockquote", "text": "I live in Berlin"}]
 
@@ -104,14 +104,14 @@ def test_a_quotation_by_format_reads_like_one_in_plain_text(read):
     assert [line for line in lines if line] == ["she said", "> I live in Berlin", "> now", "really"]
 
 
-def test_what_a_channel_or_a_bot_writes_is_outside(read):
+def test_channel_and_bot_messages_are_outside(read):
     posts = read("result.json", chat(message(from_id="channel7"), type="public_channel"))
     answers = read("result.json", chat(message(), type="bot_chat"))
 
     assert [m.outside for m in (*posts, *answers)] == [True, True]
 
 
-def test_replies_media_and_edits_are_kept_beside_the_words(read):
+def test_replies_media_and_edits_are_kept_in_the_details(read):
     told = read(
         "result.json",
         chat(
@@ -128,7 +128,7 @@ def test_replies_media_and_edits_are_kept_beside_the_words(read):
     assert told[3].text == "When?\nnoon"
 
 
-def test_what_happened_in_the_chat_is_said_by_nobody(read):
+def test_service_message_has_the_system_role_and_no_speaker(read):
     service = {
         "id": 1,
         "type": "service",
@@ -155,14 +155,14 @@ def test_what_happened_in_the_chat_is_said_by_nobody(read):
         ({"id": None}, '"id"'),
     ],
 )
-def test_a_broken_message_is_refused_with_its_line(read, broken, expected):
+def test_malformed_message_is_refused_with_its_line(read, broken, expected):
     with pytest.raises(ImportRefused, match=r"^line 1: ") as refused:
         read("result.json", chat(message(), message(2, **broken)))
 
     assert expected in str(refused.value)
 
 
-def test_a_file_that_breaks_off_is_refused_with_its_line(read):
+def test_truncated_file_is_refused_with_its_line(read):
     text = '{"name": "Ana",\n"type": "personal_chat",\n"id": 7,\n"messages": [\n{"id": 1, '
     with pytest.raises(ImportRefused) as refused:
         read("result.json", text)

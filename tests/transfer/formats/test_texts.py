@@ -8,7 +8,7 @@ import pytest
 from oldfriend.transfer.formats.format_detection import detect_format
 
 
-def test_front_matter_gives_the_date_and_stays_findable(read):
+def test_front_matter_gives_date_and_title_and_is_kept_as_text(read):
     text = "---\ntitle: Lisbon\ndate: 2024-05-03\ntags:\n  - trip\n  - sea\n---\n\nWe swam.\n"
     told = read("a.md", text)
 
@@ -20,7 +20,7 @@ def test_front_matter_gives_the_date_and_stays_findable(read):
     assert {(m.role, m.chat_title) for m in told} == {("person", "Lisbon")}
 
 
-def test_notes_without_a_date_have_the_files(write):
+def test_notes_without_a_date_use_the_file_modification_time(write):
     path = write("a.txt", "We swam.")
     os.utime(path, (1704056733, 1704056733))
     told = list(detect_format(path).parse([].append))
@@ -28,11 +28,11 @@ def test_notes_without_a_date_have_the_files(write):
     assert told[0].at == datetime(2023, 12, 31, 21, 5, 33, tzinfo=UTC)
 
 
-def test_a_rule_is_no_front_matter(read):
+def test_horizontal_rule_is_not_front_matter(read):
     assert [m.text for m in read("a.md", "---\njust a line\n")] == ["---\njust a line"]
 
 
-def test_paragraphs_are_put_together_up_to_a_size_and_no_word_is_lost(read):
+def test_paragraphs_are_merged_up_to_a_size_without_losing_words(read):
     paragraphs = [" ".join(f"{p}-{w}" for w in range(120)) for p in range(12)]
     told = read("a.txt", "\n\n".join(paragraphs))
 
@@ -41,7 +41,7 @@ def test_paragraphs_are_put_together_up_to_a_size_and_no_word_is_lost(read):
 
 
 @pytest.mark.parametrize("length", [1999, 2000, 2001, 2500, 2999, 3000, 3001, 90_000])
-def test_a_long_paragraph_is_cut_into_windows_that_overlap(read, length):
+def test_long_paragraph_is_split_into_overlapping_windows(read, length):
     text = "".join(chr(0x4E00 + n % 20_000) for n in range(length))
     told = read("a.txt", text)
 
@@ -50,7 +50,7 @@ def test_a_long_paragraph_is_cut_into_windows_that_overlap(read, length):
     assert joined == text
 
 
-def test_an_edited_note_adds_only_what_changed(read):
+def test_edited_note_keeps_the_ids_of_unchanged_parts(read):
     long = "word " * 390
     before = {m.external_id for m in read("a.txt", f"{long}\n\n{'b' * 1900}\n")}
     after = {m.external_id for m in read("a.txt", f"{long}\n\n{'c' * 1900}\n")}
@@ -58,7 +58,7 @@ def test_an_edited_note_adds_only_what_changed(read):
     assert len(before & after) == 1
 
 
-def test_a_table_is_read_eight_rows_at_a_time(read):
+def test_table_is_read_in_groups_of_eight_rows_as_outside(read):
     rows = "".join(f'{n};"a\nb"\n' for n in range(9))
     told = read("a.csv", f"day;what\n{rows}")
 
@@ -70,5 +70,5 @@ def test_a_table_is_read_eight_rows_at_a_time(read):
 @pytest.mark.parametrize(
     ("encoding", "words"), [("utf-8-sig", "añb"), ("utf-16", "añb"), ("cp1252", "añb€")]
 )
-def test_texts_of_other_systems_are_read(read, encoding, words):
+def test_text_in_other_encodings_is_decoded(read, encoding, words):
     assert read("a.txt", words.encode(encoding))[0].text == words

@@ -40,7 +40,7 @@ SPOKEN = datetime.fromisoformat("2023-12-31T21:05")
         "\ufeff31/12/2023, 21:05 - Ana: hi",
     ],
 )
-def test_the_time_and_the_speaker_are_read_in_every_style(read, line):
+def test_time_and_speaker_are_parsed_in_every_locale_format(read, line):
     first = read("chat.txt", line)[0]
 
     assert (first.at, first.speaker, first.text, first.role) == (SPOKEN, "Ana", "hi", None)
@@ -55,7 +55,7 @@ def test_the_time_and_the_speaker_are_read_in_every_style(read, line):
         ("06/05/2023", "05/06/2023", [(6, 5), (5, 6)]),
     ],
 )
-def test_the_order_of_day_and_month_is_settled_over_the_whole_file(read, first, second, days):
+def test_day_month_order_is_inferred_from_the_whole_file(read, first, second, days):
     notes: list[str] = []
     told = read("chat.txt", f"{first}, 10:00 - Ana: a\n{second}, 10:00 - Ben: b\n", notes)
 
@@ -63,7 +63,7 @@ def test_the_order_of_day_and_month_is_settled_over_the_whole_file(read, first, 
     assert notes == []
 
 
-def test_dates_that_do_not_tell_are_mentioned(read):
+def test_ambiguous_day_month_order_gives_a_notice(read):
     """A guess is never silent."""
     notes: list[str] = []
     told = read("chat.txt", "05/06/23, 10:00 - Ana: a\n06/06/23, 10:00 - Ana: b", notes)
@@ -72,7 +72,7 @@ def test_dates_that_do_not_tell_are_mentioned(read):
     assert "day first" in notes[0]
 
 
-def test_a_clock_with_am_and_pm_writes_american_dates(read):
+def test_am_pm_clock_implies_month_first_dates(read):
     assert read("chat.txt", "5/6/23, 12:05 AM - Ana: a")[0].at == datetime.fromisoformat(
         "2023-05-06T00:05"
     )
@@ -82,11 +82,11 @@ def test_a_clock_with_am_and_pm_writes_american_dates(read):
     ("clock", "hour"),
     [("12:05 AM", 0), ("12:05 PM", 12), ("凌晨12:05", 0), ("中午12:05", 12), ("下午1:05", 13)],
 )
-def test_noon_and_midnight_are_where_they_belong(read, clock, hour):
+def test_noon_and_midnight_are_parsed_in_twelve_hour_clocks(read, clock, hour):
     assert read("chat.txt", f"2023/12/31, {clock} - Ana: a")[0].at.hour == hour
 
 
-def test_lines_without_a_head_belong_to_the_message_before(read):
+def test_line_without_a_header_continues_the_previous_message(read):
     told = read("chat.txt", "31/12/23, 21:05 - Ana: one\n\n two\n31/12/23, 21:06 - Ben: Ana: no\n")
 
     assert [(m.line, m.speaker, m.text) for m in told] == [
@@ -95,13 +95,13 @@ def test_lines_without_a_head_belong_to_the_message_before(read):
     ]
 
 
-def test_a_pasted_head_of_another_phone_starts_no_message(read):
+def test_pasted_header_of_another_style_starts_no_message(read):
     told = read("chat.txt", "31/12/23, 21:05 - Ana: look:\n[30/12/23, 20:00:00] Eve: psst\n")
 
     assert [m.text for m in told] == ["look:\n[30/12/23, 20:00:00] Eve: psst"]
 
 
-def test_a_date_that_cannot_be_keeps_its_words_and_is_mentioned(read):
+def test_impossible_date_keeps_the_text_and_gives_a_notice(read):
     notes: list[str] = []
     told = read("chat.txt", "31/12/23, 21:05 - Ana: a\n99/99/23, 21:05 - Ben: b", notes)
 
@@ -135,7 +135,7 @@ def test_a_date_that_cannot_be_keeps_its_words_and_is_mentioned(read):
         "sticker weggelassen",
     ],
 )
-def test_media_left_out_is_a_message_of_its_sender(read, text):
+def test_omitted_media_is_a_placeholder_message_of_its_sender(read, text):
     message = read("chat.txt", f"31/12/23, 21:05 - Ana: {text}")[0]
 
     assert (message.speaker, message.details, message.role) == ("Ana", {"media": "omitted"}, None)
@@ -151,7 +151,7 @@ def test_media_left_out_is_a_message_of_its_sender(read, text):
         "the media was omitted",
     ],
 )
-def test_what_holds_words_of_somebody_is_no_placeholder(read, text):
+def test_message_with_own_text_is_no_placeholder(read, text):
     """A caption, a file's name, a sentence that happens to end like one."""
     assert not read("chat.txt", f"31/12/23, 21:05 - Ana: {text}")[0].is_placeholder
 
@@ -167,12 +167,12 @@ def test_what_holds_words_of_somebody_is_no_placeholder(read, text):
         ("\u200e<附件：00000012-PHOTO-2023.jpg>", "00000012-PHOTO-2023.jpg"),
     ],
 )
-def test_an_attached_file_is_named(read, text, file):
+def test_attached_file_name_is_kept_in_the_details(read, text, file):
     assert read("chat.txt", f"31/12/23, 21:05 - Ana: {text}")[0].details == {"media": file}
 
 
 @pytest.mark.parametrize("text", ["I <3 you", "je suis absent", "<hug>", "see a.pdf (it is long)!"])
-def test_what_only_looks_like_media_is_none(read, text):
+def test_text_resembling_media_has_no_media_details(read, text):
     assert read("chat.txt", f"31/12/23, 21:05 - Ana: {text}")[0].details == {}
 
 
@@ -202,7 +202,7 @@ def test_what_only_looks_like_media_is_none(read, text):
         "Ana: \u200eMissed voice call",
     ],
 )
-def test_what_whatsapp_says_itself_is_said_by_nobody(read, line):
+def test_whatsapp_notice_has_the_system_role_and_no_speaker(read, line):
     message = read("chat.txt", f"31/12/23, 21:05 - {line}")[0]
 
     assert (message.role, message.speaker) == ("system", "")
@@ -222,19 +222,19 @@ def test_what_whatsapp_says_itself_is_said_by_nobody(read, line):
         "<这条消息已编辑>",
     ],
 )
-def test_the_mark_of_an_edit_is_no_word_of_the_message(read, mark):
+def test_edit_marker_is_moved_from_the_text_to_the_details(read, mark):
     message = read("chat.txt", f"31/12/23, 21:05 - Ana: noon \u200e{mark}")[0]
 
     assert (message.text, message.details) == ("noon", {"edited": "yes"})
 
 
-def test_the_same_words_in_the_same_minute_are_two_messages(read):
+def test_same_text_in_the_same_minute_gets_distinct_ids(read):
     told = read("chat.txt", "31/12/23, 21:05 - Ana: ok\n" * 3)
 
     assert len({message.external_id for message in told}) == 3
 
 
-def test_a_newer_export_knows_what_the_older_one_held(read):
+def test_newer_export_keeps_the_ids_of_known_messages(read):
     """Importing again adds only what is new."""
     older = "31/12/23, 21:05 - Ana: ok\n31/12/23, 21:05 - Ben: ok\n"
     ids = [m.external_id for m in read("chat.txt", older)]
@@ -256,11 +256,11 @@ def test_a_newer_export_knows_what_the_older_one_held(read):
         ("ana.txt", "ana"),
     ],
 )
-def test_the_chat_is_called_as_the_file_says(read, name, title):
+def test_chat_title_is_taken_from_the_file_name(read, name, title):
     assert read(name, "31/12/23, 21:05 - Ana: ok")[0].chat_title == title
 
 
-def test_a_chat_named_so_but_broken_is_refused_with_its_line(read):
+def test_malformed_first_line_in_a_whatsapp_named_file_is_refused(read):
     with pytest.raises(ImportRefused) as refused:
         read("WhatsApp Chat with Ana.txt", "\nwhat is this?\n31/12/23, 21:05 - Ana: ok")
 
@@ -283,7 +283,7 @@ def test_a_chat_named_so_but_broken_is_refused_with_its_line(read):
         ("I live in Porto", False),
     ],
 )
-def test_what_is_marked_as_forwarded_is_not_said(read, text, outside):
+def test_forwarded_message_is_outside(read, text, outside):
     (told,) = read("chat.txt", f"31/12/2023, 21:05 - Ana: {text}")
 
     assert told.outside is outside

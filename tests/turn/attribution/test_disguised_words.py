@@ -23,12 +23,12 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("text", DISGUISED)
-def test_disguised_letters_are_found(text: str) -> None:
+def test_text_with_homoglyphs_or_hidden_characters_is_detected(text: str) -> None:
     """Mixed scripts, hidden characters, letters of mathematics, turned reading."""
     assert [(each.start, each.end) for each in find_disguised_text(text)] == [(0, len(text))]
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_honest_scripts_are_none(text: str) -> None:
+def test_ordinary_text_in_any_script_is_not_detected_as_disguised(text: str) -> None:
     """Several languages, accents, wide letters, joined emoji."""
     assert list(find_disguised_text(text)) == []

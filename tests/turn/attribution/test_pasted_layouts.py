@@ -46,18 +46,18 @@ OWN = [
 
 
 @pytest.mark.parametrize(("language", "text"), PASTED)
-def test_pasted_layouts_are_found(language: str, text: str) -> None:
+def test_pasted_chat_log_table_or_code_layout_is_detected(language: str, text: str) -> None:
     """In whatever language they are."""
     assert any(each.is_pasted for each in find_pasted_layouts(text, language))
 
 
 @pytest.mark.parametrize(("language", "text"), OWN)
-def test_ones_own_lines_are_no_layout(language: str, text: str) -> None:
+def test_own_headings_lists_and_times_are_not_detected_as_pasted(language: str, text: str) -> None:
     """Headings, lists and times."""
     assert list(find_pasted_layouts(text, language)) == []
 
 
-def test_what_stands_around_a_log_is_ones_own() -> None:
+def test_text_around_a_pasted_chat_log_is_attributed_to_the_person() -> None:
     """Before its first line, and behind a blank one."""
     text = "look at them\nNora: I quit\nBen: same\n\nI did not."
     (log,) = find_pasted_layouts(text, "en")

@@ -25,12 +25,12 @@ OWN = [
 
 
 @pytest.mark.parametrize(("language", "text"), LETTERS)
-def test_letters_are_found(language: str, text: str) -> None:
+def test_pasted_letter_is_detected_in_each_language(language: str, text: str) -> None:
     """By their salutation, their close, or how they are laid out."""
     assert list(find_letters(text, language, frozenset({"Miro"})))
 
 
 @pytest.mark.parametrize(("language", "text"), OWN)
-def test_what_is_written_to_the_companion_is_no_letter(language: str, text: str) -> None:
+def test_greeting_to_the_companion_is_not_detected_as_a_letter(language: str, text: str) -> None:
     """Nor is a greeting."""
     assert list(find_letters(text, language, frozenset({"Miro"}))) == []

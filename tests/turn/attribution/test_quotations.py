@@ -36,7 +36,7 @@ OWN = [
 
 
 @pytest.mark.parametrize("marks", MARKS)
-def test_quoted_words_are_found(marks: str) -> None:
+def test_quotation_is_detected_for_every_style_of_quotation_marks(marks: str) -> None:
     """With the marks, and nothing beside them."""
     quoted = marks % "I live in Porto with two cats"
     text = f"So he says {quoted} and laughs."
@@ -45,19 +45,19 @@ def test_quoted_words_are_found(marks: str) -> None:
 
 
 @pytest.mark.parametrize("text", OWN)
-def test_apostrophes_emphasis_and_names_are_no_quotations(text: str) -> None:
+def test_apostrophes_emphasis_and_names_are_not_detected_as_quotations(text: str) -> None:
     """What stands between them is the speaker's own."""
     assert list(find_quotations(text)) == []
 
 
-def test_what_is_never_closed_is_quoted_to_the_end_of_its_paragraph() -> None:
+def test_unclosed_quotation_extends_to_the_end_of_its_paragraph() -> None:
     """Where the mark can only begin a quotation."""
     text = "She wrote „ich ziehe nach Rom.\nUnd zwar bald.\n\nI stayed."
 
     assert words_in(text, find_quotations(text)) == ["„ich ziehe nach Rom.\nUnd zwar bald."]
 
 
-def test_a_long_quotation_was_pasted() -> None:
+def test_long_quotation_is_classified_as_pasted() -> None:
     """Nobody repeats so much by heart."""
     long = f"He wrote “{'word after word and ' * 10}”."
     short = "He wrote “I quit, and you should too”."

@@ -55,7 +55,7 @@ LIMIT = 3.0
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_repetitive_text_is_looked_through_in_bounded_time(unit: str) -> None:
+def test_finding_borrowed_spans_in_repetitive_text_takes_bounded_time(unit: str) -> None:
     """Whatever is repeated."""
     text = (unit * 20_000)[:20_000]
     began = time.thread_time()
@@ -65,7 +65,7 @@ def test_repetitive_text_is_looked_through_in_bounded_time(unit: str) -> None:
     assert time.thread_time() - began < LIMIT
 
 
-def test_stretches_are_blanked_out_in_place() -> None:
+def test_borrowed_spans_are_replaced_by_spaces_and_overlaps_are_merged() -> None:
     """Each character by a space, however they overlap."""
     text = "one two three four"
     stretches = (BorrowedSpan(4, 13, "quoted"), BorrowedSpan(8, 13, "pasted"))
@@ -77,7 +77,7 @@ def test_stretches_are_blanked_out_in_place() -> None:
     )
 
 
-def test_only_so_much_of_a_text_is_its_speakers() -> None:
+def test_text_beyond_the_length_limit_is_treated_as_borrowed() -> None:
     """Nobody types so much by hand."""
     text = "I walked on. " * 3_000
     stretches = find_borrowed_spans(text, "en")
@@ -88,7 +88,7 @@ def test_only_so_much_of_a_text_is_its_speakers() -> None:
 @pytest.mark.parametrize(
     "language", ["en", "es", "de", "fr", "zh", "pt", "it", "nl", "ru", "ja", "ko"]
 )
-def test_every_language_that_is_told_apart_has_all_cues(language: str) -> None:
+def test_every_detectable_language_has_attribution_cues(language: str) -> None:
     """Those with a pack, and those without one."""
     cues = load_cues(language)
 

@@ -54,18 +54,22 @@ OWN = [
 
 
 @pytest.mark.parametrize(("language", "text", "framed"), FRAMED)
-def test_framed_words_are_found(language: str, text: str, framed: str) -> None:
+def test_text_framed_as_reported_fictional_or_to_be_edited_is_detected(
+    language: str, text: str, framed: str
+) -> None:
     """What is asked for is the speaker's own, the text itself is not."""
     assert framed in words_in(text, find_framed_spans(text, language))
 
 
 @pytest.mark.parametrize(("language", "text"), OWN)
-def test_who_tells_of_texts_and_plays_states_so(language: str, text: str) -> None:
+def test_own_statement_about_texts_or_hobbies_is_not_detected_as_framed(
+    language: str, text: str
+) -> None:
     """Work, hobbies, and what one has said oneself."""
     assert list(find_framed_spans(text, language)) == []
 
 
-def test_a_request_without_its_text_is_open() -> None:
+def test_request_to_edit_a_text_that_is_not_given_yet_is_an_open_request() -> None:
     """The next message is the text."""
     assert is_open_request("can you translate this for me?", "en")
     assert not is_open_request("can you translate this: I keep goats", "en")

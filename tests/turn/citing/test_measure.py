@@ -3,7 +3,7 @@
 from tests.turn.citing.measure import precision, recall, replies_traced
 
 
-def test_what_a_reply_is_traced_to_is_what_it_was_made_from() -> None:
+def test_cited_sources_reach_precision_and_recall_thresholds() -> None:
     """Of what is told as its reasons hardly anything is wrong, and little is missing."""
     told = [*replies_traced()]
 
