@@ -24,7 +24,7 @@ from oldfriend.search.later_links import extract_link_terms
 from oldfriend.turn.later_messages import weigh_link
 from oldfriend.turn.neighbors import is_asking
 
-MIN_LOGIT: Final = 0.0
+MIN_LOGIT: Final = 2.0
 """The least logit of a link to what is quoted already."""
 CONFIDENCE: Final = 0.8
 MAX_COMPARED: Final = 6
