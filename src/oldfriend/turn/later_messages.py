@@ -50,7 +50,7 @@ MIN_LOGIT: Final = -6.0
 """The least logit of a later message that may be told beside what it may have changed."""
 NO_CHANGE_LOGIT: Final = -4.0
 """The logit that nothing said later changes a message: among few, an unlikely one may be it."""
-MIN_SHARE: Final = 0.17
+MIN_SHARE: Final = 0.25
 """The least probability of a later message, among those compared and none, beside an answer."""
 MIN_SHARE_OF_HIT: Final = 0.3
 """The same, beside a message that was searched for, where a wrong one would mislead."""

@@ -3,6 +3,7 @@
 For the offline companion, which quotes nothing rather than something beside the point.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -57,6 +58,8 @@ CHANGE_LOGIT: Final = -2.0
 """The reader's logit from which a later message may tell another answer than a message."""
 BELIEF_CHANGE_LOGIT: Final = 0.0
 """The same, of a belief: it was read out of its message, and is wrong less often."""
+BELIEF_LINK_LOGIT: Final = -2.5
+"""The logit of a later message from which it is told before a belief that it may have changed."""
 MAX_LATER: Final = 2
 """Later messages that are told beside what they may have changed."""
 RANK_PENALTY: Final = 1.0
@@ -176,7 +179,8 @@ def list_later_than_beliefs(
         return []
     told = max(each.state.stats.last_seen for each in beliefs)
     evidence = [each.evidence[-1].message for each in known if each.evidence]
-    linked = [each for each in rank_later(evidence, recall_result) if each.message.at > told]
+    ranked = rank_later(evidence, recall_result, min_logit=BELIEF_LINK_LOGIT)
+    linked = [each for each in ranked if each.message.at > told]
     read = list_later_answers(recall_result.messages, told)
     unread = [
         each for each in merge_linked_and_read(linked, read) if each.message.id not in believed
@@ -208,13 +212,17 @@ def merge_linked_and_read(
     return [*linked[:1], *surest[:1], *linked[1:], *surest[1:]]
 
 
-def rank_later(changed: Sequence[MessageId], recall_result: RecallResult) -> list[RecalledMessage]:
+def rank_later(
+    changed: Sequence[MessageId], recall_result: RecallResult, *, min_logit: float = -math.inf
+) -> list[RecalledMessage]:
     """Rank what may have changed some messages, given the best first, by how likely it did."""
     ranked = sorted(
         (
             each
             for each in recall_result.later_messages
-            if each.changed in changed and may_be_change(each.recalled, recall_result)
+            if each.changed in changed
+            and each.logit >= min_logit
+            and may_be_change(each.recalled, recall_result)
         ),
         key=lambda each: RANK_PENALTY * changed.index(each.changed) - each.logit,
     )
