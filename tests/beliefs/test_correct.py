@@ -481,7 +481,7 @@ async def test_invalid_belief_actions_are_rejected(app: AppContext, line: ChatCo
     person = line.person.id
     with pytest.raises(InvalidInput, match="not one of each"):
         await merge_beliefs(app, person, ana, home)
-    with pytest.raises(InvalidInput, match="one and the same"):
+    with pytest.raises(InvalidInput, match="already the same"):
         await merge_beliefs(app, person, home, home[-8:])
     with pytest.raises(InvalidInput, match="characters"):
         await edit_belief_text(app.db, app.clock, person, home, "  ")

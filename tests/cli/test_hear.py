@@ -82,7 +82,7 @@ def test_connected_speaker_is_tested_and_stored_with_its_voice(
 
     assert ended.code == 0, ended.stderr
     assert "speaks: audio/ogg\n" in ended.stdout
-    assert "speaks: audio/mpeg, no Opus" in other.stdout
+    assert "speaks: audio/mpeg, not as Opus" in other.stdout
     assert (speech.speaker, speech.voice) == ("mine:tts-1", "nova")
 
 

@@ -33,7 +33,7 @@ async def test_connection_lost_in_a_transaction_rolls_it_back(
     db: PostgresDatabase, postgres: Server
 ) -> None:
     """And says that nothing was saved."""
-    with pytest.raises(StoreBusy, match="broke.*not saved.*Try again"):
+    with pytest.raises(StoreBusy, match="was lost.*not saved.*Try again"):
         async with db.begin_write() as tx:
             await tx.run("INSERT INTO companion (id, name, created_at) VALUES ('a', 'a', 0)")
             cut(postgres, db)

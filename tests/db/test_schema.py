@@ -231,6 +231,18 @@ def released(tmp_path: Path) -> Path:
     return path
 
 
+REWORDED = {
+    "so I looked whether it goes with something from before.": (
+        "so I looked for anything earlier that it relates to."
+    ),
+    "Only shown to the model, as what was said before:": (
+        "Only shown to the model, as earlier conversation:"
+    ),
+    "How likely it seemed that this answers you:": "How likely this seemed to answer you:",
+}
+"""Sentences of receipts that are worded better since that release."""
+
+
 def as_it_was() -> dict[str, Any]:
     """What that release said of each reply in this store.
 
@@ -245,7 +257,10 @@ def as_it_was() -> dict[str, Any]:
         receipt["also_in_mind"] = receipt["evidence"] if by_model else []
         if by_model:
             receipt["evidence"] = []
-            reply["text"] = reply["text"].replace("My reply is based on:", "Also in mind:")
+        heading = "Also in mind:" if by_model else "My reply is based on:"
+        reply["text"] = reply["text"].replace("My reply stands on:", heading)
+        for before, now in REWORDED.items():
+            reply["text"] = reply["text"].replace(before, now)
     return told
 
 

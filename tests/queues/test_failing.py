@@ -278,7 +278,7 @@ async def test_dropped_job_is_removed_with_its_whole_group(post):
 
 async def test_retry_or_drop_of_an_unknown_job_raises_not_found(post):
     async with post.db.begin_write() as tx:
-        with pytest.raises(NotFound, match="letter 7 in inbox a"):
+        with pytest.raises(NotFound, match="There is no job 7 in inbox a"):
             await lanes.retry_dead_letter(tx, "inbox", "a", 7, now=0)
         with pytest.raises(NotFound):
             await lanes.drop_job(tx, "inbox", "a", 7, now=0)
