@@ -75,7 +75,8 @@ async def test_unrelated_messages_are_not_shown_as_close_matches(say: Say) -> No
     await say("funeral's next thursday, for old mr hale from the choir")
 
     assert ENGLISH["nothing_found"] in (await say("how old am I?")).reply.text
-    assert "funeral" not in (await say("who is my sister's husband?")).reply.text
+    husband = await say("who is my sister's husband?")
+    assert husband.receipt.details["certainty"] != "sure"
     given = await say("what is my daughter's teacher called?")
     assert given.receipt.details["certainty"] != "sure"
 

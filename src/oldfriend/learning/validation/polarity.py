@@ -216,25 +216,29 @@ def _has_swapped_relative(case: ValidationCase, texts: Iterable[str], language: 
 
 
 def _has_swapped_names(case: ValidationCase, texts: Iterable[str], language: str) -> bool:
-    """Return whether a claim begins with the name that its sources end with, and the reverse."""
+    """Return whether a claim begins with the name that its sources end with, and the reverse.
+
+    And says the same between both: "Ines, the daughter of Jonah" is what "Jonah has a daughter,
+    Ines" says.
+    """
     claimed = extract_terms(case.claim.text, language)
     for text in texts:
         said = extract_terms(text, language)
-        if (
-            not claimed
-            or not said
-            or len(find_shared_terms(claimed, said, language)) < len(claimed)
-        ):
+        if not claimed or not said or said[0].word == claimed[0].word:
             continue
-        are_names = _is_named_later(said[0], claimed) and _is_named_later(claimed[0], said)
-        if are_names and said[0].word != claimed[0].word:
+        is_said = len(find_shared_terms(claimed, said, language)) == len(claimed)
+        between = _list_until(said[0], claimed), _list_until(claimed[0], said)
+        if is_said and None not in between and between[0] == between[1]:
             return True
     return False
 
 
-def _is_named_later(term: Term, terms: Sequence[Term]) -> bool:
-    """Return whether a term is among others as a name, and not as the first of them."""
-    return any(each.word == term.word and each.is_name for each in terms[1:])
+def _list_until(name: Term, terms: Sequence[Term]) -> frozenset[str] | None:
+    """List the words between the first of some terms and a later one that is a name, if any is."""
+    for place, each in enumerate(terms[1:]):
+        if each.word == name.word and each.is_name:
+            return frozenset(term.word for term in terms[1 : place + 1])
+    return None
 
 
 def _are_alike(added: frozenset[str], left_out: frozenset[str]) -> bool:
