@@ -10,7 +10,8 @@ Then 300 fresh ones in seven languages, measured once after the mends (commit 15
 current, 19 stale (6 as sure), 30 without any answer; 11 of the 19 are the Chinese ones, of 30.
 Without the Chinese ones 8 of 270 were stale (5 as sure; one only since a quote's time held the old
 value). With updates learned from all material but these, 3 are stale (1 as sure). They are training
-material since.
+material since. The newest 300, in eight languages, were measured once at commit f8528a2e: 294
+current, 4 stale (none as sure), 2 without any answer; the old value alone is believed in 120.
 
 Each case is told to a new store, read without a model, and asked for; with ``--within``, in the
 middle of a life of ``blind/``, which has some hundred other messages. A reply is current if the
