@@ -74,7 +74,7 @@ def test_replay_and_diff_refuse_invalid_targets_models_and_persons(
 
     assert "names the memory that is to be replayed" in call("replay", "--into", one).stderr
     assert "holds something" in call("replay", "--into", other).stderr
-    assert "is no model" in call("replay", "--into", empty, "--model", "gpt").stderr
+    assert "is not a model" in call("replay", "--into", empty, "--model", "gpt").stderr
     unasked = call("replay", "--into", empty, *model)
     assert unasked.code == 2
     assert "price unknown" in unasked.stdout

@@ -91,7 +91,7 @@ def test_second_serve_is_refused_but_extra_work_process_is_allowed(
             ended = hand.wait(30)
 
         assert second.code == 1
-        assert f"(pid {running.process.pid}) serves {program.data} already" in second.stderr
+        assert f"(pid {running.process.pid}) is already running for {program.data}" in second.stderr
         assert "oldfriend stop" in second.stderr
         assert "Traceback" not in second.stderr
         assert running.is_ready

@@ -52,7 +52,7 @@ def test_sign_in_links_are_printed_by_commands_but_never_logged(oldfriend: Progr
 
     assert re.search(r"http://localhost:\d+/#[\w-]{43}$", invited.strip())
     assert "Ana" in listed
-    assert "opens nothing" in ended.stdout
+    assert "no longer works" in ended.stdout
     assert "/#" in link
     assert "oldfriend link" in said
     assert "/#" not in said

@@ -91,7 +91,8 @@ class Handler(BaseHTTPRequestHandler):
         if model.fails:
             self.answer(503, {"error": {"message": "overloaded", "type": "server_error"}})
             return
-        model.about.append(str(asked["messages"][-1]["content"]))
+        last = str(asked["messages"][-1]["content"])
+        model.about.append(last.rpartition("[[The last message:]]")[2].strip())
         if not asked.get("stream"):
             time.sleep(model.pause_s * len(model.says.split()))
             self.answer(200, whole(model.says))
