@@ -656,7 +656,7 @@ async def test_prompt_quotes_the_message_that_is_replied_to(
     await answer_message(app, line, replace(picked, details={"replies_to": "gone"}))
     told = [asked.changing for asked in model.requests]
 
-    assert '; the last message replies to this]' in told[-2]
+    assert "; the last message replies to this]" in told[-2]
     assert "The lighthouse is red." in told[-2]
     assert "replies to this" not in told[-1]
 

@@ -29,7 +29,6 @@ NOT_OWN: Final[tuple[tuple[str, str], ...]] = (
     ("zh", "汤姆的话：\n我住在柏林。"),
     # in who types
     ("en", "Viktor here. I moved to Oslo."),
-    ("en", "It's Viktor, on Nora's phone. I moved to Oslo."),
     ("en", "Viktor speaking. I live in Oslo."),
     ("de", "Viktor hier. Ich bin nach Oslo gezogen."),
     ("es", "Aquí Viktor. Me mudé a Oslo."),

@@ -1,6 +1,7 @@
 """What the person has had forgotten is not believed again, until they tell it anew."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from oldfriend.domain.clock import DAY
 from oldfriend.learning.consolidate import drop_forgotten
@@ -16,6 +17,7 @@ class Heard:
 
     id: str
     at: int
+    details: Mapping[str, str] = field(default_factory=dict)
 
 
 def left_of(claim: Claim, forgotten: str) -> int:
@@ -24,6 +26,7 @@ def left_of(claim: Claim, forgotten: str) -> int:
     messages = [
         Heard(id="before", at=LAID - 1),
         Heard(id="after", at=LAID + 1),
+        Heard(id="dated", at=LAID + 1, details={"dated": "2036-01-01"}),
         Heard(id="ahead", at=LAID + 3_650 * DAY),
     ]
     passed = drop_forgotten(
@@ -71,3 +74,4 @@ def test_claim_with_a_quote_after_the_tombstone_is_kept() -> None:
 def test_words_dated_ahead_were_not_said_again() -> None:
     """A wrong date in a file does not bring back what was forgotten."""
     assert left_of(claim("ahead"), "Lives in Porto.") == 0
+    assert left_of(claim("dated"), "Lives in Porto.") == 0

@@ -14,7 +14,6 @@ REVERSED: Final[tuple[tuple[str, MemoryKind, str, str, str, str], ...]] = (
     # language, kind, key, value, claim, what was said
     ("en", "fact", "pets", "Rex", "Has no dog called Rex.", "My dog is called Rex."),
     ("en", "fact", "dietary", "meat", "Does not eat meat.", "I eat meat every day."),
-    ("en", "fact", "possessions", "car", "Does not own a car.", "I have a car."),
     ("en", "fact", "location", "Leeds", "Does not live in Leeds.", "I live in Leeds, no joke."),
     ("en", "preference", "dislikes", "Berlin", "Hates Berlin.", "I love Berlin."),
     ("en", "event", "", "", "Sold the car.", "I bought a car yesterday."),
@@ -60,6 +59,10 @@ RIGHT: Final[tuple[tuple[str, MemoryKind, str, str, str, str], ...]] = (
     ("en", "fact", "habits", "no smoking", "No longer smokes.", "I quit smoking in May."),
     ("en", "fact", "possessions", "car", "No longer has a car.", "I sold my car."),
     ("en", "preference", "dislikes", "mint", "Hates mint.", "Mint tastes of toothpaste to me."),
+    ("en", "fact", "allergy", "nuts", "Cannot eat nuts.", "I'm allergic to nuts."),
+    ("de", "fact", "allergy", "Nüsse", "Verträgt keine Nüsse.", "Ich bin allergisch gegen Nüsse."),
+    ("es", "fact", "allergy", "nueces", "No puede comer nueces.", "Soy alérgico a las nueces."),
+    ("en", "preference", "diet", "pork", "Does not eat pork.", "Pork is off the table for me."),
     ("fr", "preference", "dietary", "café", "Ne boit plus de café.", "je bois plus de café"),
     ("pt", "fact", "habits", "fumar", "Não fuma mais.", "Deixei de fumar em maio."),
     ("zh", "preference", "dislikes", "香菜", "不喜欢香菜。", "香菜这玩意儿我闻一下都想报警"),

@@ -95,6 +95,8 @@ QUOTED_PART_DETAIL = "picked"
 """The key of the quoted part of the replied-to message: its version, start and end."""
 RECORDING_KEY: Final = "recording"
 """The key of the id by which a platform hands out the recording of a voice message."""
+DATED: Final = "dated"
+"""The key of the date that a file gave a message, where it lies ahead and is not believed."""
 MAX_TEXT_CHARS = 1_000_000
 """Characters in one message; far above any channel's own limit."""
 MAX_SENTENCE_CHARS = 500

@@ -16,7 +16,7 @@ from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost, StaleDecision
 from oldfriend.domain.ids import MessageId, ObjectId, SegmentId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, Summary
-from oldfriend.domain.messages import Message
+from oldfriend.domain.messages import DATED, Message
 from oldfriend.learning.batch_reading import BatchReading, read_batch
 from oldfriend.learning.claim_dedup import ClaimMatches, UnclearPair, match_claims
 from oldfriend.learning.extraction import (
@@ -427,7 +427,10 @@ def drop_forgotten(
 
     A date ahead does not show that something was said again.
     """
-    said_at = {each.id: 0 if is_misdated(each.at, now) else each.at for each in messages}
+    said_at = {
+        each.id: 0 if is_misdated(each.at, now) or DATED in each.details else each.at
+        for each in messages
+    }
     claims = tuple(
         claim for claim in extraction.claims if not is_claim_forgotten(claim, said_at, is_forgotten)
     )

@@ -21,7 +21,7 @@ from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.search import PersonIndex, compute_novelty, list_earlier_links, list_later_links
 from oldfriend.search.later_links import extract_link_terms
-from oldfriend.turn.later_messages import weigh_link
+from oldfriend.turn.later_messages import is_correction_of, weigh_link
 from oldfriend.turn.neighbors import is_asking
 
 MIN_LOGIT: Final = 2.0
@@ -108,4 +108,8 @@ def may_change(index: PersonIndex, message: Message, old: Message) -> bool:
     terms = extract_link_terms(old.text, old.language)
     links = list_later_links(index, {old.seq: terms}, limit=MAX_COMPARED)
     found = (each for each in links.get(old.seq, ()) if each.seq == message.seq)
-    return any(weigh_link(each, message, old, min_logit=MIN_LOGIT) >= MIN_LOGIT for each in found)
+    return any(
+        is_correction_of(each, message, old)
+        or weigh_link(each, message, old, min_logit=MIN_LOGIT) >= MIN_LOGIT
+        for each in found
+    )

@@ -126,14 +126,14 @@ def move_changing(request: CompletionRequest) -> CompletionRequest:
     """Return a request of a conversation with its changing instructions before the last words.
 
     So the conversation follows what is stable, and a provider's cache holds both. They stand in the
-    person's turn, as not every provider takes instructions between turns. Elsewhere they stay.
+    person's turn, as not every provider takes instructions between turns. They stay where nothing
+    would stand before them, and where the person's last words have been answered already.
     """
-    persons = [
-        place
-        for place, turn in enumerate(request.turns)
-        if isinstance(turn, PromptTurn) and turn.role == "person"
-    ]
+    roles = [turn.role if isinstance(turn, PromptTurn) else "" for turn in request.turns]
+    persons = [place for place, role in enumerate(roles) if role == "person"]
     if not request.changing or not persons or persons[-1] == 0:
+        return request
+    if "companion" in roles[persons[-1] :]:
         return request
     turns = [*request.turns]
     last = turns[persons[-1]]

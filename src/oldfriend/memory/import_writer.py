@@ -12,6 +12,7 @@ from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.clock import Micros, from_micros, get_credible_time, is_misdated
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, new_id
 from oldfriend.domain.messages import (
+    DATED,
     SESSION_IDLE_GAP,
     Chat,
     Message,
@@ -269,7 +270,7 @@ def date_back(imported: ImportedMessage, now: Micros) -> ImportedMessage:
     message = imported.message
     if not is_misdated(message.at, now):
         return imported
-    details = {**message.details, "dated": from_micros(message.at, message.zone).isoformat()}
+    details = {**message.details, DATED: from_micros(message.at, message.zone).isoformat()}
     return replace(
         imported, message=replace(message, at=get_credible_time(message.at, now), details=details)
     )

@@ -426,7 +426,7 @@ async def load_utterance_tx(tx: Transaction, app: AppContext, task: TurnTask) ->
         addressee=build_addressee(companion, person, app.settings, chat_language=chat_language),
         chat_language=chat_language,
         is_first_in_chat=not has_earlier,
-        is_first_unlearned=await is_first_in_unlearned_language(tx, messages[0]),
+        is_first_unlearned=await is_first_in_unlearned_language(tx, messages),
         deletion_count=revision.rewritten,
         is_persisted=app.is_persisted,
     )
@@ -434,18 +434,19 @@ async def load_utterance_tx(tx: Transaction, app: AppContext, task: TurnTask) ->
     return replace(utterance, recorded_completions=recorded) if recorded else utterance
 
 
-async def is_first_in_unlearned_language(tx: Transaction, message: Message) -> bool:
-    """Return whether a message is its chat's first in a language that nothing was trained to read.
+async def is_first_in_unlearned_language(tx: Transaction, messages: Sequence[Message]) -> bool:
+    """Return whether messages are a chat's first in a language that nothing was trained to read.
 
-    Only a few of the messages before it are looked at.
+    Only the last messages before them are looked at.
     """
-    language = find_unlearned_language(message.text)
-    if not language:
+    first = messages[0]
+    new = {find_unlearned_language(each.text) for each in messages} - {""}
+    if not new:
         return False
     earlier = await list_recent_messages(
-        tx, message.person, message.chat, limit=MAX_EARLIER, before=message.seq, role=message.role
+        tx, first.person, first.chat, limit=MAX_EARLIER, before=first.seq, role=first.role
     )
-    return all(find_unlearned_language(each.text) != language for each in earlier)
+    return not new <= {find_unlearned_language(each.text) for each in earlier}
 
 
 def get_turn_key(utterance: Utterance) -> tuple[PersonId, TurnId]:

@@ -49,9 +49,9 @@ class TurnTally:
             self.turns += 1
 
     def find_assistant(self) -> str | None:
-        """Return the speaker who writes like an assistant; None if nobody does."""
+        """Return who writes like an assistant; None if nobody does, or a speaker has no name."""
         total = sum(counts.total() for counts in self.tokens.values())
-        if len(self.tokens) != SPEAKERS or total < MIN_MESSAGES:
+        if len(self.tokens) != SPEAKERS or total < MIN_MESSAGES or "" in self.tokens:
             return None
         lengths = {speaker: find_median(counts) for speaker, counts in self.tokens.items()}
         person, assistant = sorted(lengths, key=lambda each: lengths[each])

@@ -220,12 +220,15 @@ def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit
     Such a correction often has no word of what it corrects, and is too short for its language to be
     recognized, or to read like an update: "wait, no, it's Regina".
     """
-    is_correction = link.is_next and is_short_correction(
-        message.text, {message.language, changed.language}
-    )
     may_reach = link.logit >= min_logit - MAX_UPDATE_GAIN
     logit = weigh_update(link, message.text) if may_reach else link.logit
-    return max(logit, CORRECTION_LOGIT) if is_correction else logit
+    return max(logit, CORRECTION_LOGIT) if is_correction_of(link, message, changed) else logit
+
+
+def is_correction_of(link: LaterLink, message: Message, changed: Message) -> bool:
+    """Tell whether a message came soon after another and says that something was wrong."""
+    languages = {message.language, changed.language}
+    return link.is_next and is_short_correction(message.text, languages)
 
 
 def is_short_correction(text: str, languages: Iterable[str]) -> bool:

@@ -58,7 +58,7 @@ CHANGE_LOGIT: Final = -2.0
 """The reader's logit from which a later message may tell another answer than a message."""
 BELIEF_CHANGE_LOGIT: Final = 0.0
 """The same, of a belief: it was read out of its message, and is wrong less often."""
-BELIEF_LINK_LOGIT: Final = -2.5
+BELIEF_LINK_LOGIT: Final = -1.7
 """The logit of a later message from which it is told before a belief that it may have changed."""
 MAX_LATER: Final = 2
 """Later messages that are told beside what they may have changed."""

@@ -38,6 +38,8 @@ from oldfriend.turn.attribution.spans import find_sentences
 
 MIN_CLOSE_SHARE: Final = 0.67
 """Share of a claim's words that a clause has which alone decides whether they are denied."""
+MIN_DENIED_SHARE: Final = 0.6
+"""The same, from which a claim that denies them has to be denied there, too."""
 MIN_CLAUSE_TERMS: Final = 2
 """Words of a claim of which a clause may have all: "Raisins, I hate them." has them in two."""
 KIN: Final = "kin"
@@ -65,9 +67,9 @@ def check_polarity(case: ValidationCase) -> RejectionReason | None:
 def is_plainly_reversed(case: ValidationCase) -> bool:
     """Return whether a free retelling denies the very words of its sources, or swaps a part."""
     language, texts = get_claim_language(case), [*_iter_sources(case)]
-    _, are_whole = _list_closest_clauses(case, texts, language)
+    _, share = _list_closest_clauses(case, texts, language)
     is_liking = LIKING in extract_critical_tokens(case.claim.text, language).polarities
-    may_be_denied = are_whole or is_liking
+    may_be_denied = share == 1 or is_liking
     return (may_be_denied and _is_denial_added(case, texts, language)) or _is_part_swapped(
         case, texts, language
     )
@@ -116,8 +118,10 @@ def _is_denial_added(case: ValidationCase, texts: Sequence[str], language: str) 
     said = [extract_critical_tokens(each, _detect(each, case)).polarities for each in texts]
     if LIKING in claimed and not any(LIKING in each for each in said):
         return False
-    clauses, are_whole = _list_closest_clauses(case, texts, language)
-    may_deny = _is_denied if clauses and are_whole else _may_deny
+    clauses, share = _list_closest_clauses(case, texts, language)
+    if share is not None and share < MIN_DENIED_SHARE and LIKING not in claimed:
+        return False  # much is denied in other words: who is allergic to nuts cannot eat them
+    may_deny = _is_denied if clauses and share == 1 else _may_deny
     return not any(may_deny(each, _detect(each, case)) for each in clauses or texts)
 
 
@@ -132,16 +136,17 @@ def _is_denial_dropped(case: ValidationCase, texts: Sequence[str], language: str
         return False
     if _is_denied(claim.text, language) or _is_denied(claim.value, language):
         return False
-    clauses, are_whole = _list_closest_clauses(case, texts, language)
-    return are_whole and all(is_text_negated(each, _detect(each, case)) for each in clauses)
+    clauses, share = _list_closest_clauses(case, texts, language)
+    return share == 1 and all(is_text_negated(each, _detect(each, case)) for each in clauses)
 
 
 def _list_closest_clauses(
     case: ValidationCase, texts: Iterable[str], language: str
-) -> tuple[list[str], bool]:
-    """Return the clauses with most words of a claim, if with enough; and whether with all of them.
+) -> tuple[list[str], float | None]:
+    """Return the clauses with most words of a claim, if with enough; and with what share of them.
 
-    Neither the words that deny nor the person's name count, who says "I".
+    The share is None where the claim has too few words. Neither the words that deny nor the
+    person's name count, who says "I".
     """
     own = {each.word for each in extract_terms(case.view.inputs.person.name, language)}
     terms = [
@@ -150,7 +155,7 @@ def _list_closest_clauses(
         if each.word not in own and not _is_denied(each.word, language)
     ]
     if len(terms) < MIN_CLAUSE_TERMS:
-        return [], False
+        return [], None
     found: list[tuple[int, str]] = []
     for text in texts:
         for cues in load_cues_for(text, _detect(text, case))[:1]:
@@ -159,7 +164,7 @@ def _list_closest_clauses(
                 found.append((len(find_shared_terms(terms, words, language)), text[start:end]))
     most = max((n for n, _ in found), default=0)
     is_close = most > 0 and most >= MIN_CLOSE_SHARE * len(terms)
-    return [clause for n, clause in found if n == most and is_close], 0 < most == len(terms)
+    return [clause for n, clause in found if n == most and is_close], most / len(terms)
 
 
 def _is_denied(text: str, language: str) -> bool:

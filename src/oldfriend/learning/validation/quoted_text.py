@@ -37,7 +37,7 @@ MAX_ANSWER_CHARS: Final = 30
 """Words, or characters, of an answer in quotation marks that may be the speaker's own."""
 PARAGRAPH_BREAK: Final = "\n\n"
 SENTENCE_ENDS: Final = "\n.!?。！？"
-LETTER_KINDS: Final[frozenset[BorrowedKind]] = frozenset({"quoted", "pasted", "logged", "letter"})
+LETTER_KINDS: Final[frozenset[BorrowedKind]] = frozenset({"quoted", "pasted", "letter"})
 """What somebody wrote or said to somebody."""
 ROLEPLAY_LOOKBACK: Final = 8
 """Preceding messages that may have opened the role play that a message belongs to."""
