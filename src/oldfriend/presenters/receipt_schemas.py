@@ -39,7 +39,9 @@ MAX_REPLY_TIME: Final = HOUR
 MAX_QUOTES = 3
 """How many quotes of a belief are shown with a reply; `memory show` lists the rest."""
 KIND_NAMES: Mapping[str, str] = {"note": "your note", "summary": "what we talked about"}
-NOT_SEARCHABLE = "the companion's own words, and messages that only ask or greet, are not searched"
+NOT_SEARCHABLE = (
+    "what the companion said without a model, and messages that only ask or greet, are not searched"
+)
 """Why fewer messages can be found than are stored."""
 INTENT_TEXTS = {
     "question": "You asked something, so I searched everything that you and others said.",

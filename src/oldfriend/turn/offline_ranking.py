@@ -144,11 +144,17 @@ def has_better_messages(recall_result: RecallResult) -> bool:
 def list_later_answers(
     messages: Iterable[RecalledMessage], since: Micros, min_logit: float = CHANGE_LOGIT
 ) -> list[RecalledMessage]:
-    """List the messages after a time that the reader takes for an answer, the newest first."""
+    """List the messages after a time that the reader takes for an answer, the newest first.
+
+    What the companion said changes nothing.
+    """
     later = (
         each
         for each in messages
-        if each.message.at > since and each.reading is not None and each.reading.logit >= min_logit
+        if each.message.at > since
+        and each.message.role != "companion"
+        and each.reading is not None
+        and each.reading.logit >= min_logit
     )
     return sorted(later, key=lambda each: -each.message.at)
 

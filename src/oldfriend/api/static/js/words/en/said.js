@@ -230,7 +230,7 @@ export default {
   said_person_by_former: ", {count} of them with the vectors of {former} until they are embedded again{more}",
   said_person_by_words: ", {count} of them by words only until the next chat or import ends{more}",
   said_person_memory: "{name}: {kept} messages are stored, and {findable} of them can be found{more}.",
-  said_person_unfound: " (the companion's own words, and messages that only ask or greet, are not searched){more}",
+  said_person_unfound: " (what the companion said without a model, and messages that only ask or greet, are not searched){more}",
   said_person_unknown: "Nobody here is called “{name}”.",
   said_place_closed: "{title}: nothing is sent to {who} until they write again: {why}",
   said_platform_refused: "{says}",
