@@ -85,7 +85,7 @@ def of_references() -> None:
 def of_named_days() -> None:
     """Of the ways to name a day."""
     for book in load_named_day_books():
-        for name in ("has_any", "any_weekday", "weekdays", "times"):
+        for name in ("any_word", "any_weekday", "weekdays", "times"):
             getattr(book, name)
 
 

@@ -171,11 +171,15 @@ def openers() -> Iterator[Callable[[], object]]:
 
 
 def open_language(read: Callable[[str], object], language: str) -> None:
-    """Read a book that all languages have which rules read, and some of the others."""
+    """Read a book that all languages have which rules read, and some of the others.
+
+    A glossary has no expressions, and English none of its own.
+    """
     try:
         read(language)
     except KeyError:
-        if language in sys.modules["oldfriend.lang.language_pack"].list_languages("rules"):
+        packs = sys.modules["oldfriend.lang.language_pack"]
+        if language in packs.list_languages("rules") and read.__name__ != "load_glossary":
             raise
 
 

@@ -108,7 +108,7 @@ def test_numbers_are_formatted_in_the_page_language(browser: Browser, program: P
             "async (told) => (await import('/static/js/words.js')).inWords(told)", told
         )
 
-    assert words == "Say it in 1 to 500 characters, not 3,000."
+    assert words == "Use 1 to 500 characters, not 3,000."
 
 
 def test_channel_failure_notice_is_shown_in_chinese(browser: Browser, tmp_path: Path) -> None:

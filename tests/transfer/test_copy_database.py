@@ -334,7 +334,7 @@ def test_convert_command_copies_a_sqlite_file_to_a_postgres_server(
     assert hits[0]["text"] == "Remember: the key is red"
     again = oldfriend("convert", here, elsewhere_url)
     assert (again.code, again.stdout) == (2, "")
-    assert "holds something" in again.stderr
+    assert "is not empty" in again.stderr
     missing = oldfriend("convert", f"sqlite:///{oldfriend.data / 'no.db'}", elsewhere_url)
     assert missing.code == 1
     assert "no memory" in missing.stderr

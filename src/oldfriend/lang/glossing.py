@@ -152,8 +152,10 @@ def _load_stemmer(name: str) -> Stemmer.Stemmer:
 def load_glossary(language: str) -> Mapping[str, str]:
     """Return the gloss of each word of a language. Takes some milliseconds for the first time.
 
-    Raises InstallationDamaged if it is not what was shipped.
+    Raises KeyError if the language has none, InstallationDamaged if it is not what was shipped.
     """
+    if not has_glossary(language):
+        raise KeyError(language)
     file = FOLDER / f"{language}{SUFFIX}"
     try:
         lines = gzip.decompress(read_bundled_file(file)).decode("utf-8").splitlines()

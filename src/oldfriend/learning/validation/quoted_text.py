@@ -21,6 +21,7 @@ from oldfriend.learning.validation.word_overlap import (
     is_date_word,
 )
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
+from oldfriend.search.name_index import contains_name
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.quotations import find_quotation_end
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans, merge_spans
@@ -78,11 +79,10 @@ def is_news_of_known(
     if any(each.kind not in LETTER_KINDS for each in stretches) or not own_text.strip():
         return False
     own_texts = [own_text, *(each.text for each in view.all_messages if each.trust == "person")]
-    told = [each for each in claim.names if each]
+    folded = [each.casefold() for each in own_texts]
     return any(
-        name.casefold() in view.names
-        or any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for text in own_texts)
-        for name in told
+        name in view.names or any(contains_name(text, name) for text in folded)
+        for name in (each.casefold() for each in claim.names if each)
     )
 
 

@@ -188,7 +188,7 @@ _RENAME_VERBS: Final = re.compile(
 )
 _RENAME_CHARS: Final = re.compile("[改建]")
 _FORWARDED: Final = re.compile(
-    r"\W*(?:forwarded(?: many times)?|reenviad[oa](?: muchas veces)?"
+    r"\A\W*(?:forwarded(?: many times)?|reenviad[oa](?: muchas veces)?"
     r"|(?:oft |häufig )?weitergeleitet|transféré(?: de nombreuses fois| plusieurs fois)?"
     r"|inoltrato(?: molte volte)?|(?:re)?encaminhad[oa](?: com frequência| muitas vezes)?"
     r"|(?:vaak )?doorgestuurd|(?:已|多次)?(?:转发|轉寄|轉發)(?:多次)?)\W*\n",
