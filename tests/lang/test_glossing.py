@@ -86,7 +86,7 @@ def test_a_message_is_glossed_in_a_millisecond(language: str, text: str) -> None
     load_glossary(language)
     times = []
     for number in range(5):
-        glossing.gloss_word.cache_clear()  # type: ignore[attr-defined]
+        glossing.gloss_word.cache_clear()
         start = time.process_time()
         gloss(f"{text}{number}", language)
         times.append(time.process_time() - start)
@@ -113,4 +113,4 @@ def test_a_damaged_glossary_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     with pytest.raises(InstallationDamaged):
         gloss("hola", "es")
     load_glossary.cache_clear()
-    glossing.gloss_word.cache_clear()  # type: ignore[attr-defined]
+    glossing.gloss_word.cache_clear()

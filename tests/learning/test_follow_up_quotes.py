@@ -8,7 +8,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Memory
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.learning.follow_up_quotes import MAX_COMPARED, is_telling, select_follow_ups
+from oldfriend.learning.follow_up_quotes import MAX_COMPARED, is_short_statement, select_follow_ups
 from oldfriend.search import IndexRow, PersonIndex, encode_document_terms
 from tests.beliefs.life import believed, tell
 from tests.learning.talking import said
@@ -77,7 +77,7 @@ def test_follow_up_of_a_selected_follow_up_is_selected_too() -> None:
 @pytest.mark.parametrize("text", ["do i still play the cello?", "cello " * 60])
 def test_question_and_long_text_are_not_eligible_as_follow_up_quotes(text: str) -> None:
     """One tells nothing; the other is no single fact."""
-    assert not is_telling(said(1, text))
+    assert not is_short_statement(said(1, text))
 
 
 async def test_follow_up_quote_is_believed_after_consolidation(

@@ -55,7 +55,6 @@ from oldfriend.memory import (
     notes,
     pagination,
     people,
-    read_messages,
     receipts,
     reflection_log,
     replay_reset,
@@ -694,7 +693,7 @@ async def rarely(tx: Recorder, friend: Friend, shelf: IndexCache) -> None:
     await people.list_people(tx)
     await receipts.count_receipts(tx, since=0)
     await segments.count_waiting_segments(tx)
-    await read_messages.count_read_messages(tx, friend.person.id, by="rules", not_in=["en"])
+    await learning_stats.count_read_messages(tx, friend.person.id, by="rules", not_in=["en"])
     await learning_stats.list_segments_ended_since(tx, since=0)
     await learning_stats.count_entries_by_op(tx, since=0)
     await learning_stats.list_reply_timings(tx, since=0)

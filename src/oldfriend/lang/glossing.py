@@ -80,8 +80,8 @@ def _find_gloss(word: str, language: str) -> str | None:
     """
     words = load_glossary(language)
     plain = fold(word)
-    joins = get_traits(language).has_compounds
-    bare = plain.removeprefix("ge") if joins else plain  # a participle is seldom listed
+    traits = get_traits(language)
+    bare = plain.removeprefix(traits.participle_prefix)  # a participle is seldom listed
     for form in (word, plain, _REPEATED.sub(r"\1", plain), bare):
         if form in words:
             return words[form]
@@ -89,7 +89,7 @@ def _find_gloss(word: str, language: str) -> str | None:
         stem = make_stem_key(form, language)
         if stem in words:
             return words[stem]
-    return _gloss_compound(plain, language, words) if joins else None
+    return _gloss_compound(plain, language, words) if traits.compound_joints else None
 
 
 def _gloss_compound(word: str, language: str, words: Mapping[str, str]) -> str | None:
@@ -97,16 +97,17 @@ def _gloss_compound(word: str, language: str, words: Mapping[str, str]) -> str |
     for end in range(len(word) - _MIN_PART, _MIN_PART - 1, -1):
         rest = word[end:]
         last = words.get(rest) or words.get(make_stem_key(rest, language))
-        first = last and _gloss_first_part(word[:end], words)
+        first = last and _gloss_first_part(word[:end], language, words)
         if first and last:
             return f"{first} {last}"
     return None
 
 
-def _gloss_first_part(part: str, words: Mapping[str, str]) -> str | None:
+def _gloss_first_part(part: str, language: str, words: Mapping[str, str]) -> str | None:
     """Gloss the first part of a compound, which may end in letters that only join it."""
-    forms = (part, part.removesuffix("s"), part.removesuffix("en"), part.removesuffix("n"))
-    known = (words.get(form) for form in (*forms, f"{part}e") if len(form) >= _MIN_PART)
+    joints = get_traits(language).compound_joints.split()
+    forms = (part, *(part.removesuffix(each) for each in joints), f"{part}e")
+    known = (words.get(form) for form in forms if len(form) >= _MIN_PART)
     return next((found for found in known if found and found != STAYS), None)
 
 

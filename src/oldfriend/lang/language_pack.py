@@ -66,7 +66,8 @@ class LanguageTraits:
     said: str = "Says: “{}”"
     has_ngrams: bool = False
     is_glossed: bool = False
-    has_compounds: bool = False
+    compound_joints: str = ""
+    participle_prefix: str = ""
 
     @property
     def is_han(self) -> bool:

@@ -1,4 +1,4 @@
-"""Doubt: signs that words of a message may not be what the person tells of themself.
+"""Doubt: signs that a message may not say something true of the person.
 
 For reading without a model, where nothing judges what is meant: what is doubtful is not believed,
 and is found in its own words. So the signs are wide. Each costs little of what people tell of
@@ -22,7 +22,7 @@ MAX_LINES: Final = 2
 MIN_COMMAND: Final = 0.45
 """Probability of an order by which a message hands over something to be worked on."""
 MARKUP: Final = re.compile(r"[#|>{}=\[\]\\\u2190-\u21ff]|<(?!3)|;(?=\w)|\*\w|\w_\w")
-"""Marks of tables, code and logs, which nobody writes into what they tell."""
+"""Marks of tables, code and logs, which people seldom write when they tell something."""
 QUOTATION_MARK: Final = re.compile(
     "[\"\u201a\u201c-\u201f\u00ab\u00bb\u2039\u203a\u300c-\u300f\uff02]|,,|''"
     r"|(?<!\w)['\u2018\u2019`](?=\w)[^'\u2018\u2019\n]{2,200}['\u2019](?!\w)"
@@ -40,7 +40,7 @@ def drop_doubtful(extraction: Extraction, inputs: ExtractionInput) -> Extraction
     doubtful = {
         each.id
         for each in inputs.messages
-        if each.trust == "person" and (is_borrowed(each) or lets_others_speak(each))
+        if each.trust == "person" and (is_borrowed(each) or may_have_other_speaker(each))
     }
 
     def is_sure(quotes: Iterable[Quote]) -> bool:
@@ -65,7 +65,7 @@ def is_doubtful(message: Message) -> bool:
         not QUESTION_MARKS.isdisjoint(text)
         or is_borrowed(message)
         or is_unreal(message)
-        or lets_others_speak(message)
+        or may_have_other_speaker(message)
         or any(
             classify_act(text[start:end])["command"] >= MIN_COMMAND
             for start, end in split_clauses(text)
@@ -74,9 +74,9 @@ def is_doubtful(message: Message) -> bool:
 
 
 def is_borrowed(message: Message) -> bool:
-    """Tell whether a message is laid out like no talk, or is a text by somebody else."""
+    """Tell whether a message is formatted like a document, or is a text by somebody else."""
     spans = list_borrowed_spans(message)
-    return is_laid_out(message.text) or any(each.kind != "quoted" for each in spans)
+    return is_preformatted(message.text) or any(each.kind != "quoted" for each in spans)
 
 
 def is_unreal(message: Message) -> bool:
@@ -89,7 +89,7 @@ def is_unreal(message: Message) -> bool:
     )
 
 
-def lets_others_speak(message: Message) -> bool:
+def may_have_other_speaker(message: Message) -> bool:
     """Tell whether "I" in a message may be somebody else who speaks in it.
 
     It stands behind words for speaking, or behind a pause before which somebody else is named; what
@@ -132,7 +132,7 @@ def names_speaker(before: str, pause: str, cues: AttributionCues) -> bool:
     return is_short and not cues.label.search(before)
 
 
-def is_laid_out(text: str) -> bool:
+def is_preformatted(text: str) -> bool:
     """Tell whether a text has many lines, or marks that belong to no sentence."""
     lines = [line for line in text.splitlines() if line.strip()]
     return len(lines) > MAX_LINES or MARKUP.search(text) is not None

@@ -36,23 +36,24 @@ async def add_follow_up_quotes(
 ) -> Extraction:
     """Return an extraction with a quote of each message that may change what is quoted."""
     new = {quote.message for each in extraction.claims for quote in each.quotes}
-    telling = [each for each in context.inputs.messages if each.id not in new and is_telling(each)]
-    if not telling:
+    unquoted = (each for each in context.inputs.messages if each.id not in new)
+    statements = [each for each in unquoted if is_short_statement(each)]
+    if not statements:
         return extraction
     index = await index_cache.get_message_index(tx, context.segment.person)
-    candidates = await asyncio.to_thread(list_candidate_seqs, index, telling)
+    candidates = await asyncio.to_thread(list_candidate_seqs, index, statements)
     seqs = sorted({seq for found in candidates.values() for seq in found})
     earlier = await list_messages_by_seq(tx, context.segment.person, seqs)
     quoted = await list_quoted_messages(tx, context, extraction, earlier)
     pairs = {
-        each.id: [old for old in earlier if old.seq in candidates[each.id]] for each in telling
+        each.id: [old for old in earlier if old.seq in candidates[each.id]] for each in statements
     }
-    found = await asyncio.to_thread(select_follow_ups, index, telling, pairs, quoted)
+    found = await asyncio.to_thread(select_follow_ups, index, statements, pairs, quoted)
     claims = (build_quote_claim(each, each.text.strip(), CONFIDENCE) for each in found)
     return replace(extraction, claims=(*extraction.claims, *claims))
 
 
-def is_telling(message: Message) -> bool:
+def is_short_statement(message: Message) -> bool:
     """Tell whether the person tells something in a message that is short enough to be quoted."""
     is_told = is_taggable(message) and not is_asking(message)
     is_short = len(message.text) <= MAX_CHARS and not is_command(message.text)
@@ -60,14 +61,14 @@ def is_telling(message: Message) -> bool:
 
 
 def list_candidate_seqs(
-    index: PersonIndex, telling: Iterable[Message]
+    index: PersonIndex, statements: Iterable[Message]
 ) -> Mapping[MessageId, Sequence[int]]:
     """List for each message the earlier ones of which it may tell more."""
     return {
         each.id: list_earlier_links(
             index, each.seq, extract_link_terms(each.text, each.language), limit=MAX_COMPARED
         )
-        for each in telling
+        for each in statements
     }
 
 
@@ -86,14 +87,14 @@ async def list_quoted_messages(
 
 def select_follow_ups(
     index: PersonIndex,
-    telling: Iterable[Message],
+    statements: Iterable[Message],
     earlier: Mapping[MessageId, Sequence[Message]],
     quoted: Iterable[MessageId],
 ) -> list[Message]:
     """Select the messages that most likely tell more of one that is quoted, or was selected."""
     selected: dict[MessageId, Message] = {}
     known = {*quoted}
-    for message in telling:
+    for message in statements:
         if any(may_change(index, message, old) for old in earlier[message.id] if old.id in known):
             selected[message.id] = message
             known.add(message.id)

@@ -17,7 +17,7 @@ from oldfriend.learning.batch_reading import group_into_batches
 from oldfriend.learning.extraction import RULES_AUTHOR_PREFIX
 from oldfriend.learning.learning_scheduler import is_extracted_by_rules
 from oldfriend.learning.reading_jobs import enqueue_consolidations, list_planned_readings
-from oldfriend.memory.read_messages import count_read_messages
+from oldfriend.memory.learning_stats import count_read_messages
 from oldfriend.memory.segments import Segment, list_segments
 
 OVERHEAD_TOKENS: Final = 4_300

@@ -6,11 +6,12 @@ from typing import Final, TypeAlias
 
 from oldfriend.domain.errors import EmbeddingFailed, InstallationDamaged
 from oldfriend.lang.glossing import gloss, has_glossary
+from oldfriend.llm.embedding import BUNDLED_MODEL
 
 TextInLanguage: TypeAlias = tuple[str, str]
 """A text, and the language that it is in."""
 
-ENGLISH_MODELS: Final = frozenset({"all-MiniLM-L6-v2/int8-1"})
+ENGLISH_MODELS: Final = frozenset({BUNDLED_MODEL})
 """Embedding models that know no other language."""
 
 

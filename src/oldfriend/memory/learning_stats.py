@@ -4,7 +4,7 @@ They are for the owner of the machine: counts, times and scores, without names o
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -12,7 +12,7 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.codec import unpack_items
-from oldfriend.domain.ids import build_min_id
+from oldfriend.domain.ids import PersonId, build_min_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.segments import SEGMENT_COLUMNS, Segment, parse_segment_row
 
@@ -125,3 +125,21 @@ async def list_similarities(tx: Transaction, *, since: Micros) -> list[float]:
         if item.is_used and reason.cause == "meaning"
     )
     return list(islice(similarities, MAX_SIMILARITIES))
+
+
+async def count_read_messages(
+    tx: Transaction, person: PersonId, *, by: str, not_in: Sequence[str]
+) -> int:
+    """Count a person's messages in other languages that an author so named has read."""
+    languages = {f"language{number}": code for number, code in enumerate(not_in)}
+    row = await tx.row(
+        f"""SELECT count(*) FROM segment g JOIN message m ON m.session = g.session
+             AND m.seq BETWEEN g.first_seq AND g.last_seq
+           WHERE g.person = :person AND m.person = :person AND g.author LIKE :reader
+           AND m.role = 'person' AND m.replaced_at IS NULL
+           AND m.language NOT IN ({", ".join(f":{name}" for name in languages)})""",
+        person=person,
+        reader=f"{by}%",
+        **languages,
+    )
+    return 0 if row is None else int(row[0])

@@ -8,9 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from oldfriend.llm.embedding import BUNDLED_MODEL
 from oldfriend.search.types import Floats, SimilarityBaseline, multiply
 
-CALIBRATION_MODEL: Final = "all-MiniLM-L6-v2/int8-1"
+CALIBRATION_MODEL: Final = BUNDLED_MODEL
 """Model that the search weights were trained with."""
 _MIN_DEVIATION: Final = 1e-3
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 from oldfriend.domain.errors import InstallationDamaged
 from oldfriend.domain.ids import MessageId
@@ -35,13 +35,9 @@ from oldfriend.turn.injection_detection import (
 RULES_VERSION = "rules/1"
 """The author that receipts and notes name for a decision by rules."""
 
+SmallTalk = Literal["greeting", "thanks", "farewell", "evening", "assent", "how_are_you"]
 Intent = Literal[
-    "greeting",
-    "thanks",
-    "farewell",
-    "evening",
-    "assent",
-    "how_are_you",
+    SmallTalk,
     "remember",
     "forget",
     "correct",
@@ -161,14 +157,7 @@ class Perception:
     @property
     def is_small_talk(self) -> bool:
         """Tell whether nothing in it could be about anything remembered."""
-        return self.intent in {
-            "greeting",
-            "thanks",
-            "farewell",
-            "evening",
-            "assent",
-            "how_are_you",
-        }
+        return self.intent in get_args(SmallTalk)
 
 
 @text_lru_cache(CACHE_SIZE)

@@ -26,7 +26,7 @@ from oldfriend.domain.bundled_files import verify_checksums
 from oldfriend.domain.errors import EmbeddingFailed, InstallationDamaged
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.unicode_text import normalize
-from oldfriend.llm.embedding import Vectors
+from oldfriend.llm.embedding import BUNDLED_MODEL, Vectors
 from oldfriend.sandbox.child_process import disable_telemetry
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class MiniLM:
     It is local and free, so its calls are not recorded in the ledger.
     """
 
-    model = "all-MiniLM-L6-v2/int8-1"
+    model = BUNDLED_MODEL
     dimension = 384
 
     def __init__(self, folder: Path = BUNDLED_FOLDER, *, threads: int = 1) -> None:
