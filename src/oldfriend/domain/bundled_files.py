@@ -7,6 +7,10 @@ from typing import Final
 from oldfriend.domain.errors import InstallationDamaged
 from oldfriend.domain.i18n_messages import localizable
 
+BUNDLED_MODEL: Final = "all-MiniLM-L6-v2/int8-1"
+"""The embedding model that ships; the search weights were learned with it."""
+
+
 CHECKSUMS_FILE: Final = "SHA256SUMS"
 
 

@@ -3,16 +3,13 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from copy import copy
-from typing import Final, Protocol, TypeAlias, TypeGuard
+from typing import Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.llm.model import ModelCall
-
-BUNDLED_MODEL: Final = "all-MiniLM-L6-v2/int8-1"
-"""The embedding model that ships; the search weights were learned with it."""
 
 Vectors: TypeAlias = npt.NDArray[np.float32]
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
+from oldfriend.domain.bundled_files import BUNDLED_MODEL
 from oldfriend.domain.errors import EmbeddingFailed, InstallationDamaged
 from oldfriend.lang.glossing import gloss, has_glossary
-from oldfriend.llm.embedding import BUNDLED_MODEL
 
 TextInLanguage: TypeAlias = tuple[str, str]
 """A text, and the language that it is in."""

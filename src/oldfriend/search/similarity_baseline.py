@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from oldfriend.llm.embedding import BUNDLED_MODEL
+from oldfriend.domain.bundled_files import BUNDLED_MODEL
 from oldfriend.search.types import Floats, SimilarityBaseline, multiply
 
 CALIBRATION_MODEL: Final = BUNDLED_MODEL

@@ -22,11 +22,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from oldfriend.domain.bundled_files import verify_checksums
+from oldfriend.domain.bundled_files import BUNDLED_MODEL, verify_checksums
 from oldfriend.domain.errors import EmbeddingFailed, InstallationDamaged
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.unicode_text import normalize
-from oldfriend.llm.embedding import BUNDLED_MODEL, Vectors
+from oldfriend.llm.embedding import Vectors
 from oldfriend.sandbox.child_process import disable_telemetry
 
 if TYPE_CHECKING:
