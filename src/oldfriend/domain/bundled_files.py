@@ -9,8 +9,6 @@ from oldfriend.domain.i18n_messages import localizable
 
 BUNDLED_MODEL: Final = "all-MiniLM-L6-v2/int8-1"
 """The embedding model that ships; the search weights were learned with it."""
-
-
 CHECKSUMS_FILE: Final = "SHA256SUMS"
 
 
