@@ -12,9 +12,9 @@ export UV_COMPILE_BYTECODE ?= 1
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 # All but voice, which is large and for few: pip install "oldfriend[voice]" adds it.
-EXTRAS := $(foreach name,models postgres keyring telegram,--extra $(name))
+EXTRAS := $(foreach name,models postgres keyring calendar mcp web telegram discord slack matrix whatsapp email wyoming,--extra $(name))
 
-.PHONY: setup run test test-unit test-slow test-full check bench lock model lexicon architecture clean
+.PHONY: setup run test test-unit test-slow test-full check bench lock model lexicon icons architecture clean
 
 # Whoever develops has all that running needs; syncing it alone would take the rest away.
 run: $(if $(wildcard .venv/.dev),.venv/.dev,.venv/.run)
@@ -53,6 +53,8 @@ lock: .uv/ready
 		pyproject.toml $(EXTRAS) -o requirements/run.txt
 	$(UV) pip compile --universal --generate-hashes --no-header -q --python-version 3.11 \
 		pyproject.toml $(EXTRAS) --group dev -o requirements/dev.txt
+	$(UV) pip compile --universal --generate-hashes --no-header -q --python-version 3.11 \
+		--no-deps --group hermes -o requirements/hermes.txt
 
 # Build the embedding model anew from the original weights (it is in the repository already).
 model: .venv/.dev
@@ -61,6 +63,10 @@ model: .venv/.dev
 # Build the lists of common words anew (they are in the repository already).
 lexicon: .venv/.dev
 	$(BIN)/python scripts/build_lexicon.py
+
+# Draw the icons of the installed page anew (they are in the repository already).
+icons: .venv/.dev
+	$(BIN)/python scripts/build_icons.py
 
 # Write docs/architecture.md anew from the module docstrings.
 architecture: .venv/.dev
@@ -86,9 +92,12 @@ clean:
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
-.venv/.dev: requirements/dev.txt requirements/run.txt pyproject.toml evals/pyproject.toml .venv/bin/python
+# Hermes Agent pins what it needs to other versions than ours, so only its own files are put aside.
+.venv/.dev: requirements/dev.txt requirements/hermes.txt requirements/run.txt pyproject.toml evals/pyproject.toml .venv/bin/python
 	@echo "Setting up what is needed, tests and checks too: this takes a minute."
 	@$(UV) pip sync -q --python $(BIN)/python --require-hashes requirements/dev.txt
 	@$(UV) pip install -q --python $(BIN)/python --no-deps -e . -e evals
+	@$(UV) pip install -q --python $(BIN)/python --no-deps --require-hashes --upgrade \
+		--target .venv/hermes -r requirements/hermes.txt
 	@$(BIN)/python -m compileall -q src
 	@touch $@

@@ -21,7 +21,7 @@ from importlib import resources
 import numpy as np
 
 from oldfriend.search.fusion import WEIGHTS_FILE
-from oldfriend.search.spelling import LANGUAGES, LEXICON_FILE, STEPS_PER_BIT
+from oldfriend.search.spelling import LANGUAGES, STEPS_PER_BIT, get_lexicon_path
 from oldfriend.search.tokenizer import stem_word
 from oldfriend_evals.checksums import write_checksums
 
@@ -57,12 +57,11 @@ RESPELT = {
 
 def main() -> None:
     """Write the lexicon of every language."""
-    arrays: dict[str, np.ndarray] = {}
-    for language in LANGUAGES:
+    paths = [get_lexicon_path(language) for language in LANGUAGES]
+    for language, path in zip(LANGUAGES, paths, strict=True):
         terms, steps = commonest_stems(language)
-        arrays[f"{language}_terms"], arrays[f"{language}_steps"] = terms, steps
-    np.savez(LEXICON_FILE, **arrays)
-    write_checksums(LEXICON_FILE.parent, [WEIGHTS_FILE.name, LEXICON_FILE.name])
+        np.savez(path, terms=terms, steps=steps)
+    write_checksums(WEIGHTS_FILE.parent, [WEIGHTS_FILE.name, *(path.name for path in paths)])
 
 
 def commonest_stems(language: str) -> tuple[np.ndarray, np.ndarray]:

@@ -42,6 +42,7 @@ from oldfriend.memory.people import (
     rename_person,
     set_language,
 )
+from oldfriend.proactive.proactive_settings import ProactiveSettings, save_proactive_settings
 from oldfriend.queues.queue import ack, claim, find_next_due, release_lease
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import run_jobs
@@ -164,7 +165,9 @@ def thinker(story: Story) -> Callable[[CompletionRequest], ScriptedReply]:
 
 def charged(request: CompletionRequest, text: str) -> ScriptedReply:
     """An answer with what it would have cost."""
-    asked = sum(map(estimate_tokens, (request.stable, request.changing, shown(request))))
+    asked = sum(
+        map(estimate_tokens, (request.system_prompt, request.call_instructions, shown(request)))
+    )
     said = estimate_tokens(text)
     return ScriptedReply(
         text=text,
@@ -324,7 +327,7 @@ def idea_of(story: Story, told: Entry, part: str, cites: Sequence[str | None]) -
 
 def described(story: Story, request: CompletionRequest) -> Fields:
     """Who somebody is; nothing of whom nothing is written here."""
-    asked = _WHO.search(request.changing)
+    asked = _WHO.search(request.call_instructions)
     who = asked[1] if asked else ""
     text = next((each["text"] for each in story.list("described") if each["name"] == who), "")
     cites = [name for kind, name, _ in labels_in(request) if kind == "event"]
@@ -498,6 +501,8 @@ async def begin(app: AppContext, story: Story) -> Person:
         owner = await ensure_owner(tx, now=now, zone=story.zone)
         await rename_person(tx, owner, str(story.told["person"]), platforms=app.platforms)
         await set_language(tx, owner.id, "en")
+        # what is said unasked is in no script
+        await save_proactive_settings(tx, owner.id, ProactiveSettings(level="off"), now=now)
         for name in BLOCK_NAMES:
             await write_block(tx, owner.id, name, str(who[name]).strip(), now=now)
         return await get_person_by_id(tx, owner.id)

@@ -20,7 +20,7 @@ import numpy as np
 
 from oldfriend.llm.adapters.minilm import MiniLM
 from oldfriend.search.fusion import WEIGHTS_FILE, FusionModel, SearchWeights
-from oldfriend.search.spelling import LEXICON_FILE
+from oldfriend.search.spelling import LANGUAGES, get_lexicon_path
 from oldfriend.search.types import MIN_ANSWER_PROBABILITY, Floats
 from oldfriend_evals.checksums import write_checksums
 from oldfriend_evals.finding import (
@@ -56,7 +56,8 @@ def main() -> int:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else WEIGHTS_FILE
     target.write_text(as_text(as_json(weights, about)), "utf-8")
     if target == WEIGHTS_FILE:
-        write_checksums(target.parent, [target.name, LEXICON_FILE.name])
+        lexica = [get_lexicon_path(language).name for language in LANGUAGES]
+        write_checksums(target.parent, [target.name, *lexica])
     say(f"wrote {target}")
     data = os.environ.get("OLDFRIEND_BENCH_DATA")  # noqa: TID251  (a script is its own edge)
     if data:

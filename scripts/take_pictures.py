@@ -69,7 +69,7 @@ def go_back_in_time(page: Page) -> None:
 def open_pattern(page: Page) -> None:
     """See one pattern with its strength over time."""
     page.locator(".chip", has_text="Patterns").click()
-    page.get_by_text("Always bakes when worried.", exact=True).first.click()
+    page.get_by_text("You always bake when worried.", exact=True).first.click()
 
 
 def see_connections(page: Page) -> None:
@@ -94,7 +94,7 @@ def drop_a_file(page: Page) -> None:
 def foresee(page: Page) -> None:
     """See what would go with somebody, and stop there."""
     page.get_by_label("Somebody or something").check()
-    page.get_by_label("Whom or what?").fill("Mr Pell")
+    page.get_by_label("Who or what?").fill("Mr Pell")
     expect(page.locator(".follows")).to_contain_text("cried a little")
 
 

@@ -23,6 +23,7 @@ FILES = {
     "signals.js": ("@preact/signals@2.11.4", "dist/signals.mjs"),
     "uplot.js": ("uplot@1.6.32", "dist/uPlot.esm.js"),
     "uplot.css": ("uplot@1.6.32", "dist/uPlot.min.css"),
+    "marked.js": ("marked@18.2.1", "lib/marked.esm.js"),
     "d3-force.js": ("d3-force@3.0.1", "dist/d3-force.mjs"),
     "d3-quadtree.js": ("d3-quadtree@3.0.2", "dist/d3-quadtree.mjs"),
     "d3-dispatch.js": ("d3-dispatch@3.0.2", "dist/d3-dispatch.mjs"),

@@ -34,7 +34,7 @@ def let_pass(store: Path, *, minutes: float) -> None:
         for sql in (
             "UPDATE message SET said_at = said_at - ?1, written_at = written_at - ?1",
             "UPDATE session SET opened_at = opened_at - ?1, closed_at = closed_at - ?1",
-            "UPDATE letter SET due_at = due_at - ?1, put_at = put_at - ?1",
-            "UPDATE lane SET ready_at = ready_at - ?1",
+            "UPDATE job SET due_at = due_at - ?1, enqueued_at = enqueued_at - ?1",
+            "UPDATE job_partition SET ready_at = ready_at - ?1",
         ):
             opened.execute(sql, (by,))

@@ -22,9 +22,9 @@ from oldfriend.runtime.wiring import open_app, open_database
 from tests.chat_fixtures import line, say
 from tests.clock import FrozenClock
 from tests.engines import ENGINES
-from tests.friends import meet, nora, omar
 from tests.postgres import Server, running_server
 from tests.processes import Program
+from tests.two_people import meet, nora, omar
 from tests.unit_lane import forbid_storage, is_unit
 
 __all__ = ["line", "meet", "nora", "omar", "say"]
@@ -82,6 +82,7 @@ class Sizes:
     fuzzed: int = 300  # updates that no platform would send
     live_replies: int = 30  # shown while they are written
     forgets_killed: int = 10  # each at another of its steps
+    reminder_kills: int = 4  # around the time of a reminder
 
 
 @pytest.fixture(scope="session")
@@ -98,6 +99,7 @@ def sizes() -> Sizes:
             fuzzed=10_000,
             live_replies=500,
             forgets_killed=200,
+            reminder_kills=200,
         )
     return Sizes(imported=3_000, kills=4, crash_messages=40, crash_chats=10)
 

@@ -9,25 +9,33 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from oldfriend.beliefs.belief_pages import build_prefix_patterns
-from oldfriend.channels.telegram.event_mapping import compile_mention, is_called_by_name
+from oldfriend.channels.message_details import is_called_by_name
+from oldfriend.channels.telegram.event_mapping import compile_mention
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS
+from oldfriend.lang import reply_language
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.lang.named_days import load_named_day_books
 from oldfriend.learning.resolution.cascade import build_animal_patterns
-from oldfriend.learning.rule_extraction.fulfilled_promises import framed
+from oldfriend.learning.rule_extraction.promises import framed
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
 from oldfriend.learning.validation.cue_words import get_cue_words
 from oldfriend.learning.validation.relation_checks import has_breakup, has_given_birth
 from oldfriend.learning.validation.speech_acts import MAX_COMPARISON_DISTANCE, MAX_LAUGHTER_LENGTH
 from oldfriend.memory.deletion.selection import is_whole_word
+from oldfriend.proactive import proactive_phrases
 from oldfriend.search.own_names import find_own_names, to_first_person
 from oldfriend.search.pronouns import load_pronoun_grammar
 from oldfriend.search.question_pattern_loader import QuestionGrammar, list_all_grammars
 from oldfriend.search.question_patterns import MAX_QUESTION_LENGTH, MAX_SCANNED_LENGTH
 from oldfriend.search.role_references import ReferenceGrammar, list_reference_grammars
 from oldfriend.search.subject_query import is_only_about_kin
+from oldfriend.tasks.task_phrases import load_task_phrases
+from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
+from oldfriend.turn import switched_off
 from oldfriend.turn.intent import MAX_ADDRESS_CHARS, compile_address_patterns, compile_name_pattern
 from oldfriend.turn.question_parts import compile_between
+from oldfriend.turn.request_handlers import cancel_all_requests, clock_requests
+from oldfriend.watches.watch_phrases import MAX_SENTENCE_CHARS as MAX_WATCH_CHARS
 
 NAMES = ("Mira", "小美")
 SPOKEN = "hello, 你好"
@@ -35,9 +43,20 @@ SPOKEN = "hello, 你好"
 BOUNDS: Mapping[str, int] = {
     "learning/rule_extraction/rule_loader.py:_all_prefiltered": MAX_SENTENCE_CHARS,
     "learning/rule_extraction/rule_loader.py:_compiled": MAX_SENTENCE_CHARS,
-    "learning/rule_extraction/fulfilled_promises.py:framed": MAX_SENTENCE_CHARS,
+    "learning/rule_extraction/promises.py:framed": MAX_SENTENCE_CHARS,
+    "proactive/proactive_phrases.py:load_proactive_phrases": proactive_phrases.MAX_REQUEST_CHARS,
+    "goals/goal_phrases.py:load_goal_phrases": MAX_SENTENCE_CHARS,
+    "goals/goal_phrases.py:compiled": MAX_SENTENCE_CHARS,
     "search/question_pattern_loader.py:patterns": MAX_QUESTION_LENGTH,
     "turn/intent.py:compile_address_patterns": MAX_ADDRESS_CHARS,
+    "turn/request_handlers/clock_requests.py:load_patterns": clock_requests.MAX_CHARS,
+    "turn/switched_off.py:load_questions": switched_off.MAX_CHARS,
+    "watches/watch_phrases.py:load_watch_phrases": MAX_WATCH_CHARS,
+    "watches/watch_phrases.py:compiled": MAX_WATCH_CHARS,
+    "tasks/action_phrases.py:load_action_phrases": MAX_REQUEST_CHARS,
+    "turn/request_handlers/cancel_all_requests.py:load_patterns": cancel_all_requests.MAX_CHARS,
+    "tasks/task_phrases.py:_compile": MAX_REQUEST_CHARS,
+    "tasks/time_words.py:_compile": MAX_REQUEST_CHARS,
 }
 """By the functions that make them. All others may be shown texts of any length."""
 
@@ -63,10 +82,30 @@ def matched() -> Iterator[re.Pattern[str]]:
             yield from (each.compiled for each in (*rule.said, *rule.told))
             yield framed(rule.text)
     yield from (each.asks_name for each in list_reference_grammars(SPOKEN))
+    for language in list_languages("tasks"):
+        for sentences in load_task_phrases(language).sentences.values():
+            yield from sentences
+    yield from of_requests()
+    for language in list_languages("proactive"):
+        phrases = proactive_phrases.load_proactive_phrases(language)
+        yield from (*phrases.names.values(), *phrases.asks.values())
+
+
+def of_requests() -> Iterator[re.Pattern[str]]:
+    """Of whole messages that ask for the time, for a lookup, or to end everything."""
+    for language in list_languages("tasks"):
+        for patterns in cancel_all_requests.load_patterns(language).values():
+            yield from patterns
+        yield from (each for _, each in clock_requests.load_patterns(language))
+        yield from (each for _, each in switched_off.load_questions(language, has_mark=True))
 
 
 def of_books() -> None:
     """Of the books whose expressions are compiled when they are needed."""
+    reply_language.load_name_patterns()
+    for language in list_languages("tasks"):
+        cancel_all_requests.load_nouns(language)
+        clock_requests.load_clues(language)
     for book in list_all_grammars():
         for name, kept in vars(QuestionGrammar).items():
             if isinstance(kept, cached_property):
@@ -103,6 +142,9 @@ def of_names() -> None:
 
 def of_languages() -> None:
     """In each of the spoken languages."""
+    assert all(of_requests())
+    for language in list_languages("proactive"):
+        proactive_phrases.load_proactive_phrases(language)
     for language in list_languages("rules"):
         build_prefix_patterns("long walks, 散步", language)
         build_animal_patterns("cat", language)

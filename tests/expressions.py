@@ -142,10 +142,16 @@ def collect(
     ]
 
 
+ELSEWHERE = {"oldfriend.adapters.hermes"}
+"""What can be imported only where Hermes is installed; it has no expression of its own."""
+
+
 def import_all() -> None:
     """Import all modules, but those that start something and those that measure us."""
     for module in pkgutil.walk_packages(oldfriend.__path__, "oldfriend."):
-        if not module.name.endswith("__main__") and not module.name.startswith(OWN_TEXTS):
+        if module.name in ELSEWHERE or module.name.endswith("__main__"):
+            continue
+        if not module.name.startswith(OWN_TEXTS):
             importlib.import_module(module.name)
 
 

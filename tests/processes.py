@@ -87,14 +87,17 @@ class Program:
 
 @contextmanager
 def running(
-    command: list[Any], environment: Mapping[str, str] | None = None
+    command: list[Any],
+    environment: Mapping[str, str] | None = None,
+    *,
+    stderr: int | IO[bytes] = subprocess.PIPE,
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A process with pipes, which is killed if it has not ended by itself."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         env=environment,
     )
     with process:

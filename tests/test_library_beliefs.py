@@ -11,6 +11,7 @@ from oldfriend.domain.clock import from_micros, system_clock
 from oldfriend.domain.errors import InvalidInput, NotFound
 from tests.clock import let_pass
 from tests.summaries import sum_up_store
+from tests.unconfirmed import propose_in_store
 
 TALK = [
     {"session": "s1", "at": "2024-05-03T18:30", "text": "I live in Porto."},
@@ -100,6 +101,21 @@ def test_corrections_apply_immediately_and_can_be_reverted(memory: MemorySync) -
         memory.pin("00000000")
 
 
+def test_a_decided_belief_is_as_sure_as_when_it_is_listed(memory: MemorySync) -> None:
+    """With all else that is known of it, its evidence too."""
+    told = home(memory)
+    assert told.confidence is not None
+
+    assert memory.pin(told.id)[0].confidence == told.confidence
+    assert memory.unpin(told.id) == [home(memory)]
+    assert memory.confirm(told.id) == [home(memory)]
+    new, _ = memory.correct(told.id, "Lives in Faro.")
+    assert new == home(memory)
+    assert new.confidence is not None
+    ana = next(each for each in memory.entities() if each.text == "Ana")
+    assert ana.confidence is None
+
+
 def test_edited_message_is_reread_and_replaces_the_old_belief(memory: MemorySync) -> None:
     """What it said before is not believed any more."""
     memory.add([{"id": "m1", "session": "s3", "at": "2024-06-01T10:00", "text": "I love jazz."}])
@@ -177,3 +193,15 @@ def test_invalid_maintenance_budget_is_refused(tmp_path: Path, budget_s: float) 
     """Without a limit, leaving the with block could wait for ever."""
     with pytest.raises(InvalidInput, match="maintenance_s"):
         Memory.open(f"sqlite:///{tmp_path / 'memory.db'}", maintenance_s=budget_s)
+
+
+def test_claim_in_doubt_is_believed_once_it_is_confirmed(memory: MemorySync, url: str) -> None:
+    """Before that it is among no beliefs."""
+    propose_in_store(url, "Won a boat.")
+
+    (claim,) = memory.unconfirmed()
+    assert (claim.text, claim.status, len(claim.evidence)) == ("Won a boat.", "unconfirmed", 1)
+    assert "Won a boat." not in [each.text for each in memory.beliefs()]
+    memory.confirm(claim.id)
+    assert memory.unconfirmed() == []
+    assert "Won a boat." in [each.text for each in memory.beliefs()]

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from oldfriend import Hit, Memory, MemorySync, OldfriendError, Words
+from oldfriend import Hit, Memory, MemorySync, OldfriendError, StoredMessage
 from oldfriend.db.sqlite.sqlite_database import open_sqlite
+from oldfriend.domain.clock import from_micros, system_clock
 from oldfriend.domain.errors import InvalidInput, MemoryMisused
 from oldfriend.domain.messages import MAX_TEXT_CHARS, estimate_tokens
 from tests.fakes.embedding_server import EmbeddingServer, embedding_server
@@ -230,7 +231,18 @@ def test_messages_filters_by_since_until_and_limit(memory: MemorySync) -> None:
     found = memory.messages(since=third, until=sixth, limit=2)
 
     assert [words.text for words in found] == ["4", "5"]
-    assert all(type(words) is Words for words in found)
+    assert all(type(words) is StoredMessage for words in found)
+
+
+def test_message_dated_ahead_is_newer_than_nothing_said_today(memory: MemorySync) -> None:
+    """The program's clock, or what it read, is wrong; what is asked for last is what was said."""
+    now = from_micros(system_clock(), "UTC")
+    ahead = {"text": "My new cat is called Miso.", "at": now + timedelta(days=400)}
+    today = {"text": "My new cat is called Tofu.", "at": now - timedelta(hours=1)}
+    memory.add([ahead, today])
+
+    assert texts(memory) == [ahead["text"], today["text"]]
+    assert memory.recall("What is the newest name of my cat?")[0].text == today["text"]
 
 
 def test_since_and_until_may_be_strings(memory: MemorySync) -> None:
@@ -257,7 +269,6 @@ WRONG = [
     {"text": None},
     {"text": "x" * (MAX_TEXT_CHARS + 1)},
     {"text": "x", "role": "king"},
-    {"text": "x", "role": "system"},
     {"text": "x", "id": 1.5},
     {"text": "x", "session": True},
     {"text": "x", "speaker": b"Tom"},
@@ -265,7 +276,6 @@ WRONG = [
     {"text": "x", "at": 1714750200},
     {"text": "x", "at": "soon"},
     {"text": "x", "at": "0001-01-01T00:00+14:00"},
-    "words",
     7,
     {"text": ""},
     {"text": " \n"},
@@ -286,18 +296,15 @@ def test_add_with_an_invalid_message_names_it_and_stores_nothing(
     assert memory.add([]) == 0
 
 
-def test_lone_surrogate_and_nul_are_replaced_in_every_field(url: str) -> None:
-    """In every field; they are broken, not forbidden."""
+def test_lone_surrogate_and_nul_are_replaced_in_texts(memory: MemorySync) -> None:
+    """There they are broken, not forbidden; in ids and names they are refused."""
     half = "\ud83d\x00"
-    with Memory.open(url, person=f"Nora {half}", channel=f"web{half}") as memory:
-        given = {"text": f"cat {half}", "id": half, "session": half, "speaker": f"Tom {half}"}
-        assert (memory.add([given]), memory.add([given])) == (1, 0)
+    given = {"text": f"cat {half}", "id": "1"}
+    assert (memory.add([given]), memory.add([given])) == (1, 0)
 
-        (hit,) = memory.recall(f"cat {half}")
-        assert memory.context(f"cat {half}")
-    whole = "\ufffd\ufffd"
-    assert (hit.text, hit.external_id, hit.session) == (f"cat {whole}", whole, whole)
-    assert (hit.speaker, hit.channel) == (f"Tom {whole}", f"web{whole}")
+    (hit,) = memory.recall(f"cat {half}")
+    assert memory.context(f"cat {half}")
+    assert hit.text == "cat \ufffd\ufffd"
 
 
 async def test_messages_without_sessions_are_split_at_long_pauses(url: str) -> None:
@@ -400,7 +407,7 @@ def test_unopened_memory_raises_attribute_error_for_unknown_names(url: str) -> N
             pass
 
 
-@pytest.mark.parametrize("wrong", [None, 7, "words", {"text": "words"}])
+@pytest.mark.parametrize("wrong", [None, 7, b"words"])
 def test_what_is_no_list_of_messages_is_refused(memory: MemorySync, wrong: Any) -> None:
     """It is said what to give."""
     with pytest.raises(InvalidInput, match="list"):
@@ -587,3 +594,56 @@ def test_two_friends_are_not_taken_for_person_and_assistant(memory: MemorySync) 
         for speaker, text in (("Ana", "have you seen the boat?"), ("Bo", "yes, on the lake, why"))
     )
     assert {each.role for each in memory.messages()} == {"other"}
+
+
+def test_tasks_are_kept_once_listed_and_completed(memory: MemorySync) -> None:
+    """On the list of the person; what cannot be is refused."""
+    call = memory.add_task("Call mum", due="2035-11-24T10:00", rrule="FREQ=WEEKLY;BYDAY=SA")
+    again = memory.add_task("Call mum", due="2035-11-24T10:00", rrule="FREQ=WEEKLY;BYDAY=SA")
+    bike = memory.add_task("Fix the bike")
+
+    assert again == call
+    assert [each.text for each in memory.tasks()] == ["Call mum", "Fix the bike"]
+    assert memory.complete_task(bike.id[:8]).status == "done"
+    assert [each.text for each in memory.tasks()] == ["Call mum"]
+    assert len(memory.tasks(ended=True)) == 2
+    with pytest.raises(InvalidInput):
+        memory.add_task("Late", due="2001-01-01T10:00")
+    with pytest.raises(InvalidInput):
+        memory.add_task("Often", rrule="FREQ=DAILY")
+    with pytest.raises(OldfriendError):
+        memory.complete_task("%")
+
+
+def test_goals_are_set_once_counted_for_and_reached(memory: MemorySync) -> None:
+    """How often each is wanted is read from its text (ACCEPTANCE L20)."""
+    run = memory.add_goal("Run twice a week", deadline="2035-12-31")
+    again = memory.add_goal("run twice a week")
+    counted = memory.count_for_goal(run.id[:8])
+
+    assert (again.id, run.times, run.period) == (run.id, 2, "week")
+    assert (counted.done_in_period, counted.told) == (1, 1)
+    assert memory.complete_goal(run.id).status == "completed"
+    assert memory.goals() == []
+    assert [each.status for each in memory.goals(ended=True)] == ["completed"]
+    with pytest.raises(InvalidInput):
+        memory.drop_goal(run.id)
+    with pytest.raises(InvalidInput):
+        memory.add_goal("Late", deadline="2001-01-01")
+    with pytest.raises(OldfriendError):
+        memory.drop_goal("%")
+
+
+def test_watches_are_kept_once_listed_and_ended(memory: MemorySync) -> None:
+    """Only addresses of the public web (ACCEPTANCE L21)."""
+    watch = memory.add_watch("https://shop.example/", above=5)
+
+    assert memory.add_watch("https://shop.example/", above=5) == watch
+    assert [each.url for each in memory.watches()] == ["https://shop.example/"]
+    assert memory.end_watch(watch.id[:8]).status == "ended"
+    assert memory.watches() == []
+    assert len(memory.watches(ended=True)) == 1
+    with pytest.raises(InvalidInput):
+        memory.add_watch("nowhere")
+    with pytest.raises(OldfriendError):
+        memory.end_watch("%")

@@ -27,7 +27,6 @@ NOT_UNITS: Final = (
     "journeys",
     "lang/test_language_pack.py",
     "learning/rule_extraction/test_rule_extractor.py",
-    "llm/adapters/test_minilm.py",
     "llm/adapters/test_model_factory.py",
     "llm/adapters/test_whisper.py",
     "llm/adapters/test_wire.py",

@@ -23,7 +23,9 @@ from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.intent import Addressee, perceive
 from oldfriend.turn.prompt_builder import BuiltPrompt, build_reply_prompt
 from oldfriend.turn.reply_context import load_reply_context
+from oldfriend.turn.request_handlers.registry import REQUEST_HANDLERS
 from oldfriend.turn.tools.tool import InMemoryToolCallStore
+from oldfriend.turn.tools.tool_registry import TOOLS
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend_evals.believing import BENCH, WRITTEN_AT_ONCE, YEARS, believe
@@ -160,6 +162,8 @@ async def put_together(app: AppContext, said: Utterance, text: str) -> BuiltProm
         model=ScriptedModel([]),
         call_store=InMemoryToolCallStore(),
         clock=app.clock,
+        tools=TOOLS,
+        handlers=REQUEST_HANDLERS,
     )
     sight = await load_reply_context(said, perceive(said.own_words, said.addressee), mind)
     return build_reply_prompt(

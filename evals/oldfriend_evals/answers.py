@@ -130,8 +130,9 @@ def asked(
     ids = [line.id for line in life.lines]
     lines = asks.lines_in(life)
     found = beliefs.search(question, FOUND)
-    believed = [(hit.score, str(hit.known.memory.id) in asks.beliefs) for hit in found.hits]
-    said = [(hit.score, ids[hit.seq] in lines) for hit in search(messages, question, FOUND).hits]
+    believed = [(hit.score.value, str(hit.known.memory.id) in asks.beliefs) for hit in found.hits]
+    hits = search(messages, question, FOUND).hits
+    said = [(hit.score.value, ids[hit.seq] in lines) for hit in hits]
     together = sorted([*believed, *said], key=lambda pair: -pair[0])[:FOUND]
     return Asked(
         has_answer=bool(asks.beliefs),

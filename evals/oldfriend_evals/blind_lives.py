@@ -34,7 +34,8 @@ from oldfriend.memory.receipts import find_receipt
 from oldfriend.memory.segments import list_segments
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.recalled import RecallQuery
+from oldfriend.turn.retrieval import recall
 from oldfriend_evals.measuring import Measure, Scope, at_least, at_most
 from oldfriend_evals.stores import settings_in
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from oldfriend.domain.errors import InvalidInput, OldfriendError
 from oldfriend_evals.acquainted import measure_ties
 from oldfriend_evals.answers import measure_answers
+from oldfriend_evals.asked_tasks import measure_asked_tasks
 from oldfriend_evals.believing import measure_believing
 from oldfriend_evals.blind_lives import measure_blind_lives
 from oldfriend_evals.bulk import measure_import
@@ -17,6 +18,7 @@ from oldfriend_evals.claiming import measure_claiming
 from oldfriend_evals.disk_space import measure_disk_space
 from oldfriend_evals.grader_check import measure_grader
 from oldfriend_evals.hostile_text import measure_hostile_text
+from oldfriend_evals.idle_reminders import measure_idling
 from oldfriend_evals.languages import measure_languages
 from oldfriend_evals.library_use import measure_first_recall, measure_single_adds
 from oldfriend_evals.lives.appraising import measure_lives
@@ -34,11 +36,14 @@ from oldfriend_evals.poison.measure_gates import measure_false_refusals
 from oldfriend_evals.quality import measure_finding
 from oldfriend_evals.reader_cost import measure_reading
 from oldfriend_evals.remembering import measure_remembering
+from oldfriend_evals.reminders_due import measure_reminders
 from oldfriend_evals.reply_prompts import measure_reply_prompts
 from oldfriend_evals.rule_reading import measure_rule_reading
+from oldfriend_evals.second_search import measure_second_search
 from oldfriend_evals.speed import measure_adding, measure_crowd, measure_recall, measure_turn
 from oldfriend_evals.telegram_load import measure_telegram
 from oldfriend_evals.throughput import measure_turns
+from oldfriend_evals.told_measurements import measure_told_measurements
 from oldfriend_evals.weight import measure_chat, measure_install, measure_say, measure_start
 
 Measuring: TypeAlias = Callable[[Scope], Awaitable[list[Measure]]]
@@ -48,9 +53,12 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "finding": measure_finding,
         "languages": measure_languages,
         "recall": measure_recall,
+        "second search": measure_second_search,
         "remembering": measure_remembering,
         "ties": measure_ties,
         "answers": measure_answers,
+        "asked tasks": measure_asked_tasks,
+        "told measurements": measure_told_measurements,
         "blind lives": measure_blind_lives,
         "grader": measure_grader,
         "gates": measure_false_refusals,
@@ -67,6 +75,8 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "believing": measure_believing,
         "turn": measure_turn,
         "claiming": measure_claiming,
+        "reminders": measure_reminders,
+        "idle reminders": measure_idling,
         "throughput": measure_turns,
         "load": measure_load,
         "telegram": measure_telegram,

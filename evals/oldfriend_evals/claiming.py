@@ -61,7 +61,7 @@ async def fill(db: Database, letters: int) -> None:
         await tx.run(
             """WITH RECURSIVE number (n) AS
                  (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :lanes)
-               INSERT INTO lane (queue, key, next_seq, ready_at)
+               INSERT INTO job_partition (queue, partition, next_seq, ready_at)
                SELECT 'inbox', 'lane ' || n, :next_seq, n FROM number""",
             lanes=lanes,
             next_seq=PER_LANE + 1,
@@ -69,7 +69,7 @@ async def fill(db: Database, letters: int) -> None:
         await tx.run(
             """WITH RECURSIVE number (n) AS
                  (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :letters)
-               INSERT INTO letter (queue, lane, seq, body, put_at, due_at)
+               INSERT INTO job (queue, partition, seq, body, enqueued_at, due_at)
                SELECT 'inbox', 'lane ' || (n % :lanes), n / :lanes + 1, '{}', n, n
                FROM number""",
             letters=letters,

@@ -184,7 +184,7 @@ def scripted_answers(rng: random.Random) -> Callable[[CompletionRequest], Script
     def answer(request: CompletionRequest) -> ScriptedReply:
         laid = next(turn.text for turn in request.turns if isinstance(turn, PromptTurn))
         text = written_for(request, laid, rng)
-        read = len(request.stable + request.changing) + sum(
+        read = len(request.system_prompt + request.call_instructions) + sum(
             len(each.text) for each in request.turns
         )
         return ScriptedReply(

@@ -14,7 +14,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.messages import Person
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.runtime.wiring import open_app
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.recalled import RecallQuery
+from oldfriend.turn.retrieval import recall
 from oldfriend_evals.corpus import FIRST_DAY, questions
 from oldfriend_evals.stores import CHANNEL, settings_in
 

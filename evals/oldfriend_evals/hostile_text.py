@@ -4,12 +4,12 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from itertools import repeat
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, NamedTuple
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.config.settings_file import SETTINGS_FILE_NAME
@@ -172,20 +172,16 @@ async def waits_for_health(folder: Path, texts: Mapping[str, str]) -> dict[str, 
 
 
 async def wait_during(talk: Line, watch: Line, text: str, server: int) -> float:
-    """The longest milliseconds that a server took to say that it is alive, during one text.
-
-    Without those in which other processes had the processor.
-    """
+    """The longest milliseconds that a server took to say that it is alive, during one text."""
     longest = 0.0
     saying = asyncio.ensure_future(say(talk, text))
     calm_from = float("inf")
     while time.monotonic() < calm_from + CALM_S:
-        queued, began = {**queued_ms(server), **queued_ms(os.getpid())}, time.monotonic()
+        before, began = thread_times(server, os.getpid()), time.monotonic()
         await watch.ask("/health")
         waited = 1000 * (time.monotonic() - began)
-        now = {**queued_ms(server), **queued_ms(os.getpid())}
-        delayed = max((ms - queued.get(thread, ms) for thread, ms in now.items()), default=0.0)
-        longest = max(longest, waited - delayed)
+        after = thread_times(server, os.getpid())
+        longest = max(longest, held_up_ms(waited, before, after, loop=str(server)))
         await asyncio.sleep(EVERY_S)
         if saying.done():
             calm_from = min(calm_from, time.monotonic())
@@ -193,13 +189,57 @@ async def wait_during(talk: Line, watch: Line, text: str, server: int) -> float:
     return longest
 
 
-def queued_ms(process: int) -> dict[str, float]:
-    """For how long each thread of a process has waited for a processor; nothing but on Linux."""
-    found: dict[str, float] = {}
-    for file in Path(f"/proc/{process}/task").glob("*/schedstat"):
-        with suppress(OSError):  # it has ended meanwhile
-            found[file.parent.name] = int(file.read_text("ascii").split()[1]) / 1e6
+class ThreadTimes(NamedTuple):
+    """The milliseconds that a thread has run, and has waited for a processor."""
+
+    ran: float
+    queued: float
+
+
+def thread_times(*processes: int) -> dict[str, ThreadTimes]:
+    """The times of each thread of some processes, by its id; nothing but on Linux."""
+    found: dict[str, ThreadTimes] = {}
+    for process in processes:
+        for file in Path(f"/proc/{process}/task").glob("*/schedstat"):
+            with suppress(OSError):  # it has ended meanwhile
+                ran, queued, _ = file.read_text("ascii").split()
+                found[file.parent.name] = ThreadTimes(int(ran) / 1e6, int(queued) / 1e6)
     return found
+
+
+def held_up_ms(
+    waited_ms: float,
+    before: Mapping[str, ThreadTimes],
+    after: Mapping[str, ThreadTimes],
+    *,
+    loop: str,
+) -> float:
+    """The milliseconds of a wait that are the server's own doing.
+
+    Those are not in which a thread had no processor, because others had them: whoever asks, the
+    event loop and a thread that it waits for are delayed one after the other. What the event loop's
+    own thread has run counts in any case.
+    """
+    queued = sum(now.queued - before.get(thread, now).queued for thread, now in after.items())
+    own = after[loop].ran - before[loop].ran if loop in before and loop in after else 0.0
+    return max(own, waited_ms - queued)
+
+
+async def longest_stretch_ms(work: Awaitable[None]) -> float:
+    """The longest processor milliseconds of this thread for which nothing else could be done."""
+    longest, mark = 0.0, time.thread_time()
+
+    async def look() -> None:
+        nonlocal longest, mark
+        while True:
+            now = time.thread_time()
+            longest, mark = max(longest, now - mark), now
+            await asyncio.sleep(0.001)
+
+    looking = asyncio.ensure_future(look())
+    await work
+    looking.cancel()
+    return 1000 * longest
 
 
 async def say(talk: Line, text: str) -> None:

@@ -60,7 +60,7 @@ from oldfriend_evals.day_values import DayReader
 from oldfriend_evals.stores import settings_in
 
 Quoted: TypeAlias = Claim | RelationClaim | EntityMention | SameAsClaim
-ClaimOrReason: TypeAlias = Claim | RejectionReason
+ClaimOrReason: TypeAlias = Claim | validate.UnconfirmedClaim | RejectionReason
 PATIENCE_S: Final = 1e6
 """How long an answer is waited for."""
 PROVIDER: Final = "answers"
@@ -122,11 +122,16 @@ def recording_refusals() -> Iterator[list[Refusal]]:
         return outcome
 
     def check_others(
-        candidates: Iterable[Quoted], check: object, view: object, rejected: Counter[str]
+        candidates: Iterable[Quoted],
+        check: object,
+        view: object,
+        rejected: Counter[str],
+        *,
+        is_sure: object,
     ) -> Iterator[Quoted]:
         for each in candidates:
             reasons = Counter[str]()
-            yield from iter_valid([each], check, view, reasons)  # type: ignore[arg-type]
+            yield from iter_valid([each], check, view, reasons, is_sure=is_sure)  # type: ignore[arg-type]
             refusals.extend(build_refusal(reason, each) for reason in reasons)
             rejected.update(reasons)
 

@@ -276,7 +276,7 @@ async def work_until(app: AppContext, calendar: Calendar, moment: Micros) -> Non
     while True:
         async with app.db.begin_write() as tx:
             row = await tx.row(
-                "SELECT min(due_at) FROM letter WHERE queue = 'agenda' AND parked_at IS NULL"
+                "SELECT min(due_at) FROM job WHERE queue = 'agenda' AND dead_lettered_at IS NULL"
             )
             due_at = None if row is None or row[0] is None else int(row[0])
             if due_at is None or due_at > moment:

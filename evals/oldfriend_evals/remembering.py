@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.messages import Person
 from oldfriend.turn.memory_context import build_context
-from oldfriend.turn.retrieval import RecallQuery
+from oldfriend.turn.recalled import RecallQuery
 from oldfriend_evals.believing import believe
 from oldfriend_evals.corpus import FIRST_DAY
 from oldfriend_evals.measuring import Measure, Scope, at_most, medians_ms

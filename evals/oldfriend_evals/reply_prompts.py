@@ -23,7 +23,7 @@ from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.ids import MessageId, ObjectId, SessionId, new_id
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
-from oldfriend.llm.model import CompletionRequest, PromptTurn, move_changing
+from oldfriend.llm.model import CompletionRequest, PromptTurn, move_call_instructions
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.evidence import list_object_evidence
@@ -34,7 +34,9 @@ from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.wiring import open_app
 from oldfriend.turn.intent import Addressee
 from oldfriend.turn.pipeline import run_turn
+from oldfriend.turn.request_handlers.registry import REQUEST_HANDLERS
 from oldfriend.turn.tools.tool import InMemoryToolCallStore
+from oldfriend.turn.tools.tool_registry import TOOLS
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend_evals.blind_lives import (
@@ -188,6 +190,8 @@ async def build_request(
         model=model,
         call_store=InMemoryToolCallStore(),
         clock=app.clock,
+        tools=TOOLS,
+        handlers=REQUEST_HANDLERS,
     )
     await run_turn(utterance, deps)
     return model.requests[0]
@@ -201,7 +205,7 @@ def judge_request(
     known: Known,
 ) -> None:
     """Say what a prompt holds for a question."""
-    prompt = request.stable + "\n\n" + request.changing
+    prompt = request.system_prompt + "\n\n" + request.call_instructions
     shown, ids = flatten(prompt), [each for each in request.shown if each in known.texts]
     figures.asked += 1
     figures.tokens.append(count_tokens(request))
@@ -242,9 +246,9 @@ def count_tokens(request: CompletionRequest) -> int:
 
 def render_texts(request: CompletionRequest) -> str:
     """Return all texts of a request in the order in which a provider gets them."""
-    request = move_changing(request)
+    request = move_call_instructions(request)
     turns = [turn.text for turn in request.turns if isinstance(turn, PromptTurn)]
-    return "\n\n".join([request.stable, request.changing, *turns])
+    return "\n\n".join([request.system_prompt, request.call_instructions, *turns])
 
 
 async def ask_in_a_row(

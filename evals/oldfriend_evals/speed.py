@@ -21,7 +21,8 @@ from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.message_log import WriteTarget, build_message_row, write_messages
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.turn.retrieval import RecallQuery, RecallResult, recall
+from oldfriend.turn.recalled import RecallQuery, RecallResult
+from oldfriend.turn.retrieval import recall
 from oldfriend_evals.corpus import FIRST_DAY, questions, random_vectors, sessions
 from oldfriend_evals.measuring import Act, Measure, Scope, at_least, at_most, medians_ms
 from oldfriend_evals.references import BareInsert, PlainSearch, any_word_of
@@ -166,8 +167,8 @@ async def count_same(one: AppContext, alone: Person, many: AppContext, among: Pe
     same = 0
     for text in questions(ASKED):
         here, there = await ask(one, alone, text), await ask(many, among, text)
-        same += [(e.hit.seq, e.hit.score) for e in here.messages] == [
-            (e.hit.seq, e.hit.score) for e in there.messages
+        same += [(e.hit.seq, e.hit.score.value) for e in here.messages] == [
+            (e.hit.seq, e.hit.score.value) for e in there.messages
         ]
     return same
 

@@ -17,6 +17,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel import ChatRef, IncomingMessage, Sender
 from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
+from oldfriend.config.provider_resolution import ChannelCredentials
 from oldfriend.domain.errors import OldfriendError, PlatformRejected
 from oldfriend.inbound.receive import handle_event, listen_on_channel
 from oldfriend.runtime.bot_connections import open_bot
@@ -155,7 +156,7 @@ async def serving(app: AppContext, town: Town, chats: int) -> AsyncIterator[None
     app, stopping = allowing(app, chats), asyncio.Event()
     chosen = replace(app.settings.channels["telegram"], base_url=town.url, quiet_s=0.0)
     settings = replace(app.settings, channels={"telegram": chosen})
-    telegram = open_bot(TELEGRAM, TOKEN, settings)
+    telegram = open_bot(TELEGRAM, ChannelCredentials((("token", TOKEN),), ""), settings)
     app = replace(app, settings=settings, channels={NAME: telegram})
     try:
         async with asyncio.TaskGroup() as tasks:

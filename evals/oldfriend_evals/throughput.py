@@ -37,8 +37,8 @@ PARENTS = ("person", "companion", "identity", "chat", "session")
 """What the rows of a turn point to; there before it."""
 VECTORS = """SELECT m.id, v.* FROM message_vector v
     JOIN message m ON m.person = v.person AND m.seq = v.seq"""
-LETTER, BODY = "letter (queue, lane, seq, body, put_at, due_at)", "{}" * 60
-LANE = "lane (queue, key, next_seq, owner, lease_until)"
+LETTER, BODY = "job (queue, partition, seq, body, enqueued_at, due_at)", "{}" * 60
+LANE = "job_partition (queue, partition, next_seq, owner, lease_until)"
 USUAL_SYNC_S: Final = 0.002
 """What a disk of a laptop takes to say that it has everything; a virtual one may only claim it."""
 IN_MIND = """SELECT m.id, w.* FROM working_memory w JOIN message m ON m.session = w.session"""

@@ -9,49 +9,62 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from oldfriend.domain.errors import OldfriendError
     from oldfriend.sdk import (
+        Answer,
         Belief,
         BeliefHit,
-        Decided,
-        Forgot,
+        Decision,
+        EvidenceQuote,
+        ForgetResult,
+        Goal,
         Hit,
         Memory,
         MemorySync,
-        Quoted,
-        Words,
+        StoredMessage,
+        Task,
+        Watch,
     )
 
 __version__ = "0.1.0"
 __all__ = [
+    "Answer",
     "Belief",
     "BeliefHit",
-    "Decided",
-    "Forgot",
+    "Decision",
+    "EvidenceQuote",
+    "ForgetResult",
+    "Goal",
     "Hit",
     "Memory",
     "MemorySync",
     "OldfriendError",
-    "Quoted",
-    "Words",
+    "StoredMessage",
+    "Task",
+    "Watch",
     "__version__",
 ]
 
 
 HOMES = {
-    "Belief": "oldfriend.sdk",
-    "BeliefHit": "oldfriend.sdk",
-    "Decided": "oldfriend.sdk",
-    "Forgot": "oldfriend.sdk",
-    "Hit": "oldfriend.sdk",
-    "Memory": "oldfriend.sdk",
-    "MemorySync": "oldfriend.sdk",
+    **{name: "oldfriend.sdk" for name in __all__ if name != "__version__"},
     "OldfriendError": "oldfriend.domain.errors",
-    "Quoted": "oldfriend.sdk",
-    "Words": "oldfriend.sdk",
 }
+FORMER_NAMES = {
+    "Decided": "Decision",
+    "Forgot": "ForgetResult",
+    "Quoted": "EvidenceQuote",
+    "Words": "StoredMessage",
+}
+"""Former names, which still work, with what they are called now."""
+
+
+def __dir__() -> list[str]:
+    """Name what is public, so that dir() and completion show it before it is imported."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> object:
     """Import an exported name on first use, so that a command does not load the whole library."""
-    if name not in HOMES:
+    current = FORMER_NAMES.get(name, name)
+    if current not in HOMES:
         raise AttributeError(f"oldfriend has no {name!r}")
-    return getattr(import_module(HOMES[name]), name)
+    return getattr(import_module(HOMES[current]), current)

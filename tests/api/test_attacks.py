@@ -3,18 +3,22 @@
 import httpx
 import pytest
 
+from oldfriend.db.person_rows import move_rows
+from oldfriend.domain.clock import DAY
 from oldfriend.memory.core_blocks import Proposal, list_blocks, suggest
+from oldfriend.memory.people import ensure_person, get_person_by_id
 from oldfriend.persona.core_block_updates import write_core_block
 from oldfriend.queues.jobs_table import move_to_dead_letters
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
+from oldfriend.watches.watch_edits import add_watch
 from tests.api.conftest import Browse, Site, say, sign_in, told
 from tests.api.devices import Device
 from tests.api.openapi import Operation, operations
-from tests.api.test_bringing import CHAT, checked, until
-from tests.api.test_thinking import thought
+from tests.api.test_imports_and_exports import CHAT, checked, until
+from tests.api.test_reflections import thought
 from tests.engines import SQLITE_ONLY
 
-NO_IDS = {"day", "month", "block", "use", "provider", "name"}
+NO_IDS = {"day", "month", "block", "use", "provider", "name", "year"}
 """What in a path names nothing of somebody's: a date, or one of a few words."""
 NOT_THERE = {"GET /api/v1/chat/messages/{message}/sound"}
 """What not even its owner is given here: nothing was said aloud; see test_voice."""
@@ -47,10 +51,19 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
             Proposal(block="style", text="Be brief.", reason="", author="test/1"),
             now=now,
         )
+        owner = await get_person_by_id(tx, person)
+        watch = await add_watch(tx, owner, "https://example.org/", now=now)
+        twin = await ensure_person(tx, "Twin", now=now, zone="UTC")
+        merge = await move_rows(tx, person, twin.id, now=now, undo_until=now + DAY)
         job = JobSpec(name="of another version", arguments={})  # nobody here gets it done
         letter = await schedule_job(tx, "one", job, person=None, now=now)
         assert letter is not None
         await move_to_dead_letters(tx, letter, error="it failed", now=now)
+    tasks = (await browser.post("/tasks", json={"text": "call Ana"})).json()["items"]
+    weight = {"name": "weight", "value": 71.4, "unit": "kg"}
+    kept = (await browser.post("/measurements", json={"items": [weight]})).json()["items"]
+    written = (await browser.post("/diary", json={"text": "A quiet day."})).json()
+    goal = (await browser.post("/goals", json={"text": "run twice a week"})).json()
     letters = (await browser.get("/letters")).json()["items"]
     tick = await thought(site, person, "She misses Ana.", now)
     assert made is not None
@@ -69,6 +82,12 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
         "number": "1",
         "file": file,
         "tick": tick,
+        "task": tasks[0]["id"],
+        "measurement": kept[0]["id"],
+        "entry": written["id"],
+        "goal": goal["id"],
+        "watch": watch.id,
+        "merge_id": merge.id,
     }
 
 

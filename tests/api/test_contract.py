@@ -35,8 +35,8 @@ NOT_ASKED = {
     "PUT /api/v1/models/{use}": "asks a provider",
     "PUT /api/v1/telegram/token": "asks Telegram",
     "POST /api/v1/chat/sounds": "takes a sound; see test_voice",
-    "POST /api/v1/session": "too many wrong links; see test_signing",
-    "POST /api/v1/session/passkey": "too many wrong answers; see test_keys",
+    "POST /api/v1/session": "too many wrong links; see test_access",
+    "POST /api/v1/session/passkey": "too many wrong answers; see test_credentials",
 }
 """What is not asked at random here, and why."""
 

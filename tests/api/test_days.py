@@ -34,6 +34,28 @@ async def test_calendar_day_lists_own_messages_and_conversations(browse: Browse)
     assert others["talks"] == []
 
 
+async def test_year_counts_months_and_a_day_lists_its_messages(browse: Browse) -> None:
+    """Of what was said and what happened; only one's own."""
+    browser, omar = await browse(), await browse("Omar")
+    await told(browser, "Hello. My sister Ana got married yesterday, I am so happy!")
+    day = (await browser.get("/chat/messages")).json()["items"][0]["at"][:10]
+    year = (await browser.get(f"/days/years/{day[:4]}")).json()
+    said = (await browser.get(f"/days/{day}/messages")).json()
+    before = (await browser.get(f"/days/years/{int(day[:4]) - 1}")).json()
+    others = [
+        (await omar.get(path)).json()
+        for path in (f"/days/years/{day[:4]}", f"/days/{day}/messages")
+    ]
+
+    assert [(each["month"], each["messages"]) for each in year["months"]] == [(day[:7], 2)]
+    assert (year["first"], year["latest"]) == (int(day[:4]), day[:7])
+    assert [each["role"] for each in said["items"]] == ["person", "companion"]
+    assert not said["has_more"]
+    assert before["months"] == []
+    assert others[0]["months"] == others[1]["items"] == []
+    assert (await browser.get("/days/years/0")).status_code == 422
+
+
 async def test_calendar_day_shows_largest_summaries_within_the_day_once(
     site: Site, browse: Browse
 ) -> None:
@@ -108,7 +130,7 @@ async def test_calendar_shows_commitments_on_their_due_date(site: Site, browse: 
     its_day = (await browser.get(f"/days/{day}")).json()
     others = [(await omar.get(path)).json() for path in (f"/days/{day}", f"/days/months/{day[:7]}")]
 
-    told = [("Will call Ana.", "active"), ("Will send the map.", "fulfilled")]
+    told = [("You will call Ana.", "active"), ("You will send the map.", "fulfilled")]
     assert this_month["last"] == day[:7]
     assert [each["day"] for each in its_month["days"]] == [day]
     assert [(each["text"], each["status"]) for each in its_month["days"][0]["due"]] == told
@@ -123,3 +145,34 @@ async def test_invalid_calendar_day_is_refused(browse: Browse, day: str) -> None
 
     assert answer.status_code == 422
     assert "detail" in answer.json()
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Pacific/Auckland"])
+async def test_said_days_stay_when_the_person_changes_zones(browse: Browse, zone: str) -> None:
+    """What was said in Lisbon for a day stays on it, in the calendar and in the list."""
+    browser = await browse()
+    await told(browser, "I promise to send Tom the photos by December 31st 2027.")
+    await told(browser, "I have a dentist appointment on December 30th 2027 at 10:15.")
+    shown = []
+    for each in ("Europe/Lisbon", zone):
+        await browser.patch("/me", json={"zone": each})
+        items = (await browser.get("/memories?limit=50")).json()["items"]
+        month = (await browser.get("/days/months/2027-12")).json()
+        days = [await browser.get(f"/days/2027-12-{day}") for day in (29, 30, 31)]
+        next_month = (await browser.get("/days/months/2028-01")).json()
+        shown.append(
+            (
+                [(day["day"], [due["id"] for due in day["due"]]) for day in month["days"]],
+                [[due["id"] for due in day.json()["due"]] for day in days],
+                next_month["days"],
+                {item["id"]: (item["due_at"], item["zone"]) for item in items if item["due_at"]},
+            )
+        )
+    months, days, after, due = shown[0]
+
+    assert shown[1] == shown[0]
+    assert [day for day, _ in months] == ["2027-12-30", "2027-12-31"]
+    assert days == [[], months[0][1], months[1][1]]
+    assert after == []
+    assert {at[:16] for at, _ in due.values()} >= {"2027-12-31T23:59"}
+    assert {said for _, said in due.values()} == {"Europe/Lisbon"}

@@ -7,7 +7,7 @@ import httpx
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import PersonId
 from tests.api.conftest import Browse, Site, told
-from tests.api.many import believe_many
+from tests.api.many_beliefs import believe_many
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
 

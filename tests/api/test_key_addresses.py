@@ -9,7 +9,12 @@ import pytest
 
 from oldfriend.channels.telegram.spec import TELEGRAM, TelegramSettings
 from oldfriend.config.keys import get_keys_path, store_key, write_keys
-from oldfriend.config.provider_resolution import find_channel_token, get_provider_url, resolve_model
+from oldfriend.config.provider_resolution import (
+    ChannelCredentials,
+    find_channel_credentials,
+    get_provider_url,
+    resolve_model,
+)
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ProviderSettings
 from oldfriend.domain.errors import ModelMisconfigured, PlatformRejected, PlatformUnavailable
@@ -222,29 +227,38 @@ async def test_bot_token_is_bound_to_its_base_url_and_follows_no_redirect(
 ) -> None:
     """No redirect is followed with it, and another address in the settings does not get it."""
     token = "123456:typed-for-the-bot-0012"
+    credentials = ChannelCredentials((("token", token),), "")
     async with recording_server() as elsewhere:
         sent_on = redirect_to(elsewhere.url)
         async with recording_server(sent_on) as telegram:
             there = replace(
                 settings,
                 environment={},
-                channels={"telegram": TelegramSettings(base_url=telegram.url)},
+                channels={**settings.channels, "telegram": TelegramSettings(base_url=telegram.url)},
             )
             with pytest.raises((PlatformRejected, PlatformUnavailable)):
-                await register_bot(TELEGRAM, token, there)
+                await register_bot(TELEGRAM, credentials, there)
         store_key("telegram", token, data=settings.data, address=telegram.url)
-        moved = replace(there, channels={"telegram": TelegramSettings(base_url=elsewhere.url)})
-        found, gone = find_channel_token(there, "telegram"), find_channel_token(moved, "telegram")
+        moved = replace(
+            there,
+            channels={**settings.channels, "telegram": TelegramSettings(base_url=elsewhere.url)},
+        )
+        found = find_channel_credentials(there, TELEGRAM)
+        gone = find_channel_credentials(moved, TELEGRAM)
         forbidden = replace(
-            there, channels={"telegram": TelegramSettings(base_url="http://169.254.169.254")}
+            there,
+            channels={
+                **settings.channels,
+                "telegram": TelegramSettings(base_url="http://169.254.169.254"),
+            },
         )
         with pytest.raises(PlatformRejected, match="will not be used"):
-            await register_bot(TELEGRAM, token, forbidden)
+            await register_bot(TELEGRAM, credentials, forbidden)
 
     assert token in telegram.received
     assert elsewhere.requests == []
     assert found is not None
-    assert (found.value, gone) == (token, None)
+    assert (found.values, gone) == (credentials.values, None)
 
 
 FORBIDDEN = [

@@ -1,8 +1,10 @@
 """What is believed, seen and set right in a browser."""
 
+from oldfriend.app.app_context import AppContext
 from tests.api.conftest import Browse, told
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
+from tests.unconfirmed import propose
 
 pytestmark = SQLITE_ONLY
 
@@ -86,3 +88,29 @@ async def test_learned_now_endpoint_consolidates_pending_messages_once(browse: B
     assert before == []
     assert (first["read"], again["read"]) == (1, 0)
     assert known == ["Lives in Porto."]
+
+
+async def test_claim_in_doubt_is_listed_by_its_status_only_and_decided(
+    app: AppContext, browse: Browse
+) -> None:
+    """It is not among what was learned, is believed, or is over, until the person says yes."""
+    browser = await browse()
+    await told(browser, "I dreamed that I won a boat.")
+    me = (await browser.get("/session")).json()["id"]
+    claim = await propose(app.db, me, "Won a boat.", "I won a boat")
+
+    async def texts(path: str, **wanted: str) -> list[str]:
+        items = (await browser.get(path, params=wanted)).json()["items"]
+        return [each.get("belief", each)["text"] for each in items]
+
+    assert await texts("/memories", status="unconfirmed") == ["Won a boat."]
+    waiting = (await browser.get("/memories", params={"status": "unconfirmed"})).json()["items"]
+    assert [each["quote"] for each in waiting[0]["words"]] == ["I dreamed that I won a boat."]
+    for wanted in ({}, {"ended": "true"}, {"q": "boat", "ended": "true"}):
+        assert "Won a boat." not in await texts("/memories", **wanted)
+    assert "Won a boat." not in await texts("/learned")
+
+    judged = await browser.post(f"/memories/{claim.id}/verdict", json={"verdict": "confirm"})
+    assert judged.json()["status"] == "active"
+    assert await texts("/memories", status="unconfirmed") == []
+    assert "Won a boat." in await texts("/learned")

@@ -365,9 +365,8 @@ async def test_telegram_bot_is_connected_and_link_code_comes_with_a_qr_code(
     settings: Settings, world: World, settings_folder: object
 ) -> None:
     """Whose token it is, is asked first; the token is kept and not shown, and can be let go."""
-    there = replace(
-        settings, channels={"telegram": replace(settings.channels["telegram"], base_url=world.url)}
-    )
+    telegram = replace(settings.channels["telegram"], base_url=world.url)
+    there = replace(settings, channels={**settings.channels, "telegram": telegram})
     async with open_app(there) as app, opened_site(app) as site, site.browser() as owner:
         wrong = await owner.put("/telegram/token", json={"token": "123456789:wrong-token"})
         connected = await owner.put("/telegram/token", json={"token": world.token})
@@ -406,6 +405,8 @@ async def test_telegram_link_code_belongs_to_the_requesting_person(
         "bot": None,
         "token_in": None,
         "people": [],
+        "pairs_by_code": True,
+        "credentials": [{"name": "token", "is_secret": True, "default": None}],
     }
     assert (denied.status_code, unknown.status_code) == (403, 404)
     assert [row[0] for row in rows] == ["Omar"]

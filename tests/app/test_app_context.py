@@ -7,7 +7,8 @@ from oldfriend.config.settings_schema import ScorerName
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.replies.reply_worker import answer_message
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.recalled import RecallQuery
+from oldfriend.turn.retrieval import recall
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
 
@@ -24,7 +25,7 @@ async def score(app: AppContext, line: ChatContext) -> float:
     """What the best belief scores as an answer."""
     cue = RecallQuery(text="Do I love jazz?", language="en", at=app.clock())
     found = await recall(app.search_deps, line.person, cue, limit=5)
-    return found.beliefs[0].score
+    return found.beliefs[0].score.value
 
 
 @SQLITE_ONLY

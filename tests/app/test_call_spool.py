@@ -51,7 +51,7 @@ ASKER = CallContext(person="p", turn="t", answered_versions="m@1")
 REQUEST = CompletionRequest(
     purpose="reply",
     prompt="reply/3",
-    stable="x" * 400,
+    system_prompt="x" * 400,
     turns=(PromptTurn(role="person", text="hi"),),
     shown=("m", "n"),
 )
@@ -106,7 +106,7 @@ async def test_finished_call_is_readable_by_another_process(
     (path,) = tmp_path.iterdir()
     (found,) = parse_finished_calls(read(path).lines)
 
-    kept = replace(REQUEST, stable="", turns=())
+    kept = replace(REQUEST, system_prompt="", turns=())
     assert found == finished(call=replace(finished().call, request=kept))
     assert path.stat().st_mode & 0o777 == 0o600
 

@@ -52,7 +52,7 @@ async def test_client_key_of_a_forgotten_message_is_erased(
     """It may say as much as the words; in no table and in no byte of the file."""
     await say_and_forget(app, line, clock)
     async with app.db.begin_read() as tx:
-        keys = await tx.rows("SELECT key FROM letter_key WHERE queue = 'inbox'")
+        keys = await tx.rows("SELECT key FROM job_key WHERE queue = 'inbox'")
 
     assert KEY not in repr(await rows_of(app.db, line.person.id))
     assert KEY not in repr(keys)

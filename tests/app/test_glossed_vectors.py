@@ -8,7 +8,8 @@ from oldfriend.db.schema import load_migrations
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.lang.language_pack import LANGUAGES, get_traits
 from oldfriend.memory.vectors import load_stored_vectors, save_message_vectors
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.recalled import RecallQuery
+from oldfriend.turn.retrieval import recall
 from tests.chat_fixtures import Say
 from tests.engines import both_engines
 

@@ -26,7 +26,8 @@ from oldfriend.runtime.health_checks import run_checks
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import claim_next_partition
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.recalled import RecallQuery
+from oldfriend.turn.retrieval import recall
 from oldfriend.usage.model_calls import CallContext, record_call
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock

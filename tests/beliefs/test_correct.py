@@ -248,6 +248,21 @@ async def test_rejecting_a_belief_restores_the_one_it_superseded(
     assert await values(app, line, "location") == {("Porto", "active"), ("Lisbon", "rejected")}
 
 
+async def test_rejecting_a_belief_restores_what_it_superseded_in_the_same_talk(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Both were read at once, so the old home was never anything but superseded."""
+    await tell(app, line, ["I live in Leipzig.", "I moved to Halle last week."])
+    (halle,) = [
+        each.content.id
+        for each in await believed(app, line)
+        if isinstance(each.content, Memory) and each.content.value == "Halle"
+    ]
+    await apply_belief_action(app.db, app.clock, line.person.id, "reject", halle)
+
+    assert await values(app, line, "location") == {("Leipzig", "active"), ("Halle", "rejected")}
+
+
 async def test_confirming_a_rejected_belief_restores_it(app: AppContext, line: ChatContext) -> None:
     """By confirming."""
     await tell(app, line)

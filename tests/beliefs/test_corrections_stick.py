@@ -24,7 +24,8 @@ from oldfriend.runtime.learn_now import learn_now
 from oldfriend.sdk.memory import Memory as Library
 from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.memory_context import build_context
-from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, recall
+from oldfriend.turn.recalled import RecalledMessage, RecallQuery
+from oldfriend.turn.retrieval import recall
 from oldfriend_evals.roles import with_models
 from tests.api.conftest import opened_site
 from tests.clock import FrozenClock
@@ -150,7 +151,7 @@ async def tell_prompt(app: AppContext, line: ChatContext, question: str) -> str:
     model = ScriptedModel(["I think so."])
     await answer_message(with_models(app, {"main": model}), line, MessageSubmission(text=question))
     request = model.requests[0]
-    told = "\n".join([request.stable, request.changing])
+    told = "\n".join([request.system_prompt, request.call_instructions])
     return "\n".join(each for each in told.splitlines() if not SUMMARY.match(each))
 
 

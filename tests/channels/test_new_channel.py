@@ -22,9 +22,9 @@ from oldfriend.memory.people import ensure_owner
 from oldfriend.runtime.health_checks import run_checks
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
-from tests.api.conftest import opened_site
+from tests.api.conftest import opened_site, told
 from tests.clock import FrozenClock
-from tests.fakes.carrier import NAME, TOKEN, Loft
+from tests.fakes.example_channel import NAME, TOKEN, Loft
 
 SOURCE = Path(oldfriend.__path__[0])
 WHERE_TELEGRAM_STANDS = {
@@ -36,14 +36,15 @@ WHERE_TELEGRAM_STANDS = {
     "transfer/formats/telegram.py",  # and their reader
 }
 PAGE = SOURCE / "api" / "static" / "js"
+PAGE_LANGUAGES = ("en", "de", "es", "fr", "zh")
 WHERE_TELEGRAM_STANDS_ON_THE_PAGE = {
     "channels.js",  # the registration
     "places/bring.js",  # exports that can be brought
-    *(f"words/{language}.js" for language in ("en", "zh")),  # the lists of all books
+    *(f"words/{language}.js" for language in PAGE_LANGUAGES),  # the lists of all books
     *(
         # its own words; what the server says of it; chats that can be brought, there and in welcome
         f"words/{language}/{book}.js"
-        for language in ("en", "zh")
+        for language in PAGE_LANGUAGES
         for book in ("telegram", "said", "bring", "welcome")
     ),
 }
@@ -133,6 +134,35 @@ async def test_registered_channel_appears_in_doctor_page_and_settings(
     assert code["link"] == f"https://carrier.example/companion/{code['code']}"
     with pytest.raises(InvalidInput, match=r"carrier\.pigeons.*from 1 to 9"):
         load_settings({}, data=str(chosen.data), overrides=["carrier.pigeons=0"])
+
+
+async def test_what_is_told_there_is_answered_on_the_page_with_its_receipt(
+    chosen: Settings, loft: Loft, clock: FrozenClock
+) -> None:
+    """By a code that the page shows: one person, wherever they write."""
+    async with (
+        asyncio.timeout(60),
+        serving(chosen, clock) as app,
+        opened_site(app) as site,
+        site.browser() as owner,
+    ):
+        code = (await owner.post("/places/code")).json()["code"]
+        loft.say("ana", f"/link {code}", at=clock())
+        await loft.sent.get()
+        loft.say("ana", "My cat is called Miso.", at=clock())
+        await loft.sent.get()
+        clock.tick(minutes=5)
+        heard = await told(owner, "What is my cat called?")
+        receipt = (await owner.get(f"/chat/messages/{heard[-1].data['id']}/receipt")).json()
+        places = (await owner.get("/places")).json()["items"]
+        loft.say("ana", "/unlink", at=clock())
+        assert (await loft.sent.get())[1].startswith("From now on I don't know you")
+        left = (await owner.get("/places")).json()["items"]
+
+    assert "Miso" in heard[-1].data["text"]
+    assert "My cat is called Miso" in str(receipt["stood_on"]), "the words that it rests on"
+    assert (NAME, "ana") in {(each["channel"], each["address"]) for each in places}
+    assert (NAME, "ana") not in {(each["channel"], each["address"]) for each in left}
 
 
 def test_registered_channel_is_connected_by_the_command_line(

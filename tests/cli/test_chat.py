@@ -22,8 +22,8 @@ def test_unknown_slash_command_shows_help_and_is_not_stored(call: Call) -> None:
     """And not kept as something that was said; a path is."""
     said = call("chat", stdin="/nonsense\n/help\n/why\n/history\n/home/me is my folder\n/history\n")
 
-    assert "There is no command /nonsense." in said.stdout
-    assert said.stdout.count("leave (or Ctrl-D)") == 2
+    assert "I know no command /nonsense" in said.stdout
+    assert said.stdout.count("leave (or Ctrl-D)") == 1
     assert "I haven't answered anything yet." in said.stdout
     assert "you: /home/me is my folder" in said.stdout
     assert "you: /nonsense" not in said.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.config.keys import store_key
+from oldfriend.config.keys import OURA_NAME, store_key
 from oldfriend.config.provider_resolution import resolve_model
 from oldfriend.config.settings import load_settings
 from tests.cli.conftest import Call
@@ -29,6 +29,17 @@ def server() -> Iterator[EmbeddingServer]:
 def everything_in(folder: Path) -> bytes:
     """All bytes of all files."""
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_application_of_oura_goes_with_the_last_ring(call: Call, data: Path) -> None:
+    """Its secret does not stay behind."""
+    call("say", "Hello.")
+    store_key(OURA_NAME, f"app-id:{SECRET}", data=data)
+    first, second = (call("connect", "oura", "--remove") for _ in range(2))
+
+    assert (first.code, "forgotten here" in first.stdout) == (0, True)
+    assert (second.code, "forgotten here" in second.stdout) == (1, False)
+    assert SECRET.encode() not in everything_in(data.parent)
 
 
 def test_connect_model_stores_choice_in_config_and_key_outside_data_dir(

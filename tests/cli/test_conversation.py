@@ -18,7 +18,7 @@ from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.runtime.wiring import open_app
-from tests.app.test_lanes_of_turns import with_model
+from tests.app.test_turn_queue import with_model
 
 
 @dataclass

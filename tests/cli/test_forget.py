@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from oldfriend.prompts.locale_phrases import load_phrases
 from tests.cli.conftest import Call
 from tests.summaries import sum_up_store
 
@@ -55,6 +56,21 @@ def test_forget_preview_marks_partly_affected_summary_as_rebuilt(call: Call, dat
     assert {each["is_learned_anew"] for each in shown["beliefs"] if each["kind"] == "summary"} == {
         True
     }
+
+
+def test_forget_preview_counts_set_phrases_instead_of_listing_them(call: Call) -> None:
+    """They tell nothing to whoever decides; they go all the same."""
+    for text in ("hello", "The soup at lunch was hot.", "Remember: the key is under the pot."):
+        call("say", text)
+    kept = load_phrases("en").phrases["acknowledgement"]
+    assert kept in call("export").stdout
+    shown = call("forget", "--between", "2000-01-01", "2100-01-01", "--dry-run").stdout
+    call("forget", "--between", "2000-01-01", "2100-01-01", "--yes")
+
+    assert "The soup at lunch" in shown
+    assert kept not in shown
+    assert "… and 1 short reply of mine" in shown
+    assert kept not in call("export").stdout
 
 
 def test_forget_json_without_yes_shows_the_preview_and_exits_with_1(call: Call, told: None) -> None:
@@ -124,7 +140,7 @@ def test_forgetting_a_belief_names_source_messages_that_stay(call: Call) -> None
     assert "owner: I live in Porto with my sister" in shown
     assert [each["id"] for each in listed["near"]] == listed["read_from"] == [said]
     assert [each["id"] for each in listed["beside"]] == [sister["id"]]
-    assert (done.code, "the words it was read from stay" in done.stdout) == (0, True)
+    assert (done.code, "the words it came from stay" in done.stdout) == (0, True)
     assert f"To forget these, too: oldfriend forget {said[-8:]}" in done.stdout
 
     both = call(*command.split()[1:], "--yes", "--json").json

@@ -7,6 +7,7 @@ import pytest
 
 from oldfriend import __version__
 from oldfriend.cli.main import build_parser
+from oldfriend.cli.open_context import load_settings_from_options
 from oldfriend.domain.errors import StoreUnusable
 from oldfriend_evals.commands.bench import write_report
 from tests.cli.conftest import Call
@@ -33,7 +34,6 @@ def test_no_command_is_a_usage_error_that_suggests_chat(call: Call) -> None:
     [
         ("recall", "cat"),
         ("why",),
-        ("doctor",),
         ("migrate",),
         ("export",),
         ("import", "list"),
@@ -51,6 +51,28 @@ def test_read_command_without_a_store_exits_with_1_and_creates_none(
     assert ended.code == 1
     assert "Talk first: oldfriend chat" in ended.stderr
     assert not (tmp_path / "data").exists()
+
+
+def test_doctor_checks_the_installation_before_anything_is_stored(
+    call: Call, tmp_path: Path
+) -> None:
+    """All is well then; it says how to begin and creates nothing."""
+    ended = call("doctor")
+
+    assert ended.code == 0
+    assert "Talk first: oldfriend chat" in ended.stdout
+    assert "sound" not in ended.stdout
+    assert not (tmp_path / "data").exists()
+
+
+def test_port_of_serve_sets_the_setting() -> None:
+    """Also beside other settings."""
+    parse = build_parser().parse_args
+    options = parse(["serve", "--port", "9000", "--set", "serve.host=127.0.0.2"])
+
+    assert load_settings_from_options(options).serve.port == 9000
+    assert load_settings_from_options(options).serve.host == "127.0.0.2"
+    assert load_settings_from_options(parse(["serve"])).serve.port == 8344
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.cli.conftest import Call
 from tests.clock import let_pass
 from tests.processes import Program
 from tests.summaries import sum_up_store
+from tests.unconfirmed import propose_in_store
 
 TOLD = ("I live in Porto.", "My sister Ana is a nurse.", "I love jazz.")
 
@@ -398,6 +400,18 @@ def test_reply_with_a_damaged_belief_row_is_given_and_marked_degraded(
     assert lacks == (text != "Why do you say that?")
 
 
+@pytest.mark.parametrize("question", ["What does my sister do?", "When did I speak of jazz?"])
+def test_messages_are_found_in_spite_of_a_damaged_belief_row(
+    told: Call, tmp_path: Path, question: str
+) -> None:
+    """What was said is quoted, though nothing is known of what is believed."""
+    damage(told, tmp_path)
+    given = told("say", question, "--json")
+
+    assert "Part of my memory cannot be read" in given.json["reply"]
+    assert ("nurse" if "sister" in question else "jazz") in given.json["reply"].split("Part of")[0]
+
+
 def test_consolidate_says_what_takes_a_model(call: Call) -> None:
     """Nothing was learned from Dutch, and it says so; English needs no more."""
     call("say", "my cat is called miso")
@@ -406,3 +420,41 @@ def test_consolidate_says_what_takes_a_model(call: Call) -> None:
     read = call("consolidate", "--now").stdout
 
     assert "messages in a language that takes a model to understand: 1." in read
+
+
+def test_what_waits_shows_what_made_it_doubtful_and_how_long_it_waits(
+    call: Call, data: Path
+) -> None:
+    """The whole sentence, not the words that were quoted, and no day on which it ended."""
+    call("say", "I don't live in Leipzig any more.")
+    propose_in_store(f"sqlite:///{data / 'oldfriend.db'}", "Lives in Leipzig.", "live in Leipzig")
+
+    listed = call("memory", "unconfirmed").stdout
+    (claim,) = call("memory", "unconfirmed", "--json").json
+    shown = call("memory", "show", claim["id"]).stdout
+
+    assert claim["evidence"][0]["quote"] == "I don't live in Leipzig any more."
+    learned_at = datetime.fromisoformat(claim["learned_at"])
+    for text in (listed, shown):
+        assert "I don't live in Leipzig any more." in text
+        assert f"until {(learned_at + timedelta(days=60)).date()}" in text
+        assert f"until {learned_at.date()}" not in text
+
+
+def test_what_waits_for_a_word_is_listed_with_its_quote_and_decided(call: Call, data: Path) -> None:
+    """It is among no other beliefs, also none that are over."""
+    call("say", "I dreamed that I won a boat.")
+    assert "Nothing is waiting" in call("memory", "unconfirmed").stdout
+    propose_in_store(f"sqlite:///{data / 'oldfriend.db'}", "Won a boat.")
+
+    listed = call("memory", "unconfirmed")
+    assert "Won a boat." in listed.stdout
+    assert "I dreamed that I won a boat." in listed.stdout
+    assert "Won a boat." not in call("memory", "list", "--all").stdout
+    assert "oldfriend memory unconfirmed" in call("stats").stdout
+    assert "oldfriend memory unconfirmed" in call("doctor").stdout
+
+    (claim,) = call("memory", "unconfirmed", "--json").json
+    call("memory", "reject", claim["id"])
+    assert "Nothing is waiting" in call("memory", "unconfirmed").stdout
+    assert "rejected" in call("history", claim["id"]).stdout

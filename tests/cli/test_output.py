@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from oldfriend.cli.output import EscapeSequence, SanitizedStream, dumps, sanitize
+from oldfriend.cli.output import EscapeSequence, SanitizedStream, dumps, escape_control_chars
 from oldfriend.cli.terminal import ReplyPrinter, write_dimmed
 from tests.cli.conftest import Call
 from tests.processes import Program
@@ -43,11 +43,11 @@ def hostile_file(folder: Path) -> Path:
 
 def test_sanitize_removes_control_and_bidi_characters() -> None:
     """All control characters but newline and tab, and all turns of direction."""
-    shown = sanitize("".join(sorted(HARMFUL)) + "\n\t")
+    shown = escape_control_chars("".join(sorted(HARMFUL)) + "\n\t")
 
     assert HARMFUL.isdisjoint(shown)
     assert shown.endswith("\n\t")
-    assert sanitize("a\x1b[2J\x85\x7f\r\n") == "a\u241b[2J\ufffd\u2421\n"
+    assert escape_control_chars("a\x1b[2J\x85\x7f\r\n") == "a\u241b[2J\ufffd\u2421\n"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_sanitize_removes_control_and_bidi_characters() -> None:
 )
 def test_sanitize_keeps_emoji_and_right_to_left_text(text: str) -> None:
     """Emoji that are joined, variations, and what is written from right to left."""
-    assert sanitize(text) == text
+    assert escape_control_chars(text) == text
 
 
 def test_split_escape_sequence_is_sanitized_and_own_sequence_is_kept() -> None:
@@ -92,7 +92,7 @@ async def test_streamed_reply_is_sanitized_for_the_terminal(
     said, _, remarked = screen.getvalue().partition("\x1b[90m")
     assert HARMFUL.isdisjoint(said)
     assert "Hello" in said
-    assert remarked == f"Late.{sanitize(CLIPBOARD)}\x1b[0m\n"
+    assert remarked == f"Late.{escape_control_chars(CLIPBOARD)}\x1b[0m\n"
 
 
 @pytest.mark.slow

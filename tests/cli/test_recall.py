@@ -6,8 +6,9 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.cli.recall import RecallHit, print_hits
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.replies.reply_worker import answer_message
+from oldfriend.search.score import give_score
 from oldfriend.search.types import ScoredMessage
-from oldfriend.turn.retrieval import RecalledMessage
+from oldfriend.turn.recalled import RecalledMessage
 from tests.cli.conftest import Call
 
 FIELDS = {"message", "external_id", "session", "speaker", "at", "text", "score", "why"}
@@ -68,7 +69,7 @@ async def test_recall_hits_with_near_zero_score_are_not_listed(
     """A hit of 0.00 tells nobody anything."""
     line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
     given = await answer_message(app, line, MessageSubmission(text="My cat is called Miso."))
-    hits = [ScoredMessage(seq=given.message.seq, score=score, reasons=()) for score in (0.4, 0.004)]
+    hits = [ScoredMessage(seq=given.message.seq, score=give_score(score)) for score in (0.4, 0.004)]
     found = [RecallHit(item=RecalledMessage(message=given.message, hit=hit)) for hit in hits]
     print_hits(found, is_sure=True)
     listed = capsys.readouterr().out

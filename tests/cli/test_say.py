@@ -48,6 +48,14 @@ def test_say_json_is_one_line_with_unescaped_unicode(call: Call) -> None:
     assert "你好" in said
 
 
+def test_purge_is_done_and_told_at_once(call: Call) -> None:
+    """Without a server; nothing of it is found afterwards."""
+    call("say", "My boat is called Dora.")
+    assert "messages, yours and mine: 2" in call("say", "/purge").stdout
+    assert "nothing is left" in call("say", "yes").stdout
+    assert "Dora" not in call("export", "-").stdout
+
+
 def test_say_dash_reads_the_message_from_stdin(call: Call) -> None:
     """For what is too long or too strange for a command line."""
     given = call("say", "-", "--json", stdin="Hello\nover two lines").json
@@ -62,7 +70,8 @@ def test_remembered_note_is_listed_with_its_date(call: Call) -> None:
 
     assert "“I am allergic to walnuts”" in noted.stdout
     assert "I am allergic to walnuts (you said so on 3 May 2024" in listed["reply"]
-    assert [each["kind"] for each in listed["receipt"]["evidence"]] == ["memory", "message"]
+    kinds = [each["kind"] for each in listed["receipt"]["evidence"]]
+    assert kinds == ["memory", "memory", "message"]  # the note, and the allergy that it tells
 
 
 @pytest.mark.slow

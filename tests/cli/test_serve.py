@@ -5,6 +5,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ from tests.processes import Program, kill, until
 engine = both_engines
 
 
-IDLE_S = 600.0 if SIZE == "full" else 3.0
+IDLE_S = 600.0 if SIZE == "full" else 10.0
+MOST_IDLE = 0.01
+LOOKS = 6
 SECRETS = ("my cat is called Zanzibar", "the safe opens with Xylophone", "Perséphone said so")
 
 
@@ -67,7 +70,7 @@ def test_serve_log_and_metrics_contain_no_message_text_or_names(
         log = running.process.stderr.read().decode()
 
     assert re.search(r"^at=\S+Z level=info event=serving host=127.0.0.1 port=\d+ ", log, re.M)
-    assert "event=reloaded" in log
+    assert "event=settings-reloaded" in log
     assert "event=stopped" in log
     for line in log.splitlines():
         assert re.match(r"at=\S+ level=\w+ event=", line), line
@@ -85,7 +88,7 @@ def test_second_serve_is_refused_but_extra_work_process_is_allowed(
     with served(program) as running:
         second = program("serve")
         with program.started("work") as hand:
-            assert b"event=working" in hand.stderr.readline()
+            assert b"event=worker-started" in hand.stderr.readline()
             reply = call("say", "hello").stdout
             hand.send_signal(signal.SIGTERM)
             ended = hand.wait(30)
@@ -216,25 +219,37 @@ def test_only_one_of_two_concurrent_serve_starts_wins_the_lock(program: Program)
         assert found.pid == winner.pid
 
 
-def is_idle(running: Running) -> bool:
-    """Whether a process has used next to nothing for a second."""
-    before = running.number("process_cpu_seconds_total")
-    time.sleep(1.0)
-    return running.number("process_cpu_seconds_total") - before < 0.02
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idling:
+    """What a process took while nobody wanted anything of it."""
+
+    part: float  # of one core
+    grown: float  # bytes of memory
+
+
+def idling(running: Running) -> Idling:
+    """Leave a process alone for a while."""
+    began, cpu = time.monotonic(), running.number("process_cpu_seconds_total")
+    memory = running.number("process_resident_memory_bytes")
+    time.sleep(IDLE_S)
+    used = running.number("process_cpu_seconds_total") - cpu
+    grown = running.number("process_resident_memory_bytes") - memory
+    return Idling(part=used / (time.monotonic() - began), grown=grown)
 
 
 @pytest.mark.slow
 def test_idle_serve_uses_almost_no_cpu_and_memory(program: Program) -> None:
-    """Under one hundredth of a core, and no memory more, on each engine."""
+    """Under one hundredth of a core, and no memory more, on each engine.
+
+    What seems much is measured again: the start is over at some time, on a busy machine too, and
+    what a neighbor adds differs; what is done again and again does not.
+    """
     with served(program) as running:
         program.done("say", "hello")
-        until(lambda: is_idle(running), within_s=60)  # the start is over, on a busy machine too
-        began, cpu = time.monotonic(), running.number("process_cpu_seconds_total")
-        memory = running.number("process_resident_memory_bytes")
-        time.sleep(IDLE_S)
-        used = running.number("process_cpu_seconds_total") - cpu
-        grown = running.number("process_resident_memory_bytes") - memory
-        part = used / (time.monotonic() - began)
+        idle = idling(running)
+        for _ in range(LOOKS - 1):
+            if idle.part >= MOST_IDLE:
+                idle = idling(running)
 
-    assert part < 0.01 or used < 0.05  # ten milliseconds are the finest that is counted
-    assert grown < 2 * 1024 * 1024
+    assert idle.part < MOST_IDLE
+    assert idle.grown < 2 * 1024 * 1024

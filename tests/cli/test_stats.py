@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from oldfriend.cli.stats import format_kinds
 from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import DAY, system_clock
 from oldfriend.inbound.accept import open_local_chat
@@ -64,8 +65,8 @@ def test_cost_sums_calls_by_purpose_and_keeps_unknown_prices_apart(call: CallCom
     assert ["classify", "1", "0", "12,000", "0", "5", "$0.0015"] in rows
     assert ["extract", "1", "0", "100", "40", "10", "unknown:", "110", "tokens"] in rows
     assert ["summary", "1", "0", "100", "40", "10", "$0.00"] in rows
-    together = ["together", "5", "1", "12,300", "120", "35", "$1.23;", "unknown:", "110", "tokens"]
-    assert together in rows
+    total = ["total", "5", "1", "12,300", "120", "35", "$1.23;", "unknown:", "110", "tokens"]
+    assert total in rows
 
 
 def test_cost_by_model_and_by_day_are_sorted(call: CallCommand, pay) -> None:
@@ -153,3 +154,8 @@ def test_cost_with_invalid_arguments_is_a_usage_error(
 
     assert ended.code == 2
     assert ended.stderr
+
+
+def test_stats_name_kinds_of_beliefs_in_the_plural_where_it_is_due() -> None:
+    """One fact, four facts, two entities."""
+    assert format_kinds({"fact": 4, "entity": 2, "summary": 1}) == "4 facts, 2 entities, 1 summary"

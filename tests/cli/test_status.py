@@ -7,6 +7,7 @@ import pytest
 
 from oldfriend.app.embed_messages import find_embedding_resume_at
 from oldfriend.app.pid_lock import find_server, hold_pid_lock
+from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import AllowanceUsedUp
@@ -46,7 +47,7 @@ def test_status_json_serving_is_null_without_a_server(call: Call) -> None:
         "embedding_waits_until",
         "not_folded",
         "not_proved_forgotten",
-        "telegram",
+        *CHANNELS,
     }
     assert status["to_read"] == 0
     assert status["embedding_waits_until"] is None

@@ -69,7 +69,12 @@ forms = false
 [serve]
 host = "::1"
 port = 0
+public_url = "https://friend.example.org"
 turns_at_once = 2
+wyoming_port = 10400
+wyoming_host = "192.168.1.5"
+wyoming_person = "Nora"
+wyoming_clients = ["192.168.1.20", "fd00::/8"]
 """
 
 
@@ -202,6 +207,10 @@ def test_unknown_setting_in_environment_or_override_is_refused(tmp_path: Path) -
         ("[limits]\nlease_s = inf", "a number"),
         ("[serve]\nport = 65536", "a whole number from 0 to 65535"),
         ("[serve]\nhost = '0.0.0.0'", "of this machine only"),
+        ("[serve]\npublic_url = 'http://friend.example'", "an https address without a path"),
+        ("[serve]\npublic_url = 'https://friend.example/a'", "an https address without a path"),
+        ("[serve]\nwyoming_clients = ['10.0.0.0/40']", "an address or a network"),
+        ("[serve]\nwyoming_host = 'my-pc'", "an address of this machine"),
         ("[models]\nmain = 'gpt-5'", '"provider:name"'),
         ("[models]\nmain = 5", '"provider:name"'),
         ("[models]\nmain = [1]", '"provider:name"'),
@@ -209,6 +218,12 @@ def test_unknown_setting_in_environment_or_override_is_refused(tmp_path: Path) -
         ("[budget]\nall_per_day = -1", "a number from 0"),
         ("[providers.x]\nkind = 'cohere'", '"openai-responses"'),
         ("[providers.x]\nbase_url = 'example.com'", "an address such as"),
+        ("[providers.x]\nbase_url = 'http://a/v1/../admin'", 'without ".." or "[?]" or "#"'),
+        ("[providers.x]\nbase_url = 'http://a/v1/..'", 'without ".."'),
+        ("[providers.x]\nbase_url = 'http://a/v1/%2E%2e/b'", 'without ".."'),
+        ("[providers.x]\nbase_url = 'http://../b'", 'without ".."'),
+        ("[providers.x]\nbase_url = 'http://a/v1?key=b'", 'without ".."'),
+        ("[providers.x]\nbase_url = 'http://a/v1#b'", 'without ".."'),
         ("[embedder]\nmodel = 'minilm'", '"local"'),
         ("database = 3", "the address of a database"),
     ],
@@ -322,7 +337,12 @@ def test_reload_applies_reloadable_settings_and_lists_the_others(tmp_path: Path)
         "search.memory_mb",
         "serve.host",
         "serve.port",
+        "serve.public_url",
         "serve.turns_at_once",
+        "serve.wyoming_port",
+        "serve.wyoming_host",
+        "serve.wyoming_person",
+        "serve.wyoming_clients",
     )
     assert apply_reload(running, running) == (running, ())
     known = {"providers", *list_sections(), *dict(flatten_settings(running))}

@@ -1,7 +1,9 @@
 """Who hears whom, by LISTEN and NOTIFY on a connection of its own."""
 
 import asyncio
+import resource
 import time
+from contextlib import suppress
 from urllib.parse import quote
 
 import pytest
@@ -77,6 +79,18 @@ async def test_notification_between_two_waits_is_not_lost(
     async with asyncio.timeout(1):
         await db.wait_for_change()
     await other.close()
+
+
+async def test_waiting_for_a_notification_does_not_wake_the_process(db: PostgresDatabase) -> None:
+    """Not even to look whether one has come, which would take a hundredth of a processor."""
+    await db.wait_for_change()
+    before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    with suppress(TimeoutError):
+        async with asyncio.timeout(1):
+            await db.wait_for_change()
+    woken = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before
+
+    assert woken < 5
 
 
 async def test_listener_reconnects_after_a_lost_connection(

@@ -7,7 +7,7 @@ import pytest
 
 from oldfriend.db.postgres import postgres_database as database
 from oldfriend.db.postgres.postgres_connections import connect
-from oldfriend.db.postgres.postgres_database import PostgresDatabase
+from oldfriend.db.postgres.postgres_database import PostgresDatabase, open_postgres
 from oldfriend.db.schema import Migration
 from tests.db.conftest import OpenWith
 
@@ -48,3 +48,20 @@ async def test_vacuum_of_a_briefly_locked_table_is_retried(db: PostgresDatabase)
             await asyncio.sleep(1.0)
             assert not writing.done()
         assert await writing
+
+
+async def test_pages_are_filled_and_vacuumed_early_where_rows_come_in_order(
+    new_url: str,
+) -> None:
+    """Else a message takes more than its share of the disk."""
+    db = await open_postgres(new_url)
+    async with db.begin_read() as tx:
+        rows = await tx.rows(
+            "SELECT relname, reloptions FROM pg_class WHERE reloptions IS NOT NULL"
+        )
+    await db.close()
+    options = {str(name): str(given) for name, given in rows}
+
+    assert {"message_pkey", "message_said", "receipt_made"} <= options.keys()
+    assert "fillfactor=100" in options["message_seq"]
+    assert "autovacuum_vacuum_insert_threshold=100" in options["model_call"]

@@ -7,7 +7,8 @@ from types import ModuleType
 import pytest
 
 from oldfriend.db.database import Database
-from oldfriend.db.stored_tables import STORED_TABLES, StoredTable
+from oldfriend.db.stored_table import StoredTable
+from oldfriend.db.stored_tables import STORED_TABLES
 from oldfriend.forgetting import delete
 from oldfriend.memory import working_memory
 from oldfriend.memory.deletion import erase, journal_redaction, verification

@@ -23,7 +23,7 @@ from oldfriend.llm.model import CompletionRequest
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.people import ensure_owner
-from oldfriend.presenters.belief_schemas import BeliefShape
+from oldfriend.presenters.belief_schemas import BeliefSchema
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_database
 from oldfriend.transfer.export_run import export_lines
@@ -32,7 +32,7 @@ from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.retrieval import recall
 from oldfriend_evals.roles import with_models
 from tests.api.conftest import opened_site
-from tests.app.test_forgetting_everywhere import claim
+from tests.app.test_deletion_everywhere import claim
 from tests.clock import FrozenClock
 from tests.learning.test_learning_scheduler import work
 
@@ -123,7 +123,7 @@ async def test_api_lists_beliefs_of_the_added_kind(talking: AppContext) -> None:
     assert [(each["kind"], each["text"]) for each in listed["items"]] == [(KIND, RITUAL)]
     assert RITUAL not in [each["text"] for each in others["items"]]
     assert RITUAL in [each["belief"]["text"] for each in learned["items"]]
-    assert TypeAdapter(BeliefShape).validate_python(listed["items"][0]).kind == KIND
+    assert TypeAdapter(BeliefSchema).validate_python(listed["items"][0]).kind == KIND
 
 
 async def test_prompt_shows_the_added_kind_in_its_section(
@@ -136,7 +136,7 @@ async def test_prompt_shows_the_added_kind_in_its_section(
 
     assert reply.receipt is not None
     assert reply.receipt.details["context"]["tokens"]["rituals"] > 0
-    assert RITUAL in prompt.changing
+    assert RITUAL in prompt.call_instructions
 
 
 async def test_belief_of_the_added_kind_is_exported_and_restored(

@@ -20,10 +20,11 @@ ALLOWED = {
 }
 ALLOWED_SCRIPTS = {
     "kinds.js": "the table of the page",
-    "words/en/memory.js": "what it is called",
-    "words/en/talk.js": "what it is called",
-    "words/zh/memory.js": "what it is called",
-    "words/zh/talk.js": "what it is called",
+    **{
+        f"words/{language}/{book}.js": "what it is called"
+        for language in ("en", "de", "es", "fr", "zh")
+        for book in ("memory", "talk")
+    },
 }
 
 

@@ -10,7 +10,7 @@ from oldfriend.domain.errors import InstallationDamaged
 from oldfriend.lang.glossing import FOLDER as GLOSSARIES
 from oldfriend.lang.message_acts import WEIGHTS_FILE as ACTS_FILE
 from oldfriend.search.fusion import WEIGHTS_FILE as SEARCH_FILE
-from oldfriend.search.spelling import LEXICON_FILE
+from oldfriend.search.spelling import LANGUAGES, get_lexicon_path
 from oldfriend_evals.checksums import write_checksums
 
 PACKAGE = Path(str(files("oldfriend")))
@@ -34,7 +34,8 @@ def test_every_weight_file_is_listed_in_a_notice():
     """In the notice of its folder, by its name: nobody may ship what nobody may use."""
     found = learned_files()
 
-    assert {ACTS_FILE, SEARCH_FILE, LEXICON_FILE, GLOSSARIES / "es.tsv.gz"} < set(found)
+    lexica = map(get_lexicon_path, LANGUAGES)
+    assert {ACTS_FILE, SEARCH_FILE, *lexica, GLOSSARIES / "es.tsv.gz"} < set(found)
     assert [path for path in found if path.name not in shipped_beside(path, "NOTICE")] == []
 
 
@@ -45,7 +46,7 @@ def test_every_network_and_weight_file_has_a_checksum():
     assert [path for path, names in listed.items() if path.name not in names] == []
 
 
-@pytest.mark.parametrize("path", [ACTS_FILE, SEARCH_FILE, LEXICON_FILE])
+@pytest.mark.parametrize("path", [ACTS_FILE, SEARCH_FILE, get_lexicon_path("en")])
 def test_shipped_weight_file_passes_its_checksum(path):
     assert read_bundled_file(path) == path.read_bytes()
 

@@ -11,7 +11,7 @@ from oldfriend.domain.lazy_patterns import (
     find_needles,
     has_needles,
 )
-from tests.expansions import expand
+from tests.expression_expansions import expand
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,10 @@ from tests.expansions import expand
         (r"[abc]{2}", []),
         (r"xyz[a[b]", []),
         ("{who} sings", [(" sings",)]),
+        ("(?:(?<=周)|(?<=星期))一|今[早晚]|a", []),
+        ("(?:(?<=周)|(?<=星期))一|今[早晚]", [("一", "今")]),
+        (r"\d+年?前|x", []),
+        (r"\d+年?前", [("前",)]),
     ],
 )
 def test_needles_of_a_pattern_are_found(source: str, needles: list[tuple[str, ...]]) -> None:
@@ -69,7 +73,7 @@ def made_up(random: Random, *, depth: int) -> str:
             inside = [made_up(random, depth=depth - 1) for _ in range(random.randint(1, 3))]
             part, quantifiers = f"(?:{'|'.join(inside)})", ["", "", "?", "{0,2}", "{1,2}"]
         else:
-            part = random.choice(["cat", "my ", "a", r"\w", "[xyz]", r"\.", "is"])
+            part = random.choice(["cat", "my ", "a", "周", "今天", r"\w", "[xyz]", r"\.", "is"])
             quantifiers = ["", "", "", "?", "*", "+", "{0,2}", "??"]
         parts.append(part + random.choice(quantifiers))
     return "".join(parts)

@@ -16,7 +16,7 @@ from oldfriend_evals.load import (
 LEFT_BY_EACH = ("model_call", "receipt")
 
 
-INBOX = "letter WHERE queue = 'inbox'"
+INBOX = "job WHERE queue = 'inbox'"
 """What is said and not answered; when what was said is to be read is on the agenda."""
 
 

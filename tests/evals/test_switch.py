@@ -19,7 +19,7 @@ from oldfriend.search import (
 )
 from oldfriend_evals.finding import UNASKED, index_of
 from oldfriend_evals.material import Conversation, Query, own_conversations
-from tests.hashed import Hashed
+from tests.hashed_embedder import Hashed
 
 CONVERSATIONS = {"friends_en", "companion_en"}
 POINTS = 2.0

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from tests.hashed import Hashed
+from tests.hashed_embedder import Hashed
 
 
 @dataclass(slots=True)

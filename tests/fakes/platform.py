@@ -11,38 +11,40 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from oldfriend.channels.channel import DraftPreview, HandleEvent
-from oldfriend.domain.errors import DeliveryFailed, NotFound, Undeliverable
+from oldfriend.channels.channel import Channel, Cursors, HandleEvent
+from oldfriend.domain.buttons import Button
+from oldfriend.domain.errors import DeliveryFailed, Undeliverable
 
 LONGEST = 400
 
 
-class Mute:
+class MemoryCursors(Cursors):
+    """How far a channel was heard, while the test runs."""
+
+    def __init__(self) -> None:
+        """Nothing was heard."""
+        self.positions: dict[str, str] = {}
+        self.strangers: set[str] = set()
+
+    async def find(self, scope: str) -> str | None:
+        """The last one saved."""
+        return self.positions.get(scope)
+
+    async def save(self, scope: str, position: str) -> None:
+        """Keep it."""
+        self.positions[scope] = position
+
+    async def is_known(self, address: str) -> bool:
+        """Everybody is, but for strangers."""
+        return address not in self.strangers
+
+
+class Mute(Channel):
     """What a platform need not do: nobody talks on it, listens to it, or looks on."""
 
     debounce_s = 0.0
 
-    async def edit(self, address: str, external_id: str, text: str) -> bool:
-        """Nothing was shown that could be."""
-        return False
-
-    async def send_audio(
-        self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
-    ) -> str:
-        """Nobody listens."""
-        raise Undeliverable("Nobody listens.")
-
-    async def download_audio(self, name: str) -> bytes:
-        """There are no recordings."""
-        raise NotFound(name)
-
-    def open_preview(
-        self, address: str, *, send_key: str, external_id: str | None = None
-    ) -> DraftPreview | None:
-        """It shows nothing before it is done."""
-        return None
-
-    async def listen(self, receive: HandleEvent) -> None:
+    async def listen(self, handle_event: HandleEvent, cursors: Cursors) -> None:
         """Nobody talks here by themselves."""
         await asyncio.Event().wait()
 
@@ -54,12 +56,19 @@ class FilePlatform(Mute):
         """Show what is sent in this file."""
         self._file = file
 
-    def split(self, text: str) -> Sequence[str]:
+    def split(self, text: str, *, is_markdown: bool = False) -> Sequence[str]:
         """A reply, cut where it is too long."""
         return [text[start : start + LONGEST] for start in range(0, len(text), LONGEST)]
 
     async def send(
-        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
+        self,
+        address: str,
+        text: str,
+        *,
+        send_key: str,
+        preview_send_key: str | None = None,
+        is_markdown: bool = False,
+        buttons: Sequence[Button] = (),
     ) -> str:
         """Show a message, once for each key."""
         if not text or len(text) > LONGEST:

@@ -4,6 +4,7 @@ Only what is needed to watch a reply come: it says the same to everybody, and th
 """
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -103,8 +104,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.end_headers()
         with suppress(OSError):  # they have hung up
-            for place, word in enumerate(model.says.split()):
-                self.wfile.write(chunk(content=word if place == 0 else f" {word}").encode())
+            for word in re.findall(r"\s*\S+", model.says):
+                self.wfile.write(chunk(content=word).encode())
                 self.wfile.flush()
                 time.sleep(model.pause_s)
             self.wfile.write((LAST + LINES.format("[DONE]")).encode())

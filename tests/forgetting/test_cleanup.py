@@ -81,7 +81,9 @@ async def test_unfinished_cleanup_is_completed_on_next_open(
                 await list_cleanups(tx),
                 await list_audit_entries(tx, line.person.id),
             )
-            waiting = await tx.rows("SELECT 1 FROM letter WHERE lane = :lane", lane=CLEAN_JOB)
+            waiting = await tx.rows(
+                "SELECT 1 FROM job WHERE partition = :partition", partition=CLEAN_JOB
+            )
     async with open_app(app.settings, clock=app.clock) as once_more:
         assert once_more.finished_cleanups == ()
 
@@ -113,7 +115,10 @@ async def test_unfinished_cleanup_is_completed_by_a_worker_after_a_minute(
     assert SECRET not in typed.read_text()
     async with app.db.begin_read() as tx:
         assert await list_cleanups(tx) == []
-        assert await tx.rows("SELECT 1 FROM letter WHERE lane = :lane", lane=CLEAN_JOB) == []
+        assert (
+            await tx.rows("SELECT 1 FROM job WHERE partition = :partition", partition=CLEAN_JOB)
+            == []
+        )
 
 
 async def test_later_forget_completes_an_earlier_cleanup(

@@ -32,6 +32,8 @@ from oldfriend.memory.message_log import get_message, list_messages
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.segments import list_segments, reopen_segment
 from oldfriend.memory.sessions import close_session, ensure_open_session
+from oldfriend.presenters.deletion_text import preview_as_text
+from oldfriend.proactive.checklist import load_checklist
 from oldfriend.queues.outbox import ReplyPart, count_delivered_pieces, record_piece
 from oldfriend.queues.queue import claim
 from oldfriend.replies.reply_worker import answer_message
@@ -87,6 +89,36 @@ async def test_forgotten_message_is_gone_from_every_table_and_file(
         assert await list_notes(tx, line.person.id) == []
         (entry,) = await list_audit_entries(tx, line.person.id)
     assert (entry.what, entry.digest) == ("forget", report.digest)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "shown"),
+    [
+        ("71.4 kg this morning", "measurements", "weight 71.4 kg"),
+        ("Dear diary, the river was green.", "diary_entries", "river was green"),
+        ("Remind me tomorrow at 15:00 to call Otto", "tasks", "call Otto"),
+        ("My goal is to run twice a week", "goals", "run twice a week"),
+        ("/project Garden", "projects", "Garden"),
+        ("/skill Letters: short and warm", "skills", "Letters"),
+    ],
+)
+async def test_preview_lists_what_the_message_had_set(
+    app: AppContext, line: ChatContext, say: Say, text: str, kind: str, shown: str
+) -> None:
+    """Its numbers, diary entries, reminders, goals and the like go with it, and are counted."""
+    await say(text)
+    await say("I slept 6 hours last night")
+    wish = DeletionRequest(ids=(await id_of(app, line, text),))
+    preview = await preview_forget(app.db, line.person.id, wish)
+    (record,) = preview.plan.records
+    report = await forget(app, line.person.id, wish)
+
+    assert (record.kind, shown in record.text) == (kind, True)
+    assert shown in preview_as_text(preview)
+    assert report.counts == preview.counts
+    assert report.counts[kind] == 1
+    everything = await preview_forget(app.db, line.person.id, DeletionRequest(everything=True))
+    assert [each.kind for each in everything.plan.records] == ["measurements"]
 
 
 async def test_forgotten_text_is_not_recalled_in_later_replies(
@@ -184,6 +216,22 @@ async def test_forget_keeps_the_current_core_block_and_erases_older_versions(
         assert await list_blocks(tx, line.person.id) == []
 
 
+async def test_forget_takes_lines_from_the_checklist(
+    app: AppContext, line: ChatContext, say: Say, clock: FrozenClock
+) -> None:
+    """Those that hold deleted words; the others stay, and how often it is looked at."""
+    await say(SECRET)
+    await say(f"/heartbeat add Remember that {SECRET}.")
+    for words in ("every 60", "add Do I drink enough?"):
+        await say(f"/heartbeat {words}")
+    report = await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    async with app.db.begin_read() as tx:
+        kept = await load_checklist(tx, line.person.id)
+
+    assert (kept.lines, kept.minutes) == (("Do I drink enough?",), 60)
+    assert report.is_proved
+
+
 async def test_forgotten_pending_message_is_not_answered(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:
@@ -193,7 +241,7 @@ async def test_forgotten_pending_message_is_not_answered(
     await forget(app, line.person.id, DeletionRequest(ids=(accepted.message.id,)))
 
     async with app.db.begin_read() as tx:
-        assert await tx.rows("SELECT * FROM letter WHERE queue = 'inbox'") == []
+        assert await tx.rows("SELECT * FROM job WHERE queue = 'inbox'") == []
     assert await log_of(app, line) == []
 
 
@@ -243,7 +291,7 @@ async def test_forget_everything_keeps_only_the_person_and_other_people(
         "tombstone",
         "audit",
         "pace",
-        "letter",
+        "job",
     }
     assert await log_of(app, line) == []
     async with app.db.begin_read() as tx:
@@ -345,7 +393,9 @@ async def test_retention_job_is_scheduled_daily_only_if_configured(
 
     assert await log_of(app, line) == []
     async with app.db.begin_read() as tx:
-        rows = await tx.rows("SELECT due_at FROM letter WHERE lane = :lane", lane=RETENTION_JOB)
+        rows = await tx.rows(
+            "SELECT due_at FROM job WHERE partition = :partition", partition=RETENTION_JOB
+        )
     assert [row[0] for row in rows] == [clock() + DAY]
 
 

@@ -7,7 +7,8 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
-from oldfriend.db.stored_tables import STORED_TABLES, StoredTable
+from oldfriend.db.stored_table import StoredTable
+from oldfriend.db.stored_tables import STORED_TABLES
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.memories import Cause, Entity, Memory
 from oldfriend.domain.messages import Message
@@ -34,10 +35,45 @@ PLANTED = (
          made_at) VALUES ('s', :person, 'user', 'x', '', :secret, '[]', 'a', 'pending', 1)""",
     """INSERT INTO tick (id, person, kind, why, ran_at, tokens_in, tokens_out, outcome, shown,
          transcript) VALUES ('t', :person, 'reflection', 'x', 1, 0, 0, '{}', '[]', :secret)""",
+    """INSERT INTO impulse (id, person, kind, key, status, sources, not_before, expires_at, urgency,
+         relevance, made_at, decisions)
+       VALUES ('m', :person, 'promise', 'promise:1', 'waiting', '["' || :said || '"]', 1, 2, 0.9,
+         0.5, 1, '[]')""",
     """INSERT INTO web_token (id, print, person, name, scope, made_at, expires_at)
        VALUES ('w', 'p', :person, :secret, 'read', 1, 9)""",
+    "INSERT INTO web_session (print, person, made_at, expires_at) VALUES ('b', :person, 1, 9)",
+    """INSERT INTO push_subscription (session, person, print, sealed, shows, made_at)
+       VALUES ('b', :person, :secret, :key, 'hint', 1)""",
+    """INSERT INTO oauth_grant (print, person, kind, client, name, redirect, challenge, scope,
+         made_at, expires_at) VALUES ('g', :person, 'code', 'c', :secret, '', '', 'read', 1, 9)""",
     """INSERT INTO web_passkey (id, person, name, public_key, sign_count, made_at)
        VALUES ('k', :person, :secret, :key, 0, 1)""",
+    """INSERT INTO tool_use (id, person, turn, name, status, intent, arguments, result, sources,
+         latency, made_at) VALUES ('t', :person, 'x', 'a', 'done', '', :secret, '', '[]', 0, 1)""",
+    """INSERT INTO task (id, person, text, time_words, language, kind, status, zone, created_at,
+         changed_at) VALUES ('t', :person, :secret, '', 'en', 'todo', 'open', 'UTC', 1, 1)""",
+    """INSERT INTO diary_entry VALUES ('d', :person, :secret, '2024-05-03', 5, 'UTC', 5, 5, '', '',
+         '', '[]', '{}', 'api', NULL, NULL)""",
+    """INSERT INTO measurement VALUES ('m', :person, 'lantern', '2024-05-03', '', 5, 'UTC', 7.0,
+         :secret, NULL, '', 'api', NULL, NULL, 5)""",
+    """INSERT INTO goal (id, person, text, language, kind, status, priority, next_action, zone,
+         created_at, changed_at)
+       VALUES ('g', :person, :secret, 'en', 'general', 'active', 0, '', 'UTC', 1, 1)""",
+    "INSERT INTO goal_progress VALUES ('g', :person, :secret, NULL, NULL, 1, 1)",
+    """INSERT INTO watch (id, person, text, language, url, condition, status, seen, failures,
+         next_check_at, created_at, changed_at)
+       VALUES ('w', :person, :secret, 'en', 'https://example.org', 'changes', 'active', '', 0, 9,
+         1, 1)""",
+    """INSERT INTO project (id, person, name, role, created_at, changed_at)
+       VALUES ('p', :person, :secret, '', 1, 1)""",
+    """INSERT INTO project_span (chat, since_seq, person, project)
+       SELECT min(id), 1, :person, :secret FROM chat WHERE person = :person""",
+    """INSERT INTO skill (id, person, name, text, is_on, created_at, changed_at)
+       VALUES ('s', :person, 'Letters', :secret, 1, 1, 1)""",
+    "INSERT INTO person_merge VALUES ('j', :person, 'f', 'Filomena', '{}', 1, 1, 1, 1, 1, 9)",
+    "INSERT INTO merged_row VALUES ('j', 'core_block', 'user', :person, :secret)",
+    """INSERT INTO pending_call (chat, person, turn, name, arguments, asked_at)
+       SELECT min(id), :person, 'x', 'a', :secret, 1 FROM chat WHERE person = :person""",
 )
 WITH_RULES = [table for table in STORED_TABLES if table.erasure_rules]
 FOLLOWING = [
@@ -65,7 +101,13 @@ async def plant(app: AppContext, life: Life) -> None:
         said = await life.says(tx, "person", SECRET, turn="t")
         kept = await life.says(tx, "person", "The weather is fine in the hills", turn="u")
         await learn(tx, said, kept)
-        values = {"person": life.person.id, "secret": SECRET, "kept": kept.id, "key": b"k"}
+        values = {
+            "person": life.person.id,
+            "secret": SECRET,
+            "said": said.id,
+            "kept": kept.id,
+            "key": b"k",
+        }
         for statement in PLANTED:
             used = {name: value for name, value in values.items() if f":{name}" in statement}
             await tx.run(statement, **used)

@@ -40,8 +40,8 @@ from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.turn import reply_context
-from oldfriend.turn.retrieval import EMPTY_RECALL, RecallResult
-from tests.app.test_lanes_of_turns import Platform, with_model
+from oldfriend.turn.recalled import EMPTY_RECALL, RecallResult
+from tests.app.test_turn_queue import Platform, with_model
 from tests.clock import FrozenClock
 from tests.learning.test_learning_scheduler import planned, work
 
@@ -474,7 +474,9 @@ async def test_group_prompt_contains_no_private_messages_or_beliefs(town: Town) 
     await town.asks(BEN, "What do you know about me, and when does the ferry leave?")
     town.app = plain
     (request,) = model.requests
-    told = "\n".join([request.stable, request.changing, *(turn.text for turn in request.turns)])
+    told = "\n".join(
+        [request.system_prompt, request.call_instructions, *(turn.text for turn in request.turns)]
+    )
 
     assert request.turns[-1].text == (
         "Ben: What do you know about me, and when does the ferry leave?"

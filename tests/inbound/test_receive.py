@@ -1,5 +1,6 @@
 """Who writes on a platform is who has shown a code, or nobody; what they do is what they meant."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from oldfriend.channels.channel import (
     ChatMoved,
     ChatRef,
     IncomingMessage,
+    MessageDeletion,
     Reaction,
     Sender,
 )
@@ -18,25 +20,34 @@ from oldfriend.channels.telegram.bot_api import BotIdentity
 from oldfriend.channels.telegram.event_mapping import to_channel_event
 from oldfriend.channels.telegram.polling import Update, join_albums, try_parse_update
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message as Kept
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.account_linking import create_code
-from oldfriend.inbound.chat_resolver import ALBUM_WINDOW
+from oldfriend.inbound.chat_resolver import ALBUM_WINDOW, resolve_chat
 from oldfriend.inbound.receive import handle_event
 from oldfriend.inbound.system_replies import SystemReply
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity
+from oldfriend.memory.identities import (
+    MAX_CODE_ATTEMPTS,
+    MAX_STRANGER_REPEATS,
+    LinkCode,
+    find_identity,
+)
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion, list_people
+from oldfriend.proactive.reachable_chats import find_reachable_chat
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.prompts.token_budget import BUDGETS
-from oldfriend.queues.outbox import find_block_reason
+from oldfriend.queues.outbox import ReplyPart, find_block_reason, is_set_aside
 from oldfriend.queues.queue import list_jobs
+from oldfriend.runtime.job_handlers import run_jobs
+from oldfriend.runtime.worker import claim_next_partition
 from oldfriend.turn.intent import Addressee
 from oldfriend.turn.prompt_builder import build_reply_prompt
+from oldfriend.turn.recalled import EMPTY_RECALL
 from oldfriend.turn.recent_messages import list_replied_to
 from oldfriend.turn.reply_context import ReplyContext
-from oldfriend.turn.retrieval import EMPTY_RECALL
 from oldfriend.turn.turn_outcome import Utterance
 from tests.clock import FrozenClock
 
@@ -145,16 +156,120 @@ async def test_zone_command_sets_the_time_zone_and_suggests_near_matches(
 async def test_link_code_attempts_are_limited(
     app: AppContext, talk: Talk, clock: FrozenClock
 ) -> None:
-    """After five wrong ones, from whomever, none is taken for ten minutes."""
+    """After five wrong ones none is taken from there for ten minutes; from others they are."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
     wrong = "000000" if code != "000000" else "000001"
     told = [await talk.is_told(BEN, wrong) for _ in range(MAX_CODE_ATTEMPTS + 2)]
     assert [bool(each) for each in told] == [True] * MAX_CODE_ATTEMPTS + [False] * 2
-    assert "Ahora" not in await talk.is_told(ANA, code)
+    assert await talk.is_told(BEN, code) == ""
+    async with app.db.begin_read() as tx:
+        assert len(await tx.rows("SELECT 1 FROM link_attempt")) == MAX_CODE_ATTEMPTS
+    assert "Ahora" in await talk.is_told(ANA, code)
     clock.tick(minutes=11)
+    _, code = await create_code(app.db, app.clock, app.settings, "Ben")
+
+    assert "Now I know" in await talk.is_told(BEN, code)
+
+
+async def test_many_strangers_at_once_have_no_more_attempts_than_one_after_the_other(
+    app: AppContext, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is written before it is compared; who is known is not locked out by strangers."""
     _, code = await create_code(app.db, app.clock, app.settings, None)
+    await talk.says(ANA, code)
+    _, code = await create_code(app.db, app.clock, app.settings, "Nora")
+    compared: list[str] = []
+
+    def compare(_: LinkCode, digits: str) -> bool:
+        compared.append(digits)
+        return digits == code
+
+    monkeypatch.setattr(LinkCode, "matches", compare)
+    wrong = "000000" if code != "000000" else "000001"
+    async with asyncio.TaskGroup() as group:
+        for _ in range(20):
+            group.create_task(talk.says(BEN, wrong))
+    from_one = len(compared)
+    monkeypatch.setattr("oldfriend.memory.identities.MAX_STRANGER_ADDRESSES", 20)
+    for number in range(100, 125):
+        for _ in range(MAX_CODE_ATTEMPTS):
+            await talk.says(Sender(address=f"{number}", name="Eve"), wrong)
+
+    assert from_one == MAX_CODE_ATTEMPTS
+    assert len(compared) == 20 + MAX_STRANGER_REPEATS
+    assert await talk.is_told(ANA, f"/link {wrong}") != ""
+    assert len(compared) == 20 + MAX_STRANGER_REPEATS + 1
+    assert await talk.is_told(Sender(address="99", name="Nora"), code) == ""
+
+
+async def test_a_few_addresses_that_guess_keep_no_newcomer_out(
+    app: AppContext, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each unknown address has a first attempt, whatever others did."""
+    _, code = await create_code(app.db, app.clock, app.settings, None)
+    monkeypatch.setattr(LinkCode, "matches", lambda _, digits: digits == code)
+    wrong = "000000" if code != "000000" else "000001"
+    for number in range(12):
+        for _ in range(MAX_CODE_ATTEMPTS):
+            await talk.says(Sender(address=f"1{number}", name="Eve"), wrong)
 
     assert "Ahora" in await talk.is_told(ANA, code)
+
+
+async def test_command_with_a_code_is_never_kept_as_talk(app: AppContext, talk: Talk) -> None:
+    """However it is typed, and whatever it gives."""
+    _, code = await create_code(app.db, app.clock, app.settings, None)
+    await talk.says(ANA, code)
+    _, code = await create_code(app.db, app.clock, app.settings, None)
+    texts = ("/link  12 34 5", "/link me", "/join", "/join please", " /LINK@bot 1", "/link\n9")
+    told = [await talk.is_told(ANA, each) for each in texts[:4]]
+    told += [await talk.is_told(ANA, each) for each in texts[4:]]
+    await talk.says(ANA, "tea")
+    first = (await log_of(app))[0]
+    await talk.says(ANA, f"/link {code}", is_edit=True, external_id=first.external_id)
+
+    assert all("no me sirve" in each for each in told[:5])
+    assert [each.text for each in await log_of(app)] == ["tea"]
+    assert "Ahora" in await talk.is_told(BEN, f"/link  {code} please")
+
+
+async def test_unlinking_an_allowed_address_tells_what_comes_next(
+    app: AppContext, talk: Talk
+) -> None:
+    """There, and not only in the terminal: the next message is that of somebody new."""
+    telegram = replace(app.settings.channels["telegram"], allowed=(BEN.address,))
+    channels = {**app.settings.channels, "telegram": telegram}
+    talk.app = replace(app, settings=replace(app.settings, channels=channels))
+    await talk.says(BEN, "I like tea.")
+    told = await talk.is_told(BEN, "/unlink")
+    await talk.says(BEN, "I like coffee.")
+
+    assert "somebody new" in told
+    async with app.db.begin_read() as tx:
+        assert len([each for each in await list_people(tx) if not each.is_owner]) == 2
+
+
+async def test_nothing_is_sent_to_an_address_that_was_unlinked(app: AppContext, talk: Talk) -> None:
+    """Whoever is behind it may be another by now; what comes by itself goes elsewhere."""
+    _, code = await create_code(app.db, app.clock, app.settings, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "I like tea.")
+    async with app.db.begin_read() as tx:
+        ana = await find_identity(tx, "telegram", ANA.address)
+    assert ana is not None
+    line = await resolve_chat(app.db, app.clock, ana, spot_of(ANA))
+    part = ReplyPart(
+        channel="telegram", address=ANA.address, reply=MessageId("r"), ordinal=0, text="pills"
+    )
+    async with app.db.begin_read() as tx:
+        before = await is_set_aside(tx, ana.id, line.chat.id, part)
+    await talk.says(ANA, "/unlink")
+    async with app.db.begin_read() as tx:
+        after = await is_set_aside(tx, ana.id, line.chat.id, part)
+        chosen = await find_reachable_chat(tx, ana.id, line.chat.id, now=app.clock())
+
+    assert (before, after) == (False, True)
+    assert chosen is None or chosen.chat.address not in {ANA.address, chosen.chat.id}
 
 
 async def test_six_digit_message_of_a_known_person_is_stored_as_a_message(
@@ -170,16 +285,16 @@ async def test_six_digit_message_of_a_known_person_is_stored_as_a_message(
     assert [each.text for each in await log_of(app)] == ["123456", "654321"]
 
 
-async def test_link_code_is_refused_for_an_identity_with_messages(
+async def test_link_code_of_an_identity_with_messages_waits_for_a_yes(
     app: AppContext, talk: Talk
 ) -> None:
-    """Who has not is, and is nobody else any more."""
+    """Who has none is linked, and is nobody else any more."""
     allowed = TelegramSettings(allowed=("7", "8"))
     talk.app = app = replace(app, settings=replace(app.settings, channels={"telegram": allowed}))
     await talk.says(ANA, "/start")
     await talk.says(BEN, "I like tea.")
     _, code = await create_code(app.db, app.clock, app.settings, "Nora")
-    assert "somebody else" in await talk.is_told(BEN, code)
+    assert f"/join {code}" in await talk.is_told(BEN, code)
     assert "Ahora" in await talk.is_told(ANA, code)
     async with app.db.begin_read() as tx:
         people = [each.name for each in await list_people(tx)]
@@ -292,7 +407,7 @@ async def test_quoted_part_of_a_replied_message_is_shown_in_the_prompt(
         noted_text=None,
         tools=(),
         budget=BUDGETS["normal"],
-    ).request.changing
+    ).request.call_instructions
 
     assert asking.details == {"replies_to": tea.id, "picked": "1:16:20"}
     assert picked.text == "rain"
@@ -426,6 +541,21 @@ async def test_photo_caption_edits_are_versioned_without_duplicates(
         (2, "This is Mimi."),
         (3, "That was Mimi."),
     ]
+
+
+async def test_message_deleted_on_its_platform_is_forgotten(app: AppContext, talk: Talk) -> None:
+    """With its words; what else was said stays, and one that nobody knows is no matter."""
+    _, code = await create_code(app.db, app.clock, app.settings, None)
+    await talk.says(ANA, code)
+    await talk.says(ANA, "My password is swordfish.", external_id="message:7:80")
+    await talk.says(ANA, "I like tea.", external_id="message:7:81")
+    for gone in ("message:7:80", "message:7:80", "message:7:99"):
+        await handle_event(app, MessageDeletion(chat_ref=spot_of(ANA), external_id=gone))
+    while (lease := await claim_next_partition(app, "agenda")) is not None:
+        await run_jobs(app, lease, asyncio.Event())
+    await talk.says(ANA, "My password is swordfish.", external_id="message:7:80")
+
+    assert [each.text for each in await log_of(app)] == ["I like tea."]
 
 
 async def test_chat_block_unblock_and_address_change_are_recorded(

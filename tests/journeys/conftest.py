@@ -61,10 +61,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of two megabytes."""
+    """A disk of three megabytes: three times what an empty store takes."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)]
     try:
         subprocess.run(mounting, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:

@@ -15,7 +15,7 @@ from oldfriend.memory.people import ensure_owner
 from oldfriend.memory.vectors import save_belief_vectors
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.corpus import random_vectors
-from tests.api.many import believe_many
+from tests.api.many_beliefs import believe_many
 from tests.cli.serving import on_any_port, served
 from tests.processes import Program
 

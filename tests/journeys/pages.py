@@ -31,7 +31,8 @@ def opened(
 
     Without a link it is empty.
     """
-    context = browser.new_context(**{"locale": "en-GB", "timezone_id": "Europe/Lisbon", **how})
+    usual = {"locale": "en-GB", "timezone_id": "Europe/Lisbon", "service_workers": "block"}
+    context = browser.new_context(**{**usual, **how})
     page = context.new_page()
     complaints = watched(page)
     if link is not None:
@@ -49,3 +50,21 @@ def let_in(page: Page, link: str) -> None:
     if answered.value.status == ASKED:
         with page.expect_response("**/api/v1/session"):
             page.locator(".arriving .goes-on").click()
+
+
+def go_to_settings(page: Page, section: str = "") -> None:
+    """From wherever one is, to a section of Settings."""
+    page.get_by_role("navigation", name="Places").get_by_role("link", name="Settings").click()
+    if section:
+        inside = page.get_by_role("navigation", name="Settings")
+        inside.get_by_role("link", name=section, exact=True).click()
+
+
+def go_to_import(page: Page) -> None:
+    """To where old chats are brought in."""
+    go_to_settings(page, "Import & export")
+
+
+def go_to_forget(page: Page) -> None:
+    """To where something is forgotten."""
+    go_to_settings(page, "Forget")

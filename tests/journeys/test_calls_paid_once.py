@@ -14,7 +14,7 @@ from tests.conftest import Sizes
 from tests.engines import SEVERAL_PROCESSES
 from tests.fakes.slow_model import SlowModel, slow_model
 from tests.journeys.conftest import enlarge, fill
-from tests.journeys.talking_over_http import Talker, ledger_of, talker_on, wait_for_replies
+from tests.journeys.http_chat import Talker, ledger_of, talker_on, wait_for_replies
 from tests.postgres import Server
 from tests.processes import Program, kill, until
 

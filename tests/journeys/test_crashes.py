@@ -21,9 +21,9 @@ from oldfriend.runtime.wiring import open_database
 from tests.conftest import Sizes
 from tests.engines import SEVERAL_PROCESSES
 from tests.fakes.platform import sent_to, shown_in
+from tests.killable import CHANNELS, LEASE_S, Town
 from tests.postgres import Server
 from tests.processes import kill, line_of, running, until
-from tests.town import CHANNELS, LEASE_S, Town
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,17 @@ def process(
     town: Town, what: str, step: str = "", *, delay_s: float = 0, end: str = "SIGKILL"
 ) -> "Iterator[Popen[bytes]]":
     """A worker or a mail carrier of the town, once it is ready."""
-    command = [sys.executable, "-m", "tests.town", what, town.url, town.folder, step, delay_s, end]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.killable",
+        what,
+        town.url,
+        town.folder,
+        step,
+        delay_s,
+        end,
+    ]
     with running(list(map(str, command))) as started:
         assert line_of(started.stdout) == "ready", started.stderr.read().decode()
         yield started
@@ -265,7 +275,7 @@ async def test_worker_finishes_running_turns_on_sigterm(town: Town) -> None:
     database = await open_database(town.url)
     async with database.begin_read() as tx:
         kept = {row[0] for row in await tx.rows("SELECT text FROM message WHERE role <> 'person'")}
-        held = await tx.rows("SELECT key FROM lane WHERE owner IS NOT NULL")
+        held = await tx.rows("SELECT partition FROM job_partition WHERE owner IS NOT NULL")
     await database.close()
     assert 1 <= len(answered) <= town.settings.serve.turns_at_once
     assert kept == answered

@@ -122,5 +122,5 @@ async def test_prompt_contains_beliefs_for_both_questions_of_a_message(
     await say(with_models(app, {"main": model}), story.both)
 
     (request,) = model.requests
-    assert story.home in request.stable + request.changing
-    assert story.work in request.changing
+    assert story.home in request.system_prompt + request.call_instructions
+    assert story.work in request.call_instructions

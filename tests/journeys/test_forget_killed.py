@@ -98,7 +98,9 @@ async def prepare(program: Program) -> None:
 def leave_spooled(app: AppContext, person: PersonId) -> None:
     """Have a process die whose model has said the secret, before that was in the ledger."""
     dead = build_process_folder(app.settings.data, app.settings.database, "host/2/dead").own
-    request = CompletionRequest(purpose="reply", prompt="reply/3", stable="", turns=(), shown=())
+    request = CompletionRequest(
+        purpose="reply", prompt="reply/3", system_prompt="", turns=(), shown=()
+    )
     said = Completion(model="a:b", text=SECRET, usage=TokenUsage(input=9, output=3))
     now = app.clock()
     call = ModelCall(
@@ -136,7 +138,15 @@ def copy_of(lived: Program, folder: Path) -> Program:
 def killed(program: Program, command: tuple[str, ...], step: int, delay_s: float) -> Finished:
     """Run a command that is killed at a step of its work; 0: it is not killed, only counted."""
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.dying", program.data, str(step), str(delay_s), *command],
+        [
+            sys.executable,
+            "-m",
+            "tests.kill_steps",
+            program.data,
+            str(step),
+            str(delay_s),
+            *command,
+        ],
         capture_output=True,
         timeout=120,
         env={**program.variables, "PYTHONPATH": PATHS},

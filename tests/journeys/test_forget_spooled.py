@@ -10,8 +10,8 @@ import pytest
 
 from tests.cli.serving import Running
 from tests.fakes.slow_model import SlowModel, slow_model
+from tests.journeys.http_chat import Talker, ledger_of, talker_on, wait_for_replies
 from tests.journeys.residue import residue_in
-from tests.journeys.talking_over_http import Talker, ledger_of, talker_on, wait_for_replies
 from tests.processes import kill, until
 
 LEASE_S = 60.0

@@ -14,6 +14,8 @@ from tests.cli.serving import on_any_port, served
 from tests.journeys.conftest import enlarge, fill
 from tests.processes import Program, line_of
 
+LAST_OF_HELP = "Ctrl-C stops a reply."
+
 
 def test_full_disk_is_reported_and_loses_no_stored_message(
     oldfriend: Program, small_disk: Path
@@ -124,7 +126,7 @@ def say(process: "subprocess.Popen[bytes]", text: str) -> str:
     process.stdin.write(f"{text}\n/help\n".encode())
     process.stdin.flush()
     replied = ""
-    while not (line := line_of(process.stdout)).startswith("Just write."):
+    while (line := line_of(process.stdout)) != LAST_OF_HELP:
         assert process.poll() is None, "it has ended"
         replied += line
     return replied

@@ -1,5 +1,6 @@
 """Somebody goes back: to what was believed on a day, what changed, what it said to itself."""
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import timedelta
@@ -18,6 +19,7 @@ from oldfriend.memory.reflection_log import (
     save_reflection_record,
 )
 from oldfriend.runtime.wiring import open_app
+from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM
 from tests.journeys.memories import elsewhere, place, rows, serving_much
 from tests.journeys.pages import new_link, opened
@@ -130,34 +132,29 @@ def test_comparison_starts_at_the_last_day_with_a_change(browser: Browser, tmp_p
     assert complaints == []
 
 
-@pytest.mark.parametrize("width", [1600, 1280, 1090, 390])
 def test_chosen_day_heading_is_never_truncated_at_any_width(
-    browser: Browser, tmp_path: Path, width: int
+    browser: Browser, tmp_path: Path
 ) -> None:
     """With and without something open beside; nor does the list move while one turns the days."""
-    with (
-        serving_much(tmp_path, 60, 200) as program,
-        opened(browser, link := new_link(program), viewport={"width": width, "height": 800}) as (
-            page,
-            _,
-        ),
-    ):
-        place(page, link)
-        slider = page.get_by_role("slider")
-        steps = int(slider.get_attribute("max") or 0)
-        seen = []
-        for beside in (False, True):
-            if beside and width > 1080:
-                rows(page).first.get_by_role("link").first.click()
-                page.locator(".memory-panel h3").first.wait_for()
-            for step in (steps, steps // 2, steps // 3, steps // 4):
-                slider.fill(str(step))
-                page.wait_for_timeout(300)
-                seen.append((beside, *page.evaluate(CUT)))
-        below = {(beside, height) for beside, _, height in seen}
+    seen = []
+    with serving_much(tmp_path, 60, 200) as program:
+        for width in (1600, 1280, 1090, 390):
+            size = {"width": width, "height": 800}
+            with opened(browser, link := new_link(program), viewport=size) as (page, _):
+                place(page, link)
+                slider = page.get_by_role("slider")
+                steps = int(slider.get_attribute("max") or 0)
+                for beside in (False, True):
+                    if beside and width > 1080:
+                        rows(page).first.get_by_role("link").first.click()
+                        page.locator(".memory-panel h3").first.wait_for()
+                    for step in (steps, steps // 2, steps // 3, steps // 4):
+                        slider.fill(str(step))
+                        page.wait_for_timeout(300)
+                        seen.append(((width, beside), *page.evaluate(CUT)))
 
     assert [each for each in seen if each[1]] == []
-    assert len(below) == len({beside for beside, _ in below})
+    assert len({(how, height) for how, _, height in seen}) == len({how for how, _, _ in seen})
 
 
 def test_reflection_transcript_is_shown_verbatim_with_markup_as_text(
@@ -172,7 +169,7 @@ def test_reflection_transcript_is_shown_verbatim_with_markup_as_text(
         page.get_by_role("link", name="Memory", exact=True).click()
         page.get_by_role("link", name="What I said to myself").click()
         panel = page.get_by_role("region", name="What I said to myself")
-        expect(panel.locator("summary")).to_contain_text("2 kept, 1 let go")
+        expect(panel.locator("summary")).to_contain_text("2 new, 1 let go")
         panel.locator("summary").click()
         expect(panel.locator("pre")).to_have_text("<b>She misses Ana.</b>")
         expect(panel.get_by_text("Ana moved to Porto.")).to_be_visible()
@@ -198,3 +195,48 @@ async def think(data: Path, said: str) -> None:
             transcript=ReflectionTranscript(shown=("Ana moved to Porto.",), answered=(said,)),
         )
         await save_reflection_record(tx, tick)
+
+
+def test_slider_goes_back_by_what_was_said_right_after_an_import(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """With months below it, a day at the thumb, and what is looked at in the address."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.data.mkdir()
+    said = [("2023-03-04", "I live in Porto."), ("2024-05-06", "I moved to Leeds.")]
+    said += [("2024-07-01", "My cat is called Miso."), ("2025-01-09", "I love tea.")]
+    lines = [
+        json.dumps({"speaker": "Nora", "at": f"{day}T10:00", "text": text}) for day, text in said
+    ]
+    (tmp_path / "talk.jsonl").write_text("\n".join(lines) + "\n")
+    program.done("import", tmp_path / "talk.jsonl", "--me", "Nora")
+    program.done("consolidate", "--now")
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        place(page, link)
+        expect(rows(page).filter(has_text="You moved to Leeds.")).to_have_count(2)
+        slider = page.get_by_role("slider")
+        expect(page.get_by_label("Which day counts")).to_have_value("said")
+        expect(page.locator(".scale span").first).to_have_text("Mar 2023")
+        expect(page.locator(".scale span", has_text="2024")).to_have_count(1)
+        slider.fill("0")
+        expect(page.get_by_text("What you had told me by 4 March 2023")).to_be_visible()
+        expect(page.locator(".scale b")).to_have_text("4 March 2023")
+        expect(rows(page).filter(has_text="Porto")).to_have_count(1)
+        expect(rows(page).filter(has_text="Leeds")).to_have_count(0)
+        expect(page).to_have_url(re.compile(r"/memory\?day=2023-03-04&by=said$"))
+        page.get_by_role("button", name="To the next day on which something changed").click()
+        expect(rows(page).filter(has_text="Leeds").first).to_contain_text("new")
+        expect(rows(page).filter(has_text="You live in Porto.")).to_contain_text("no longer so")
+        page.get_by_role("button", name="The day before on which something changed").click()
+        expect(rows(page).filter(has_text="Porto")).to_contain_text("ended later")
+        expect(rows(page).filter(has_text="Leeds")).to_have_count(0)
+        page.reload()
+        expect(page.get_by_text("What you had told me by 4 March 2023")).to_be_visible()
+        expect(rows(page).filter(has_text="Leeds")).to_have_count(0)
+        page.get_by_role("button", name="Back to today").click()
+        page.get_by_role("searchbox").fill("tea")
+        expect(page).to_have_url(re.compile(r"/memory\?q=tea$"))
+        page.reload()
+        expect(page.get_by_role("searchbox")).to_have_value("tea")
+        expect(rows(page)).to_have_count(1)
+    assert complaints == []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, say
@@ -27,12 +27,71 @@ PLACES = (
     "/forget",
     "/welcome",
 )
+WITHIN = (
+    "/days/diary",
+    "/days/numbers",
+    "/settings/tools",
+    "/settings/models",
+    "/forget/proof",
+    "/authorize",
+    "/nothing/here",
+)
+"""What is reached from a place, and built of the same parts."""
+HEARD = {
+    "/": """
+        - navigation "Places":
+          - link "Chat"
+          - link "Memory"
+          - link "People"
+          - link "Days"
+          - link "Settings"
+        - main:
+          - log "Conversation":
+            - article
+          - textbox "Say something …"
+        - complementary "What I learned":
+          - heading "What I learned"
+          - searchbox "Search what I know"
+        """,
+    "/memory": """
+        - main:
+          - heading "What I know about you" [level=2]
+          - region "Reminders and to-dos":
+            - list:
+              - listitem:
+                - paragraph: call Ana
+                - paragraph
+                - paragraph:
+                  - button "Done"
+          - region "Goals":
+            - list:
+              - listitem:
+                - paragraph: run twice a week
+                - paragraph
+                - paragraph:
+                  - button "Did it"
+          - search:
+            - searchbox "Search what I know, and what was said"
+        """,
+    "/days/numbers": """
+          - navigation "Views of your days":
+            - link "Numbers"
+          - heading "Numbers" [level=2]
+          - navigation "Numbers":
+            - link "Weight"
+        """,
+}
+"""What a reader of the screen is told of a place, in order."""
 WIDE, PHONE = {"width": 1360, "height": 860}, {"width": 390, "height": 800}
 TALK = (
     "Remember that my sister Ana was born in Porto.",
     "My dog is called Rufus.",
     "I like green tea in the morning.",
     "Where was Ana born?",
+    "I want to run twice a week.",
+    "Remind me to call Ana tomorrow at 10am.",
+    "Dear diary, the sea was calm.",
+    "I weigh 71.4 kg.",
 )
 SERIOUS = """async () => {
   await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)));
@@ -121,12 +180,21 @@ def test_axe_finds_no_serious_accessibility_violation_on_any_page(
     axe = installed("axe-core", of=TOOLS) / "axe.min.js"
     found = {}
     with visitor(home, color_scheme=theme, viewport=size) as page:
-        for place in PLACES:
+        more = WITHIN if (theme == "dark") is (size is PHONE) else ()  # each once light, once dark
+        for place in (*PLACES, *more):
             go(page, home.origin + place)
             page.add_script_tag(path=axe)
             found[place] = page.evaluate(SERIOUS)
 
     assert {place: told for place, told in found.items() if told} == {}
+
+
+@pytest.mark.parametrize("place", HEARD)
+def test_reader_of_the_screen_is_told_of_a_place_in_order(home: Home, place: str) -> None:
+    """By roles and names: where one can go, what is there, what can be done with each."""
+    with visitor(home, viewport=WIDE) as page:
+        go(page, home.origin + place)
+        expect(page.locator("body")).to_match_aria_snapshot(HEARD[place])
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
-from tests.journeys.pages import new_link, opened
+from tests.journeys.pages import go_to_import, new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
@@ -57,7 +58,12 @@ def test_forgotten_message_disappears_from_every_open_page(
         expect(page.locator(".talk")).to_be_visible()
         expect(page.locator("body")).not_to_contain_text("Porto")
         page.goto(page.url.split("/#")[0].rstrip("/") + "/forget")
-        expect(page.locator(".before")).to_contain_text("1")
+        page.locator(".before summary").click()
+        page.locator(".before").get_by_role("link", name="Proof").first.click()
+        expect(page.get_by_role("heading", name="It is gone")).to_be_focused()
+        page.reload()
+        expect(page.locator(".proof")).to_contain_text("in every place that I can reach")
+        expect(page.locator("body")).not_to_contain_text("Porto")
 
     assert "Porto" not in proof
     assert "Ana" not in proof
@@ -76,10 +82,10 @@ def test_forgetting_an_entity_shows_a_new_preview_after_a_change(
         page.keyboard.type("motto")
         expect(page.locator(".found .words").last).to_contain_text(CODE)
         page.keyboard.press("Escape")
-        page.get_by_role("link", name="Bring & take").click()
+        go_to_import(page)
         page.get_by_role("link", name="Choose what to forget").click()
         page.get_by_label("Somebody or something").check()
-        page.get_by_label("Whom or what?").fill("Bruno")
+        page.get_by_label("Who or what?").fill("Bruno")
         follows = page.locator(".follows")
         expect(follows).to_contain_text(CODE)
         program.done("say", "Bruno also has a red hat.")
@@ -106,10 +112,10 @@ def test_forgetting_a_belief_offers_its_source_message_too(
         ).click()
         follows = page.locator(".follows")
         expect(follows).to_contain_text("These stay, and were read from the same words")
-        words = follows.locator("section", has_text="These words stay")
+        words = follows.locator("section", has_text="The message itself stays")
         expect(words).to_contain_text("my aunt Berta")
         words.get_by_role("button", name=re.compile("this, too: .*my aunt Berta")).click()
-        expect(page.get_by_role("heading", name="What follows from it")).to_be_focused()
+        expect(page.get_by_role("heading", name="What will go")).to_be_focused()
         expect(follows).to_contain_text("Words that go (1)")
         expect(follows).not_to_contain_text("These stay, and were read from the same words")
         expect(page.locator(".chosen")).to_contain_text("my aunt Berta")
@@ -147,20 +153,41 @@ def test_forget_selection_survives_a_changed_name_and_can_be_unselected(
     with opened(browser, new_link(program)) as (page, complaints):
         say(page, "Remember that Davide keeps the small red boat in the old harbour all winter.")
         say(page, "Remember that he keeps the small red boat in the old harbour all winter.")
-        page.get_by_role("link", name="Bring & take").click()
+        go_to_import(page)
         page.get_by_role("link", name="Choose what to forget").click()
         page.get_by_label("Somebody or something").check()
-        page.get_by_label("Whom or what?").fill("David")
-        page.get_by_label("Whom or what?").fill("Davide")
+        page.get_by_label("Who or what?").fill("David")
+        page.get_by_label("Who or what?").fill("Davide")
         also = page.locator(".follows").get_by_role("button", name="this, too")
         also.first.click()
         chosen = page.locator(".chosen")
         expect(chosen).to_contain_text("that he keeps")
-        page.get_by_label("Whom or what?").fill("")
+        page.get_by_label("Who or what?").fill("")
         expect(page.locator(".follows")).to_be_visible()
         expect(chosen).to_contain_text("that he keeps")
         chosen.get_by_role("button", name="not this").click()
         expect(chosen).to_have_count(0)
-        expect(page.get_by_text("Choose what it is.")).to_be_visible()
+        expect(page.get_by_text("Choose something")).to_be_visible()
+
+    assert complaints == []
+
+
+def test_commands_save_everything_and_forget_everything(browser: Browser, program: Program) -> None:
+    """“/export” has the browser save it, “/purge” shows all that would go, and both say nothing."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "Remember that Elif paints the lighthouse.")
+        with page.expect_download() as taken:
+            page.get_by_label("Say something …").fill("/Export")
+            page.keyboard.press("Enter")
+        lines = Path(taken.value.path()).read_text("utf-8").splitlines()
+        assert any("Elif" in each for each in lines)
+        page.get_by_label("Say something …").fill("/purge")
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Everything")).to_be_checked()
+        page.get_by_role("button", name="Forget for good").click()
+        expect(page.get_by_role("heading", name="It is gone")).to_be_visible()
+        page.get_by_role("link", name="Back to the talk").click()
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        expect(page.locator("body")).not_to_contain_text("Elif")
 
     assert complaints == []

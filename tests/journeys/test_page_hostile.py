@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
-from tests.journeys.pages import new_link, opened
+from tests.journeys.pages import go_to_import, new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
@@ -92,13 +92,13 @@ def test_html_in_imported_chats_and_file_names_is_escaped_on_every_page(
     chat = tmp_path / f"Chat with {IMAGE}{SCRIPT.replace('/', '')}.txt"
     chat.write_text(CHAT, "utf-8")
     with served(program), opened(browser, new_link(program)) as (page, complaints):
-        page.get_by_role("link", name="Bring & take").click()
+        go_to_import(page)
         page.locator("input[type=file]").set_input_files(chat)
         parcel = page.locator(".parcel", has_text="3 messages")
         expect(parcel).to_contain_text(IMAGE)
         seen = taken_for_code(page)
         parcel.get_by_role("radio", name="Nora").check()
-        parcel.get_by_role("button", name="Bring it in").click()
+        parcel.get_by_role("button", name="Import", exact=True).click()
         expect(parcel).to_contain_text("3 messages are new", timeout=60_000)
         expect(page.locator(".import")).to_contain_text(IMAGE)
         seen += taken_for_code(page)

@@ -86,6 +86,7 @@ def test_server_messages_are_shown_in_chinese_on_a_chinese_page(
         name.fill("\u200b")
         name.blur()
         refused = page.locator("#you .bad").inner_text()
+        page.goto(f"{home_of(page)}/settings/models")
         tried = tries_a_model_that_is_not_there(page)
         findings = told_by_the_doctor(page)
 
@@ -102,10 +103,13 @@ def test_server_messages_are_shown_in_chinese_on_a_chinese_page(
 def test_numbers_are_formatted_in_the_page_language(browser: Browser, program: Program) -> None:
     """Whatever else the browser speaks."""
     told = {"code": "text_unfit", "text": "", "values": {"most": 500, "count": 3000}}
-    with opened(browser, new_link(program), locale="de-DE") as (page, _):
+    with opened(browser, new_link(program), locale="pt-PT") as (page, _):
         page.locator(".composer").wait_for()
         words = page.evaluate(
-            "async (told) => (await import('/static/js/words.js')).inWords(told)", told
+            """async (told) => {
+              const { use } = await import(document.querySelector("script").src);
+              return use("js/words.js").inWords(told); }""",
+            told,
         )
 
     assert words == "Use 1 to 500 characters, not 3,000."

@@ -151,3 +151,124 @@ def test_escape_works_immediately_after_a_panel_opens(browser: Browser, program:
         opens_and_is_left(belief, ".memory-panel")
 
     assert complaints == []
+
+
+FOCUSED = """() => {
+  const one = document.activeElement;
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+  const hasOutline = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+  const name = one.getAttribute("aria-label") ?? (one.id || one.textContent.trim());
+  return [`${one.tagName} ${name}`.slice(0, 40), hasOutline || boxShadow !== "none"];
+}"""
+"""What has the keyboard, and whether that can be seen."""
+
+
+def walk(page: Page, steps: int) -> list[tuple[str, bool]]:
+    """What has the keyboard after each Tab."""
+    found = []
+    for _step in range(steps):
+        page.keyboard.press("Tab")
+        found.append(tuple(page.evaluate(FOCUSED)))
+    return found
+
+
+def test_help_sheet_lists_every_key_and_command_and_gives_the_keyboard_back(
+    browser: Browser, program: Program
+) -> None:
+    """By "?", by a button, while one writes, and as a command."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        help_sheet = page.get_by_role("dialog", name="Keys and commands")
+        composer = page.get_by_label("Say something …")
+        composer.fill("half a ?")
+        page.keyboard.press("?")
+        expect(help_sheet).to_have_count(0)
+        expect(composer).to_have_value("half a ??")
+        for opener, keys in (
+            (composer, "Control+/"),
+            (page.get_by_role("button", name="Keys and commands"), "Enter"),
+            (page.get_by_role("link", name="Days", exact=True), "?"),
+        ):
+            opener.focus()
+            page.keyboard.press(keys)
+            expect(help_sheet).to_be_focused()
+            page.keyboard.press("Escape")
+            expect(help_sheet).to_have_count(0)
+            expect(opener).to_be_focused()
+        composer.fill("/help")
+        page.keyboard.press("Enter")
+        expect(help_sheet).to_be_focused()
+        told = help_sheet.inner_text()
+        page.keyboard.press("Escape")
+        composer.fill("/")
+        offered = page.locator(".commands b").all_inner_texts()
+
+    assert len(offered) >= 3
+    assert all(each in told for each in (*offered, "Alt", "Ctrl", "Shift", "Esc", "search"))
+    assert complaints == []
+
+
+def test_keys_lead_to_every_place_and_to_the_search(browser: Browser, program: Program) -> None:
+    """From wherever one is, also while one writes."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        places = page.get_by_role("navigation", name="Places")
+        expect(page.get_by_label("Say something …")).to_be_focused()
+        for number, name in ((2, "Memory"), (3, "People"), (4, "Days"), (5, "Settings")):
+            page.keyboard.press(f"Alt+{number}")
+            expect(places.locator("[aria-current]")).to_have_text(name)
+        page.keyboard.press("Control+k")
+        expect(page.get_by_role("searchbox", name="Search what was said")).to_be_focused()
+        page.keyboard.press("Escape")
+        page.keyboard.press("Alt+1")
+        expect(page.get_by_label("Say something …")).to_be_focused()
+
+    assert complaints == []
+
+
+def test_places_come_before_the_talk_and_messages_are_one_step(
+    browser: Browser, program: Program
+) -> None:
+    """Arrows go from message to message, and Tab to what can be done with it; all is seen."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        for told in ("My brother Ben plays the oboe.", "My aunt Ida keeps bees."):
+            say(page, told)
+        page.reload()
+        page.get_by_label("Say something …").wait_for()
+        page.locator(".mine").last.wait_for()
+        page.locator(".skip").focus()
+        forwards = walk(page, 16)
+        names = [name for name, _ in forwards]
+        page.get_by_label("Say something …").focus()
+        page.keyboard.press("Shift+Tab")
+        page.get_by_role("log").focus()
+        page.keyboard.press("ArrowUp")
+        expect(page.locator(".theirs").last).to_be_focused()
+        for _ in range(3):
+            page.keyboard.press("ArrowUp")
+        expect(page.locator(".mine", has_text="Ben")).to_be_focused()
+        inside = walk(page, 3)
+
+    assert names[:6] == [
+        "BUTTON Keys and commands",
+        *(f"A {name}" for name in ("Chat", "Memory", "People", "Days", "Settings")),
+    ]
+    assert names.index("TEXTAREA Say something …") < 14
+    assert [name for name, _ in inside] == ["BUTTON copy", "BUTTON edit", "BUTTON ask again"]
+    assert [name for name, is_marked in (*forwards, *inside) if not is_marked] == []
+    assert complaints == []
+
+
+@pytest.mark.parametrize("place", ["memory", "people", "days", "settings", "bring", "forget"])
+def test_keyboard_is_seen_wherever_it_is_in_every_place(
+    browser: Browser, program: Program, place: str
+) -> None:
+    """On all that Tab comes to."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        page.goto(f"{page.evaluate('location.origin')}/{place}")
+        page.locator("#place :is(h2, h1)").first.wait_for()
+        page.locator(".places [aria-current]").focus()
+        found = walk(page, 30)
+
+    assert len({name for name, _ in found}) > 4
+    assert [name for name, is_marked in found if not is_marked and "BODY" not in name] == []
+    assert complaints == []

@@ -7,10 +7,15 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
-from tests.journeys.pages import new_link, opened
+from tests.journeys.pages import go_to_settings, new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
+WEIGHED = """() => [...performance.getEntriesByType("navigation"),
+    ...performance.getEntriesByType("resource")].map((each) => [each.name, each.transferSize])"""
+"""What each request of the page has taken to be answered; 0 where the browser had it."""
+MOST_REQUESTS = 15
+MOST_BYTES = 150_000
 LINE_PX = 40
 """So high at most is a button of one line."""
 
@@ -109,11 +114,11 @@ def test_microphone_button_without_transcriber_explains_and_links_to_settings(
         button = page.get_by_role("button", name="Say it aloud")
         hint = button.get_attribute("title") or ""
         button.click()
-        expect(page.get_by_role("alert")).to_contain_text("first choose who writes down")
+        expect(page.get_by_role("alert")).to_contain_text("Choose a transcription model")
         page.get_by_role("link", name="Choose who listens").click()
         expect(page.get_by_role("heading", name="Voice")).to_be_in_viewport()
 
-    assert hint.startswith("Nobody listens here yet")
+    assert hint.startswith("Voice isn't set up yet")
     assert complaints == []
 
 
@@ -124,11 +129,59 @@ def test_drafted_core_blocks_are_scrolled_into_view(browser: Browser, program: P
         page.get_by_label("Say something …").wait_for()
         page.goto(f"{link.partition('/#')[0]}/welcome")
         page.get_by_role("button", name="Begin").click()
-        page.get_by_role("radio", name="Somebody you describe").check()
+        page.get_by_role("radio", name="Describe someone").check()
         page.get_by_label("A description of me").fill(
             "You are Mira. You are calm, and you like rivers. Talk in short sentences."
         )
-        page.get_by_role("button", name="Draft it by my own rules").click()
+        page.get_by_role("button", name="Draft it without a model").click()
         expect(page.locator(".draft .parcel").first).to_be_in_viewport()
 
+    assert complaints == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_five_places_are_whole_on_every_width(
+    browser: Browser, program: Program, width: int
+) -> None:
+    """Each name is read whole on one line; import and forgetting are reached from Settings."""
+    size = {"width": width, "height": 780}
+    with opened(browser, new_link(program), viewport=size) as (page, complaints):
+        names = page.get_by_role("navigation", name="Places").get_by_role("link")
+        expect(names).to_have_text(["Chat", "Memory", "People", "Days", "Settings"])
+        broken = page.locator(".places span").evaluate_all(
+            "all => all.filter(e => e.scrollWidth > e.clientWidth || e.offsetHeight > 28).length"
+        )
+        for place in ("Import & export", "Forget"):
+            go_to_settings(page, place)
+            expect(page.get_by_role("heading", name=place, exact=False).first).to_be_visible()
+            expect(page.locator(".places [aria-current]")).to_have_text("Settings")
+
+    assert broken == 0
+    assert complaints == []
+
+
+def test_chat_takes_few_requests_and_bytes_and_none_of_its_files_again(
+    browser: Browser, program: Program
+) -> None:
+    """Counted until one can write, with all that a talk that is there already needs."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "The stairs **creak** at night.")
+        page.context.new_cdp_session(page).send("Network.clearBrowserCache")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        with page.expect_response("**/chat/events?*"):
+            page.goto(page.url)
+        expect(page.get_by_label("Say something …")).to_be_focused()
+        page.locator(".theirs .bubble").last.wait_for()
+        requests = [*asked]
+        cold = page.evaluate(WEIGHED)
+        page.goto(page.url)
+        page.locator(".theirs .bubble").last.wait_for()
+        warm = page.evaluate(WEIGHED)
+    files = {each for each, _ in cold if "/static/" in each}
+
+    assert 5 < len(requests) <= MOST_REQUESTS
+    assert 50_000 < sum(size for _, size in cold) <= MOST_BYTES
+    assert [each for each, size in warm if each in files and size] == []
+    assert all("/static/v/" in each for each in files)
     assert complaints == []

@@ -104,7 +104,7 @@ def test_memory_search_finds_beliefs_and_messages_and_links_to_the_chat(
         search.fill("porto")
         expect(page.get_by_text(re.compile(r"Said in our talks \(\d"))).to_be_visible()
         search.fill("zzzzqqq")
-        expect(page.get_by_text("I know nothing of that.")).to_be_visible()
+        expect(page.get_by_text("Nothing found.")).to_be_visible()
         search.fill("")
         rows(page).first.locator("button.words").first.click()
         expect(page.locator(".mine", has_text="born in Porto")).to_be_in_viewport()
@@ -127,7 +127,7 @@ def test_belief_panel_edits_rejects_pins_merges_and_separates(
         panel = page.get_by_role("region", name="my cat is called Miso.")
         expect(panel.get_by_text("Learned", exact=True).first).to_be_visible()
         panel.get_by_role("button", name="edit").click()
-        panel.get_by_label("How it is").fill("My cat is called Mochi.")
+        panel.get_by_label("Memory").fill("My cat is called Mochi.")
         panel.get_by_role("button", name="Save").click()
         panel = page.get_by_role("region", name="My cat is called Mochi.")
         expect(panel.get_by_text("Put right")).to_be_visible()
@@ -136,7 +136,7 @@ def test_belief_panel_edits_rejects_pins_merges_and_separates(
         panel.get_by_role("button", name="edit").click()
         program.done("memory", "edit", identity, "My cat is called Nori.")
         panel = page.get_by_role("region", name="My cat is called Nori.")
-        panel.get_by_label("How it is").fill("My cat is called Koko.")
+        panel.get_by_label("Memory").fill("My cat is called Koko.")
         panel.get_by_role("button", name="Save").click()
         expect(panel.get_by_role("alert")).to_contain_text("changed since you looked")
         panel.get_by_role("button", name="Cancel").click()
@@ -146,7 +146,7 @@ def test_belief_panel_edits_rejects_pins_merges_and_separates(
         panel.get_by_role("button", name="wrong").click()
         page.get_by_role("button", name="undo").click()
         expect(panel.get_by_role("button", name="wrong")).to_be_visible()
-        panel.get_by_role("button", name="says the same as").click()
+        panel.get_by_role("button", name="merge with").click()
         panel.get_by_label("Which says the same?").fill("cat")
         panel.get_by_role("button", name="the cat we have is named Miso.").click()
         other = rows(page).get_by_role("link", name="the cat we have is named Miso.")
@@ -165,22 +165,22 @@ def test_belief_panel_edits_rejects_pins_merges_and_separates(
 def test_editing_a_belief_value_asks_whether_the_old_one_was_ever_true(
     browser: Browser, tmp_path: Path
 ) -> None:
-    """Whether it was never so, or until when; a wording that says the same asks nothing."""
+    """Whether it was never so, or until when; a wording that merge withks nothing."""
     program = on_any_port(Program(data=tmp_path / "data"))
     with served(program), opened(browser, link := new_link(program)) as (page, complaints):
         say(page, "I live in Ghent.")
         program.done("consolidate", "--now")
         place(page, link)
-        rows(page).get_by_role("link", name="Lives in Ghent.").click()
-        panel = page.get_by_role("region", name="Lives in Ghent.")
+        rows(page).get_by_role("link", name="You live in Ghent.").click()
+        panel = page.get_by_role("region", name="You live in Ghent.")
         panel.get_by_role("button", name="edit").click()
-        panel.get_by_label("How it is").fill("Lives in Ghent, near the canal.")
+        panel.get_by_label("Memory").fill("Lives in Ghent, near the canal.")
         expect(panel.get_by_text("It was never so")).to_have_count(0)
-        panel.get_by_label("How it is").fill("Lives in Drongen.")
-        expect(panel.get_by_label("What matters in it")).to_have_value("Drongen")
+        panel.get_by_label("Memory").fill("Lives in Drongen.")
+        expect(panel.get_by_label("Key word")).to_have_value("Drongen")
         expect(panel.get_by_text("It was never so")).to_be_visible()
         panel.get_by_role("button", name="Save").click()
-        expect(page.get_by_role("region", name="Lives in Drongen.")).to_be_visible()
+        expect(page.get_by_role("region", name="You live in Drongen.")).to_be_visible()
     known = json.loads(program.done("facts", "--json").stdout)
 
     assert [each["value"] for each in known] == ["Drongen"]
@@ -223,3 +223,59 @@ def test_verdict_on_a_concurrently_changed_belief_is_refused(
         expect(page.locator(".memory-panel .pill", has_text="not so")).to_be_visible()
         page.get_by_role("button", name="undo").click()
         expect(page.locator(".memory-panel .pill", has_text="not so")).to_have_count(0)
+
+
+def test_memory_opens_with_a_portrait_in_the_second_person(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Sentences to the person, what is coming up with its hour; and each row has one date."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.data.mkdir()
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        say(page, "I live in Ghent. I have a dentist appointment on 3 May 2031 at 3pm.")
+        program.done("consolidate", "--now")
+        expect(page.get_by_label("What I learned")).to_contain_text("You live in Ghent.")
+        place(page, link)
+        portrait = page.get_by_role("region", name="You, in short")
+        expect(portrait.locator(".portrait-prose")).to_have_text("You live in Ghent. ")
+        expect(portrait).to_contain_text("3 May 2031, 15:00")
+        row = rows(page).filter(has_text="You live in Ghent.")
+        expect(row.locator("q")).to_have_count(1)
+        years = re.findall(r"\b20\d\d\b|\d\d:\d\d", row.inner_text())
+        family = row.locator("q").evaluate("e => getComputedStyle(e).fontFamily")
+        sizes = page.evaluate(
+            """() => [...new Set([...document.querySelectorAll("body *")]
+            .filter((each) => each.innerText?.trim() && !each.closest("svg"))
+            .map((each) => getComputedStyle(each).fontSize))]"""
+        )
+        box = page.locator(".memory-main > .filters").bounding_box()
+
+    assert len(years) == 1
+    assert "Georgia" in family
+    assert set(sizes) <= {"13px", "16px", "20px", "28px"}
+    assert box
+    assert box["width"] <= 880
+    assert complaints == []
+
+
+def test_row_that_is_called_wrong_keeps_its_place_with_the_way_back(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """Nothing moves up under the pointer; undone, it is as it was."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.data.mkdir()
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        say(page, "I live in Ghent. I love tea. I speak Dutch.")
+        program.done("consolidate", "--now")
+        place(page, link)
+        expect(rows(page)).to_have_count(3)
+        before = [each.inner_text().split("\n")[0] for each in rows(page).all()]
+        rows(page).first.hover()
+        rows(page).first.get_by_role("button", name="wrong").click()
+        expect(rows(page).first.get_by_role("button", name="undo")).to_be_visible()
+        page.wait_for_timeout(1500)
+        now = [each.inner_text().split("\n")[0] for each in rows(page).all()]
+        assert now[1:] == before[1:]
+        rows(page).first.get_by_role("button", name="undo").click()
+        expect(rows(page).first).to_contain_text(before[0])
+    assert complaints == []

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
-from tests.journeys.pages import new_link, opened
+from tests.journeys.pages import go_to_forget, go_to_import, new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
@@ -29,20 +29,38 @@ CHAT = "\n".join(
 DESCRIBED = "Mira is a retired carpenter from Cork. She is dry and patient."
 CHINESE = "() => localStorage.setItem('language', 'zh')"
 UNKNOWN = """async () => {
-  const { ask } = await import("/static/js/api.js");
+  const { use } = await import(document.querySelector("script").src);
+  const { ask } = use("js/api.js");
   return ask("/memories/0a0a0a0a").catch((problem) => problem.message);
 }"""
 ONE_DAY = """async () => {
-  const { timeOfIt } = await import("/static/js/memory/telling.js");
+  const main = document.querySelector("script").src;
+  const { timeOfIt } = await import(new URL("memory/telling.js", main));
   const [from, until] = ["2025-05-06T00:00:00+00:00", "2025-05-06T23:59:59.999999+00:00"];
   return timeOfIt({ kind: "event", happened_at: from, until_at: until });
 }"""
 
 DUE = """async () => {
-  const { timeOfIt } = await import("/static/js/memory/telling.js");
+  const main = document.querySelector("script").src;
+  const { timeOfIt } = await import(new URL("memory/telling.js", main));
   const due_at = "2099-12-31T23:59:59+00:00";
   const due = (text) => timeOfIt({ kind: "expectation", due_at, text });
   return [due("Coming up (December 2099): “my exam”"), due("Promised to pay (31 December 2099).")];
+}"""
+TOLD_IN_UTC = """async () => {
+  const main = document.querySelector("script").src;
+  const { deadlineOf, timeOfIt } = await import(new URL("memory/telling.js", main));
+  const promise = { kind: "commitment", text: "Promised.", zone: "UTC" };
+  const due = (due_at, grain = null) => timeOfIt({ ...promise, due_at, grain });
+  const end = "T23:59:59+00:00";
+  return [
+    due(`2099-12-04${end}`),
+    due(`2099-02-28${end}`, "month"),
+    due(`2099-12-31${end}`, "year"),
+    due("2099-12-05T18:20:00+00:00"),
+    timeOfIt({ kind: "event", happened_at: "2026-11-27T10:15:00+00:00", zone: "UTC" }),
+    new Date(deadlineOf(`2099-12-04${end}`, null)).getDate(),
+  ];
 }"""
 
 
@@ -71,7 +89,7 @@ def brings_in(page: Page, tmp_path: Path) -> None:
     """Hand it over as Nora, and have it read."""
     brings(page, tmp_path)
     page.get_by_role("radio", name="Nora Hughes").check()
-    page.get_by_role("button", name="Bring it in").click()
+    page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator(".parcel")).to_contain_text("messages are new")
 
 
@@ -86,9 +104,9 @@ def test_first_run_description_is_never_silently_lost(browser: Browser, program:
 
     with opened(browser, new_link(program)) as (page, complaints):
         page.route("**/api/v1/character", hold)
-        page.get_by_role("link", name="Set me up first").click()
+        page.get_by_role("link", name="Set up (1 minute)").click()
         page.get_by_role("button", name="Begin").click()
-        page.get_by_role("radio", name="Somebody you describe").check()
+        page.get_by_role("radio", name="Describe someone").check()
         page.get_by_label("A description of me").fill(DESCRIBED)
         held[0].continue_()
         page.unroute("**/api/v1/character")
@@ -99,7 +117,7 @@ def test_first_run_description_is_never_silently_lost(browser: Browser, program:
         page.get_by_role("button", name="Next").click()
         expect(page.get_by_label("What may I call you?")).to_be_visible()
         page.get_by_role("button", name="Back").click()
-        expect(page.get_by_role("radio", name="Somebody you describe")).to_be_checked()
+        expect(page.get_by_role("radio", name="Describe someone")).to_be_checked()
         expect(page.get_by_label("Who I am, in your words")).to_have_value(DESCRIBED)
     persona = program.done("core", "persona").stdout
 
@@ -113,16 +131,16 @@ def test_companion_rename_appears_at_once_in_other_windows(
     """In the first run, in Settings with an undo, at the command line; only the owner is asked."""
     program.done("core", "user", "I row.", "--person", "Omar", "--new-person")
     with opened(browser, new_link(program)) as (page, complaints):
-        page.get_by_role("link", name="Set me up first").click()
+        page.get_by_role("link", name="Set up (1 minute)").click()
         page.get_by_role("button", name="Begin").click()
-        page.get_by_label("What shall I be called?").fill("Mira")
+        page.get_by_label("What should I be called?").fill("Mira")
         page.get_by_role("button", name="Next").click()
         expect(page.get_by_label("What may I call you?")).to_be_visible()
         page.goto(home_of(page))
         expect(page.get_by_role("heading", name="Mira")).to_be_visible()
         with opened(browser, new_link(program, person="Omar")) as (theirs, their_complaints):
             expect(theirs.get_by_role("heading", name="Mira")).to_be_visible()
-            page.goto(f"{home_of(page)}/settings")
+            page.goto(f"{home_of(page)}/settings/character")
             field = page.get_by_label("Name", exact=True)
             field.fill("Vera")
             field.blur()
@@ -134,8 +152,8 @@ def test_companion_rename_appears_at_once_in_other_windows(
             program.done("core", "name", "Nela")
             expect(theirs.get_by_role("heading", name="Nela")).to_be_visible()
             expect(field).to_have_value("Nela")
-            theirs.goto(f"{home_of(theirs)}/settings")
-            expect(theirs.get_by_label("Who your companion is")).to_be_visible()
+            theirs.goto(f"{home_of(theirs)}/settings/character")
+            expect(theirs.get_by_label("Who I am")).to_be_visible()
             expect(theirs.get_by_label("Name", exact=True)).to_have_count(0)
 
     assert complaints == their_complaints == []
@@ -147,7 +165,7 @@ def test_import_preselects_own_speaker_by_name_or_requires_a_choice(
     """Without a name it must be said first; with one, it is chosen; the zone is one's own."""
     with opened(browser, new_link(program)) as (page, complaints):
         brings(page, tmp_path)
-        go = page.get_by_role("button", name="Bring it in")
+        go = page.get_by_role("button", name="Import", exact=True)
         expect(go).to_be_disabled()
         expect(page.get_by_role("radio", checked=True)).to_have_count(0)
         page.get_by_role("radio", name="Ana").check()
@@ -158,11 +176,11 @@ def test_import_preselects_own_speaker_by_name_or_requires_a_choice(
         page.get_by_label("Time zone").select_option("Asia/Tokyo")
         expect(page.get_by_role("status").last).to_contain_text("saved")
         page.goto(f"{home_of(page)}/bring")
-        page.get_by_role("button", name="Put it away").click()
+        page.get_by_role("button", name="Not now").click()
         brings(page, tmp_path)
         expect(page.get_by_role("radio", name="Nora Hughes")).to_be_checked()
-        expect(page.get_by_label("Times without a zone are those of")).to_have_value("Asia/Tokyo")
-        expect(page.locator(".parcel")).to_contain_text("16 messages in one talk, 3 May 2024")
+        expect(page.get_by_label("These times are in")).to_have_value("Asia/Tokyo")
+        expect(page.locator(".parcel")).to_contain_text("16 messages in 1 talk, 3 May 2024")
 
     assert complaints == []
 
@@ -209,9 +227,7 @@ def test_slash_why_opens_the_receipt_and_is_not_stored(browser: Browser, program
         said, breaks = page.locator(".mine").count(), page.get_by_role("separator").count()
         today = page.evaluate("new Date().toLocaleDateString('sv')")
         page.goto(f"{home_of(page)}/days/{today}")
-        expect(page.locator(".days, main").get_by_role("button", name="4 messages")).to_have_count(
-            1
-        )
+        expect(page.locator(".day-talk", has_text="4 messages")).to_have_count(1)
 
     assert (said, breaks) == (2, 0)
     assert complaints == []
@@ -224,17 +240,17 @@ def test_link_to_imported_beliefs_clears_an_old_search(
     with opened(browser, new_link(program)) as (page, complaints):
         page.get_by_role("link", name="Memory", exact=True).click()
         page.get_by_label("Search what I know, and what was said").fill("zzzqqq")
-        expect(page.get_by_text("I know nothing of that.")).to_be_visible()
-        page.get_by_role("link", name="Bring & take").click()
+        expect(page.get_by_text("Nothing found.")).to_be_visible()
+        go_to_import(page)
         chat = tmp_path / "WhatsApp Chat with Ana.txt"
         chat.write_text(CHAT, "utf-8")
         page.locator("input[type=file]").set_input_files(chat)
         page.get_by_role("radio", name="Nora Hughes").check()
-        page.get_by_role("button", name="Bring it in").click()
+        page.get_by_role("button", name="Import", exact=True).click()
         page.get_by_role("link", name="See what I learned").click()
         expect(page.get_by_label("Search what I know, and what was said")).to_have_value("")
         expect(page.get_by_role("combobox", name="Order")).to_have_value("newest")
-        expect(page.get_by_text("I know nothing of that.")).to_have_count(0)
+        expect(page.get_by_text("Nothing found.")).to_have_count(0)
 
     assert complaints == []
 
@@ -267,7 +283,7 @@ def test_forget_page_finds_by_words_and_lists_everything_affected(
     """What is not beside a message or a belief begins under Forget; none of it is only counted."""
     with opened(browser, new_link(program)) as (page, complaints):
         brings_in(page, tmp_path)
-        page.get_by_role("link", name="Forget", exact=True).click()
+        go_to_forget(page)
         page.get_by_label("Words, or something I know").check()
         page.get_by_label("Some of the words").fill("bakery")
         page.get_by_role("button", name=re.compile("^this: Works? at")).first.click()
@@ -296,8 +312,11 @@ def test_receipt_proof_and_presets_have_no_english_on_a_chinese_page(
         page.evaluate(CHINESE)
         page.reload()
         page.get_by_role("button", name="你为什么这么说？").last.click()
-        page.get_by_role("dialog").locator("summary", has_text="也考虑过").click()
-        causes = page.get_by_role("dialog").locator("li > .meta", has_text="得分").all_inner_texts()
+        drawer = page.get_by_role("dialog")
+        drawer.locator("summary", has_text="也考虑过").click()
+        reasons = drawer.locator("details li > p.meta")
+        expect(reasons.first).to_be_visible()
+        causes = reasons.all_inner_texts()
         page.goto(f"{home_of(page)}/forget")
         page.get_by_label("全部").check()
         page.locator(".do-forget").click()
@@ -334,5 +353,25 @@ def test_due_date_known_to_the_month_is_shown_without_a_day(
     with opened(browser, new_link(program), timezone_id="UTC") as (page, complaints):
         due = page.evaluate(DUE)
 
-    assert due == ["due December 2099", "due 31 Dec 2099"]
+    assert due == ["December 2099", "31 Dec 2099"]
+    assert complaints == []
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York"])
+def test_said_times_are_shown_as_said_in_every_browser_time_zone(
+    browser: Browser, program: Program, zone: str
+) -> None:
+    """A day is over when it ends there; a clock time tells its zone where clocks differ."""
+    with opened(browser, new_link(program), timezone_id=zone) as (page, complaints):
+        told = page.evaluate(TOLD_IN_UTC)
+
+    where = "" if zone == "UTC" else " (UTC)"
+    assert told == [
+        "due 4 Dec 2099",
+        "due February 2099",
+        "due 2099",
+        f"due 5 Dec 2099, 18:20{where}",
+        "27 Nov 2026",
+        4,
+    ]
     assert complaints == []

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Route, expect
 from oldfriend.domain.clock import from_micros, system_clock
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
-from tests.journeys.pages import new_link, opened
+from tests.journeys.pages import go_to_forget, go_to_import, new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
@@ -38,7 +38,7 @@ def test_first_run_stores_answers_and_steps_can_be_skipped(
 ) -> None:
     """A starting point, a name, a zone, no model; then the talk, and no offer any more."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
-        page.get_by_role("link", name="Set me up first").click()
+        page.get_by_role("link", name="Set up (1 minute)").click()
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("radio", name="calm").check()
         page.get_by_label("Who I am, in your words").fill("You are Mira, calm and exact.")
@@ -51,7 +51,7 @@ def test_first_run_stores_answers_and_steps_can_be_skipped(
         page.get_by_role("button", name="Skip").click()
         page.get_by_role("button", name="Start talking").click()
         expect(page.get_by_label("Say something …")).to_be_visible()
-        expect(page.get_by_role("link", name="Set me up first")).to_have_count(0)
+        expect(page.get_by_role("link", name="Set up (1 minute)")).to_have_count(0)
     persona = program.done("core", "persona").stdout
 
     assert "You are Mira, calm and exact." in persona
@@ -61,16 +61,16 @@ def test_first_run_stores_answers_and_steps_can_be_skipped(
 def test_fully_skipped_first_run_is_not_offered_again(browser: Browser, program: Program) -> None:
     """Nothing is told, and nothing said: the first run was gone through all the same."""
     with served(program), opened(browser, new_link(program)) as (page, _):
-        page.get_by_role("link", name="Set me up first").click()
+        page.get_by_role("link", name="Set up (1 minute)").click()
         page.get_by_role("button", name="Begin").click()
         for _step in range(4):
             page.get_by_role("button", name="Skip").click()
         page.get_by_role("button", name="Start talking").click()
         expect(page.locator(".welcome")).to_be_visible()
-        offers = page.get_by_role("link", name="Set me up first").count()
+        offers = page.get_by_role("link", name="Set up (1 minute)").count()
         page.reload()
         expect(page.locator(".welcome")).to_be_visible()
-        offers += page.get_by_role("link", name="Set me up first").count()
+        offers += page.get_by_role("link", name="Set up (1 minute)").count()
         page.get_by_role("link", name="Settings").click()
         expect(page.get_by_label("Time zone")).to_have_value("Europe/Lisbon")  # the browser's
 
@@ -147,7 +147,7 @@ def test_first_hour_learning_forget_and_slider_hints_work(
         at = page.url
         page.get_by_role("link", name="Chat").click()
         expect(page.locator(".mine")).to_have_count(2)
-        page.get_by_role("link", name="Forget", exact=True).click()
+        go_to_forget(page)
         expect(page).to_have_url(at)
         page.get_by_role("link", name="Memory", exact=True).click()
         expect(page.locator(".slider")).to_contain_text("From the second day on")
@@ -163,7 +163,7 @@ def test_slash_forget_in_page_chat_prefills_the_forget_page(
     with served(program), opened(browser, new_link(program)) as (page, _):
         page.get_by_label("Say something …").fill("/forget Tom & Anna + 100%/C++")
         page.keyboard.press("Enter")
-        expect(page.get_by_label("Whom or what?")).to_have_value("Tom & Anna + 100%/C++")
+        expect(page.get_by_label("Who or what?")).to_have_value("Tom & Anna + 100%/C++")
         page.get_by_role("link", name="Chat").click()
         expect(page.get_by_label("Say something …")).to_be_visible()
         said = page.locator(".mine").count()
@@ -212,12 +212,12 @@ def test_import_progress_continues_after_one_failed_poll(
     with served(program), opened(browser, new_link(program)) as (page, _):
         broken: list[str] = []
         page.on("pageerror", lambda error: broken.append(str(error)))
-        page.get_by_role("link", name="Bring & take").click()
+        go_to_import(page)
         page.locator("input[type=file]").set_input_files(chat)
         parcel = page.locator(".parcel", has_text="3 messages in 2 talks")
         parcel.get_by_role("radio", name="Nora").check()
         page.route("**/api/v1/bring/files", lose_the_second)
-        parcel.get_by_role("button", name="Bring it in").click()
+        parcel.get_by_role("button", name="Import", exact=True).click()
         expect(parcel).to_contain_text("3 messages are new", timeout=20_000)
         page.get_by_role("link", name="People", exact=True).click()
         expect(page.locator(".people")).to_be_visible()
@@ -236,11 +236,11 @@ def test_uploaded_chat_is_previewed_imported_browsed_and_undone(
     chat = tmp_path / "WhatsApp Chat with <i>Ana.txt"
     chat.write_text(CHAT, "utf-8")
     with served(program), opened(browser, new_link(program)) as (page, complaints):
-        page.get_by_role("link", name="Bring & take").click()
+        go_to_import(page)
         page.locator("input[type=file]").set_input_files(chat)
         parcel = page.locator(".parcel", has_text="3 messages in 2 talks")
         parcel.get_by_role("radio", name="Nora").check()
-        parcel.get_by_role("button", name="Bring it in").click()
+        parcel.get_by_role("button", name="Import", exact=True).click()
         expect(parcel).to_contain_text("3 messages are new", timeout=60_000)
         expect(page.locator(".import")).to_contain_text("3 new messages")
 
@@ -260,20 +260,20 @@ def test_uploaded_chat_is_previewed_imported_browsed_and_undone(
         page.get_by_role("link", name="3 May 2024: 2 messages").click()
         expect(page.get_by_role("heading", name="3 May 2024")).to_be_visible()
         expect(page.get_by_text("A day is summed up by a language model")).to_be_visible()
-        page.get_by_role("button", name="2 messages").click()
+        page.get_by_role("button", name="open in the chat").click()
         expect(page.locator(".said", has_text="We moved to Lisbon!")).to_be_visible()
 
-        page.get_by_role("link", name="Bring & take").click()
-        page.get_by_role("button", name="Take it out").click()
+        go_to_import(page)
+        page.get_by_role("button", name="Remove this import").click()
         asked = page.locator(".import .sure")
         expect(asked).to_contain_text("what I learned from them alone")
-        asked.get_by_role("button", name="Leave it").click()
+        asked.get_by_role("button", name="Cancel").click()
         expect(page.locator(".import")).to_contain_text("3 new messages")
-        page.get_by_role("button", name="Take it out").click()
-        asked.get_by_role("button", name="Take it out").click()
-        expect(parcel).to_contain_text("taken out")
+        page.get_by_role("button", name="Remove this import").click()
+        asked.get_by_role("button", name="Remove this import").click()
+        expect(parcel).to_contain_text("removed")
         expect(parcel.get_by_role("link", name="See what I learned")).to_have_count(0)
-        expect(page.get_by_role("status").first).to_contain_text("3 messages were taken out")
+        expect(page.get_by_role("status").first).to_contain_text("3 messages were removed")
         with page.expect_download() as taken:
             page.get_by_role("button", name="Save what is mine").click()
         lines = Path(taken.value.path()).read_text("utf-8").splitlines()
@@ -317,8 +317,33 @@ def test_new_entity_appears_on_the_open_people_page(browser: Browser, program: P
         expect(page.locator(".people .empty")).to_be_visible()
         program.done("say", "My sister Berta lives in Faro.")
         program.done("consolidate", "--now")
-        expect(page.locator(".card", has_text="Berta")).to_be_visible()
+        expect(page.locator(".card", has_text="your sister")).to_be_visible()
 
+    assert complaints == []
+
+
+def test_people_are_grouped_with_the_relation_first(browser: Browser, program: Program) -> None:
+    """As seen from the person; two columns, one on a phone; a page opens with it, too."""
+    program.done("say", "I am Jonah's sister.")
+    program.done("say", "My brother Jonah lives in Leeds.")
+    program.done("say", "My sister Berta lives in Faro.")
+    program.done("consolidate", "--now")
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="People", exact=True).click()
+        expect(page.locator(".group").first).to_have_text("Family")
+        jonah = page.locator(".card", has_text="your brother · Leeds")
+        berta = page.locator(".card", has_text="your sister · Faro")
+        page.set_viewport_size({"width": 1280, "height": 800})
+        expect(page.locator(".cards").first.locator(".card")).to_have_count(2)
+        wide = [one.bounding_box() for one in (jonah, berta)]
+        page.set_viewport_size({"width": 390, "height": 800})
+        expect(page.locator(".cards").first.locator(".card")).to_have_count(1)
+        jonah.get_by_role("link").click()
+        expect(page.locator(".person-head .relation")).to_have_text("your brother · Leeds")
+        expect(page.locator(".said-of")).to_contain_text("My brother Jonah")
+
+    assert None not in wide
+    assert wide[0]["y"] == wide[1]["y"]
     assert complaints == []
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from oldfriend.channels.channel_registry import CHANNELS
 from tests.cli.serving import Running, on_any_port, served
 from tests.fakes.local_servers import FakeModel, FakeOllama
 from tests.fakes.local_servers import running as fake_server
 from tests.journeys.browsers import LONGEST_MS, NEEDS_CHROMIUM
-from tests.journeys.pages import new_link, opened
+from tests.journeys.pages import go_to_settings, new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
@@ -23,12 +24,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     data = tmp_path_factory.mktemp("settings") / "data"
     with served(on_any_port(Program(data=data))) as one:
         yield one
-
-
-def go_to_settings(page: Page) -> None:
-    """From wherever one is."""
-    page.get_by_role("link", name="Settings", exact=True).click()
-    expect(page.get_by_role("heading", name="Upkeep")).to_be_visible()
 
 
 def toml_of(running: Running) -> str:
@@ -49,7 +44,7 @@ def test_local_model_is_connected_and_undone_with_one_click(
             served(on_any_port(program)) as one,
             opened(browser, new_link(one.program)) as (page, complaints),
         ):
-            go_to_settings(page)
+            go_to_settings(page, "Models")
             expect(page.get_by_text("ollama runs at")).to_be_visible()
             expect(page.get_by_text("good for talk and for learning")).to_be_visible()
             expect(page.get_by_text("for search by meaning only")).to_be_visible()
@@ -70,12 +65,12 @@ def test_local_model_is_connected_and_undone_with_one_click(
 def test_changed_settings_are_saved_and_undone(browser: Browser, running: Running) -> None:
     """Character with its versions, a switch and an amount in the file; each with its undo."""
     with opened(browser, new_link(running.program)) as (page, complaints):
-        go_to_settings(page)
-        who = page.get_by_label("Who your companion is")
+        go_to_settings(page, "Character")
+        who = page.get_by_label("Who I am")
         for number, text in enumerate(("You are Mira.", "You are Mira, and like rivers."), 1):
             who.fill(text)
             who.blur()
-            expect(page.get_by_text("Who your companion is: saved.")).to_be_visible()
+            expect(page.get_by_text("Who I am: saved.")).to_be_visible()
             expect(page.get_by_text(f"version {number},").first).to_be_visible()
         page.get_by_text("Earlier versions").first.click()
         expect(page.locator(".difference ins", has_text="and like rivers")).to_be_visible()
@@ -86,14 +81,16 @@ def test_changed_settings_are_saved_and_undone(browser: Browser, running: Runnin
         switched = toml_of(running)
         page.get_by_role("button", name="Undo").click()
         expect(page.get_by_text("Undone.")).to_be_visible()
+        go_to_settings(page, "Budget and spending")
         amount = page.get_by_label("In the background, a day")
         amount.fill("0.25")
         amount.blur()
         expect(page.get_by_text("In the background, a day: saved.")).to_be_visible()
+        go_to_settings(page, "Memory and thinking")
         page.get_by_label("Keep words for").fill("30")
         page.keyboard.press("Tab")
         expect(page.get_by_text("more than 30 days ago is deleted")).to_be_visible()
-        page.get_by_role("button", name="Leave it").click()
+        page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_label("Keep words for")).to_have_value("")
         wide = page.locator("html").evaluate("e => e.scrollWidth - e.clientWidth")
         page.set_viewport_size({"width": 390, "height": 780})
@@ -114,13 +111,13 @@ def test_a_passkey_signs_in_after_signing_out(browser: Browser, running: Running
     """Made on one page, with a device that knows its person; no link is needed then."""
     with opened(browser, new_link(running.program)) as (page, complaints):
         with_device(page.context, page)
-        go_to_settings(page)
+        go_to_settings(page, "Signing in")
         page.get_by_role("button", name="Add a passkey").click()
         expect(page.get_by_role("button", name="remove: Chrome on Linux")).to_be_visible()
         page.get_by_role("button", name="Sign out", exact=True).click()
         page.get_by_role("button", name="Sign in with a passkey").click()
         expect(page.get_by_label("Say something …")).to_be_visible()
-        go_to_settings(page)
+        go_to_settings(page, "Signing in")
         expect(page.get_by_text("this one · with a passkey")).to_be_visible()
 
     assert [each for each in complaints if SIGNED_OUT not in each] == []
@@ -148,7 +145,7 @@ def with_device(context: BrowserContext, page: Page) -> None:
 def test_invited_guest_sees_only_their_own_settings(browser: Browser, running: Running) -> None:
     """In a browser of their own; what is the owner's alone is not offered to them."""
     with opened(browser, new_link(running.program)) as (page, complaints):
-        go_to_settings(page)
+        go_to_settings(page, "People")
         page.get_by_placeholder("Name of somebody to invite").fill("Ana")
         page.get_by_role("button", name="Invite", exact=True).click()
         link = page.locator(".shown-once pre").inner_text()
@@ -156,11 +153,19 @@ def test_invited_guest_sees_only_their_own_settings(browser: Browser, running: R
             theirs.get_by_role("link", name="Settings", exact=True).click()
             expect(theirs.get_by_label("Your name")).to_have_value("Ana")
             headings = theirs.locator(".setting > h3").all_inner_texts()
+            go_to_settings(theirs, "Character")
+            expect(theirs.locator(".setting > h3")).to_have_text(
+                ["Character", "When may I write first?", "Tools", "What I did for you"]
+            )
+            parts = theirs.locator(".settings-nav h3").all_inner_texts()
+        go_to_settings(page, "Signing in")
         page.get_by_label("What for").fill("backup")
         page.get_by_role("button", name="Make a token").click()
         expect(page.locator(".shown-once pre").last).to_contain_text("oldfriend_")
 
-    assert headings == ["You", "Character", "Telegram", "Signing in"]
+    platforms = [each.title for each in CHANNELS.values()]
+    assert headings == ["About you", *platforms, "Health data", "Signing in"]
+    assert parts == ["You", "Companion"]
     assert complaints == their_complaints == []
 
 
@@ -169,7 +174,7 @@ def test_token_request_retried_after_lost_response_is_created_once(
 ) -> None:
     """A token is not made twice because the connection broke after it was made."""
     with opened(browser, new_link(running.program)) as (page, _):
-        go_to_settings(page)
+        go_to_settings(page, "Signing in")
 
         def lose(route: Route) -> None:
             route.fetch()
@@ -192,7 +197,7 @@ def test_unreachable_model_is_reported_but_can_be_chosen_and_undone(
 ) -> None:
     """Beside the form; chosen all the same, and taken back."""
     with opened(browser, new_link(running.program)) as (page, complaints):
-        go_to_settings(page)
+        go_to_settings(page, "Models")
         page.get_by_role("button", name="change: Replies").click()
         page.get_by_label("Provider").select_option("")
         page.get_by_label("Call it").fill("nearby")
@@ -206,4 +211,23 @@ def test_unreachable_model_is_reported_but_can_be_chosen_and_undone(
         expect(page.locator(".companion")).to_contain_text("offline")
 
     assert "main" not in toml_of(running)
+    assert complaints == []
+
+
+def test_when_it_may_write_first_is_chosen_and_undone(browser: Browser, running: Running) -> None:
+    """Saved at once, as it is shown on the command line (ACCEPTANCE L19)."""
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        go_to_settings(page, "When may I write first?")
+        readily = page.get_by_label("How readily")
+        expect(readily).to_have_value("shy")
+        readily.select_option("lively")
+        expect(page.get_by_text("How readily: saved.")).to_be_visible()
+        page.get_by_label("Quiet from").fill("23:30")
+        page.get_by_label("Quiet from").blur()
+        expect(page.get_by_text("Quiet from: saved.")).to_be_visible()
+        chosen = running.program("proactive").stdout
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_label("Quiet from")).to_have_value("22:00")
+
+    assert "Speaking first: lively. Quiet: 23:30 to 08:00" in chosen
     assert complaints == []

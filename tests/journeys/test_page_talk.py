@@ -14,6 +14,7 @@ from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import DAY, MINUTE
 from oldfriend.domain.messages import UnloggedMessage
 from oldfriend.inbound.accept import open_local_chat
+from oldfriend.lang.command_menu import OFFERED_COMMANDS
 from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.runtime.wiring import open_app
@@ -83,20 +84,36 @@ def whole(page: Page) -> Locator:
 
 
 def test_streamed_reply_is_stopped_and_retried(browser: Browser, home: Home) -> None:
-    """Stopped in the middle nothing of it stays; asked again it comes whole, once."""
+    """Stopped in the middle what was written stays in sight, unless something is forgotten while
+    the page is away; asked again it comes whole, once.
+    """
     home.model.says, home.model.pause_s = "alpha " * 200 + "omega", 0.05
     with opened(browser, new_link(home.program)) as (page, complaints):
-        before = whole(page).count()
         write(page, "Tell me something long.")
         expect(page.locator(".caret")).to_be_visible()
+        log = page.get_by_role("log", name="Conversation")  # its end is read aloud, not each word
+        expect(log.locator("[aria-busy=true]")).to_contain_text("alpha")
         page.get_by_role("button", name="Stop").click()
         expect(page.get_by_text("You stopped this reply.")).to_be_visible()
         expect(page.locator(".caret")).to_have_count(0)
+        expect(page.locator(".is-partial")).to_contain_text("alpha alpha")
+        page.get_by_role("link", name="Memory").click()
+        page.get_by_role("link", name="Chat").click()
+        expect(page.locator(".is-partial")).to_contain_text("alpha alpha")
         page.reload()
         expect(page.get_by_text("You stopped this reply.")).to_be_visible()
+        expect(page.locator(".is-partial")).to_contain_text("alpha alpha")
+        here = page.url
+        page.goto("about:blank")
+        home.program.done("say", "The lighthouse is green.")
+        home.program.done("forget", "--about", "lighthouse", "--yes")
+        page.goto(here)
+        expect(page.get_by_text("You stopped this reply.")).to_be_visible()
+        expect(page.locator(".is-partial")).to_have_count(0)
+        before = whole(page).count()
         home.model.says, home.model.pause_s = "Short, then.", 0.01
         page.get_by_role("button", name="try again").click()
-        expect(whole(page).last).to_contain_text("Short, then.")
+        expect(whole(page).filter(has_text="Short, then.")).to_have_count(1)
         expect(page.get_by_text("You stopped this reply.")).to_have_count(0)
 
         assert whole(page).count() == before + 1
@@ -142,7 +159,7 @@ def test_hidden_page_reloads_after_another_person_signed_in(browser: Browser, ho
         other = page.context.new_page()
         let_in(other, new_link(home.program, person="Omar"))
         expect(other.get_by_text("This is Omar's.")).to_be_visible()
-        with page.expect_navigation(), suppress(Error):  # loading anew may end the evaluation
+        with suppress(Error):  # loading anew may end the evaluation
             page.evaluate(HIDE, False)
         expect(page.get_by_text("This is Omar's.")).to_be_visible()
         expect(page.get_by_text("This is the owner's.")).to_have_count(0)
@@ -172,7 +189,7 @@ def test_failed_reply_is_retried_with_one_click_and_has_a_receipt(
         drawer = page.get_by_role("dialog")
         drawer.get_by_text("What the model was told, part by part").click()
         expect(drawer.locator(".sections tbody tr").first).to_be_visible()
-        drawer.get_by_text("Model, cost, and all of it in words").click()
+        drawer.get_by_text("Technical details").click()
         expect(drawer).to_contain_text("slow:one")
         expect(drawer).to_contain_text("120 tokens in")
     assert complaints == []
@@ -403,7 +420,8 @@ def test_scroll_position_in_old_messages_is_kept_and_new_ones_are_not_lost(
 
 
 CHOOSE = """async () => {
-  const { ask } = await import("/static/js/api.js");
+  const { use } = await import(document.querySelector("script").src);
+  const { ask } = use("js/api.js");
   const values = { "budget.background_per_day": 0.5 };
   await ask("/settings", { method: "PATCH", json: { values } });
 }"""
@@ -419,3 +437,226 @@ MEASURE = """async list => {
   return Math.abs(document.getElementById(first.id).getBoundingClientRect().top - before);
 }"""
 """How far the words before one's eyes move when earlier ones are read."""
+
+
+MARKDOWN = """## A plan
+
+Some **bold** words, *soft* ones and `code`:
+
+- first
+- second, see [the docs](https://example.org/docs)
+
+| what | when |
+| --- | --- |
+| tea | four |
+
+```py
+print("<b>hello</b>")
+```
+
+<img src=x onerror="document.title='taken'"> [bad](javascript:alert(1)) ![seen](https://example.org/a.png)
+"""
+
+
+def test_markdown_of_a_reply_is_drawn_and_its_html_is_only_text(
+    browser: Browser, home: Home
+) -> None:
+    """Lists, tables, code and links are elements; markup, scripts and pictures are none."""
+    home.model.says = MARKDOWN
+    link = new_link(home.program)
+    with opened(browser, link, permissions=["clipboard-read", "clipboard-write"]) as (page, bad):
+        write(page, "How do I begin? See https://example.org/begin.")
+        reply = whole(page).last
+        expect(reply.locator("strong")).to_have_text("bold")
+        expect(reply.locator("em")).to_have_text("soft")
+        expect(reply.locator("li")).to_have_count(2)
+        expect(reply.locator("td")).to_have_text(["tea", "four"])
+        expect(reply.locator("pre")).to_have_text('print("<b>hello</b>")')
+        expect(reply.get_by_role("heading", name="A plan")).to_be_visible()
+        links = reply.get_by_role("link").evaluate_all("all => all.map((each) => each.href)")
+        assert links == ["https://example.org/docs", "https://example.org/a.png"]
+        assert (
+            reply.get_by_role("link").first.get_attribute("rel") == "noopener noreferrer nofollow"
+        )
+        assert reply.locator("img, script, [onerror]").count() == 0
+        expect(reply).to_contain_text("<img src=x")
+        mine = page.locator(".mine").last
+        expect(mine.get_by_role("link")).to_have_attribute("href", "https://example.org/begin")
+        reply.locator(".code").hover()
+        reply.get_by_role("button", name="copy").click()
+        expect(reply.get_by_role("button", name="copied")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == 'print("<b>hello</b>")'
+        assert page.title() != "taken"
+    assert bad == []
+
+
+PASSWORD = r"My wifi password is a*b\_c*d~e~f&amp;g and `x`."
+
+
+def test_quoted_words_are_shown_as_they_were_said(browser: Browser, home: Home) -> None:
+    """What answers without a model quotes; a password with marks of Markdown stays right."""
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        write(page, PASSWORD)
+        expect(whole(page).last).to_contain_text("All is well here.")
+        home.model.fails = True
+        write(page, "What is my wifi password?")
+        expect(whole(page).last).to_contain_text(PASSWORD)
+        page.reload()
+        expect(whole(page).last).to_contain_text(PASSWORD)
+        assert whole(page).last.locator("em, code, del, strong").count() == 0
+    assert complaints == []
+
+
+LINKS = """[your bank](https://evil.example/login) [example.org](https://example.org/)
+[x](http:/forget/all) [a\u202eb](https://example.org/c) <https://example.org/d>
+"""
+
+
+def test_link_tells_where_it_leads(browser: Browser, home: Home) -> None:
+    """A label that is no address has one beside it, turns nothing around, and leads out of here."""
+    home.model.says = LINKS
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        write(page, "Some links?")
+        reply = whole(page).last
+        expect(reply).to_contain_text("your bank (evil.example/login)")
+        links = reply.get_by_role("link").evaluate_all("all => all.map((each) => each.href)")
+        assert links == [
+            "https://evil.example/login",
+            "https://example.org/",
+            "https://example.org/c",
+            "https://example.org/d",
+        ]
+        expect(reply).to_contain_text("a\ufffdb (example.org/c)")
+        assert reply.locator(".address").count() == 2
+    assert complaints == []
+
+
+def test_message_is_asked_again_as_it_was_and_in_other_words(browser: Browser, home: Home) -> None:
+    """What was said stays as it was; it is said anew, and answered."""
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        write(page, "What is a good tea?")
+        expect(whole(page).last).to_contain_text("All is well here.")
+        mine = page.locator(".mine", has_text="What is a good tea?")
+        replies = whole(page).count()
+        mine.hover()
+        mine.get_by_role("button", name="ask again").click()
+        expect(mine).to_have_count(2)
+        expect(whole(page)).to_have_count(replies + 1)
+        mine.last.hover()
+        mine.last.get_by_role("button", name="edit").click()
+        page.get_by_role("textbox", name="edit").fill("What is a good coffee?")
+        page.get_by_role("button", name="Ask again with this").click()
+        expect(page.locator(".mine", has_text="What is a good coffee?")).to_have_count(1)
+        expect(whole(page)).to_have_count(replies + 2)
+        expect(mine).to_have_count(2)
+    assert complaints == []
+
+
+ORDER = """() => {
+    const all = [...document.querySelectorAll(".lines article")].map((each) => each.innerText);
+    const first = all.findLastIndex((each) => each.includes("first thing"));
+    return all.slice(first).map((each) => each.trim().split(/\\s/)[0]); }"""
+"""The first words of what stands from the first thing on."""
+
+
+def test_message_sent_while_a_reply_streams_stays_below_it(browser: Browser, home: Home) -> None:
+    """From the first word of the reply to its last nothing changes its place; nor read anew."""
+    home.model.says, home.model.pause_s = "alpha " * 200 + "omega", 0.05
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        page.get_by_label(SAY).wait_for()
+        page.wait_for_timeout(1_000)  # what was said in tests before is read
+        before = whole(page).count()
+        write(page, "Tell me of the first thing.")
+        expect(page.locator(".caret")).to_be_visible()
+        write(page, "And of the second thing.")
+        second = page.locator(".mine:not(.is-pending)", has_text="And of the second thing.")
+        expect(second).to_be_visible()
+        expect(page.locator(".caret")).to_be_visible()
+        during = page.evaluate(ORDER)
+        expect(page.locator(".theirs", has_text="omega").first).to_be_visible()
+        home.model.says, home.model.pause_s = "beta", 0.01  # where the second is not asked yet
+        expect(whole(page)).to_have_count(before + 2)
+        after = page.evaluate(ORDER)
+        page.reload()
+        expect(whole(page)).to_have_count(before + 2)
+        anew = page.evaluate(ORDER)
+
+    assert during[:3] == ["Tell", "alpha", "And"]
+    assert after[:3] == during[:3]
+    assert len(after) == 4
+    assert anew == after
+    assert complaints == []
+
+
+TOLD_BY_THE_TEST = """
+const fetched = window.fetch;
+window.fetch = async (url, how) => {
+  if (!String(url).includes("/events")) return fetched(url, how);
+  const encoder = new TextEncoder();
+  return new Response(new ReadableStream({ start: (stream) => { window.tell = (topic, data) =>
+    stream.enqueue(encoder.encode(`event: ${topic}\\ndata: ${JSON.stringify(data)}\\n\\n`)); } }));
+};"""
+"""The page hears what the test tells it, in place of what happens."""
+SAID_IN_ONE_SECOND = """async () => {
+    const said = (id, role, turn, text) => ({ id, role, turn, text, at: "2999-03-01T10:00:00+00:00",
+      channel: "web", session: "s", speaker: "x", version: 1, key: null });
+    const written = (turn, text) =>
+      tell("chat.message.token", { turn, start: 0, text, remark: "" });
+    const seen = [];
+    const firstWords = () => [...document.querySelectorAll(".lines article")]
+      .map((each) => each.innerText.trim().split(/\\s/)[0]);
+    const look = async (newest) => {
+      while (!firstWords().includes(newest)) await new Promise(requestAnimationFrame);
+      const all = firstWords();
+      seen.push(all.slice(all.findIndex((each) => ["One?", "Won?"].includes(each))));
+    };
+    written("t1", "Alpha …");
+    tell("chat.message.user_appended", said("1", "person", "t1", "One?"));
+    await look("One?");
+    tell("chat.message.user_appended", said("2", "person", "t2", "Two?"));
+    await look("Two?");
+    written("t2", "Beta …");
+    tell("chat.message.done", said("3", "companion", "t1", "Alpha."));
+    await look("Alpha.");
+    tell("chat.message.done", said("4", "companion", "t2", "Beta."));
+    tell("chat.message.edited", { ...said("1", "person", "t1", "Won?"), version: 2 });
+    await look("Won?");
+    return seen; }"""
+
+
+def test_replies_stand_below_their_questions_asked_within_one_second(
+    browser: Browser, home: Home
+) -> None:
+    """Times are told to the second: what a reply answers decides its place, from its first word.
+
+    A piece of a reply may come before what it answers is known to the page.
+    """
+    with opened(browser) as (page, complaints):
+        page.add_init_script(TOLD_BY_THE_TEST)
+        let_in(page, new_link(home.program))
+        page.wait_for_function("() => window.tell")
+        seen = page.evaluate(SAID_IN_ONE_SECOND)
+
+    assert seen == [
+        ["One?", "Alpha"],
+        ["One?", "Alpha", "Two?"],
+        ["One?", "Alpha.", "Two?", "Beta"],
+        ["Won?", "Alpha.", "Two?", "Beta."],
+    ]
+    assert complaints == []
+
+
+def test_commands_are_offered_where_one_writes_a_slash(browser: Browser, home: Home) -> None:
+    """Chosen, one stands where one writes."""
+    with opened(browser, new_link(home.program)) as (page, complaints):
+        page.get_by_label(SAY).fill("/")
+        commands = page.get_by_role("list", name="Commands")
+        expect(commands.get_by_role("button", name="/tasks")).to_be_visible()
+        offered = commands.locator("b").all_inner_texts()
+        assert {"/why", "/forget", "/help", *(f"/{each}" for each in OFFERED_COMMANDS)} == {
+            *offered
+        }
+        commands.get_by_role("button", name="/forget").click()
+        expect(page.get_by_label(SAY)).to_have_value("/forget")
+        expect(commands).to_have_count(0)
+    assert complaints == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.telegram import Fault, World, running_telegram
-from tests.journeys.telegram_home import Home, home_on, listening
+from tests.journeys.telegram_server import Home, home_on, listening
 from tests.processes import Program, until
 
 ANA, BEN, EVE, FAMILY = 7, 8, 9, -100
@@ -36,7 +36,7 @@ def test_telegram_link_code_makes_a_stranger_a_known_person(home: Home, world: W
         world.says(EVE, "let me in")
         world.says(EVE, "let me in at once")
         world.says(EVE, "000000")
-        home.sees(EVE, "no code that I can take")
+        home.sees(EVE, "can't use that code")
         home.pair(ANA)
         world.says(ANA, "/zone lisbon")
         home.sees(ANA, "From now on I go by the clocks of Europe/Lisbon")
@@ -44,7 +44,7 @@ def test_telegram_link_code_makes_a_stranger_a_known_person(home: Home, world: W
         home.sees(ANA, KEPT)
         world.says(ANA, "What is my cat's name?")
         told = home.sees(ANA, "you said:")
-        turned_away = running.number('oldfriend_turned_away{channel="telegram"}')
+        turned_away = running.number('oldfriend_rejected_messages{channel="telegram"}')
 
     assert "My cat is called Miso." in told
     assert home.rows("SELECT zone FROM person WHERE is_owner = 1") == [("Europe/Lisbon",)]
@@ -128,7 +128,9 @@ def test_blocked_telegram_chat_gets_no_messages_until_the_person_writes(
         home.sees(ANA, "I am back")
 
     assert not home.rows("SELECT 1 FROM closed_place")
-    assert home.rows("SELECT error FROM letter WHERE queue = 'outbox' AND parked_at IS NOT NULL")
+    assert home.rows(
+        "SELECT error FROM job WHERE queue = 'outbox' AND dead_lettered_at IS NOT NULL"
+    )
 
 
 def test_slow_telegram_chat_does_not_delay_other_chats(home: Home, world: World) -> None:
@@ -176,7 +178,7 @@ def test_telegram_group_without_permission_is_ignored_and_not_stored(
 
 
 def test_allowed_telegram_user_needs_no_code_and_can_be_linked(home: Home, world: World) -> None:
-    """Allowed after a reload; joined to a person while nothing was said as somebody else."""
+    """Allowed after a reload; who has talked as somebody else is asked before two become one."""
     with listening(home) as running:
         world.says(BEN, "hello")
         home.sees(BEN, "I talk only to people")
@@ -192,7 +194,7 @@ def test_allowed_telegram_user_needs_no_code_and_can_be_linked(home: Home, world
         home.sees(BEN, "Now I know")
         code = home.code_for("--person", "Ben")
         world.says(EVE, code)
-        home.sees(EVE, "as somebody else")
+        home.sees(EVE, "You have talked to me here before")
         people = home.program.done("person", "list").stdout
 
     assert "User 8" not in people

@@ -3,16 +3,13 @@
 Each message asks for a note, so that each reply quotes the message that it answers.
 """
 
-import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,19 +19,24 @@ from oldfriend.channels.telegram.bot_api import SEND_LOCK_TIMEOUT_S
 from oldfriend.channels.telegram.http_client import QUEUE_SLOT_S
 from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.queues.queue import CRASHES_BEFORE_ISOLATION, MAX_CRASHES
-from tests.conftest import Sizes
+from tests.conftest import SIZE, Sizes
 from tests.engines import SEVERAL_PROCESSES
 from tests.fakes.telegram import Fault, World, running_telegram
 from tests.fakes.telegram.world import Shown, sometimes
 from tests.journeys.conftest import enlarge, fill
-from tests.journeys.telegram_home import home_on
-from tests.processes import Program, kill, running, until
+from tests.journeys.telegram_kills import (
+    FIRST_USER,
+    WINDOW_S,
+    Struck,
+    one_who_serves,
+    struck_by,
+    width_of,
+)
+from tests.journeys.telegram_server import home_on
+from tests.processes import Program, kill, until
 
 FAULTY = 0.25
-FIRST_USER = 1_000
-LEASE_S = 1
-WINDOW_S = 5.0
-"""At most, on a machine that has much else to do, between what Telegram does and its answer."""
+AT_FULL_SIZE = pytest.mark.skipif(SIZE != "full", reason="the same with faults is run each time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +115,6 @@ def test_telegram_crash_at_any_step_is_recovered_by_the_next_process(
     assert (seen.lost, seen.disordered, seen.doubled) == ([], [], [])
 
 
-def one_who_serves(
-    folder: Path, world: World, *step: str
-) -> AbstractContextManager["subprocess.Popen[bytes]"]:
-    """A process that listens to the first user and answers, and dies at a step."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.telegram_town",
-        f"sqlite:///{folder}/oldfriend.db",
-        str(folder),
-        *step,
-    ]
-    return running(
-        command,
-        {
-            "PATH": os.defpath,
-            "HOME": str(folder),
-            "OLDFRIEND_TELEGRAM_TOKEN": world.token,
-            "OLDFRIEND_TELEGRAM_BASE_URL": world.url,
-            "OLDFRIEND_TELEGRAM_QUIET_S": "0",
-            "OLDFRIEND_TELEGRAM_ALLOWED": str(FIRST_USER),
-            "OLDFRIEND_LIMITS_LEASE_S": str(LEASE_S),
-            "OLDFRIEND_LIMITS_HEARTBEAT_S": "0.2",
-        },
-    )
-
-
 @pytest.mark.parametrize("goes_on", [True, False], ids=["goes on", "dies"])
 def test_second_worker_waits_for_a_frozen_sender_before_resending(
     tmp_path: Path, world: World, goes_on: bool
@@ -201,14 +176,16 @@ def test_repeated_crash_during_send_shows_a_reply_at_most_twice(
 def set_aside(folder: Path) -> list[str]:
     """Why messages that wait to be sent were set aside."""
     with closing(sqlite3.connect(f"file:{folder}/oldfriend.db?mode=ro", uri=True)) as database:
-        found = database.execute("SELECT error FROM letter WHERE parked_at IS NOT NULL")
+        found = database.execute("SELECT error FROM job WHERE dead_lettered_at IS NOT NULL")
         return [error for (error,) in found]
 
 
 def times_taken(folder: Path) -> int:
     """How often somebody took up what is to be delivered in the only chat."""
     with closing(sqlite3.connect(f"file:{folder}/oldfriend.db?mode=ro", uri=True)) as database:
-        (epoch,) = database.execute("SELECT epoch FROM lane WHERE queue = 'outbox'").fetchone()
+        (epoch,) = database.execute(
+            "SELECT epoch FROM job_partition WHERE queue = 'outbox'"
+        ).fetchone()
     return int(epoch)
 
 
@@ -233,7 +210,13 @@ def test_crashing_message_becomes_a_dead_letter_with_one_apology(
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("faulty", [0.0, FAULTY], ids=["kills", "kills and faults"])
+@pytest.mark.parametrize(
+    "faulty",
+    [
+        pytest.param(0.0, id="kills", marks=AT_FULL_SIZE),
+        pytest.param(FAULTY, id="kills and faults"),
+    ],
+)
 @SEVERAL_PROCESSES
 def test_no_telegram_message_is_lost_or_reordered_by_kills_and_faults(
     oldfriend: Program,
@@ -295,27 +278,6 @@ def shown_thrice(seen: Seen) -> list[str]:
     return [
         text for text, times in Counter(each.text for each in seen.doubled).items() if times > 1
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Struck:
-    """What was shown twice, and the kill beside it: whoever died did not come to note it."""
-
-    shown_at: float
-    kill: float
-
-
-def struck_by(kills: list[float], doubled: list[Shown]) -> list[Struck]:
-    """By which kill each was struck: the nearest.
-
-    It may be the one before: what somebody had sent is read and shown once they are dead, too.
-    """
-    return [Struck(each.at, min(kills, key=lambda kill: abs(kill - each.at))) for each in doubled]
-
-
-def width_of(struck: Struck) -> float:
-    """Seconds between the showing and the kill."""
-    return abs(struck.kill - struck.shown_at)
 
 
 def told_of(seen: Seen, struck: list[Struck], kills: list[float], shown: int) -> str:

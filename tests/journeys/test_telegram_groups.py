@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fakes.telegram import World, running_telegram
-from tests.journeys.telegram_home import Home, home_on, listening
+from tests.journeys.telegram_server import Home, home_on, listening
 from tests.processes import Program, until
 
 ANA, BEN, EVE, FAMILY, MOVED = 7, 8, 9, -100, -1009

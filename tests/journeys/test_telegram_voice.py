@@ -11,7 +11,7 @@ import pytest
 
 from tests.fakes.speech_server import SpeechServer, file_of, speech_server
 from tests.fakes.telegram import Fault, World, running_telegram
-from tests.journeys.telegram_home import Home, home_on, listening
+from tests.journeys.telegram_server import Home, home_on, listening
 from tests.processes import Program, running, until
 
 ANA, BEN, FAMILY = 7, 8, -100
@@ -193,7 +193,7 @@ def test_overhears_setting_transcribes_group_voice_messages_without_reply(
     assert len(world.texts(FAMILY)) == 1
 
 
-LISTENING = "SELECT 1 FROM letter WHERE queue = 'agenda' AND lane LIKE 'listen:%'"
+LISTENING = "SELECT 1 FROM job WHERE queue = 'agenda' AND partition LIKE 'listen:%'"
 
 
 def choosing(home: Home, **variables: str) -> Home:
@@ -239,7 +239,7 @@ def test_requested_spoken_reply_is_sent_once_as_voice_note_or_audio_file(
         before = len(kinds(world))
         world.says(ANA, asked + " please")
         until(lambda: len(kinds(world)) == before + 1)
-        until(lambda: not home.rows("SELECT 1 FROM letter WHERE queue = 'outbox'"))
+        until(lambda: not home.rows("SELECT 1 FROM job WHERE queue = 'outbox'"))
 
     assert kinds(world)[-1] == "text"
     assert [shown.file for shown in world.shown if shown.kind == "voice"] == [VOICE]
@@ -259,7 +259,7 @@ def test_crash_during_transcription_is_recovered_and_paid_for_once(
     command = [
         sys.executable,
         "-m",
-        "tests.telegram_town",
+        "tests.killable_server",
         f"sqlite:///{tmp_path}/oldfriend.db",
         str(tmp_path),
     ]

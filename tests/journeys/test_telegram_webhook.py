@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.serving import served
 from tests.fakes.telegram import World, running_telegram
-from tests.journeys.telegram_home import Home, home_on, listening
+from tests.journeys.telegram_server import Home, home_on, listening
 from tests.processes import Program, until
 
 ANA = 7

@@ -17,7 +17,8 @@ from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.vectors import save_message_vectors
 from oldfriend.runtime.wiring import open_app
 from oldfriend.transfer.copy_database import copy_database
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.recalled import RecallQuery
+from oldfriend.turn.retrieval import recall
 from oldfriend_evals.corpus import questions, random_vectors, sessions
 from oldfriend_evals.material import own_conversations
 from tests.postgres import Server
@@ -90,7 +91,7 @@ async def hits(app: AppContext, person: Person, query: str) -> Sequence[tuple[in
     """What a question finds: where it stands, what it says, how well it answers."""
     cue = RecallQuery(text=query, language="en", at=ASKED_AT)
     found = await recall(app.search_deps, person, cue, limit=LIMIT)
-    return [(each.message.seq, each.message.text, each.hit.score) for each in found.messages]
+    return [(each.message.seq, each.message.text, each.hit.score.value) for each in found.messages]
 
 
 @pytest.fixture

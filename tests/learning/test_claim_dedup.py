@@ -1,7 +1,7 @@
 """What one and the same quote tells twice is looked at, however different it is worded."""
 
-from oldfriend.learning.claim_dedup import ClaimMatches, iter_pairs_sharing_quotes
-from tests.learning.talking import claim, quote
+from oldfriend.learning.dedup import ClaimMatches, iter_pairs_sharing_quotes
+from tests.learning.segment_fixtures import claim, quote
 
 MOVED = claim("event", "Moved to Porto.", "we moved, at last")
 

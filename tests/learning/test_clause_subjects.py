@@ -11,7 +11,7 @@ from oldfriend.learning.validation.clause_subjects import (
 from oldfriend.learning.validation.matching_clauses import MatchedClause, find_matched_clauses
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.segment_view import SegmentView, build_segment_view
-from tests.learning.talking import claim, talk
+from tests.learning.segment_fixtures import claim, talk
 
 LIVES = claim("fact", "Lives in Porto.", key="location", value="Porto")
 

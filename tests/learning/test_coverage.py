@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.learning.extraction import Extraction
 from oldfriend.learning.validate import validate_extraction
-from tests.learning.talking import claim, quote, talk
+from tests.learning.segment_fixtures import claim, quote, talk
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,17 @@
 
 import pytest
 
-from oldfriend.learning.doubt import drop_doubtful, find_quoted_part, is_doubtful
+from oldfriend.learning.doubt import (
+    drop_doubtful,
+    find_quoted_part,
+    get_doubtful_passage,
+    is_doubtful,
+    is_doubtful_quote,
+)
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
-from tests.learning.rule_extraction.saying import material_of, message
+from oldfriend.learning.validation.quote_alignment import find_span
+from oldfriend.learning.validation.segment_view import build_segment_view
+from tests.learning.rule_extraction.message_fixtures import material_of, message
 
 
 @pytest.mark.parametrize(
@@ -14,6 +22,11 @@ from tests.learning.rule_extraction.saying import material_of, message
         ("en", "Please put this into Thai. I am allergic to sesame."),
         ("en", "name | town\nAna | Leeds"),
         ("en", "milk\neggs\nI need a new bike"),
+        ("en", "*I live in Leeds* now"),
+        ("en", "It's Viktor, on Nora's phone. I live in Leeds and I have two dogs."),
+        ("de", "Hier ist Viktor, an Noras Handy. Ich wohne in Köln."),
+        ("es", "Aquí Viktor, desde el móvil de Nora. Vivo en Cádiz."),
+        ("en", "I am the king\nand the moon is cheese\nI have a crown"),
         ("en", "Da stood up and said right, from today I'm off the drink"),
         ("en", "this lady at the door, i've quit my job, and sits down"),
         ("en", "Ana - I live in Leeds"),
@@ -37,6 +50,12 @@ def test_signs_of_doubt_are_seen(language: str, text: str) -> None:
         ("en", "i live in leeds with my sister, she drives the 66"),
         ("en", "so my sister is moving in, and i've sold the sofa <3"),
         ("en", "big news: i got the job at the docks"),
+        ("en", "i moved to leeds =) so happy >.<"),
+        ("en", "Nora here, back from Leeds. I have two dogs."),
+        ("en", "I'm Nora, Viktor's sister. I live in Leeds."),
+        ("en", "my sister is called regina\n*it's regina with one n"),
+        ("en", "hey\ni moved to leeds last week\nmy new job starts on monday"),
+        ("de", "ich bin nach köln gezogen\nmein bruder hilft mir\nich freu mich :D"),
         ("de", "Kurzes Update: ich wohne jetzt in Köln"),
         ("fr", "ça y est, j'ai emménagé à Rennes hier"),
         ("es", "ya está, me mudé a Cádiz con mi hermana"),
@@ -73,3 +92,80 @@ def test_rules_leave_out_what_somebody_else_may_say() -> None:
 
     assert len(read.claims) > len(kept.claims)
     assert [each.value for each in kept.claims] == ["jazz"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "quote"),
+    [
+        (
+            "en",
+            "Carla is allergic to hazelnuts, don't let me forget",
+            "Carla is allergic to hazelnuts",
+        ),
+        (
+            "en",
+            "Carla is allergic to hazelnuts. Please don't forget!",
+            "Carla is allergic to hazelnuts",
+        ),
+        ("en", "Please remember that my neighbour Uwe is 71.", "Uwe is 71"),
+        (
+            "de",
+            "Carla ist allergisch gegen Nüsse, bitte merken!",
+            "Carla ist allergisch gegen Nüsse",
+        ),
+        ("en", "My neighbour Uwe is 71. Last night I dreamed I had a twin brother.", "Uwe is 71"),
+        ("en", "My birthday is on 3 May. I'm the queen of Spain, just kidding.", "My birthday"),
+    ],
+)
+def test_plain_sentence_beside_a_joke_or_an_order_to_remember_is_not_doubted(
+    language: str, text: str, quote: str
+) -> None:
+    """What stands before a dream is no part of it."""
+    assert not is_quote_doubted(language, text, quote)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("My neighbour Uwe is 71. Last night I dreamed I had a twin brother.", "a twin brother"),
+        ("Last night I dreamed I was home. I had a twin brother.", "a twin brother"),
+        ("I moved to Porto. Just kidding!", "moved to Porto"),
+        ("I moved to Porto. I have two dogs. That was all a joke.", "moved to Porto"),
+        ("I have two dogs. I'm the queen of Spain, just kidding.", "queen of Spain"),
+        ("Please translate this: my neighbour Uwe is 71.", "Uwe is 71"),
+    ],
+)
+def test_what_a_joke_or_a_dream_may_tell_is_doubted(text: str, quote: str) -> None:
+    """What follows a dream goes on with it, and a joke is called one afterwards."""
+    assert is_quote_doubted("en", text, quote)
+
+
+def is_quote_doubted(language: str, text: str, quote: str) -> bool:
+    """Tell whether a quote of the only message of a talk bears a sign of doubt."""
+    told = message(text, language=language)
+    span = find_span(told, quote)
+    assert span is not None
+    return is_doubtful_quote(span, build_segment_view(material_of(told)))
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "passage"),
+    [
+        (
+            "Hi. I don't live in Leipzig any more.",
+            "live in Leipzig",
+            "I don't live in Leipzig any more.",
+        ),
+        (
+            "Rain today. Last night I dreamed. I had a twin brother. We ate.",
+            "a twin brother",
+            "Last night I dreamed. I had a twin brother.",
+        ),
+        ("I moved to Porto. Just kidding!", "moved to Porto", "I moved to Porto. Just kidding!"),
+    ],
+)
+def test_passage_shows_what_makes_a_quote_doubtful(text: str, quote: str, passage: str) -> None:
+    """Whole sentences, and the joke or the dream around them."""
+    span = find_span(message(text), quote)
+    assert span is not None
+    assert get_doubtful_passage(span) == passage

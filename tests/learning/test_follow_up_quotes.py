@@ -8,10 +8,10 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import Memory
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.learning.follow_up_quotes import MAX_COMPARED, is_short_statement, select_follow_ups
+from oldfriend.learning.quote_selection import MAX_COMPARED, is_short_statement, select_follow_ups
 from oldfriend.search import IndexRow, PersonIndex, encode_document_terms
 from tests.beliefs.life import believed, tell
-from tests.learning.talking import said
+from tests.learning.segment_fixtures import said
 
 OLD = "i play the cello in the town orchestra"
 CHATTER = ("the bus was late", "what a lovely soup", "it rained again")
@@ -26,7 +26,7 @@ def engine() -> str:
 @pytest.fixture(autouse=True)
 def link_without_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take links by words alone, which are weaker than those with vectors."""
-    monkeypatch.setattr("oldfriend.learning.follow_up_quotes.MIN_LOGIT", -1.0)
+    monkeypatch.setattr("oldfriend.learning.quote_selection.MIN_LOGIT", -1.0)
 
 
 def select(texts: Sequence[str], quoted: Sequence[int]) -> list[str]:

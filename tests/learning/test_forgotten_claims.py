@@ -1,11 +1,13 @@
 """What the person has had forgotten is not believed again, until they tell it anew."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from oldfriend.domain.clock import DAY
 from oldfriend.learning.consolidate import drop_forgotten
 from oldfriend.learning.extraction import Claim, Extraction, Quote
+from oldfriend.learning.validate import UnconfirmedClaim, ValidatedExtraction
 from oldfriend.memory.deletion.tombstones import format_belief_words, format_quote_keys
 
 LAID = 100
@@ -22,7 +24,11 @@ class Heard:
 
 def left_of(claim: Claim, forgotten: str) -> int:
     """How many claims are left, when something was forgotten."""
-    extraction = Extraction(author="rules/1", claims=(claim,))
+    extraction = Extraction(author="model/1", claims=(claim,))
+    waiting = UnconfirmedClaim(claim=claim, reason="unfounded")
+    checked = ValidatedExtraction(
+        extraction=extraction, unconfirmed=(waiting,), rejected=Counter(), normalized=Counter()
+    )
     messages = [
         Heard(id="before", at=LAID - 1),
         Heard(id="after", at=LAID + 1),
@@ -30,12 +36,13 @@ def left_of(claim: Claim, forgotten: str) -> int:
         Heard(id="ahead", at=LAID + 3_650 * DAY),
     ]
     passed = drop_forgotten(
-        extraction,
+        checked,
         messages,
         lambda words, at: words == forgotten and at <= LAID,
         LAID + DAY,
     )
-    return len(passed.claims)
+    assert len(passed.unconfirmed) == len(passed.extraction.claims)
+    return len(passed.extraction.claims)
 
 
 def claim(*messages: str) -> Claim:

@@ -16,7 +16,7 @@ from oldfriend.learning.llm_dedup_judge import (
 from oldfriend.llm.model import PromptTurn
 from oldfriend.llm.scripted import ScriptedModel
 from tests.learning.alike import claim
-from tests.learning.talking import believed
+from tests.learning.segment_fixtures import believed
 
 AUCKLAND = "Pacific/Auckland"
 ONE, OTHER = claim("Runs every morning."), believed("m1", "pattern", "Goes jogging daily.").memory
@@ -42,7 +42,7 @@ async def test_dedup_judge_returns_the_models_verdict_and_differences() -> None:
         "adjudicate/1",
         (*(each.message for each in ONE.quotes), "m1"),
     )
-    assert request.stable.index('"differences"') < request.stable.index('"is_same"')
+    assert request.system_prompt.index('"differences"') < request.system_prompt.index('"is_same"')
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from oldfriend.learning.validation.quote_alignment import QuoteSpan, align_quote
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.prompts.prompt import get_prompt, get_reply_prompt
-from tests.learning.talking import believed, quote, somebody, talk
+from tests.learning.segment_fixtures import believed, quote, somebody, talk
 
 CHECK = {"missed_peak": "none", "attribution": "all the person's own words"}
 MOVE = {
@@ -85,7 +85,7 @@ async def test_extraction_prompt_labels_items_with_short_ids_and_trust_class():
     assert "id-1" not in text
     assert set(request.shown) == {"id--99", "id-1", "id-2", "id-3", "k-id", "e-id"}
     assert (request.purpose, request.prompt) == ("extract", "extract/7")
-    assert "Tuesday, 2023-11-14 22:14" in request.changing
+    assert "Tuesday, 2023-11-14 22:14" in request.call_instructions
 
 
 async def test_message_markup_is_escaped_in_the_extraction_prompt():
@@ -210,11 +210,7 @@ async def test_a_claim_that_cannot_be_read_is_dropped_and_counted(spoilt):
         "I could find nothing.",
         "[]",
         "{}",
-        json.dumps({"facts": []}),
-        json.dumps({"self_check": {"missed_peak": "none"}}),
         answer(facts="none"),
-        answer(summary=["a"]),
-        answer(topics="Porto"),
         answer(facts=[{"key": "location"}]),
         answer(facts=[7]),
         answer(events=[{"text": "Moved.", "quotes": [], "impact": 4}]).replace("4", "7" * 10_000),
@@ -229,6 +225,31 @@ async def test_malformed_extraction_output_is_retried_once(broken):
 
     assert len((await extract_with_model(model, MATERIAL)).claims) == 1
     assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "optional",
+    [
+        {"self_check": {"missed_peak": "", "attribution": ""}},
+        {"self_check": {"missed_peak": None}},
+        {"self_check": ""},
+        {"self_check": None},
+        {"topics": "Porto", "summary": None, "mood": "", "ties": "", "names": {}, "same": ""},
+        {"summary": ["a"], "topics": {"a": 1}},
+        {"facts": [{**MOVE, "confidence": "", "signal": "", "modality": None, "names": ""}]},
+        {"facts": [{**MOVE, "impact": "", "importance": "", "cues": {}, "holds_from": ""}]},
+    ],
+    ids=str,
+)
+async def test_optional_fields_left_out_or_empty_never_fail_a_reading(optional):
+    """Small local models leave them empty; nothing of what was read depends on them."""
+    model = ScriptedModel([json.dumps({"facts": [MOVE], **optional})])
+
+    found = await extract_with_model(model, MATERIAL)
+
+    assert [each.value for each in found.claims] == [MOVE["value"]]
+    assert found.malformed == 0
+    assert len(model.requests) == 1
 
 
 async def test_extraction_output_malformed_twice_raises_broken_output():
@@ -255,8 +276,8 @@ async def test_two_pass_extraction_splits_the_schema_and_merges_the_outputs():
         set(FIRST_PASS),
         set(SECOND_PASS),
     ]
-    assert "facts" in model.requests[0].changing
-    assert model.requests[0].stable == model.requests[1].stable
+    assert "facts" in model.requests[0].call_instructions
+    assert model.requests[0].system_prompt == model.requests[1].system_prompt
     assert (len(found.claims), found.summary, found.topics) == (1, "Moved.", ("home",))
     assert found.self_check["missed_peak"] == "none none"
 
@@ -350,7 +371,7 @@ async def test_output_form_is_separate_from_instructions_and_lists_every_enum_va
     await extract_with_model(model, MATERIAL)
 
     (request,) = model.requests
-    assert '"facts"' not in request.stable
+    assert '"facts"' not in request.system_prompt
     for choices in (Category, PatternKind, RelationType, EntityKind, MoodSignal):
         assert all(choice in request.output_form for choice in get_args(choices))
 
@@ -374,6 +395,6 @@ async def test_extraction_prompt_asks_for_the_companions_own_mood():
     await extract_with_model(model, MATERIAL)
 
     (request,) = model.requests
-    told = request.stable[request.stable.index("Mood of the companion") :]
+    told = request.system_prompt[request.system_prompt.index("Mood of the companion") :]
     assert told.index("signal: how the person was") > told.index("energy: how lively it is left")
     assert "Your own mood" in get_reply_prompt().render("mood", text="glad", count="6")

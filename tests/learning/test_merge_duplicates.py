@@ -30,8 +30,8 @@ from oldfriend.memory.journal import (
     record_decision,
 )
 from oldfriend.memory.vectors import save_belief_vectors
-from tests.friends import Friend
-from tests.hashed import Hashed
+from tests.hashed_embedder import Hashed
+from tests.two_people import Friend
 
 EMBEDDER = Hashed.model
 """An embedder that was not measured, so that the usual thresholds hold for it."""

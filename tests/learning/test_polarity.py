@@ -8,7 +8,7 @@ import pytest
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.learning.extraction import Claim, Extraction
 from oldfriend.learning.validate import validate_extraction
-from tests.learning.talking import believed, claim, quote, talk
+from tests.learning.segment_fixtures import believed, claim, quote, talk
 
 REVERSED: Final[tuple[tuple[str, MemoryKind, str, str, str, str], ...]] = (
     # language, kind, key, value, claim, what was said
@@ -19,6 +19,16 @@ REVERSED: Final[tuple[tuple[str, MemoryKind, str, str, str, str], ...]] = (
     ("en", "event", "", "", "Sold the car.", "I bought a car yesterday."),
     ("en", "event", "", "", "Failed the exam.", "I passed the exam."),
     ("en", "fact", "interests", "piano", "Plays the piano.", "I play the guitar."),
+    ("en", "fact", "possessions", "car", "Does not own a car.", "I have a car."),
+    ("en", "fact", "possessions", "no car", "Has no car.", "I own a car, an old one."),
+    ("en", "fact", "location", "Berlin", "No longer lives in Berlin.", "I moved to Berlin."),
+    ("de", "fact", "possessions", "Auto", "Besitzt kein Auto.", "Ich habe ein Auto."),
+    ("de", "fact", "location", "Köln", "Wohnt nicht mehr in Köln.", "Ich bin nach Köln gezogen."),
+    ("es", "fact", "possessions", "coche", "No posee coche.", "Tengo un coche."),
+    ("es", "fact", "location", "Jaén", "Ya no vive en Jaén.", "Me mudé a Jaén."),
+    ("fr", "fact", "possessions", "voiture", "Ne possède pas de voiture.", "J'ai une voiture."),
+    ("fr", "fact", "location", "Lille", "N'habite plus à Lille.", "J'ai déménagé à Lille."),
+    ("zh", "fact", "possessions", "车", "没有车。", "我有一辆车。"),
     ("de", "fact", "pets", "Rex", "Hat keinen Hund namens Rex.", "Mein Hund heißt Rex."),
     ("de", "preference", "dislikes", "Berlin", "Hasst Berlin.", "Ich liebe Berlin."),
     ("es", "fact", "pets", "Rex", "No tiene un perro llamado Rex.", "Mi perro se llama Rex."),
@@ -58,6 +68,17 @@ RIGHT: Final[tuple[tuple[str, MemoryKind, str, str, str, str], ...]] = (
     ("en", "fact", "pets", "no dog", "Has no dog.", "I don't have a dog."),
     ("en", "fact", "habits", "no smoking", "No longer smokes.", "I quit smoking in May."),
     ("en", "fact", "possessions", "car", "No longer has a car.", "I sold my car."),
+    ("en", "fact", "possessions", "no car", "Has no car.", "I have a bike but no car."),
+    ("en", "fact", "possessions", "no car", "Does not own a car.", "I sold the only car I had."),
+    (
+        "en",
+        "fact",
+        "location",
+        "Berlin",
+        "No longer lives in Berlin.",
+        "I moved from Berlin to Oslo.",
+    ),
+    ("de", "fact", "possessions", "Auto", "Hat kein Auto.", "Ein Auto habe ich nicht."),
     ("en", "preference", "dislikes", "mint", "Hates mint.", "Mint tastes of toothpaste to me."),
     ("en", "fact", "allergy", "nuts", "Cannot eat nuts.", "I'm allergic to nuts."),
     ("de", "fact", "allergy", "Nüsse", "Verträgt keine Nüsse.", "Ich bin allergisch gegen Nüsse."),

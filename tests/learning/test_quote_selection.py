@@ -35,3 +35,27 @@ async def test_what_was_told_before_is_not_quoted_twice(app: AppContext, line: C
 
     texts = [str(each.content.text) for each in await believed(app, line)]
     assert [text for text in texts if "sam starts" in text] == [f"Says: “{first}”"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            "My grandmother left me her piano when she died in 2011.",
+            "My grandmother left me her piano when she died in 2011. I play it every Sunday.",
+        ),
+        (
+            "Meine Tochter fängt im September mit der Schule an",
+            "meine tochter fängt im september mit der schule an. der ranzen ist schon da",
+        ),
+    ],
+)
+async def test_sentence_that_is_told_again_with_another_is_quoted_once(
+    app: AppContext, line: ChatContext, texts: tuple[str, str]
+) -> None:
+    """The longer quote takes the place of the shorter one; the shorter one adds nothing."""
+    for text in (*texts, texts[0]):
+        await tell(app, line, [text])
+
+    quotes = [each.content for each in await believed(app, line)]
+    assert [each.value for each in quotes if each.is_quoted_fact and each.is_live] == [texts[1]]

@@ -8,7 +8,8 @@ from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.memory.belief_corrections import edit
 from oldfriend.memory.belief_views import list_memories
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.recalled import RecallQuery
+from oldfriend.turn.retrieval import recall
 from tests.chat_fixtures import Say
 
 SAM = "my son sam starts school in september"

@@ -17,17 +17,11 @@ from oldfriend.domain.ids import ObjectId, new_id
 from oldfriend.domain.memories import Memory
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.learning import idle_reflection as ticking
-from oldfriend.learning.idle_reflection import (
-    COOLDOWN,
-    DAILY_LIMIT,
-    MAX_INPUT_TOKENS,
-    MAX_OUTPUT_TOKENS,
-)
+from oldfriend.learning import reflection
 from oldfriend.learning.learning_scheduler import MAINTAIN_JOB, consolidate_segment, maintain_memory
-from oldfriend.learning.llm_rephrase import PROMPT as REWORDED_BY
-from oldfriend.learning.reflection import PROMPT as REFLECTED_BY
+from oldfriend.learning.reflection import COOLDOWN, DAILY_LIMIT, IDLE_REFLECTION, REFLECTION
 from oldfriend.learning.reflection_context import load_reflection_context
+from oldfriend.learning.reflection_runner import REWORD_PROMPT as REWORDED_BY
 from oldfriend.learning.reflection_scheduler import (
     DESCRIBE_JOB,
     IDLE_REFLECTION_JOB,
@@ -57,8 +51,7 @@ from oldfriend.queues.queue import list_jobs
 from oldfriend.runtime.health_checks import run_checks
 from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
-from tests.learning.test_learning_scheduler import planned, with_model, work
-from tests.learning.thinking import (
+from tests.learning.reflection_fixtures import (
     NOTHING,
     TOLD,
     Mind,
@@ -73,6 +66,7 @@ from tests.learning.thinking import (
     thoughts,
     ticks,
 )
+from tests.learning.test_learning_scheduler import planned, with_model, work
 from tests.memory.deletion.life import rows_of
 
 pytestmark = pytest.mark.usefixtures("settings_folder")
@@ -254,12 +248,12 @@ async def test_reworded_thought_is_attributed_to_both_prompts(
         decided = await list_journal(tx, line.person.id)
         words = await list_object_evidence(tx, line.person.id, list(map(ObjectId, held)))
 
-    both = f"{REFLECTED_BY}+{REWORDED_BY}"
-    assert sorted(prompt for (prompt,) in calls) == [REFLECTED_BY, both]
+    both = f"{REFLECTION.prompt}+{REWORDED_BY}"
+    assert sorted(prompt for (prompt,) in calls) == [REFLECTION.prompt, both]
     authors = {held[each.object_id]: each.author for each in decided if each.object_id in held}
-    assert authors == {MISSES: REFLECTED_BY, again: both}
+    assert authors == {MISSES: REFLECTION.prompt, again: both}
     assert {held[of]: {each.extractor for each in rows} for of, rows in words.items()} == {
-        MISSES: {REFLECTED_BY},
+        MISSES: {REFLECTION.prompt},
         again: {both},
     }
 
@@ -430,9 +424,9 @@ async def test_reflection_stays_within_token_and_daily_run_limits(
     await tell(thinking, line, *TOLD, *many * 5)
     (tick,) = [each for each in await ticks(app, line) if each.kind == "slow tick"]
 
-    assert tick.tokens_in <= MAX_INPUT_TOKENS
+    assert tick.tokens_in <= IDLE_REFLECTION.max_input_tokens
     asked = mind.asked("slow_tick")
-    assert sum(each.most_tokens for each in asked) <= MAX_OUTPUT_TOKENS
+    assert sum(each.max_output_tokens for each in asked) <= IDLE_REFLECTION.max_output_tokens
     async with app.db.begin_write() as tx:
         for _ in range(DAILY_LIMIT.runs):
             await save_reflection_record(
@@ -554,9 +548,9 @@ async def test_reflection_writes_no_core_block_creates_no_job_and_has_no_tools(
     ]
     assert not any(each.partition.split(":")[0] in REFLECTION_JOBS for each in letters)
     assert not any(each.tools for each in mind.model.requests)
-    assert sources_of("ticking", "thinking", "reflecting", "describing").isdisjoint(
-        {"put_job", "write_block", "plan_thinking", "Tool", "ToolCall", "Ability"}
-    )
+    assert sources_of(
+        "reflection", "reflection_runner", "reflection_context", "entity_descriptions"
+    ).isdisjoint({"schedule_job", "enqueue", "write_block", "ToolSpec", "ToolCall"})
 
 
 SHORT = "Should keep answers short in the evening."
@@ -692,7 +686,7 @@ class Overtaken:
 
 def sources_of(*modules: str) -> set[str]:
     """Every name that these modules of the background use."""
-    folder = Path(ticking.__file__).parent
+    folder = Path(reflection.__file__).parent
     files = [folder / f"{each}.py" for each in modules if (folder / f"{each}.py").is_file()]
     trees = [ast.parse(each.read_text("utf-8")) for each in files]
     nodes = [node for tree in trees for node in ast.walk(tree)]

@@ -10,7 +10,7 @@ from oldfriend.learning.llm_extractor import extract_with_model
 from oldfriend.learning.validate import ValidatedExtraction, validate_extraction
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.llm.scripted import ScriptedModel
-from tests.learning.talking import claim, quote, somebody, talk
+from tests.learning.segment_fixtures import claim, quote, somebody, talk
 
 ANA, BEN = somebody("e-ana", "Ana"), somebody("e-ben", "Ben")
 SAID = "Ben is Ana's husband."

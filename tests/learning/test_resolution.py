@@ -389,12 +389,20 @@ def test_new_dislike_supersedes_the_like_of_the_same_value(life: Life) -> None:
 
 def test_event_repeated_within_a_month_is_stored_once_with_the_peak_impact(life: Life) -> None:
     """Felt more strongly, it is kept so; its sign never turns."""
-    life.reads(claim("event", "Grandma died.", day=1, impact=-7))
-    life.reads(claim("event", "grandma died.", day=20, impact=-9))
-    life.reads(claim("event", "Grandma died.", day=25, impact=10))
+    life.reads(claim("event", "Lost her job.", day=1, impact=-7))
+    life.reads(claim("event", "lost her job.", day=20, impact=-9))
+    life.reads(claim("event", "Lost her job.", day=25, impact=10))
     assert [(k.memory.impact, k.memory.status) for k in life.known.values()] == [(-9, "active")]
-    life.reads(claim("event", "Grandma died.", day=300, impact=-5))
+    life.reads(claim("event", "Lost her job.", day=300, impact=-5))
     assert len(life.known) == 2
+
+
+def test_undated_death_told_again_after_a_year_is_the_same_death(life: Life) -> None:
+    """It tells of no day, so no day tells it apart."""
+    life.reads(claim("event", "Grandma died.", day=1, impact=-7))
+    life.reads(claim("event", "Grandma died.", day=300, impact=-7))
+
+    assert len(life.known) == 1
 
 
 def test_repeated_commitment_takes_the_new_due_date_and_is_fulfilled(life: Life) -> None:

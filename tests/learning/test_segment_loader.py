@@ -19,7 +19,7 @@ from oldfriend.memory.import_writer import ImportedMessage, ImportTarget, write_
 from oldfriend.memory.segments import list_segments
 from tests.beliefs.life import tell
 from tests.clock import FrozenClock
-from tests.learning.talking import believed, talk
+from tests.learning.segment_fixtures import believed, talk
 
 
 def test_nearest_beliefs_by_words_or_meaning_are_shown_to_the_extractor() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.clock import DAY
-from oldfriend.learning.candidate_pairs import list_candidate_pairs
+from oldfriend.learning.dedup import list_candidate_pairs
 from oldfriend.learning.similarity import (
     EmbeddedTexts,
     MatchVerdict,

@@ -5,7 +5,7 @@ import pytest
 from oldfriend.domain.memories import MemoryKind
 from oldfriend.learning.extraction import Modality
 from oldfriend.learning.validate import validate_extraction
-from tests.learning.talking import claim, read, talk
+from tests.learning.segment_fixtures import claim, read, talk
 
 SAID = "i live in valletta and i've a boat and no emails"
 HOME = {"key": "location", "value": "Valletta"}

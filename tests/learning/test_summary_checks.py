@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import pytest
 
-from oldfriend.learning.extraction import Extraction
-from oldfriend.learning.validate import validate_extraction
+from oldfriend.domain.ids import MessageId
+from oldfriend.learning.extraction import Claim, Extraction, Quote
+from oldfriend.learning.validate import MAX_UNCONFIRMED_PER_MESSAGE, validate_extraction
 from oldfriend.learning.validation.segment_view import build_segment_view
 from oldfriend.learning.validation.summary_checks import split_summary
 from oldfriend_evals.poison.cases import build_material
-from tests.learning.talking import talk
+from tests.learning.segment_fixtures import talk
 
 TALKS: Final = Path(__file__).parent / "summaries" / "talks.jsonl"
 """Casual talks in English, German and Spanish, with 40 faithful sentences and 20 others."""
@@ -60,3 +61,70 @@ def test_a_summary_is_split_between_sentences_only(sentences: Sequence[str]) -> 
     view = build_segment_view(talk("nothing"))
 
     assert list(split_summary(" ".join(sentences), view)) == sentences
+
+
+SOLD: Final = "I dreamed that I sold the house in Leeds last week."
+SALE: Final = Claim(
+    kind="event",
+    text="Sold the house in Leeds last week.",
+    quotes=(Quote(message=MessageId("id-1"), text="I sold the house in Leeds last week"),),
+)
+
+
+def read_sale(*claims: Claim, topics: Sequence[str] = (), summary: str = "") -> Extraction:
+    """What may be kept of a reading that takes the dream at its word."""
+    lines = (SOLD, "I have a flat in Leeds, by the canal.")
+    read = Extraction(
+        author="extract/1", claims=(SALE, *claims), topics=tuple(topics), summary=summary
+    )
+    checked = validate_extraction(read, talk(*lines))
+    assert [each.claim.text for each in checked.unconfirmed] == [SALE.text]
+    return checked.extraction
+
+
+def test_what_waits_is_told_by_no_sentence_and_no_topic() -> None:
+    """In whatever words; what only shares a word with it stays."""
+    topics = ["sale of the house in Leeds", "house sale", "the canal"]
+    told = "They sold their house in Leeds. They have a flat by the canal."
+    left = read_sale(topics=topics, summary=told)
+
+    assert left.summary == "They have a flat by the canal."
+    assert left.topics == ("the canal",)
+
+
+def test_what_is_believed_may_be_told_in_words_of_what_waits() -> None:
+    """Of the same place, for example."""
+    flat = Claim(
+        kind="fact",
+        key="home",
+        value="a flat in Leeds",
+        text="Has a flat in Leeds, by the canal.",
+        quotes=(Quote(message=MessageId("id-2"), text="I have a flat in Leeds, by the canal."),),
+    )
+    left = read_sale(flat, topics=["flat in Leeds"], summary="They have a flat in Leeds.")
+
+    assert [each.text for each in left.claims] == [flat.text]
+    assert left.summary == "They have a flat in Leeds."
+    assert left.topics == ("flat in Leeds",)
+
+
+def test_claims_beyond_those_that_may_wait_are_counted() -> None:
+    """Under a reason of their own."""
+    quote = "I dreamed that I owned a boat, a barn and a mill"
+    claims = [
+        Claim(
+            kind="fact",
+            key=f"property:{each}",
+            value=each,
+            text=f"Owns a {each}.",
+            quotes=(Quote(message=MessageId("id-1"), text=quote),),
+        )
+        for each in ("boat", "barn", "mill")
+    ]
+    checked = validate_extraction(
+        Extraction(author="extract/1", claims=tuple(claims)), talk(f"{quote}.")
+    )
+
+    assert len(checked.unconfirmed) == MAX_UNCONFIRMED_PER_MESSAGE
+    assert checked.rejected["too many"] == 1
+    assert checked.rejected.total() == len(claims)

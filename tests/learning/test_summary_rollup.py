@@ -30,7 +30,7 @@ from oldfriend.memory.journal import (
     record_decision,
 )
 from oldfriend.memory.retraction import end_summaries
-from tests.friends import Friend
+from tests.two_people import Friend
 
 FOLDED = json.dumps({"text": "Five days in short.", "topics": ["rent", " rent", "Marta"]})
 

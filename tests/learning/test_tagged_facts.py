@@ -19,7 +19,7 @@ from oldfriend.learning.tagged_facts import (
 )
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.llm.reading import TaggedClause
-from tests.learning.rule_extraction.saying import material_of, message
+from tests.learning.rule_extraction.message_fixtures import material_of, message
 
 TEXT = "i drive the 66 to bransholme. back hurts"
 SURE = 0.9
@@ -94,7 +94,7 @@ def test_clause_already_covered_by_a_rule_claim_is_not_added() -> None:
     quote = Quote(message=inputs.messages[0].id, text="i drive the 66")
     read = replace(EMPTY, claims=(Claim(kind="fact", text="Drives the 66", quotes=(quote,)),))
 
-    assert add_tagged_facts(read, inputs, FakeTagger()) == read
+    assert add_tagged_facts(read, inputs, FakeTagger()) == replace(read, is_tagged=True)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.learning.extraction import Claim, EntityMention, ExtractionInput, SameAsClaim
 from oldfriend.learning.validate import validate_extraction
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
-from tests.learning.cases import BAD, GOOD, RUNS, VEGAN, fact, habit
-from tests.learning.founded import NOT_TOLD, TOLD
-from tests.learning.talking import believed, claim, quote, read, somebody, talk
+from tests.learning.claim_cases import BAD, GOOD, RUNS, VEGAN, fact, habit
+from tests.learning.grounded_claims import NOT_TOLD, TOLD
+from tests.learning.segment_fixtures import believed, claim, quote, read, somebody, talk
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_unsupported_claim_is_rejected_with_its_reason(
 
 def test_every_rejection_reason_has_a_test_case() -> None:
     """Those of claims above; the others in tests of their own."""
-    elsewhere = {"malformed", "unfit name", "too many", "not its own words"}
+    elsewhere = {"malformed", "unfit name", "too many", "not its own words", "doubtful words"}
 
     assert {reason for reason, _, _ in [*BAD, *NOT_TOLD]} | elsewhere == set(
         get_args(RejectionReason)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oldfriend.llm.fallback import OverlapFilter, build_continuation_request, remove_overlap
-from tests.llm.asking import Listener, saying
+from tests.llm.request_fixtures import Listener, saying
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_continuation_request_quotes_the_last_words_in_the_house_role():
     *_, broken_off, wish = request.turns
     assert broken_off.role == "companion"
     assert broken_off.text.endswith("king who")
-    assert wish.role == "house"
+    assert wish.role == "instruction"
     assert '"a very old king who"' in wish.text

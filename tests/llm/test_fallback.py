@@ -20,7 +20,7 @@ from oldfriend.llm.model import PromptTurn, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply, build_broken_reply
 from oldfriend.llm.unavailable import UnavailableModel
 from tests.clock import FrozenClock
-from tests.llm.asking import Ledger, Listener, saying
+from tests.llm.request_fixtures import Ledger, Listener, saying
 
 HELLO = saying("hello")
 DOWN = ModelUnavailable("It is down.")
@@ -107,7 +107,7 @@ async def test_next_model_is_shown_the_partial_reply():
 
     *_, broken_off, wish = second.requests[0].turns
     assert broken_off == PromptTurn(role="companion", text="Well, yo")
-    assert wish.role == "house"
+    assert wish.role == "instruction"
 
 
 async def test_reply_that_breaks_off_twice_is_continued_twice():

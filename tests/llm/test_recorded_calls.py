@@ -6,11 +6,17 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
-from oldfriend.llm.model import Completion, CompletionRequest, ModelCall, TokenUsage
+from oldfriend.llm.model import (
+    Completion,
+    CompletionRequest,
+    ModelCall,
+    PromptTurn,
+    TokenUsage,
+)
 from oldfriend.llm.recorded_calls import ReplayingModel, hash_request
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply, build_broken_reply
 from tests.clock import FrozenClock
-from tests.llm.asking import Listener, saying
+from tests.llm.request_fixtures import Listener, saying
 
 HELLO = saying("hello")
 
@@ -128,13 +134,38 @@ async def test_call_cut_off_before_the_first_token_is_recorded_with_input_usage(
 
 def count_tokens(request: CompletionRequest) -> int:
     """About how many a request has."""
-    return (len(request.stable + request.changing) + sum(len(e.text) for e in request.turns)) // 4
+    return (
+        len(request.system_prompt + request.call_instructions)
+        + sum(len(e.text) for e in request.turns)
+    ) // 4
 
 
 def test_request_hash_covers_the_request_content_only():
     """It is the same in every process and database: it is written down, and ids are not sent."""
     assert hash_request(HELLO) == hash_request(saying("hello"))
     assert hash_request(HELLO) == hash_request(replace(HELLO, shown=("m1",)))
-    for other in (saying("Hello"), replace(HELLO, most_tokens=1), replace(HELLO, prompt="p/2")):
+    for other in (
+        saying("Hello"),
+        replace(HELLO, max_output_tokens=1),
+        replace(HELLO, prompt="p/2"),
+    ):
         assert hash_request(other) != hash_request(HELLO)
     assert hash_request(HELLO).startswith("c796573b5f70")
+
+
+def test_request_hash_finds_calls_recorded_under_former_field_names():
+    """The value is that of the code before fields and the role "house" were renamed."""
+    request = CompletionRequest(
+        purpose="reply",
+        prompt="reply/1",
+        system_prompt="Be kind.",
+        call_instructions="Now.",
+        turns=(
+            PromptTurn(role="person", text="hello"),
+            PromptTurn(role="instruction", text="Go on."),
+        ),
+        max_output_tokens=64,
+        may_think=True,
+    )
+
+    assert hash_request(request).startswith("7551dcf6f6ddf204a5662ff3f62e2485")

@@ -5,8 +5,8 @@ from oldfriend.domain.memories import Entity, JournalObject, Memory
 from oldfriend.domain.messages import TrustClass
 from oldfriend.memory.derived_evidence import list_description_candidates, save_description
 from oldfriend.memory.journal import Provenance, record_decision
-from tests.friends import Friend
 from tests.memory.test_scoping import recorded
+from tests.two_people import Friend
 
 MANY = 12
 

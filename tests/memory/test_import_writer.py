@@ -12,8 +12,8 @@ from oldfriend.memory.import_writer import (
     ImportTarget,
     write_imported_messages,
 )
-from tests.friends import Friend
 from tests.memory.test_scoping import recorded
+from tests.two_people import Friend
 
 LONG_AGO = 1_500_000_000_000_000
 

@@ -12,11 +12,11 @@ from oldfriend.domain.memories import MemoryState
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.memory.belief_views import list_memories
+from oldfriend.memory.consolidation_undo import undo_consolidation
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.message_log import edit_message, list_messages
-from oldfriend.memory.retraction import undo_consolidation
 from oldfriend.memory.segments import list_segments
 from oldfriend.memory.vectors import load_belief_vectors, save_belief_vectors, save_message_vectors
 from oldfriend.replies.reply_worker import answer_message
@@ -24,8 +24,8 @@ from oldfriend.runtime.wiring import open_database
 from oldfriend.search import BeliefIndex, PersonIndex, QueryEmbedding, SearchQuery
 from tests.clock import FrozenClock
 from tests.engines import SEVERAL_PROCESSES
-from tests.friends import Friend, Meet
 from tests.processes import python
+from tests.two_people import Friend, Meet
 
 WRITER = """
 import asyncio, sys
@@ -490,7 +490,7 @@ async def test_belief_vector_saved_later_is_searchable(app: AppContext) -> None:
 
     assert index.list_unembedded() == []
     (hit,) = index.search(question, 1).hits
-    assert "meaning" in {reason.cause for reason in hit.reasons}
+    assert "meaning" in {reason.cause for reason in hit.score.reasons}
 
 
 async def test_belief_index_is_separate_per_person_and_may_be_empty(app: AppContext) -> None:

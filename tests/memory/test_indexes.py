@@ -18,8 +18,8 @@ from oldfriend.memory import (
     segments,
 )
 from tests.engines import SQLITE_ONLY
-from tests.friends import Friend
 from tests.memory.test_scoping import Recorder
+from tests.two_people import Friend
 
 pytestmark = SQLITE_ONLY
 

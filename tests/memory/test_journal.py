@@ -23,6 +23,7 @@ from oldfriend.domain.memories import (
 from oldfriend.memory.belief_views import get_memory, list_memories
 from oldfriend.memory.journal import (
     Provenance,
+    count_changes_by_day,
     get_latest_seq,
     list_journal,
     list_journal_as_of,
@@ -31,7 +32,7 @@ from oldfriend.memory.journal import (
     rebuild_views,
     record_decision,
 )
-from tests.friends import Friend
+from tests.two_people import Friend
 
 RELEASED = Path(__file__).parent / "released"
 
@@ -173,6 +174,21 @@ async def test_journal_as_of_a_time_gives_the_decisions_made_by_then(nora: Frien
         [("lives in Lisbon", None)],
         [("lives in Lisbon", days[2])],
     ]
+
+
+async def test_each_belief_counts_once_on_a_day_however_often_it_was_decided(nora: Friend) -> None:
+    """By what the day made of it; what came and went within it was never there."""
+    home, passing = belief(nora, "lives in Porto"), belief(nora, "thinks of Faro")
+    for base, text in enumerate(("lives in Porto", "lives in Porto now", "lives in Lisbon")):
+        await decided(nora, replace(home, text=text), base=base)
+    went = await decided(nora, passing, base=0)
+    await decided(nora, replace(passing, ended_at=nora.clock()), base=went.seq, ended=True)
+    nora.clock.tick(minutes=24 * 60)
+    await decided(nora, replace(home, ended_at=nora.clock()), base=3, ended=True)
+
+    async with nora.db.begin_read() as tx:
+        days = await count_changes_by_day(tx, nora.person.id, zone="UTC")
+    assert [(each.added, each.changed, each.ended) for each in days] == [(1, 0, 0), (0, 0, 1)]
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)

@@ -9,6 +9,11 @@ from hypothesis import strategies as st
 from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.messages import MAX_TEXT_CHARS, UnloggedMessage
+from oldfriend.memory.chat_history import (
+    list_messages_after,
+    list_messages_before,
+    list_messages_containing,
+)
 from oldfriend.memory.import_writer import load_known_messages
 from oldfriend.memory.message_log import (
     WriteTarget,
@@ -19,10 +24,11 @@ from oldfriend.memory.message_log import (
     list_messages_after_seq,
     list_messages_by_seq,
     list_recent_messages,
+    list_surrounding_messages,
     write_messages,
 )
 from oldfriend.memory.sessions import ensure_open_session
-from tests.friends import Friend, Meet
+from tests.two_people import Friend, Meet
 
 same_database = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -205,3 +211,62 @@ async def test_an_unknown_message_is_not_found(nora: Friend) -> None:
     with pytest.raises(NotFound):
         async with nora.db.begin_write() as tx:
             await edit_message(tx, nora.person.id, "no such message", "new", now=0)
+
+
+async def test_edited_question_stays_before_its_reply(nora: Friend) -> None:
+    """Both have one time; in the log the edit comes last, in the talk it stands where it stood."""
+    asked = await nora.says("Wher is the key?")
+    async with nora.db.begin_write() as tx:
+        place = WriteTarget(chat=nora.chat, session=asked.session)
+        replies = [
+            UnloggedMessage(
+                role="companion", speaker="it", text=text, at=asked.at, trust="companion"
+            )
+            for text in ("Under the mat.", "I think.")
+        ]
+        await write_messages(tx, place, replies, now=nora.clock.tick(seconds=1))
+        edited = await edit_message(
+            tx, nora.person.id, asked.id, "Where is the key?", now=nora.clock.tick(seconds=9)
+        )
+        person, chat, at = nora.person.id, nora.chat.id, asked.at
+        first, second, last = await list_messages(tx, person)
+        recent = await list_recent_messages(tx, person, chat, limit=9)
+        before = await list_messages_before(tx, person, at=at, seq=second.seq, limit=9)
+        after = await list_messages_after(tx, person, at=at, seq=edited.seq, limit=9)
+        around = await list_surrounding_messages(tx, second, each_side=9)
+        found = await list_messages_containing(tx, person, "the", at=at, seq=last.seq, limit=9)
+
+    assert [each.text for each in (first, second, last)] == [
+        "Where is the key?",
+        "Under the mat.",
+        "I think.",
+    ]
+    assert recent == [first, second, last]
+    assert before == [edited]
+    assert after == [second, last]
+    assert around == [edited, last]
+    assert found == [second, edited]
+
+
+async def test_edited_message_whose_first_version_was_erased_alone_is_still_paged(
+    nora: Friend,
+) -> None:
+    """It stands where what is left of it was written."""
+    asked = await nora.says("My number is 4711, where is the key?")
+    async with nora.db.begin_write() as tx:
+        place = WriteTarget(chat=nora.chat, session=asked.session)
+        reply = UnloggedMessage(
+            role="companion", speaker="it", text="Under the mat.", at=asked.at, trust="companion"
+        )
+        await write_messages(tx, place, [reply], now=nora.clock.tick(seconds=1))
+        edited = await edit_message(
+            tx, nora.person.id, asked.id, "Where is the key?", now=nora.clock.tick(seconds=9)
+        )
+        await tx.run("DELETE FROM message WHERE id = :id AND version = 1", id=asked.id)
+        listed = await list_messages(tx, nora.person.id)
+        after = await list_messages_after(
+            tx, nora.person.id, at=asked.at, seq=listed[0].seq, limit=9
+        )
+
+    assert [each.text for each in listed] == ["Under the mat.", "Where is the key?"]
+    assert after == [edited]

@@ -10,7 +10,7 @@ from oldfriend.memory.segments import (
     reopen_segments,
     set_segment_status,
 )
-from tests.friends import Friend
+from tests.two_people import Friend
 
 GLAD = Mood(phrase="glad, a little tired", energy=6, signal="warm")
 NEUTRAL = Mood(phrase="", energy=5)

@@ -10,7 +10,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.journal import list_journal, list_view_mismatches
 from oldfriend.memory.notes import learn_note, list_notes
-from tests.friends import Friend
+from tests.two_people import Friend
 
 
 async def note(friend: Friend, message: Message, text: str) -> None:

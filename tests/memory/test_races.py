@@ -18,8 +18,8 @@ from oldfriend.memory.notes import learn_note, list_notes
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_owner, ensure_person
 from oldfriend.memory.sessions import ensure_open_session
 from tests.engines import SEVERAL_PROCESSES
-from tests.friends import Friend
 from tests.processes import line_of, python
+from tests.two_people import Friend
 
 AT_ONCE = 24
 

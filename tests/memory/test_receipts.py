@@ -19,7 +19,7 @@ from oldfriend.memory.receipts import (
     write_receipt,
 )
 from oldfriend.search import Reason
-from tests.friends import Friend
+from tests.two_people import Friend
 
 WHY = (
     Reason(cause="words", words=("cat", "猫"), strength=0.75),

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 import oldfriend.memory
 from oldfriend.db import stored_tables
 from oldfriend.db.database import Database, Row, SqlValue, Transaction
+from oldfriend.domain.clock import MAX_TIME
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import ChatId, PersonId, SegmentId, TurnId, new_id
 from oldfriend.domain.memories import (
@@ -39,25 +40,32 @@ from oldfriend.memory import (
     belief_corrections,
     belief_views,
     calendar_days,
+    calendar_feeds,
     change_feed,
+    chat_language,
+    consolidation_undo,
     core_blocks,
     credentials,
     derived_evidence,
     evidence,
     groups,
+    hint_progress,
     identities,
     import_batches,
     import_writer,
     journal,
+    judged_beliefs,
     learning_stats,
     message_log,
+    message_metadata,
     mood,
     notes,
+    oauth_grants,
     pagination,
     people,
+    push_subscriptions,
     receipts,
     reflection_log,
-    replay_reset,
     retraction,
     segments,
     sessions,
@@ -73,7 +81,7 @@ from oldfriend.memory import (
 from oldfriend.memory.attachments import Attachment
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.working_memory import EMPTY_WORKING_MEMORY
-from tests.friends import Friend, Meet
+from tests.two_people import Friend, Meet
 
 WITHOUT_A_PERSON = {
     "find_owner": "finds out who the owner is",
@@ -84,6 +92,11 @@ WITHOUT_A_PERSON = {
     "redeem_sign_in_link": "uses a link up, by its print",
     "open_web_session": "lets go of sessions that are over, whosever they were",
     "find_principal_by_token": "finds out whose token it is, by its print",
+    "insert_grant": "lets go of codes and refresh tokens that are over, whosever they were",
+    "is_grant_known": "finds out whether there is a code or token, by its print",
+    "take_grant": "finds out whose code or refresh token it is, by its print",
+    "revoke_grant": "finds out whose connection it is, by a print",
+    "find_feed_person": "finds out whose calendar feed it is, by its print",
     "find_passkey": "finds out whose passkey it is, by its device's name of it",
     "list_invitations": "lists who is invited, for the owner; nothing that they said",
     "delete_invitation": "by its id, for the owner",
@@ -91,6 +104,7 @@ WITHOUT_A_PERSON = {
     "insert_challenge": "lets go of challenges that are over, whosever they were",
     "save_api_token": "lets go of tokens that are over, whosever they were",
     "find_web_session": "finds out whose session it is, by its print",
+    "save_push_subscription": "takes a browser from whoever was signed in there before",
     "count_receipts": "counts for the owner of the machine; nothing of what they say",
     "count_waiting_segments": "counts for the owner of the machine; nothing of what they say",
     "list_segments_ended_since": "counts for the owner of the machine; nothing of what they say",
@@ -99,6 +113,7 @@ WITHOUT_A_PERSON = {
     "list_similarities": "scores for the owner of the machine; nothing of what they say",
     "rename_person": "by the id of a person who was just read by name",
     "find_identity": "finds out who is at an address",
+    "list_copies": "finds the copies of a message by its chat and its id there",
     "count_identities": "counts for the owner of the machine; nothing of what they say",
     "list_usable_codes": "reads prints of codes, to find out whose one is",
     "move_chats": "follows a place to its new address, whoever talks there",
@@ -205,6 +220,11 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
     embedding = np.full((1, 384), 0.05, dtype=np.float32)
     await vectors.save_message_vectors(tx, friend.person.id, "m", [said.seq], embedding)
     await people.set_language(tx, friend.person.id, "en")
+    await hint_progress.begin_hints(tx, friend.person.id, now=0)
+    await hint_progress.save_hint_progress(tx, friend.person.id, hint_progress.HintProgress())
+    await hint_progress.find_hint_progress(tx, friend.person.id)
+    await people.fix_language(tx, friend.person.id, None)
+    await people.find_fixed_language(tx, friend.person.id)
     await people.set_zone(tx, friend.person.id, "UTC")
     await people.ensure_identity(tx, friend.person.id, channel="web", address=secret, now=0)
 
@@ -289,7 +309,10 @@ async def believe(tx: Recorder, friend: Friend, said: Message, secret: str) -> N
         await evidence.list_supported_objects(tx, person, [said.id])
         await evidence.move_evidence(tx, person, source=memory, target=entity, messages=[said.id])
         await evidence.move_evidence(tx, person, source=memory, target=entity)
-        await evidence.withdraw_evidence(tx, person, cut.id, now=now)
+        for pieces in (await evidence.list_segment_evidence(tx, person, cut.id)).values():
+            await evidence.withdraw_evidence(tx, person, pieces, now=now)
+        await consolidation_undo.restore_evidence(tx, person, cut.id, withdrawn_at=now)
+        await consolidation_undo.list_standing_decisions(tx, person, cut.id)
     await changes.rebuild_views(tx, person)
     for reopened in await segments.reopen_segments(tx, person, [said.id]):
         segment = await segments.get_segment(tx, person, reopened)
@@ -415,13 +438,15 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
         his_notes = [
             k.memory.id for k in await belief_views.list_memories(reader, others.person.id)
         ]
+    await message_metadata.find_seqs_with_metadata(tx, person, {"topic": ("boats",)})
     for chat in chats:
         await message_log.list_recent_messages(tx, person, chat, limit=50)
         await message_log.get_last_seq(tx, person)
-        await message_log.find_chat_language(tx, person, chat)
-        await message_log.has_earlier_messages(tx, person, chat, before=100)
+        await chat_language.find_chat_language(tx, person, chat)
+        await windows.has_earlier_messages(tx, person, chat, before=100)
         await message_log.list_messages_after_seq(tx, person, chat, after=0)
         await import_writer.load_known_messages(tx, person, chat, ["same id for all"])
+        await import_writer.list_current_versions(tx, person, chat, ["same id for all"])
         await import_writer.find_chat_span(tx, person, chat)
     for message in of_others:
         with pytest.raises(OldfriendError):
@@ -480,12 +505,13 @@ async def link(tx: Recorder, friend: Friend) -> None:
     person, channel, place = friend.person.id, "platform", f"at {friend.person.id}"
     await identities.save_link_code(tx, person, "123456", now=0)
     (code,) = [
-        each
-        for each in await identities.list_usable_codes(tx, channel, place, now=0)
-        if each.person == person
+        each for each in await identities.list_usable_codes(tx, now=0) if each.person == person
     ]
+    await identities.mark_code_shown(tx, code, place)
     assert await identities.redeem_link_code(tx, code, now=0)
-    await identities.record_code_attempt(tx, channel, place, now=0)
+    attempt = await identities.begin_code_attempt(tx, channel, place, is_known=False, now=0)
+    assert attempt is not None
+    await identities.delete_code_attempt(tx, attempt)
     await identities.assign_identity(tx, person, channel=channel, address=place, now=0)
     found = await identities.find_identity(tx, channel, place)
     assert found is not None
@@ -512,7 +538,11 @@ async def link(tx: Recorder, friend: Friend) -> None:
     assert [each.id for each, _ in await identities.list_linked_people(tx, channel)] == [person]
     assert await identities.has_any_content(tx, person)
     await people.move_chats(tx, channel, old_address=place, new_address=f"now {place}")
+    assert await identities.list_identities(tx, person)
+    assert not await identities.remove_identity(tx, person, channel=channel, address="none")
+    await identities.unlink_identities_since(tx, person, 0)
     await identities.unlink_identities(tx, person, channel)
+    await identities.end_access(tx, person, since=MAX_TIME)
 
 
 async def go_again(tx: Recorder) -> None:
@@ -539,6 +569,15 @@ async def sign_in_and_out(tx: Recorder, friend: Friend) -> None:
     await web_sessions.record_session_use(tx, person, found.digest, now=0)
     await web_sessions.extend_web_session(tx, person, found.digest, now=0)
     assert await web_sessions.can_sign_in(tx, person)
+    subscription = push_subscriptions.PushSubscription(
+        session=found.digest, person=friend.person.id, print=secret, sealed=b"s", shows="words"
+    )
+    await push_subscriptions.save_push_subscription(tx, subscription, now=0)
+    assert await push_subscriptions.list_push_sessions(tx, person, now=0) == [found.digest]
+    told = await push_subscriptions.find_push_subscription(tx, person, found.digest, now=0)
+    assert told == subscription
+    await push_subscriptions.delete_foreign_subscriptions(tx, person)
+    await push_subscriptions.delete_push_subscription(tx, person, found.digest)
     await web_sessions.end_other_web_sessions(tx, person, "another")
     assert not await web_sessions.end_web_session(tx, person, found.digest)
     await web_sessions.record_failed_sign_in(tx, secret, "link", now=0)
@@ -559,6 +598,12 @@ async def show_keys(tx: Recorder, friend: Friend) -> None:
     assert found.person.id == person
     await credentials.record_token_use(tx, person, found.digest, now=0)
     await credentials.revoke_api_token(tx, person, token.id)
+    feed = await calendar_feeds.renew_feed(tx, person, now=0)
+    reader = await calendar_feeds.find_feed_person(tx, feed)
+    assert reader is not None
+    assert reader.id == person
+    assert await calendar_feeds.find_feed_time(tx, person) == 0
+    await calendar_feeds.revoke_feed(tx, person)
     await credentials.insert_challenge(tx, secret, person, now=0)
     assert await credentials.redeem_challenge(tx, secret, person, now=0)
     passkey = await credentials.save_passkey(
@@ -570,6 +615,29 @@ async def show_keys(tx: Recorder, friend: Friend) -> None:
     assert await credentials.find_passkey(tx, secret) == passkey
     assert await credentials.record_passkey_use(tx, passkey, sign_count=1, now=0)
     await credentials.delete_passkey(tx, person, passkey.id)
+    await let_in(tx, person, f"client of {secret}")
+
+
+async def let_in(tx: Recorder, person: PersonId, client: str) -> None:
+    """Everything by which a hosted program comes in."""
+    known = oauth_grants.OAuthClient(id=client, name="Claude", redirects=("https://a.test/cb",))
+    await oauth_grants.register_client(tx, known, now=0)
+    assert await oauth_grants.find_client(tx, client) == known
+    consent = oauth_grants.Consent(
+        client=client, name="Claude", redirect="https://a.test/cb", challenge="c", scope="read"
+    )
+    code = await oauth_grants.save_code(tx, person, consent, now=0)
+    assert await oauth_grants.is_grant_known(tx, code)
+    issued = await oauth_grants.redeem_code(
+        tx, code, client=client, redirect=consent.redirect, challenge="c", now=0
+    )
+    assert issued is not None
+    renewed = await oauth_grants.redeem_refresh_token(tx, issued.refresh, client=client, now=0)
+    assert renewed is not None
+    again = await oauth_grants.redeem_refresh_token(tx, issued.refresh, client=client, now=1)
+    assert again is not None
+    await oauth_grants.revoke_grant(tx, again.access)
+    await oauth_grants.end_all_connections(tx, person)
 
 
 async def watch(tx: Recorder, person: PersonId) -> None:
@@ -581,6 +649,8 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await windows.list_messages_before(tx, person, at=1 << 60, seq=0, limit=50)
     await windows.list_messages_containing(tx, person, "safe", at=1 << 60, seq=0, limit=50)
     await windows.list_turns_without_reply(tx, person, since=0, until=1 << 60)
+    await windows.list_recently_used_chats(tx, person)
+    await windows.has_message_with_key(tx, person, "same id for all")
     for said in await windows.list_messages_after(tx, person, at=0, seq=0, limit=5):
         await windows.list_turn_messages(tx, said)
         await windows.list_messages_with_audio(tx, person, [said.id])
@@ -611,12 +681,15 @@ async def look_at_beliefs(tx: Recorder, friend: Friend, others: Friend) -> None:
     await changes.list_journal_as_of(tx, person, 1 << 60)
     await changes.get_memory_version(tx, person)
     await changes.list_segment_journal(tx, person, SegmentId("none"))
+    await changes.list_decisions_at(tx, person, 0)
     await evidence.list_stats_mismatches(tx, person)
     await belief_views.list_entities(tx, person)
     await belief_views.list_summaries(tx, person)
     await belief_views.list_written_summaries(tx, person)
     await belief_views.list_rejected_memories(tx, person)
     await belief_views.list_merged_memories(tx, person)
+    await judged_beliefs.list_judged_beliefs(tx, person, SegmentId("none"))
+    await belief_views.list_unconfirmed_memories(tx, person)
     for known_one in await belief_views.list_memories(tx, person):
         assert await belief_views.list_superseding_memories(tx, person, known_one.memory.id) == []
         await belief_corrections.load_correction_times(tx, person, [known_one.memory.id])
@@ -647,6 +720,7 @@ async def leaf_through(tx: Recorder, friend: Friend, others: Friend) -> None:
     for wanted in (
         pagination.BeliefFilter(),
         pagination.BeliefFilter(as_of=now),
+        pagination.BeliefFilter(said_until=now),
         pagination.BeliefFilter(tag="joy"),
     ):
         places = await pagination.list_page_cursors(tx, person, wanted, after=None, limit=5)
@@ -658,6 +732,7 @@ async def leaf_through(tx: Recorder, friend: Friend, others: Friend) -> None:
     ids = [each.memory.id for each in of_others]
     assert await pagination.load_entries_as_of(tx, person, ids, as_of=now) == {}
     await pagination.count_tags(tx, person)
+    await pagination.count_said_by_day(tx, person, zone="UTC")
     await journal.count_changes_by_day(tx, person, zone="UTC")
     await journal.list_changed_beliefs(tx, person, since=0, until=now, kinds=["note"])
 
@@ -731,10 +806,10 @@ async def derive_anew(tx: Recorder, friend: Friend) -> None:
     """What is done with a copy of their memory before it is derived anew."""
     person = friend.person.id
     journal = await changes.list_journal(tx, person)
-    await replay_reset.rewind_memory(tx, person, journal, since=friend.clock())
+    await consolidation_undo.rewind_memory(tx, person, journal, since=friend.clock())
     for segment in await segments.list_segments(tx, person):
-        await replay_reset.requeue_segment(tx, person, segment.id, keep_generation=False)
-    await replay_reset.reset_journal_counters(tx, person)
+        await consolidation_undo.requeue_segment(tx, person, segment.id, keep_generation=False)
+    await consolidation_undo.reset_journal_counters(tx, person)
 
 
 async def ids_of(db: Database, person: str) -> set[str]:
@@ -849,6 +924,7 @@ async def test_scoping_test_executes_every_sql_statement(db: Database, meet: Mee
     async with db.begin_write() as first:
         beginning = Recorder(first, "nobody yet")
         await people.ensure_companion(beginning, now=0)
+        assert await message_log.list_copies(beginning, "terminal", "", "no such key") == []
     run = {plain(sql) for sql, _, _ in beginning.seen}
     nora, omar = await meet("Nora"), await meet("Omar")
     for friend, other in ((nora, omar), (omar, nora)):

@@ -14,7 +14,7 @@ from oldfriend.memory.segments import (
     reopen_segments,
     set_segment_status,
 )
-from tests.friends import Friend
+from tests.two_people import Friend
 
 
 async def cut_all(friend: Friend) -> list[Segment]:

@@ -6,8 +6,8 @@ from oldfriend.domain.clock import MINUTE
 from oldfriend.domain.messages import SESSION_IDLE_GAP
 from oldfriend.memory.sessions import close_session, ensure_closed_session
 from tests.engines import SEVERAL_PROCESSES
-from tests.friends import Friend, Meet
 from tests.processes import line_of, python
+from tests.two_people import Friend, Meet
 
 TALKER = """
 import asyncio, sys

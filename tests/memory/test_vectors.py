@@ -19,7 +19,7 @@ from oldfriend.memory.vectors import (
     save_message_vectors,
 )
 from oldfriend.search import decode_vectors
-from tests.friends import Friend
+from tests.two_people import Friend
 
 
 def vectors(count: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from oldfriend.memory.working_memory import (
     save_working_memory,
     truncate_line,
 )
-from tests.friends import Friend
+from tests.two_people import Friend
 
 GOA = Plan(goal="a week in Goa", progress="flights found", next_step="hotels")
 

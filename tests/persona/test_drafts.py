@@ -140,7 +140,7 @@ async def test_draft_by_model_drops_invented_unsure_and_order_findings(
     assert "“I live in Porto” (me.md:3)" in made.suggestions[1].proposal.reason
     assert made.suggestions[0].proposal.author == "draft/1"
     assert "Ignore all previous" in model.requests[0].turns[0].text
-    assert "Ignore all previous" not in model.requests[0].stable
+    assert "Ignore all previous" not in model.requests[0].system_prompt
     assert await blocks_of(app, line) == {}
 
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from oldfriend.api.web_app import build_routes
 from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.sign_in_schemas import TokenMade, Tokens, TokenShape
+from oldfriend.presenters.sign_in_schemas import CreatedTokenSchema, TokenListSchema, TokenSchema
 
 COMMANDS = [
     "beliefs",
@@ -64,11 +64,11 @@ def test_schema_serializers_are_prebuilt_and_serialize_their_own_fields() -> Non
     """Also within others; one that is built on another says its own, and the other none of it."""
     build_routes()
     common = {"id": "t", "name": "n", "scope": "read", "made_at": "a", "expires_at": "b"}
-    token = TokenShape(**common, is_over=False, used_at=None)
-    made = TokenMade(**common, is_over=False, used_at=None, token="secret")
-    listed = TypeAdapter(Tokens).dump_python(Tokens(items=(token,)))
-    told = TypeAdapter(TokenMade).dump_python(made)
+    token = TokenSchema(**common, is_over=False, used_at=None)
+    made = CreatedTokenSchema(**common, is_over=False, used_at=None, token="secret")
+    listed = TypeAdapter(TokenListSchema).dump_python(TokenListSchema(items=(token,)))
+    told = TypeAdapter(CreatedTokenSchema).dump_python(made)
 
-    assert "PrebuiltSerializer" in repr(TypeAdapter(tuple[Tokens, ...]).serializer)
-    assert listed["items"][0].keys() == {each.name for each in fields(TokenShape)}
+    assert "PrebuiltSerializer" in repr(TypeAdapter(tuple[TokenListSchema, ...]).serializer)
+    assert listed["items"][0].keys() == {each.name for each in fields(TokenSchema)}
     assert told == {**listed["items"][0], "token": "secret"}

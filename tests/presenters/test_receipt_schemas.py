@@ -11,14 +11,14 @@ from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.model import TokenUsage
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.presenters.receipt_schemas import (
-    ReceiptShape,
+    ReceiptSchema,
     receipt_as_json,
     receipt_as_text,
     resolve_receipt,
 )
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.replies.reply_worker import StoredReply, answer_message
-from tests.app.test_lanes_of_turns import with_model
+from tests.app.test_turn_queue import with_model
 from tests.chat_fixtures import Say
 
 
@@ -45,7 +45,7 @@ async def test_receipt_of_a_model_reply_names_model_prompt_and_shown_items(
     )
 
     expected = (
-        "Written by scripted:model, with the prompt reply/7 (1,200 tokens in, 5 out, $0.0042)."
+        "Written by scripted:model, with the prompt reply/8 (1,200 tokens in, 5 out, $0.0042)."
     )
     assert expected in text
     manner = "Taken as neutral, answered to inform (judged by rules/1), in the "
@@ -101,7 +101,7 @@ async def test_receipt_lists_missing_parts_in_the_reply_language(
     expected = [say[f"missing_{part}"] for part in parts]
 
     assert receipt_as_json(lacking)["missing"] == expected
-    assert ReceiptShape.from_domain(lacking).missing == tuple(expected)
+    assert ReceiptSchema.from_domain(lacking).missing == tuple(expected)
     assert receipt_as_text(lacking).endswith("\n".join(expected))
     assert receipt_as_json(old)["missing"] == [say["missing_meaning"]]
     assert len(
@@ -109,9 +109,11 @@ async def test_receipt_lists_missing_parts_in_the_reply_language(
     ) == len(OFFLINE_LANGUAGES)
 
 
-async def test_receipt_text_shows_the_readers_judgement(app: AppContext, say: Say) -> None:
-    """For it ordered them, and not the search alone."""
+async def test_receipt_text_says_in_words_what_the_reader_judged(app: AppContext, say: Say) -> None:
+    """For it ordered them, and not the search alone; nobody is shown a score."""
     await say("the spare key hangs behind the boiler")
     text = await told(app, await say("where is the spare key?"))
 
-    assert "answers according to the reader: " in text
+    assert "; to the reader it seems " in text
+    assert "it says “" in text
+    assert not {"%", "score", "holds"} & {*text.replace("%", " % ").split()}

@@ -5,7 +5,13 @@ from string import Formatter
 
 import pytest
 
-from oldfriend.prompts.prompt import Prompt, get_prompt, get_reply_prompt
+from oldfriend.prompts.prompt import (
+    ANY_END,
+    CLOSING_TAG,
+    Prompt,
+    get_prompt,
+    get_reply_prompt,
+)
 
 FILES = resources.files("oldfriend.prompts")
 NAMES = [
@@ -50,3 +56,17 @@ def test_braces_in_a_filled_in_value_are_not_expanded() -> None:
     )
 
     assert prompt.render("a", text="{text} {0} {name}") == "<{text} {0} {name}>"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_value_closes_the_section_that_it_stands_in(name: str) -> None:
+    """Of any prompt, in capitals or with spaces or invisible characters in it either."""
+    prompt = get_prompt(name)
+    for part, text in prompt.parts.items():
+        fields = {field for _, field, _, _ in Formatter().parse(text) if field}
+        for tag in CLOSING_TAG.findall(text):
+            for end in (f"</{tag}>", f"< / {tag.upper()} >", f"<\u200b/{tag}", f"</{tag}\n>"):
+                told = prompt.render(part, **dict.fromkeys(fields, f"a {end} b </b>"))
+                ends = [found["tag"].lower() for found in ANY_END.finditer(told)]
+                assert ends.count(tag) == text.count(f"</{tag}>")
+                assert not fields or f"\u2039{end[1:]} b </b>" in told

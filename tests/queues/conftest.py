@@ -147,13 +147,14 @@ class PostOffice:
         """For the leases, as if the machine's clock had gone on (or back) by so much."""
         async with self.db.begin_write() as tx:
             await tx.run(
-                "UPDATE lane SET lease_until = lease_until - :by", by=round(seconds * SECOND)
+                "UPDATE job_partition SET lease_until = lease_until - :by",
+                by=round(seconds * SECOND),
             )
 
     async def keys(self) -> list[Mapping[str, str]]:
         """The keys that are remembered."""
         async with self.db.begin_read() as tx:
-            return [row[0] for row in await tx.rows("SELECT key FROM letter_key ORDER BY key")]
+            return [row[0] for row in await tx.rows("SELECT key FROM job_key ORDER BY key")]
 
 
 def texts(claim: Lease | None) -> list[JsonValue]:

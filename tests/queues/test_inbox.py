@@ -250,5 +250,5 @@ async def test_malformed_inbox_payload_error_names_the_job(db, body):
     async with db.begin_write() as tx:
         letter = await queue.enqueue(tx, "inbox", "a", body, person=None, now=0)
 
-    with pytest.raises(InvalidInput, match="Letter 1 in inbox a"):
+    with pytest.raises(InvalidInput, match="Job 1 in inbox a"):
         inbox.parse_inbox_payload(letter)

@@ -29,7 +29,7 @@ class Waiting:
 
     number: int
     seq: int
-    put_at: int
+    enqueued_at: int
     due_at: int
     group: str | None
     attempts: int = 0
@@ -38,7 +38,7 @@ class Waiting:
 
     def is_due(self, now: int) -> bool:
         """Whether its time has come, or was said before the clock was set back."""
-        return self.due_at <= now or (self.scheduled_at or self.put_at) > now + MINUTE
+        return self.due_at <= now or (self.scheduled_at or self.enqueued_at) > now + MINUTE
 
 
 @dataclass(slots=True)
@@ -135,7 +135,9 @@ class Town:
     async def notice_abandoned_lanes(self) -> None:
         """A lease that is over in a lane where nothing is due may be ended by whoever looks."""
         async with self.post.db.begin_read() as tx:
-            held = await tx.rows("SELECT queue, key FROM lane WHERE lease_until IS NOT NULL")
+            held = await tx.rows(
+                "SELECT queue, partition FROM job_partition WHERE lease_until IS NOT NULL"
+            )
         for place, model in self.lanes.items():
             if model.is_over and not model.due(self.post.clock()) and place not in held:
                 model.held_by, model.is_over = None, False
@@ -169,7 +171,7 @@ class Town:
         await self.post.fail(claim, retry_s=retry_s)
         for failed in (one for one in model.letters if one.seq == letter.seq):
             failed.attempts = letter.attempts
-            failed.put_at = min(failed.put_at, self.post.clock())
+            failed.enqueued_at = min(failed.enqueued_at, self.post.clock())
             failed.scheduled_at = self.post.clock()
             if retry_s is not None:
                 failed.due_at = self.post.clock() + retry_s * SECOND
@@ -300,7 +302,7 @@ STEPS = (
 async def test_jobs_are_never_lost_duplicated_or_reordered_against_the_model(post, data, steps):
     """By several workers, with lost leases, jumping clocks, failures and redeliveries."""
     async with post.db.begin_write() as tx:
-        for table in ("lane", "letter", "letter_key"):
+        for table in ("job_partition", "job", "job_key"):
             await tx.run(f"DELETE FROM {table}")
     town = Town(post, data.draw)
     for step in steps:

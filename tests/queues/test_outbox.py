@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.domain.ids import MessageId
 from oldfriend.memory.people import ensure_chat, ensure_companion, ensure_person
-from oldfriend.queues.outbox import ReplyPart, enqueue_reply, parse_reply_part
+from oldfriend.queues.outbox import ReplyPart, ReplyTexts, enqueue_reply, parse_reply_part
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ async def chat(db, clock):
 async def test_reply_parts_are_enqueued_in_order_and_only_once(db, clock, chat):
     reply = MessageId("r1")
     async with db.begin_write() as tx:
-        letters = await enqueue_reply(tx, chat, reply, ["Hello", "there"], now=clock())
-        again = await enqueue_reply(tx, chat, reply, ["Hello", "there"], now=clock())
+        letters = await enqueue_reply(tx, chat, reply, ReplyTexts(["Hello", "there"]), now=clock())
+        again = await enqueue_reply(tx, chat, reply, ReplyTexts(["Hello", "there"]), now=clock())
 
     assert [parse_reply_part(letter) for letter in letters] == [
         ReplyPart(channel="telegram", address="77", reply=reply, ordinal=0, text="Hello"),

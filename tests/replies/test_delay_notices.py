@@ -20,7 +20,7 @@ from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.replies import delay_notices as waiting
 from oldfriend.replies.delay_notices import Delay, format_delay
 from oldfriend.replies.reply_worker import answer_message, wait_for_reply
-from tests.app.test_lanes_of_turns import letters_in, said, with_model
+from tests.app.test_turn_queue import letters_in, said, with_model
 from tests.chat_fixtures import log_of
 from tests.clock import FrozenClock
 from tests.engines import both_engines
@@ -175,8 +175,8 @@ async def test_stop_drops_the_dead_letter_of_its_turn(
     """It is not tried again, whoever asks for that; a second stop finds nothing."""
     accepted = await said(app, line, "a bad thing")
     async with app.db.begin_write() as tx:
-        await tx.run("UPDATE letter SET parked_at = 1, error = 'a bug'")
-        await tx.run("UPDATE lane SET ready_at = NULL")
+        await tx.run("UPDATE job SET dead_lettered_at = 1, error = 'a bug'")
+        await tx.run("UPDATE job_partition SET ready_at = NULL")
     for _ in range(2):
         await stop_turn(app, line, accepted.message.id)
 

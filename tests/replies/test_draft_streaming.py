@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from oldfriend.app.app_context import AppContext, CrashPoint
+from oldfriend.domain.buttons import Button
 from oldfriend.domain.errors import DeliveryFailed
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, stop_turn
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
@@ -15,7 +16,7 @@ from oldfriend.queues.queue import claim
 from oldfriend.replies import draft_streaming as showing_live
 from oldfriend.replies.reply_worker import answer_message, process_chat
 from oldfriend.runtime.worker import run_worker
-from tests.app.test_lanes_of_turns import letters_in, log_of, with_model, work_until
+from tests.app.test_turn_queue import letters_in, log_of, with_model, work_until
 from tests.clock import FrozenClock
 from tests.fakes.platform import Mute
 
@@ -39,12 +40,19 @@ class Screen(Mute):
     fails_at: str = ""
     failed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def split(self, text: str) -> Sequence[str]:
+    def split(self, text: str, *, is_markdown: bool = False) -> Sequence[str]:
         """A line is a part."""
         return text.splitlines()
 
     async def send(
-        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
+        self,
+        address: str,
+        text: str,
+        *,
+        send_key: str,
+        preview_send_key: str | None = None,
+        is_markdown: bool = False,
+        buttons: Sequence[Button] = (),
     ) -> str:
         """Take it, once it does not fail."""
         if text == self.fails_at:
@@ -54,7 +62,15 @@ class Screen(Mute):
         self.sent.append(text)
         return f"message:{len(self.sent)}"
 
-    async def edit(self, address: str, external_id: str, text: str) -> bool:
+    async def edit(
+        self,
+        address: str,
+        external_id: str,
+        text: str,
+        *,
+        is_markdown: bool = False,
+        buttons: Sequence[Button] = (),
+    ) -> bool:
         """The message that was shown, if it is still there."""
         if external_id not in self.placed:
             return False

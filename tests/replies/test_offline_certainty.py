@@ -121,8 +121,26 @@ async def test_offline_phrases_are_in_the_spoken_language_without_rules_for_it(
         ("明天提醒我买牛奶", "zh"),
     ],
 )
-async def test_reminder_request_is_declined_offline(say: Say, text: str, language: str) -> None:
-    """Who relies on a reminder must know that there is none."""
+async def test_reminder_request_is_not_declined_offline(say: Say, text: str, language: str) -> None:
+    """Who relies on a reminder must know that there is one."""
+    given = await say(text)
+
+    assert load_phrases(language).phrases["cannot_do"] not in given.reply.text
+    assert given.receipt.details["handled"] == ["tasks"]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("book me a table at the italian place", "en"),
+        ("bestell mir eine pizza nach hause", "de"),
+        ("commande-moi une pizza pour ce soir", "fr"),
+        ("帮我订一个披萨送到家", "zh"),
+    ],
+)
+async def test_what_cannot_be_done_is_declined_offline(say: Say, text: str, language: str) -> None:
+    """Who relies on it must know that nothing is done, and what else could be."""
+    assert "/help" in load_phrases(language).phrases["cannot_do"]
     given = await say(text)
 
     assert load_phrases(language).phrases["cannot_do"] in given.reply.text

@@ -30,7 +30,7 @@ from oldfriend.replies.reply_worker import (
 )
 from oldfriend.turn.pipeline import run_turn
 from oldfriend.turn.turn_outcome import NoteDecision
-from tests.app.test_lanes_of_turns import with_model
+from tests.app.test_turn_queue import with_model
 from tests.chat_fixtures import Say, log_of
 from tests.clock import FrozenClock
 
@@ -278,11 +278,11 @@ async def test_statement_beside_a_question_is_found_later(say: Say) -> None:
 
 async def test_message_on_one_channel_is_recalled_on_another(say: Say) -> None:
     """Memory is never filtered by channel (ACCEPTANCE J21)."""
-    told = await say("The key of the shed hangs behind the boiler.", channel="discord")
+    told = await say("The key of the shed hangs behind the boiler.", channel="signal")
     given = await say("Where is the key of the shed?", channel="web")
 
     assert told.message.text in given.reply.text
-    assert "discord" in given.reply.text
+    assert "signal" in given.reply.text
 
 
 async def test_message_of_one_person_is_not_recalled_for_another(app: AppContext, say: Say) -> None:

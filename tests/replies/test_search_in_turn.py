@@ -19,8 +19,8 @@ from oldfriend.memory.receipts import find_receipt
 from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
 from oldfriend.replies.reply_worker import StoredReply, answer_message, wait_for_reply
 from oldfriend.turn import reply_context
-from oldfriend.turn.retrieval import EMPTY_RECALL
-from tests.app.test_lanes_of_turns import with_model
+from oldfriend.turn.recalled import EMPTY_RECALL
+from tests.app.test_turn_queue import with_model
 from tests.chat_fixtures import Say
 from tests.engines import both_engines
 
@@ -143,7 +143,7 @@ async def test_retried_turn_repeats_search_without_paying_model_calls_twice(
         await wait_for_reply(app, accepted, on_text=None)
     await asyncio.sleep(0)
     async with app.db.begin_write() as tx:  # its lease is over
-        await tx.run("UPDATE lane SET lease_until = 1 WHERE lease_until IS NOT NULL")
+        await tx.run("UPDATE job_partition SET lease_until = 1 WHERE lease_until IS NOT NULL")
     given = await wait_for_reply(app, accepted, on_text=None)
 
     assert given.reply.text == "Let me think.\n\nBehind the enamel bread tin."

@@ -8,9 +8,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import Transaction
@@ -19,7 +22,7 @@ from oldfriend.domain.errors import ServerProcessError, StoreUnusable
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.memory.receipts import Receipt, write_receipt
 from oldfriend.queues.queue import enqueue
-from oldfriend.runtime.admin_http import AdminServer, listen
+from oldfriend.runtime.admin_http import FORWARDING_HEADERS, AdminServer, HostCheck, listen
 from oldfriend.runtime.supervisor import Supervisor, WorkerPart
 from oldfriend.usage.model_calls import CallContext, record_call
 from tests.clock import FrozenClock
@@ -88,6 +91,68 @@ async def test_health_and_ready_endpoints_answer_200(app: AppContext) -> None:
 
     assert (health.status, json.loads(health.text)) == (200, {"alive": True})
     assert (ready.status, json.loads(ready.text)) == (200, {"ready": True, "why": []})
+
+
+async def test_public_address_is_encrypted_and_shows_nothing_for_the_administrator() -> None:
+    """What a proxy passes on came by TLS; a third name is refused still."""
+
+    async def tell_scheme(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse(scope["scheme"])(scope, receive, send)
+
+    check = HostCheck(tell_scheme, ["localhost"], "friend.example:8443")
+    transport = httpx.ASGITransport(check)
+    async with httpx.AsyncClient(transport=transport) as client:
+        public = await client.get("http://friend.example:8443/settings")
+        hidden = await client.get("http://friend.example:8443/metrics")
+        local = await client.get("http://localhost:8344/metrics")
+        other = [
+            await client.get(f"http://{host}/")
+            for host in ("friend.example", "friend.example:8444", "evil.example")
+        ]
+
+    assert (public.status_code, public.text) == (200, "https")
+    assert hidden.status_code == 404
+    assert (local.status_code, local.text) == (200, "http")
+    assert [each.status_code for each in other] == [400, 400, 400]
+
+
+@pytest.mark.parametrize("header", FORWARDING_HEADERS)
+async def test_administrators_pages_are_not_passed_on_by_a_proxy(header: str) -> None:
+    """Not even by one that says that it asks for this machine itself."""
+    check = HostCheck(PlainTextResponse("numbers"), ["localhost"], None)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(check)) as client:
+        for path in ("/metrics", "/health", "/ready"):
+            passed = await client.get(f"http://localhost{path}", headers={header: "192.0.2.7"})
+            assert passed.status_code == 404
+            assert (await client.get(f"http://localhost{path}")).text == "numbers"
+        page = await client.get("http://localhost/", headers={header: "192.0.2.7"})
+    assert page.text == "numbers"
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "seen"),
+    [
+        ("198.51.100.7", "198.51.100.7"),
+        ("10.0.0.1, 203.0.113.9", "203.0.113.9"),  # the first is the visitor's own word
+        ("2001:db8::7", "2001:db8::7"),
+        ("", "127.0.0.1"),
+        ("unknown", "127.0.0.1"),
+        ("203.0.113.9, ", "127.0.0.1"),
+        ("198.51.100.7\n203.0.113.9", "203.0.113.9"),  # a proxy that adds a line of its own
+    ],
+)
+async def test_visitors_of_the_public_address_are_told_apart(forwarded: str, seen: str) -> None:
+    """By what the nearest proxy says; under other names nobody is believed."""
+
+    async def tell_address(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse(scope["client"][0])(scope, receive, send)
+
+    check = HostCheck(tell_address, ["localhost"], "friend.example")
+    headers = [("X-Forwarded-For", each) for each in forwarded.split("\n")]
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(check)) as client:
+        public = await client.get("http://friend.example/", headers=headers)
+        local = await client.get("http://localhost/", headers=headers)
+    assert (public.text, local.text) == (seen, "127.0.0.1")
 
 
 async def test_server_with_a_crashed_worker_is_alive_but_not_ready(app: AppContext) -> None:
@@ -252,10 +317,10 @@ async def test_metrics_contain_counts_but_no_names_or_texts(
     assert answered.kind is not None
     assert answered.kind.startswith("text/plain; version=0.0.4")
     expected = {
-        ("oldfriend_letters", "inbox", "waiting"): 2,
-        ("oldfriend_letters", "inbox", "parked"): 0,
-        ("oldfriend_letters", "agenda", "later"): 0,
-        ("oldfriend_lanes_held", "inbox"): 0,
+        ("oldfriend_jobs", "inbox", "waiting"): 2,
+        ("oldfriend_jobs", "inbox", "dead_letter"): 0,
+        ("oldfriend_jobs", "agenda", "delayed"): 0,
+        ("oldfriend_leased_partitions", "inbox"): 0,
         ("oldfriend_oldest_waiting_seconds", "inbox"): 120,
         ("oldfriend_oldest_waiting_seconds", "outbox"): 0,
         ("oldfriend_model_calls_total", "done"): 2,
@@ -282,7 +347,7 @@ async def test_daily_metrics_reset_at_midnight(app: AppContext, clock: FrozenClo
         text = (await door.get("/metrics")).text
 
     assert "oldfriend_model_cost_dollars_total 0.0" in text
-    assert 'oldfriend_letters{queue="inbox",state="waiting"} 2.0' in text
+    assert 'oldfriend_jobs{queue="inbox",state="waiting"} 2.0' in text
 
 
 def test_occupied_port_is_reported_with_the_setting_to_change() -> None:

@@ -12,7 +12,7 @@ from oldfriend.queues.outbox import mark_chat_blocked
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.health_checks import run_checks
 from oldfriend.runtime.learn_now import learn_now
-from tests.app.test_lanes_of_turns import with_model
+from tests.app.test_turn_queue import with_model
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 from tests.fakes.telegram import World, running_telegram
@@ -65,7 +65,7 @@ def on_telegram(app: AppContext, world: World, *, token: str | None = None) -> A
     """A house that is connected to a Telegram of the test."""
     settings = replace(
         app.settings,
-        channels={"telegram": TelegramSettings(base_url=world.url)},
+        channels={**app.settings.channels, "telegram": TelegramSettings(base_url=world.url)},
         environment={"OLDFRIEND_TELEGRAM_TOKEN": token or world.token},
     )
     return replace(app, settings=settings)

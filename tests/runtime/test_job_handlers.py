@@ -14,7 +14,7 @@ from oldfriend.learning.reflection_scheduler import enqueue_reflection
 from oldfriend.queues.queue import claim
 from oldfriend.runtime.job_handlers import run_job
 from tests.engines import both_engines
-from tests.learning.thinking import Mind, thinking_house
+from tests.learning.reflection_fixtures import Mind, thinking_house
 
 engine = both_engines
 

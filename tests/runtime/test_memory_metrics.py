@@ -67,18 +67,18 @@ async def test_memory_metrics_count_decisions_without_names(
     numbers, text = await told(app)
 
     expected = {
-        ("oldfriend_stretches_read_total", "done"): 2,
-        ("oldfriend_stretches_read_total", "failed"): 1,
-        ("oldfriend_decisions_total", "rejected"): 1,
+        ("oldfriend_segments_read_total", "done"): 2,
+        ("oldfriend_segments_read_total", "failed"): 1,
+        ("oldfriend_belief_decisions_total", "rejected"): 1,
         ("oldfriend_reading_seconds", "0.95"): 30,
         ("oldfriend_reply_seconds", "0.95"): 0,
-        ("oldfriend_found_by_words_alone",): 0,
+        ("oldfriend_replies_without_embedder_ratio",): 0,
     }
     assert expected.items() <= numbers.items()
-    assert numbers["oldfriend_things_told_total", "learned"] >= 3
-    assert numbers["oldfriend_things_told_total", "joined"] >= 3
-    assert numbers["oldfriend_decisions_total", "learned"] >= 3
-    assert 0 < numbers["oldfriend_found_closeness",] <= 1
+    assert numbers["oldfriend_claims_total", "learned"] >= 3
+    assert numbers["oldfriend_claims_total", "joined"] >= 3
+    assert numbers["oldfriend_belief_decisions_total", "learned"] >= 3
+    assert 0 < numbers["oldfriend_evidence_similarity",] <= 1
     assert not [word for word in ("Porto", "Ana", "jazz", line.person.id) if word in text]
 
 
@@ -91,6 +91,6 @@ async def test_memory_metrics_of_a_day_without_messages_are_zero_or_absent(
 
     numbers, _ = await told(app)
 
-    assert numbers["oldfriend_stretches_read_total", "done"] == 0
-    assert numbers["oldfriend_things_told_total", "learned"] == 0
+    assert numbers["oldfriend_segments_read_total", "done"] == 0
+    assert numbers["oldfriend_claims_total", "learned"] == 0
     assert not [name for name, *_ in numbers if name.endswith(("reply_seconds", "closeness"))]

@@ -343,7 +343,7 @@ def test_sighup_reloads_but_a_closed_terminal_stops_the_process(tmp_path: Path) 
     with process, os.fdopen(screen, "rb", buffering=0) as terminal:
         assert b"up" in terminal.readline()
         process.send_signal(signal.SIGHUP)
-        assert b"event=reloaded" in terminal.readline()
+        assert b"event=settings-reloaded" in terminal.readline()
         terminal.close()
 
         assert process.wait(10) == 0

@@ -56,6 +56,7 @@ def asking(text, *, vector=None, **how):
 def summary(found):
     """What was found, without the last digits that depend on the order of a sum."""
     hits = [
-        (hit.seq, round(hit.score, 4), {why.cause for why in hit.reasons}) for hit in found.hits
+        (hit.seq, round(hit.score.value, 4), {why.cause for why in hit.reasons})
+        for hit in found.hits
     ]
     return hits, round(found.answer_probability, 4)

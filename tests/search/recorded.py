@@ -55,7 +55,7 @@ def answers(index, questions):
     for question in questions:
         found = search(index, question, SHOWN)
         hits = [
-            [hit.seq, round(hit.score, 6), " ".join(why.cause for why in hit.reasons)]
+            [hit.seq, round(hit.score.value, 6), " ".join(why.cause for why in hit.reasons)]
             for hit in found.hits
         ]
         yield [round(found.answer_probability, 6), *hits]

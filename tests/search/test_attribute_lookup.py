@@ -8,7 +8,7 @@ from oldfriend.domain.clock import DAY
 from oldfriend.domain.memories import MemoryState
 from oldfriend.search.attribute_lookup import list_kin_names, select_likeliest_values
 from oldfriend.search.question_patterns import find_requested_attribute
-from tests.learning.talking import believed
+from tests.learning.segment_fixtures import believed
 
 
 def test_relation_belief_without_a_name_yields_no_kin_name() -> None:

@@ -9,12 +9,13 @@ from oldfriend.domain.clock import DAY, to_micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import EvidenceStats, Memory, MemoryState
 from oldfriend.search import SearchQuery
-from oldfriend.search.belief_score import (
+from oldfriend.search.belief_weight import (
     MAX_EMOTION_BOOST,
     TIME_BOOST,
     BeliefRanker,
     compute_emotion_boost,
 )
+from oldfriend.search.score import give_score
 from oldfriend.search.scorers import typed_decay
 
 NOW = to_micros(datetime(2024, 6, 1, tzinfo=UTC))
@@ -41,7 +42,8 @@ def score(each: Memory, text: str, close: float = 0.5, zone_offset_s: int = 0) -
     )
     question = SearchQuery(text=text, language="en", asked_at=NOW, zone_offset_s=zone_offset_s)
     known = MemoryState(memory=each, stats=standing, base_seq=1)
-    return BeliefRanker(question, typed_decay).score(known, close, is_named=False)
+    ranker = BeliefRanker(question, typed_decay)
+    return ranker.weigh(give_score(close), known, is_named=False).value
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_belief_is_found_by_key_in_every_language(
     found = asked(index, text)
 
     assert found.hits[0].known.memory.id == answer
-    assert found.hits[0].reasons[0].cause == "asked_for"
+    assert found.hits[0].score.reasons[0].cause == "asked_for"
     assert found.is_answerable
 
 

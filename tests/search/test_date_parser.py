@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oldfriend.lang.named_days import load_named_day_books
 from oldfriend.search.date_parser import parse_date_spans
 
 ASKED_AT = int(datetime(2024, 5, 10, 12, tzinfo=UTC).timestamp()) * 1_000_000
@@ -171,3 +172,11 @@ def test_this_season_may_be_the_next_one_unless_it_is_now(text: str, is_any_year
     span = parse_date_spans(text, asked_at=ASKED_AT, zone_offset_s=0)[0]
 
     assert span.is_any_year is is_any_year
+
+
+def test_no_expression_of_days_is_compiled_for_a_text_that_names_none() -> None:
+    """In any language: compiling those of all would take longer than the search."""
+    books = load_named_day_books()
+
+    assert len(books) > 2
+    assert not any(book.any_word.may_match("what was the theme of her party?") for book in books)

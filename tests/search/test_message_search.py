@@ -54,9 +54,9 @@ def test_scores_and_probabilities_lie_between_zero_and_one():
     result = search(index_of(), asking("boat"), 10)
 
     assert 0 <= result.answer_probability <= 1
-    assert all(0 <= hit.score <= 1 for hit in result.hits)
-    assert [hit.score for hit in result.hits] == sorted(
-        (hit.score for hit in result.hits), reverse=True
+    assert all(0 <= hit.score.value <= 1 for hit in result.hits)
+    assert [hit.score.value for hit in result.hits] == sorted(
+        (hit.score.value for hit in result.hits), reverse=True
     )
 
 
@@ -160,7 +160,7 @@ def test_single_message_is_found_by_vector_similarity():
     hit = search(index, asking("Who is scared of storms?", vector=vector), 3).hits[0]
 
     assert {reason.cause for reason in hit.reasons} == {"meaning"}
-    assert 0.1 <= hit.score <= 1
+    assert 0.1 <= hit.score.value <= 1
 
 
 def test_answer_probability_grows_with_similarity_of_a_single_message():
@@ -207,9 +207,9 @@ def test_further_hits_score_well_below_a_clear_best_hit():
     first, second, *_ = search(index_of(), asking("What did Ben pay for the boat?"), 3).hits
     result = search(index_of(), asking("Where did Ben buy the sailing boat Lisbeth?"), 3)
 
-    assert first.score >= second.score > 0
-    assert result.hits[0].score == pytest.approx(result.answer_probability)
-    assert result.hits[1].score < 0.7 * result.hits[0].score
+    assert first.score.value >= second.score.value > 0
+    assert result.hits[0].score.value == pytest.approx(result.answer_probability)
+    assert result.hits[1].score.value < 0.7 * result.hits[0].score.value
 
 
 def test_unrelated_query_has_a_lower_answer_probability():

@@ -8,7 +8,7 @@ from oldfriend.search.preference_intent import (
     is_opposite_belief,
     is_opposite_text,
 )
-from tests.learning.talking import believed
+from tests.learning.segment_fixtures import believed
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.search.question_pattern_loader import list_all_grammars, list_grammars
 from oldfriend.search.question_patterns import find_requested_attribute
-from tests.expansions import expand
+from tests.expression_expansions import expand
 
 EACH = 12
 WITHOUT_SPACE = re.compile(r"ou[a-z]")

@@ -7,7 +7,7 @@ from oldfriend.search.question_patterns import (
     has_any_word,
     is_before_named_time,
 )
-from tests.learning.talking import believed
+from tests.learning.segment_fixtures import believed
 
 HOME = [
     "Where do I live?",

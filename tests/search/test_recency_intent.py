@@ -9,7 +9,6 @@ from oldfriend.search import (
     BeliefIndex,
     IndexRow,
     PersonIndex,
-    Reason,
     SearchQuery,
     encode_document_terms,
     search,
@@ -92,10 +91,10 @@ def test_other_uses_of_last_are_not_a_recency_query(text: str) -> None:
 def test_candidates_near_the_best_score_are_ranked_newest_first() -> None:
     """What hardly answers does not come first for being new."""
     found = [
-        RecencyCandidate(0.9, (), 1),
-        RecencyCandidate(0.8, (), 3),
-        RecencyCandidate(0.5, (), 2),
-        RecencyCandidate(0.1, (), 9),
+        RecencyCandidate(0.9, 0.0, 1),
+        RecencyCandidate(0.8, 0.0, 3),
+        RecencyCandidate(0.5, 0.0, 2),
+        RecencyCandidate(0.1, 0.0, 9),
     ]
 
     assert rank_newest_first(found) == [1, 2, 0, 3]
@@ -104,11 +103,11 @@ def test_candidates_near_the_best_score_are_ranked_newest_first() -> None:
 
 def test_candidates_with_equal_word_match_are_ranked_newest_first() -> None:
     """Where meaning tells little, the same words score far apart."""
-    most, less = (Reason(cause="words", strength=each) for each in (0.6, 0.3))
+    most, less = 0.6, 0.3
     found = [
-        RecencyCandidate(0.9, (most,), 1),
-        RecencyCandidate(0.2, (most,), 3),
-        RecencyCandidate(0.2, (less,), 9),
+        RecencyCandidate(0.9, most, 1),
+        RecencyCandidate(0.2, most, 3),
+        RecencyCandidate(0.2, less, 9),
     ]
 
     assert rank_newest_first(found) == [1, 0, 2]
@@ -133,7 +132,7 @@ def best(text: str) -> str:
     index.upsert([known(each, base) for base, each in enumerate(READ, start=1)], {})
     hits = index.search(SearchQuery(text=text, language="en", asked_at=NOW), 4).hits
 
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert (scores := [hit.score.value for hit in hits]) == sorted(scores, reverse=True)
     return hits[0].known.memory.text
 
 

@@ -2,7 +2,7 @@
 
 from oldfriend.domain.memories import Memory
 from oldfriend.search import BeliefIndex, SearchQuery
-from oldfriend.search.result_order import build_dedup_key
+from oldfriend.search.belief_results import build_dedup_key
 from tests.search.test_belief_search import MOVED, NOW, known, memory
 
 

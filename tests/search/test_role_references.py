@@ -10,7 +10,7 @@ from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, EntityKind, EvidenceStats, Memory, MemoryState
 from oldfriend.lang.detection import detect_language
 from oldfriend.search import BeliefIndex, SearchQuery
-from oldfriend.search.told_names import find_told_names
+from oldfriend.turn.role_names import find_told_names
 
 NOW = 1_717_200_000_000_000
 PERSON = PersonId("p")

@@ -10,7 +10,7 @@ from oldfriend.search import PersonIndex, search
 from oldfriend.search.date_parser import parse_date_spans
 from oldfriend.search.time_query import is_time_only_query, list_non_events
 from oldfriend.search.types import MIN_ANSWER_PROBABILITY, SearchQuery
-from tests.learning.talking import believed
+from tests.learning.segment_fixtures import believed
 from tests.search.conversation import rows
 
 NOVEMBER = to_micros(datetime(2026, 11, 22, tzinfo=UTC))
@@ -131,5 +131,5 @@ def test_time_only_query_finds_exactly_the_messages_of_that_time() -> None:
     ]
     found = search(PersonIndex.build(said), asking("What happened in May?", "en"), 4)
 
-    assert {hit.seq for hit in found.hits if hit.score >= MIN_ANSWER_PROBABILITY} == {1, 2}
+    assert {hit.seq for hit in found.hits if hit.score.value >= MIN_ANSWER_PROBABILITY} == {1, 2}
     assert found.answer_probability >= MIN_ANSWER_PROBABILITY

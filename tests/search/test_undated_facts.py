@@ -43,7 +43,7 @@ def index() -> BeliefIndex:
 def scores(index: BeliefIndex, text: str) -> dict[str, float]:
     """How well each answers, best first."""
     hits = index.search(SearchQuery(text=text, language="en", asked_at=NOW), 5).hits
-    return {hit.known.memory.id: hit.score for hit in hits}
+    return {hit.known.memory.id: hit.score.value for hit in hits}
 
 
 @pytest.mark.parametrize(

@@ -86,23 +86,29 @@ async def live_fully_in(install: Install, write) -> None:
             bytes=bytes(4),
         )
         await tx.run(
-            "INSERT INTO link_code VALUES ('1', :person, 's', 'p', 5, NULL)",
+            "INSERT INTO link_code VALUES ('1', :person, 's', 'p', 5, NULL, NULL)",
             person=install.person.id,
         )
         await tx.run("INSERT INTO link_attempt VALUES ('1', 'telegram', '7', 5)")
         await tx.run("INSERT INTO stranger VALUES ('telegram', '8', 5, 2)")
         await tx.run("INSERT INTO closed_place VALUES ('telegram', '9', 5, 'blocked')")
+        await tx.run("INSERT INTO channel_cursor VALUES ('discord', '9', '12', 5)")
         await tx.run("INSERT INTO web_link VALUES ('p', :person, 5)", person=install.person.id)
         await tx.run(
             "INSERT INTO web_session VALUES ('s', :person, 5, 6, 'link', 'Firefox', 5, 'p')",
             person=install.person.id,
+        )
+        await tx.run(
+            "INSERT INTO push_subscription VALUES ('s', :person, 'p', :sealed, 'words', 5)",
+            person=install.person.id,
+            sealed=b"sealed",
         )
         await tx.run("INSERT INTO web_attempt VALUES ('1', 5, '127.0.0.1', 'link')")
         await tx.run(
             "INSERT INTO web_invitation VALUES ('i', 'q', :person, 5, 6)", person=install.person.id
         )
         await tx.run(
-            "INSERT INTO web_token VALUES ('t', 'r', :person, 'script', 'read', 5, 6, NULL)",
+            "INSERT INTO web_token VALUES ('t', 'r', :person, 'script', 'read', 5, 6, NULL, NULL)",
             person=install.person.id,
         )
         await tx.run(
@@ -110,12 +116,35 @@ async def live_fully_in(install: Install, write) -> None:
             person=install.person.id,
             key=b"public",
         )
+        await tx.run("INSERT INTO oauth_client VALUES ('c', 'Claude', '[]', 5, NULL)")
+        await tx.run(
+            """INSERT INTO oauth_grant VALUES ('g', :person, 'refresh', 'c', '', '', '', 'read',
+                 't', 5, 6, NULL)""",
+            person=install.person.id,
+        )
         await tx.run("INSERT INTO web_challenge VALUES ('c', '', 6)")
         await tx.run(
             "INSERT INTO cleanup VALUES ('a', :person, 5, 'forget', 0, '[]', '{}', 1)",
             person=install.person.id,
         )
         await tx.run("INSERT INTO pace VALUES (:person, 5)", person=install.person.id)
+        await tx.run(
+            "INSERT INTO person_merge VALUES ('g', :person, 'o', 'Ola', '{}', 1, 2, 1, 2, 5, 6)",
+            person=install.person.id,
+        )
+        await tx.run(
+            "INSERT INTO merged_row VALUES ('g', 'task', 't', :person, NULL)",
+            person=install.person.id,
+        )
+        await tx.run(
+            "INSERT INTO oura_connection VALUES (:person, 'asking', 's', 'r', 5, NULL, NULL)",
+            person=install.person.id,
+        )
+        await tx.run(
+            """INSERT INTO pending_call SELECT min(id), :person, 't', 'weather', '{}', 5 FROM chat
+               WHERE person = :person""",
+            person=install.person.id,
+        )
         await tx.run(
             """INSERT INTO working_memory SELECT min(id), :person, '{}', 5 FROM session
                WHERE person = :person""",

@@ -110,6 +110,67 @@ async def live_in(install, write):
             )
             await tx.run("INSERT INTO identity VALUES ('terminal', :id, :person, 5)", **values)
             await tx.run(
+                """INSERT INTO diary_entry VALUES (:id, :person, 'We swam', '2024-05-03', 5, 'UTC',
+                   5, 5, 'Beach', 'Faro', '', '["sea"]', '{}', 'told', :message, :seq)""",
+                **values,
+                message=message.id,
+                seq=message.seq,
+            )
+            await tx.run(
+                """INSERT INTO measurement VALUES (:id, :person, 'weight', '2024-05-03', '', 5,
+                   'UTC', 71.4, 'kg', NULL, '', 'told', :message, :seq, 5)""",
+                **values,
+                message=message.id,
+                seq=message.seq,
+            )
+            await tx.run(
+                """INSERT INTO task VALUES (:id, :person, NULL, :message, :seq, 'call mum', 'at 10',
+                   'en', 'reminder', 'open', NULL, 7, 7, 'UTC', 0, 'FREQ=DAILY', 5, 5, NULL)""",
+                **values,
+                message=message.id,
+                seq=message.seq,
+            )
+            await tx.run(
+                """INSERT INTO project VALUES (:id, :person, 'Garden', 'Be patient', :message,
+                   :seq, 5, 5)""",
+                **values,
+                message=message.id,
+                seq=message.seq,
+            )
+            await tx.run("INSERT INTO project_span VALUES (:id, 1, 3, :person, :id)", **values)
+            await tx.run(
+                """INSERT INTO goal (id, person, message, message_seq, text, language, kind, status,
+                     priority, times, period, next_action, zone, created_at, changed_at)
+                   VALUES (:id, :person, :message, :seq, 'run', 'en', 'general', 'active', 0, 2,
+                     'week', '', 'UTC', 5, 5)""",
+                message=message.id,
+                seq=message.seq,
+                **values,
+            )
+            await tx.run(
+                "INSERT INTO goal_progress VALUES (:id, :person, :id, :message, :seq, 5, 3)",
+                message=message.id,
+                seq=message.seq,
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO watch (id, person, message, message_seq, text, language, url,
+                     condition, status, seen, failures, next_check_at, created_at, changed_at)
+                   VALUES (:id, :person, :message, :seq, 'the fare', 'en', 'https://example.org',
+                     'changes', 'active', '', 0, 9, 5, 5)""",
+                message=message.id,
+                seq=message.seq,
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO skill VALUES (:id, :person, 'Letters', 'Short', 1, :message, :seq,
+                   5, 5)""",
+                **values,
+                message=message.id,
+                seq=message.seq,
+            )
+            await tx.run("INSERT INTO hint_progress VALUES (:person, 2, 0, 5)", person=person.id)
+            await tx.run(
                 """INSERT INTO model_call VALUES (:id, :person, NULL, NULL, 0, 'x', 'reply',
                    'reply/1', 'a:b', 'done', :shown, '{}', NULL, 1, 0, 1, NULL, NULL, 5, 0, 5)""",
                 **values,
@@ -121,12 +182,27 @@ async def live_in(install, write):
                 **values,
             )
             await tx.run(
+                """INSERT INTO tool_use VALUES (:id, :person, 't', 'weather', 'done', 'question',
+                   '{"place": "Porto"}', 'rain', '[]', 1, 12, 5)""",
+                **values,
+            )
+            await tx.run(
                 "INSERT INTO delivered VALUES (:person, :id, 0, 0, 'c', 'message:7:1', 5)",
                 **values,
             )
             await tx.run(
                 """INSERT INTO tick VALUES (:id, :person, 'reflection', 'timer', 5, 9, 3, '{}',
                    NULL, '["m"]', '{"shown": [], "answered": ["hm"]}')""",
+                **values,
+            )
+            await tx.run(
+                """INSERT INTO proactive_setting
+                   VALUES (:person, 'shy', 1320, 480, 'off', '[]', 5, 'weekly')""",
+                person=person.id,
+            )
+            await tx.run(
+                """INSERT INTO impulse VALUES (:id, :person, 'promise', 'promise:x', 'said',
+                   '["x"]', 5, 6, 0.9, 0.5, 5, 6, 'a', '[[6, "say", "trigger", null]]')""",
                 **values,
             )
             await tx.run("INSERT INTO tombstone VALUES (:person, 'f00d', 5)", person=person.id)
@@ -431,6 +507,8 @@ async def test_older_export_is_restored_with_renamed_and_default_columns(
         "memory": RESTORABLE_TABLES["memory"].defaults,
         "evidence": RESTORABLE_TABLES["evidence"].defaults,
         "change": RESTORABLE_TABLES["change"].defaults,
+        "goal_progress": RESTORABLE_TABLES["goal_progress"].defaults,
+        "proactive_setting": RESTORABLE_TABLES["proactive_setting"].defaults,
     }
     lines = []
     for line in path.read_text("utf-8").split("\n")[:-1]:
@@ -474,7 +552,7 @@ async def test_restored_old_receipts_and_answers_get_the_current_retention(
         for person in (each.id for each in await list_people(tx)):
             kept = await tx.rows("SELECT details FROM receipt WHERE person = :whose", whose=person)
             receipt = await find_receipt(tx, person)
-            assert kept == [('{"intent": "question"}',)]
+            assert kept == [('{"intent":"question"}',)]
             assert receipt.details["understood"] == {"emotion": "sad"}
         of_turns = await tx.rows("SELECT answer FROM model_call WHERE id LIKE 'call-%'")
         assert set(of_turns) == {(None,)}

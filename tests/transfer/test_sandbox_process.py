@@ -18,7 +18,7 @@ from oldfriend.transfer.sandbox_reader import DEFAULT_LIMITS
 from oldfriend.transfer.wire_format import encode_text
 from tests.conftest import SIZE
 from tests.processes import until
-from tests.transfer.hostile_files import files_to_refuse, harmless_files
+from tests.transfer.hostile_files import files_to_refuse, harmless_files, zipped
 
 TO_REFUSE = files_to_refuse(is_full=SIZE == "full")
 HARMLESS = harmless_files()
@@ -65,6 +65,16 @@ def test_sandboxed_parse_equals_the_in_process_parse(chat: Path) -> None:
     assert messages == list(detect_format(chat).parse([].append))
     assert after_the_end == []
     assert last == messages[2_990:]
+
+
+def test_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    """A chat that says the same again and again, and would take a minute to read."""
+    path = tmp_path / "chat.zip"
+    path.write_bytes(zipped({"_chat.txt": CHAT[:2_000].encode() * 9_000}))
+    with pytest.raises(ImportRefused) as refused:
+        inspect_in_sandbox(path, me=None, person="Nora", zone="UTC")
+
+    assert code_of(refused.value) == "import_zip_bomb"
 
 
 def test_refusal_from_the_sandbox_keeps_its_line_code_and_values(tmp_path: Path) -> None:

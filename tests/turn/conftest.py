@@ -21,7 +21,9 @@ from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.intent import Addressee
 from oldfriend.turn.pipeline import run_turn
+from oldfriend.turn.request_handlers.registry import REQUEST_HANDLERS
 from oldfriend.turn.tools.tool import InMemoryToolCallStore, ToolContext
+from oldfriend.turn.tools.tool_registry import TOOLS
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from tests.clock import FrozenClock
@@ -73,7 +75,7 @@ class Talk:
     ) -> Message:
         """Put words into the log of another chat long ago, ready to be found by meaning."""
         elsewhere = line or await open_local_chat(
-            self.app.db, self.app.clock, self.app.settings, person="Nora", channel="whatsapp"
+            self.app.db, self.app.clock, self.app.settings, person="Nora", channel="signal"
         )
         message = await self.tell(text, minutes=-60 * 24 * 30, line=elsewhere, **how)
         self.clock.now += 30 * 24 * 60 * MINUTE
@@ -107,6 +109,8 @@ class Talk:
             model=ScriptedModel(answers) if answers else None,
             call_store=InMemoryToolCallStore(),
             clock=self.clock,
+            tools=TOOLS,
+            handlers=REQUEST_HANDLERS,
         )
         return replace(mind, **changes)
 
@@ -126,7 +130,13 @@ class Talk:
         """Run the turn, and write what it decides."""
         self.said.clear()
         outcome = await run_turn(said, mind, say=self.listen)
-        await self.tell(outcome.reply.text, minutes=0, role="companion", speaker="Oldfriend")
+        await self.tell(
+            outcome.reply.text,
+            minutes=0,
+            role="companion",
+            speaker="Oldfriend",
+            turn=said.message.turn,
+        )
         if outcome.failure_kind is not None:
             await self.tell(outcome.failure_kind, minutes=0, role="marker", trust="tool")
         async with self.app.db.begin_write() as tx:

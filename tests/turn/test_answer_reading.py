@@ -9,9 +9,10 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage, Reader, Reading
-from oldfriend.turn.answer_reading import compute_fused_score, read_answers
-from oldfriend.turn.offline_ranking import list_newest_first
-from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, RecallResult, recall
+from oldfriend.turn.answer_reading import read_answers
+from oldfriend.turn.offline_ranking import compute_fused_score, list_newest_first
+from oldfriend.turn.recalled import RecalledMessage, RecallQuery, RecallResult
+from oldfriend.turn.retrieval import recall
 from tests.chat_fixtures import Say
 
 QUESTION = "where is the key of the shed"
@@ -146,7 +147,7 @@ async def test_newer_answer_found_only_by_the_reader_is_listed_before_an_older_o
     app: AppContext, line: ChatContext, found: RecallResult
 ) -> None:
     """Though it shares too little with the question to be close by the search."""
-    read = await read_with(app, line, GivenReader({"boiler": 3.0, "bike": -1.5}), found, "en")
+    read = await read_with(app, line, GivenReader({"boiler": 3.0, "bike": 2.0}), found, "en")
     closest = [each for each in read.messages if "boiler" in each.message.text]
 
     assert "bike" in list_newest_first(closest, read)[0].message.text

@@ -23,7 +23,7 @@ from oldfriend.turn.companion_state import (
     build_next_working_memory,
     select_on_topic,
 )
-from oldfriend.turn.memory_context import format_iso_day
+from oldfriend.turn.prompt_labels import format_iso_day
 from oldfriend.turn.turn_dependencies import TurnLimits
 from oldfriend.turn.turn_outcome import Outcome
 from tests.turn.conftest import Talk, wants
@@ -98,11 +98,11 @@ async def test_a_plan_is_carried_from_turn_to_turn(talk: Talk) -> None:
     assert first.working_memory is not None
     assert first.working_memory.plan is not None
     assert first.working_memory.plan.texts == Plan(**GOA).texts
-    assert "What you have in mind" not in told_nothing.changing
+    assert "What you have in mind" not in told_nothing.call_instructions
     plan = "- What you two are about to do: a week in Goa. Done: dates known. Next: find a hotel."
-    assert plan in told.changing
-    assert "were not told yet: budget" in told.changing
-    assert "oldest first: excited" in told.changing
+    assert plan in told.call_instructions
+    assert "were not told yet: budget" in told.call_instructions
+    assert "oldest first: excited" in told.call_instructions
 
 
 async def test_message_behind_a_plan_is_listed_as_shown_in_the_request(talk: Talk) -> None:
@@ -117,9 +117,9 @@ async def test_message_behind_a_plan_is_listed_as_shown_in_the_request(talk: Tal
     assert isinstance(mind.model, ScriptedModel)
     (request,) = mind.model.requests
 
-    assert "a week in Goa" in request.changing
+    assert "a week in Goa" in request.call_instructions
     assert request.shown.count(said) == 1
-    assert "Goa it is, in March!\n</memory>" in request.changing
+    assert "Goa it is, in March!\n</memory>" in request.call_instructions
 
 
 async def test_last_tool_result_is_kept_in_working_memory(talk: Talk) -> None:
@@ -127,8 +127,8 @@ async def test_last_tool_result_is_kept_in_working_memory(talk: Talk) -> None:
     await turn(talk, "what time is it in Tokyo?", wants("current_time", zone="Asia/Tokyo"), "Late.")
     _, told = await turn(talk, "and what did you say?")
 
-    assert "- What a tool gave you last: " in told.changing
-    assert "Tokyo" in told.changing.split("gave you last: ")[1].splitlines()[0]
+    assert "- What a tool gave you last: " in told.call_instructions
+    assert "Tokyo" in told.call_instructions.split("gave you last: ")[1].splitlines()[0]
 
 
 async def test_working_memory_is_absent_from_the_prompt_two_hours_later(talk: Talk) -> None:
@@ -137,7 +137,7 @@ async def test_working_memory_is_absent_from_the_prompt_two_hours_later(talk: Ta
     talk.clock.now += 2 * HOUR
     _, told = await turn(talk, "hello again")
 
-    assert "What you have in mind" not in told.changing
+    assert "What you have in mind" not in told.call_instructions
 
 
 async def test_small_talk_skips_the_search_and_keeps_the_plan(talk: Talk) -> None:
@@ -146,8 +146,8 @@ async def test_small_talk_skips_the_search_and_keeps_the_plan(talk: Talk) -> Non
     await turn(talk, "Goa it is, in March!", judged=JUDGED)
     outcome, told = await turn(talk, "thanks!", judged=JUDGED)
 
-    assert "Juno" not in told.changing
-    assert "a week in Goa" in told.changing
+    assert "Juno" not in told.call_instructions
+    assert "a week in Goa" in told.call_instructions
     understood = outcome.reply.details["understood"]
     assert understood["by"] == "rules/1"
     assert understood["complexity"] == "trivial"
@@ -165,7 +165,7 @@ async def test_reply_style_stays_genuine_in_the_turn_after_distress(talk: Talk) 
     assert usual.reply.details["understood"]["style"] == "sarcastic"
     assert after.reply.details["understood"]["style"] == "genuine"
     assert after.reply.details["understood"]["kept_from"] == "sarcastic"
-    assert "with a wink" not in told.changing
+    assert "with a wink" not in told.call_instructions
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,9 @@ async def test_plain_question_gets_a_neutral_emotion_and_genuine_style(
     understood = outcome.reply.details["understood"]
     assert (understood["emotion"], understood["signal"]) == ("neutral", "normal")
     assert (understood["goal"], understood["style"]) == ("inform", "genuine")
-    (guidance,) = [part for part in told.changing.split("\n\n") if part.startswith("How to talk")]
+    (guidance,) = [
+        part for part in told.call_instructions.split("\n\n") if part.startswith("How to talk")
+    ]
     assert guidance.splitlines()[1:] == [
         "- They ask something plain: answer just that, plainly, without wit."
     ]
@@ -202,7 +204,7 @@ async def test_emotion_in_a_statement_beside_a_question_is_detected(talk: Talk) 
     outcome, told = await turn(talk, "I'm so worried about the scan. When is it?")
 
     assert outcome.reply.details["understood"]["emotion"] == "anxious"
-    assert "Steady and concrete" in told.changing
+    assert "Steady and concrete" in told.call_instructions
 
 
 async def test_prompt_has_no_style_guidance_when_style_is_default(talk: Talk) -> None:
@@ -212,7 +214,7 @@ async def test_prompt_has_no_style_guidance_when_style_is_default(talk: Talk) ->
         await write_block(tx, talk.line.person.id, "persona", weights, now=talk.clock())
     _, told = await turn(talk, "The bus was late.")
 
-    assert "How to talk just now" not in told.changing
+    assert "How to talk just now" not in told.call_instructions
 
 
 async def test_reply_style_stays_genuine_for_two_turns_after_stress_signal(talk: Talk) -> None:
@@ -236,8 +238,11 @@ async def test_mood_is_shown_in_the_next_prompt_and_then_expires(talk: Talk) -> 
     talk.clock.now += 13 * HOUR
     _, later = await turn(talk, "hello")
 
-    assert "Your own mood since you last talked: light at heart (energy 6 of 10)" in glad.changing
-    assert "Your own mood" not in later.changing
+    assert (
+        "Your own mood since you last talked: light at heart (energy 6 of 10)"
+        in glad.call_instructions
+    )
+    assert "Your own mood" not in later.call_instructions
 
 
 async def test_thoughts_are_in_every_prompt_and_in_the_receipt(talk: Talk) -> None:
@@ -245,7 +250,9 @@ async def test_thoughts_are_in_every_prompt_and_in_the_receipt(talk: Talk) -> No
     thought = await thinks(talk, "thought", "She lights up when it is about water.")
     outcome, told = await turn(talk, "hello")
 
-    assert "about person; class companion] She lights up when it is about water." in told.stable
+    assert (
+        "about person; class companion] She lights up when it is about water." in told.system_prompt
+    )
     assert thought.id in {item.object for item in outcome.reply.items}
 
 
@@ -254,7 +261,7 @@ async def test_thoughts_are_left_out_of_the_prompt_for_a_plain_question(talk: Ta
     await thinks(talk, "thought", "She lights up when it is about water.")
     _, told = await turn(talk, "where do I live?")
 
-    assert "lights up" not in told.stable
+    assert "lights up" not in told.system_prompt
 
 
 async def test_companion_question_is_labelled_with_its_own_date_in_the_prompt(talk: Talk) -> None:
@@ -264,7 +271,7 @@ async def test_companion_question_is_labelled_with_its_own_date_in_the_prompt(ta
     _, told = await turn(talk, "hello")
 
     day = format_iso_day(later, "UTC")
-    assert f"[kind question; {day}; about person" in told.stable
+    assert f"[kind question; {day}; about person" in told.system_prompt
 
 
 async def test_opinion_is_in_the_prompt_only_when_its_topic_comes_up(talk: Talk) -> None:
@@ -280,9 +287,9 @@ async def test_opinion_is_in_the_prompt_only_when_its_topic_comes_up(talk: Talk)
     _, about_boats = await turn(talk, "Shall I get a motor boat?")
     _, about_buses = await turn(talk, "The bus was late.")
 
-    assert "Stand by it" in about_boats.changing
-    assert "Sailing boats are better company" in about_boats.changing
-    assert "Stand by it" not in about_buses.changing
+    assert "Stand by it" in about_boats.call_instructions
+    assert "Sailing boats are better company" in about_boats.call_instructions
+    assert "Stand by it" not in about_buses.call_instructions
 
 
 @pytest.mark.parametrize("name", BUDGETS)
@@ -360,4 +367,6 @@ async def test_joking_persona_prompt_asks_to_stay_plain_on_serious_topics(
     outcome, told = await turn(talk, "My brother fell off the roof on Monday.")
 
     assert outcome.reply.details["understood"]["style"] == style
-    assert "Where it tells of an accident, illness, loss or worry: plainly" in told.changing
+    assert (
+        "Where it tells of an accident, illness, loss or worry: plainly" in told.call_instructions
+    )

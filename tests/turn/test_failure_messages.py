@@ -39,7 +39,7 @@ FAILURES: list[tuple[ModelError, FailureKind]] = [
 
 @pytest.fixture
 def engine() -> str:
-    """One is enough: nothing here asks the database what test_replying.py does not ask both."""
+    """One is enough: nothing here asks the database what test_model_replies.py does not."""
     return "sqlite"
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.inbound.accept import open_local_chat
 from tests.turn.conftest import Talk
-from tests.turn.test_safety import believe
+from tests.turn.test_safety_facts import believe
 from tests.turn.test_user_context import known
 
 
@@ -108,7 +108,7 @@ async def test_pronoun_ignores_entities_named_in_another_chat_or_too_long_ago(
 ) -> None:
     """Nor what somebody else passed on."""
     elsewhere = await open_local_chat(
-        friends.app.db, friends.app.clock, friends.app.settings, person="Nora", channel="whatsapp"
+        friends.app.db, friends.app.clock, friends.app.settings, person="Nora", channel="signal"
     )
     await friends.tell("Where does Clara live?", line=elsewhere)
     await friends.tell("I saw Ben.", trust="outside")
@@ -148,7 +148,7 @@ async def test_model_prompt_includes_memories_about_the_resolved_entity(friends:
     await friends.ask("Where does Clara live?", "In Lyon.")
     outcome, requests = await friends.ask("and what is she afraid of?", "Of geese.")
 
-    assert "geese, of all birds" in requests[0].changing
+    assert "geese, of all birds" in requests[0].call_instructions
     assert outcome.seen_ids
 
 

@@ -240,6 +240,7 @@ def test_statement_about_humans_or_robots_is_not_detected_as_about_you(text: str
     [
         ("remember that my locker code is 4411", "my locker code is 4411"),
         ("Please remember: the key is under the pot.", "the key is under the pot."),
+        ("nota: el fontanero bueno es Pepe", "el fontanero bueno es Pepe"),
         ("Don't forget that Ana is allergic to nuts", "Ana is allergic to nuts"),
         ("Can you remember that my bike is a Kona?", "my bike is a Kona"),
         ("Recuerda que mi vuelo sale a las 7", "mi vuelo sale a las 7"),
@@ -292,9 +293,9 @@ def test_companion_name_is_ignored_in_intent_detection(name: str, said: str, mea
 
 
 def test_latin_script_message_after_chinese_is_detected_as_latin_language() -> None:
-    """Though these few words do not tell which language of Latin letters it is."""
+    """The one that its words tell, or else the person's next one of Latin letters."""
     assert understood("Coriander ruins everything", language="zh").language == "en"
-    assert understood("Coriander ruins everything", language="zh", locale="fr").language == "fr"
+    assert understood("Bonbons Klara Oslo Bruno", language="zh", locale="fr").language == "fr"
     assert understood("haha OK", language="zh").language == "zh"
 
 
@@ -397,3 +398,39 @@ def test_intent_detection_accepts_any_text(text: str) -> None:
 def test_very_long_text_is_detected_as_a_statement() -> None:
     """A pasted page is no command, and is looked at in no time."""
     assert understood("remember that " + "word " * 200_000).intent == "statement"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_riddle"),
+    [
+        ("What did the ocean say to the beach? Nothing, it just waved.", True),
+        ("pourquoi les plongeurs plongent en arrière ? sinon, chute dans le bateau.", True),
+        ("Where is my key? I lost it.", False),
+        ("When does Ana land? The train is late.", False),
+        ("When is the concert?", False),
+    ],
+)
+def test_riddle_that_answers_itself_may_be_a_statement(text: str, *, is_riddle: bool) -> None:
+    """So that it is not answered with "I don't remember"; what is asked of somebody is."""
+    assert perceive(text, Addressee(name="Wren", languages=("en",))).may_be_statement == is_riddle
+
+
+@pytest.mark.parametrize(
+    ("text", "usual", "language"),
+    [
+        ("Donde vivo?", "en", "es"),
+        ("Donde vivo?", "de", "es"),
+        ("my sister?", "de", "en"),
+        ("remember Klara?", "es", "en"),
+        ("Name meiner Schwester?", "en", "de"),
+        ("wo wohnt Klara", "de", "de"),
+        ("Klara?", "de", "de"),
+        ("pizza mit Klara", "de", "de"),
+        ("Klara?", "fr", "fr"),
+    ],
+)
+def test_few_words_are_answered_in_the_only_language_that_knows_them(
+    text: str, usual: str, language: str
+) -> None:
+    """And in the usual one where several may."""
+    assert understood(text, language=usual).language == language

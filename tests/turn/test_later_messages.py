@@ -3,13 +3,19 @@
 import pytest
 
 from oldfriend.app.embed_messages import try_embed_missing
+from oldfriend.inbound.accept import open_local_chat
 from oldfriend.search import ScoredMessage
+from oldfriend.search.later_links import LaterLink
+from oldfriend.search.score import give_score
 from oldfriend.turn.later_messages import (
     add_later_messages,
     add_later_to_ranking,
+    is_correction_of,
     is_short_correction,
 )
-from oldfriend.turn.retrieval import RecalledMessage, RecallQuery, recall
+from oldfriend.turn.recalled import RecalledMessage, RecallQuery
+from oldfriend.turn.retrieval import recall
+from tests.chat_fixtures import Say
 from tests.turn.conftest import Talk
 
 SAID = (
@@ -33,7 +39,7 @@ async def test_recalled_message_is_followed_by_the_later_message_that_changed_it
     said = [await talk.tell(text) for text in SAID]
     found = [
         RecalledMessage(
-            message=said[place], hit=ScoredMessage(seq=said[place].seq, score=0.5, reasons=())
+            message=said[place], hit=ScoredMessage(seq=said[place].seq, score=give_score(0.5))
         )
         for place in (0, 1)
     ]
@@ -141,3 +147,49 @@ def test_what_only_begins_like_a_correction_is_none(
 ) -> None:
     """It has to read like one, unless it is marked as one."""
     assert is_short_correction(text, {language}) is is_correction
+
+
+@pytest.mark.parametrize(
+    ("told", "newer", "question"),
+    [
+        ("Meine Katze heißt Miso.", "die Heizung geht jetzt wieder", "wie heißt meine Katze?"),
+        (
+            "the boiler broke again, no hot water since yesterday",
+            "I moved the dentist to friday",
+            "what's wrong with the boiler?",
+        ),
+    ],
+)
+async def test_update_of_another_matter_is_not_told_beside_an_answer(
+    say: Say, told: str, newer: str, question: str
+) -> None:
+    """Also in a history of a few messages, where every word is rare."""
+    for text in (told, "we finally got the new fridge", newer):
+        await say(text)
+    given = await say(question)
+
+    assert told in given.reply.text
+    assert newer not in given.reply.text
+
+
+async def test_change_of_another_part_of_a_long_message_is_not_told(say: Say) -> None:
+    """What is told later of the appointment does not change who the husband is."""
+    await say("I live with my husband Jonas and I have a dentist appointment on Thursday at 10.")
+    await say("not Thursday any more, it's next Monday at 9")
+
+    assert "Monday" not in (await say("who is my husband?")).reply.text
+    assert "Monday" in (await say("when is my dentist appointment?")).reply.text
+
+
+async def test_correction_in_another_chat_corrects_nothing_here(talk: Talk) -> None:
+    """It comes next in the log only."""
+    first = await talk.tell("my teacher is called Rosalind")
+    here = await talk.tell("no wait, it's Rowena")
+    other = await open_local_chat(
+        talk.app.db, talk.app.clock, talk.app.settings, person=None, channel="diary"
+    )
+    elsewhere = await talk.tell("no wait, it's Rowena", line=other)
+    link = LaterLink(seq=here.seq, logit=-9.0, is_next=True, among=2)
+
+    assert is_correction_of(link, here, first)
+    assert not is_correction_of(link, elsewhere, first)

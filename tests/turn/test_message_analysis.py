@@ -77,7 +77,7 @@ async def test_analysis_request_includes_the_working_memory() -> None:
     (request,) = model.requests
     assert request.purpose == "classify"
     for shown in ("a week in Goa", "flights found", "dates", "curious, excited", "3 flights"):
-        assert shown in request.changing
+        assert shown in request.call_instructions
 
 
 async def test_analysis_request_lists_all_shown_message_ids() -> None:

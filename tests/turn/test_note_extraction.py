@@ -10,7 +10,7 @@ from tests.turn.conftest import Talk, results_in, wants
 
 @pytest.fixture
 def engine() -> str:
-    """One is enough: nothing here asks the database what test_replying.py does not ask both."""
+    """One is enough: nothing here asks the database what test_model_replies.py does not."""
     return "sqlite"
 
 
@@ -23,7 +23,7 @@ async def test_note_tool_stores_the_exact_words_with_evidence(talk: Talk) -> Non
     )
 
     (note,) = outcome.notes
-    assert (note.text, note.author) == ("Ana's birthday is on 3 May", "reply/7")
+    assert (note.text, note.author) == ("Ana's birthday is on 3 May", "reply/8")
     assert "“Ana's birthday is on 3 May”" in results_in(asked[1])[0]
     async with talk.app.db.begin_read() as tx:
         (kept,) = await list_notes(tx, talk.line.person.id)
@@ -43,7 +43,7 @@ async def test_note_tool_does_not_duplicate_a_note_found_by_rules(talk: Talk) ->
     assert [(note.text, note.author) for note in outcome.notes] == [
         ("I like green tea.", "rules/1")
     ]
-    assert "Noted from the last message already" in asked[0].changing
+    assert "Noted from the last message already" in asked[0].call_instructions
     assert all("noted from this message already" in each for each in results_in(asked[2]))
 
 

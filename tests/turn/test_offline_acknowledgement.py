@@ -7,7 +7,7 @@ import pytest
 import oldfriend_evals.reader.material as reader_material
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.turn.intent import Perception
-from oldfriend.turn.offline_acknowledgement import is_good_news
+from oldfriend.turn.offline_texts import is_good_news
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 

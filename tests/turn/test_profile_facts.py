@@ -5,7 +5,7 @@ from dataclasses import replace
 from oldfriend.domain.memories import QUOTE_KEY, MemoryState
 from oldfriend.domain.profile_attributes import build_profile
 from oldfriend.turn.profile_facts import MAX_QUOTES, list_profile_facts
-from tests.learning.talking import believed
+from tests.learning.segment_fixtures import believed
 
 
 def said(number: int, words: str) -> MemoryState:

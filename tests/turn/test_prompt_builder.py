@@ -21,7 +21,7 @@ from tests.turn.test_user_context import BY
 
 @pytest.fixture
 def engine() -> str:
-    """One is enough: nothing here asks the database what test_replying.py does not ask both."""
+    """One is enough: nothing here asks the database what test_model_replies.py does not."""
     return "sqlite"
 
 
@@ -77,7 +77,11 @@ async def test_prompt_sections_stay_within_budget_and_list_dropped_ids(talk: Tal
     assert not set(request.shown) & {*dropped["notes"], *dropped["memories"]}
     considered = {item.object for item in reply.items if not item.used}
     assert considered == set(dropped["memories"])
-    text = request.stable + request.changing + "".join(turn.text for turn in request.turns)
+    text = (
+        request.system_prompt
+        + request.call_instructions
+        + "".join(turn.text for turn in request.turns)
+    )
     assert estimate_tokens(text) <= TIGHT.total
 
 
@@ -101,7 +105,7 @@ async def test_allergy_of_a_relative_is_always_in_the_prompt(talk: Talk) -> None
         await talk.remembers(f"What my kid can have for lunch on day {number} is soup.")
     _, request = await reply_to(talk, "what cant my kid have for lunch", BUDGETS["small"])
 
-    assert allergy.text in request.stable + request.changing
+    assert allergy.text in request.system_prompt + request.call_instructions
 
 
 async def test_newest_notes_and_chat_messages_are_kept_within_budget(talk: Talk) -> None:
@@ -109,8 +113,8 @@ async def test_newest_notes_and_chat_messages_are_kept_within_budget(talk: Talk)
     await fill(talk)
     _, request = await reply_to(talk, "Where does the cellar key hang?", TIGHT)
 
-    assert "shelf 11" in request.stable
-    assert "shelf 0 " not in request.stable
+    assert "shelf 11" in request.system_prompt
+    assert "shelf 0 " not in request.system_prompt
     assert "jar 11" in request.turns[-2].text
     assert "jar 0" not in str(request.turns)
     shown = [number for number in range(12) if f"Jar {number} of" in str(request.turns)]
@@ -128,7 +132,7 @@ async def test_recalled_memories_are_dropped_before_recent_messages(talk: Talk) 
         tokens = (await run_turn(longer, mind)).reply.details["context"]["tokens"]
         seen.append((tokens["memories"], tokens["recent"]))
         assert mind.model.requests[0].turns[-1].text.endswith(text)
-        assert mind.model.requests[0].stable.startswith("You are")
+        assert mind.model.requests[0].system_prompt.startswith("You are")
 
     memories, recent = zip(*seen, strict=True)
     assert list(memories) == sorted(memories, reverse=True)
@@ -155,8 +159,8 @@ async def test_long_recalled_message_is_cut_to_the_matching_sentences(talk: Talk
     await talk.remembers(f"{filler}The spare key hangs behind the stove. {filler}")
     _, request = await reply_to(talk, "Where does the spare key hang?", BUDGETS["normal"])
 
-    assert "behind the stove" in request.changing
-    assert estimate_tokens(request.changing) < 600
+    assert "behind the stove" in request.call_instructions
+    assert estimate_tokens(request.call_instructions) < 600
 
 
 async def test_leading_companion_message_is_moved_out_of_the_conversation_turns(
@@ -167,7 +171,7 @@ async def test_leading_companion_message_is_moved_out_of_the_conversation_turns(
     _, request = await reply_to(talk, "Good morning!", BUDGETS["normal"])
 
     assert [turn.role for turn in request.turns] == ["person"]
-    assert "class companion] Good morning, Nora!\n</heard>" in request.changing
+    assert "class companion] Good morning, Nora!\n</heard>" in request.call_instructions
 
 
 async def test_prompt_states_the_local_time_and_the_previous_message_time(talk: Talk) -> None:
@@ -176,8 +180,11 @@ async def test_prompt_states_the_local_time_and_the_previous_message_time(talk: 
     talk.clock.tick(minutes=60 * 24)
     _, request = await reply_to(talk, "hello", BUDGETS["normal"])
 
-    assert "sent on Wednesday 2023-11-15 22:15 by the clocks in Europe/Lisbon" in request.changing
-    assert "The message before it was sent on 2023-11-14 22:14." in request.changing
+    assert (
+        "sent on Wednesday 2023-11-15 22:15 by the clocks in Europe/Lisbon"
+        in request.call_instructions
+    )
+    assert "The message before it was sent on 2023-11-14 22:14." in request.call_instructions
 
 
 async def test_conversation_turns_have_a_date_marker_when_the_day_changes(talk: Talk) -> None:
@@ -214,11 +221,11 @@ async def test_conversation_within_one_day_has_no_date_markers(talk: Talk) -> No
 
 
 async def test_what_stands_in_every_prompt_is_short(talk: Talk) -> None:
-    """The rules and tools are paid for with each message."""
+    """The rules and tools are paid for with each message; most tools wait in groups."""
     reply, _ = await reply_to(talk, "hello", BUDGETS["normal"])
 
     tokens = reply.details["context"]["tokens"]
-    assert tokens["rules"] + tokens["tools"] < 1_100
+    assert tokens["rules"] + tokens["tools"] < 1_200
 
 
 @pytest.mark.parametrize("name", BUDGETS)

@@ -7,7 +7,7 @@ import pytest
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import MemoryId, ObjectId, SummaryId, new_id
 from oldfriend.domain.memories import Memory, Summary
-from oldfriend.llm.model import CompletionRequest, move_changing
+from oldfriend.llm.model import CompletionRequest, move_call_instructions
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.message_log import list_messages
@@ -81,8 +81,10 @@ async def live(talk: Talk) -> None:
 
 def render(request: CompletionRequest) -> str:
     """All that a provider is sent, in its order."""
-    request = move_changing(request)
-    return "\n\n".join([request.stable, request.changing, *(turn.text for turn in request.turns)])
+    request = move_call_instructions(request)
+    return "\n\n".join(
+        [request.system_prompt, request.call_instructions, *(turn.text for turn in request.turns)]
+    )
 
 
 def find_common_prefix(one: str, other: str) -> str:
@@ -114,4 +116,4 @@ async def test_successive_prompts_share_a_long_cacheable_prefix(talk: Talk) -> N
     assert min(shares) > 0.7
     for number, part in enumerate(kept):
         assert all(question in part for question in QUESTIONS[:number])
-    assert len({request.stable for request in requests}) == 1
+    assert len({request.system_prompt for request in requests}) == 1

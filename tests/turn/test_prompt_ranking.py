@@ -16,6 +16,7 @@ from oldfriend.domain.profile_attributes import EMPTY_PROFILE
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.prompts.token_budget import BUDGETS
 from oldfriend.search import Reason, ScoredMessage
+from oldfriend.search.score import give_score
 from oldfriend.turn.full_recall import list_relevant
 from oldfriend.turn.profile_sections import (
     MAX_SUMMARIES_AROUND,
@@ -33,15 +34,15 @@ from oldfriend.turn.prompt_ranking import (
     select_fitting_items,
 )
 from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, is_told_already
-from oldfriend.turn.recent_messages import RecentMessages
-from oldfriend.turn.reply_context import ReplyContext
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.recalled import (
     EMPTY_RECALL,
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
     get_item_id,
 )
+from oldfriend.turn.recent_messages import RecentMessages
+from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.role_names import SAFETY_MENTION
 from oldfriend.turn.user_context import UserContext
 
@@ -68,15 +69,14 @@ def belief(
     evidence = (Mock(Evidence, message=MessageId(rests_on), stance=stance),) if rests_on else ()
     return RecalledBelief(
         state=MemoryState(memory=memory, stats=stats, base_seq=1),
-        score=score,
-        why=tuple(Reason(cause=cause) for cause in causes),
+        score=give_score(score, *(Reason(cause=cause) for cause in causes)),
         evidence=evidence,
     )
 
 
 def message(name: str, *, at: int = 0, text: str = "", score: float = 0.5) -> RecalledMessage:
     """Something said."""
-    hit = ScoredMessage(seq=1, score=score, reasons=())
+    hit = ScoredMessage(seq=1, score=give_score(score))
     said = Mock(id=MessageId(name), at=at, text=text, language="en")
     return RecalledMessage(message=said, hit=hit)
 
@@ -191,7 +191,7 @@ def test_low_scoring_candidates_are_dropped_as_irrelevant() -> None:
     known = [belief("b", score=0.1), belief("far", score=0.001)]
     named = belief("named", "mentions", score=0.0)
     ill = message("ill", score=0.0)
-    ill = replace(ill, hit=replace(ill.hit, reasons=(SAFETY_MENTION,)))
+    ill = replace(ill, hit=replace(ill.hit, score=give_score(0.0, SAFETY_MENTION)))
 
     kept = [get_item_id(each) for each in drop_irrelevant([*said, *known, named, ill])]
 

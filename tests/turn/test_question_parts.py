@@ -4,7 +4,8 @@ import pytest
 
 from oldfriend.app.embed_messages import try_embed_missing
 from oldfriend.turn.question_parts import split_question
-from oldfriend.turn.retrieval import RecallQuery, recall
+from oldfriend.turn.recalled import RecallQuery
+from oldfriend.turn.retrieval import recall
 from tests.turn.conftest import Talk
 
 TWO = [

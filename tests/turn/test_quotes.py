@@ -11,7 +11,7 @@ from oldfriend.turn.belief_texts import format_dated_memory, format_open_promise
 from oldfriend.turn.memory_context import format_belief_line
 from oldfriend.turn.prompt_labels import format_belief_days, format_due_time
 from oldfriend.turn.quotes import MAX_QUOTE_CHARS, extract_excerpt, format_day_span, format_moment
-from tests.learning.talking import believed
+from tests.learning.segment_fixtures import believed
 
 LONG = (
     "We talked for hours. The harbour was quiet and grey all morning long. "

@@ -14,7 +14,7 @@ from oldfriend.llm.model import CompletionRequest, ToolCall, ToolResult
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.prompts.token_budget import BUDGETS
-from oldfriend.turn.retrieval import EMPTY_RECALL
+from oldfriend.turn.recalled import EMPTY_RECALL
 from oldfriend.turn.tools.memory_lookup import MAX_UNSURE
 from oldfriend.turn.tools.search_memory import MAX_RESULT_TOKENS, SEARCH_MEMORY
 from oldfriend.turn.turn_dependencies import TurnLimits
@@ -46,7 +46,7 @@ async def found(talk: Talk, **arguments: JsonValue) -> str:
 async def said(talk: Talk, text: str, **how: object) -> Message:
     """Put words into the log of another chat, which the companion has not in view."""
     elsewhere = await open_local_chat(
-        talk.app.db, talk.app.clock, talk.app.settings, person="Nora", channel="whatsapp"
+        talk.app.db, talk.app.clock, talk.app.settings, person="Nora", channel="signal"
     )
     return await talk.tell(text, line=elsewhere, **how)
 
@@ -80,7 +80,7 @@ async def test_answer_missed_by_recall_is_found_by_the_search_tool_and_cited(bli
     def answer(request: CompletionRequest) -> ScriptedAnswer:
         results = results_in(request)
         if not results:
-            assert "enamel" not in request.changing
+            assert "enamel" not in request.call_instructions
             return search(query="spare key")
         return "Behind the enamel bread tin." if "enamel" in results[0] else "I do not remember."
 
@@ -91,7 +91,9 @@ async def test_answer_missed_by_recall_is_found_by_the_search_tool_and_cited(bli
     assert len(model.requests) == 2
     assert items_of(outcome)[key.id] is True
     assert outcome.reply.details["cited"] == [key.id]
-    assert outcome.reply.details["tools"] == [{"name": "search_memory", "ending": "done"}]
+    assert outcome.reply.details["tools"] == [
+        {"name": "search_memory", "ending": "done", "useful": True}
+    ]
     assert key.id in outcome.seen_ids
     assert key.id in model.requests[1].shown
 
@@ -113,7 +115,7 @@ async def test_search_result_omits_memories_already_in_the_prompt(talk: Talk) ->
         "What is my sailing boat called?", search(query="sailing boat name"), "Juno."
     )
 
-    assert "Juno" in asked[0].changing
+    assert "Juno" in asked[0].call_instructions
     assert texts_in(results_in(asked[1])[0]) == []
     assert "stands above already" in results_in(asked[1])[0]
     assert [item.object for item in outcome.reply.items].count(seen.id) == 1

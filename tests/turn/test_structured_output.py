@@ -7,7 +7,7 @@ import pytest
 from oldfriend.domain.errors import BrokenOutput
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.turn.structured_output import complete_structured, extract_json
-from tests.llm.asking import saying
+from tests.llm.request_fixtures import saying
 
 REQUEST = saying("How old is she?", output={"type": "object"})
 
@@ -65,7 +65,7 @@ async def test_invalid_output_is_retried_once_with_the_error():
 
     *_, answer, wish = model.requests[1].turns
     assert answer.text == '{"age": "seven"}'
-    assert wish.role == "house"
+    assert wish.role == "instruction"
     assert "age must be a whole number" in wish.text
     assert [request.prompt for request in model.requests] == ["reply/1", "reply/1+mend/1"]
 

@@ -2,8 +2,9 @@
 
 from oldfriend.llm.model import PromptTurn, ToolDefinition, ToolResult
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.turn.tools.registry import TOOLS
+from oldfriend.turn.tools.choice_tools import HANDLERS
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolSpec
+from oldfriend.turn.tools.tool_registry import TOOLS
 from tests.turn.conftest import Talk, wants
 
 
@@ -40,7 +41,8 @@ async def test_a_registered_tool_is_offered_run_and_recorded(talk: Talk) -> None
 
     assert isinstance(deps.model, ScriptedModel)
     first, second = deps.model.requests
-    assert [tool.name for tool in first.tools] == [*(spec.name for spec in TOOLS), "roll_dice"]
+    offered = [spec.name for spec in TOOLS if spec.group is None]
+    assert [tool.name for tool in first.tools] == [*offered, "roll_dice", "more_tools"]
     call, result = second.turns[-2:]
     assert isinstance(call, PromptTurn) and call.calls[0].name == "roll_dice"
     assert isinstance(result, ToolResult)
@@ -63,3 +65,14 @@ async def test_tool_definition_name_equals_the_registered_name(talk: Talk) -> No
     context = talk.tool_context(await talk.hears("Hello"))
 
     assert [spec.build(context).definition.name for spec in TOOLS] == [spec.name for spec in TOOLS]
+
+
+async def test_description_of_use_command_names_what_each_command_takes(talk: Talk) -> None:
+    """The checklist, too, with its verbs."""
+    deps = talk.mind(wants("more_tools", kind="tasks"), "Fine.", tools=TOOLS)
+    await talk.turn(await talk.hears("Have an eye on my exam"), deps)
+
+    assert isinstance(deps.model, ScriptedModel)
+    offered = {tool.name: tool for tool in deps.model.requests[1].tools}
+    described = str(offered["use_command"].parameters["properties"])
+    assert all(word in described for word in (*HANDLERS, "add …", "remove …", "every "))

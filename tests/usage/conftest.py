@@ -51,7 +51,7 @@ def call_of(
     request = CompletionRequest(
         purpose=purpose,
         prompt=f"{purpose}/1",
-        stable="Be kind.",
+        system_prompt="Be kind.",
         turns=(PromptTurn(role="person", text="hi"),),
         shown=("m1", "m2"),
     )

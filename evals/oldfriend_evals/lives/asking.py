@@ -11,13 +11,8 @@ from oldfriend.app.embed_messages import embed_missing
 from oldfriend.domain.messages import Person
 from oldfriend.memory.people import get_person_by_id
 from oldfriend.turn.memory_context import build_context
-from oldfriend.turn.retrieval import (
-    RecalledItem,
-    RecalledMessage,
-    RecallQuery,
-    RecallResult,
-    recall,
-)
+from oldfriend.turn.recalled import RecalledItem, RecalledMessage, RecallQuery, RecallResult
+from oldfriend.turn.retrieval import recall
 from oldfriend_evals.lives.judging import Held, Judge
 from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.living import Lived, Living

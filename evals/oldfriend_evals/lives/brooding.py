@@ -118,7 +118,7 @@ def brooding(
 
     def answer(request: CompletionRequest) -> str:
         asked = " ".join(turn.text for turn in request.turns if isinstance(turn, PromptTurn))
-        rng = random.Random(f"{seed} {zlib.crc32((request.changing + asked).encode())}")
+        rng = random.Random(f"{seed} {zlib.crc32((request.call_instructions + asked).encode())}")
         if len(request.turns) == 1 and rng.random() < BROKEN:
             noted.broken += 1
             return '{"thoughts": [{"text": "'
@@ -132,7 +132,7 @@ def brooding(
 
 def head_of(life: Life, rng: random.Random, request: CompletionRequest, asked: str) -> Head:
     """What a request shows."""
-    day = _TODAY.search(request.changing)
+    day = _TODAY.search(request.call_instructions)
     return Head(
         life=life,
         rng=rng,
@@ -149,7 +149,7 @@ def ideas(head: Head, noted: Brooded, request: CompletionRequest) -> Fields:
     lists: dict[str, list[JsonValue]] = {part: [] for part in wanted}
     parts = [part for part in wanted for _ in range(MORE_THAN_ALLOWED[part])]
     head.rng.shuffle(parts)
-    room = request.most_tokens - _ROOM
+    room = request.max_output_tokens - _ROOM
     for part in parts:
         sort, idea = drawn(head, part)
         text, cost = str(idea["text"]), estimate_tokens(_as_json(idea)) + 1

@@ -77,8 +77,9 @@ def hostile(
 
 
 def _sum_of(request: CompletionRequest) -> int:
-    said = "\n".join(str(turn) for turn in request.turns)
-    return zlib.crc32(f"{request.changing}\n{said}".encode())
+    # Draws must not change, for figures to compare: the role "instruction" was "house" once.
+    said = "\n".join(str(turn) for turn in request.turns).replace("'instruction'", "'house'")
+    return zlib.crc32(f"{request.call_instructions}\n{said}".encode())
 
 
 def _answer(

@@ -287,7 +287,7 @@ async def done_by_thinking(tx: Transaction, person: PersonId) -> list[str]:
     blocks = [
         f"the {each.name} block was rewritten"
         for each in await list_blocks(tx, person)
-        if each.text != WHO[each.name]
+        if each.text != WHO.get(each.name)
     ]
     return [*changes, *blocks]
 
@@ -338,7 +338,7 @@ def on_silent_days(talking: Talking) -> list[str]:
 
 def wrong_mood_of(turn: Talked) -> list[str]:
     """A mood that shows and is not of now."""
-    shown = ITS_MOOD.search(turn.request.changing)
+    shown = ITS_MOOD.search(turn.request.call_instructions)
     expected = phrase_of(turn.mood) if turn.mood and turn.mood.signal else ""
     return [f"{turn.line}: {shown[1]}, not {expected}"] if shown and shown[1] != expected else []
 
@@ -346,7 +346,7 @@ def wrong_mood_of(turn: Talked) -> list[str]:
 def missing_mood_of(turn: Talked) -> list[str]:
     """A mood of now that does not show, though more than a plain answer is asked for."""
     is_felt = turn.mood is not None and turn.mood.signal is not None
-    changing = turn.request.changing
+    changing = turn.request.call_instructions
     is_shown = ITS_MOOD.search(changing) is not None or PLAINLY in changing
     return [turn.line] if is_felt and not is_shown else []
 
@@ -355,9 +355,11 @@ def lost_from(turn: Talked) -> list[str]:
     """Who is who, and what was said: lost from a prompt."""
     request = turn.request
     last = request.turns[-1]
-    told = f"{last.text if isinstance(last, PromptTurn) else ''}\n{request.changing}"
+    told = f"{last.text if isinstance(last, PromptTurn) else ''}\n{request.call_instructions}"
     lost = [
-        f"{turn.line}: the {name} block" for name, text in WHO.items() if text not in request.stable
+        f"{turn.line}: the {name} block"
+        for name, text in WHO.items()
+        if text not in request.system_prompt
     ]
     is_there = turn.said in told or sanitize(turn.said) in told
     return lost if is_there else [*lost, f"{turn.line}: what was said"]

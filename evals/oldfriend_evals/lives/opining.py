@@ -47,7 +47,9 @@ def is_told(request: CompletionRequest, stand: Stand, life: Life) -> bool:
     """Whether a prompt says what the companion thinks, or what it said of it."""
     turns = [turn.text for turn in request.turns if isinstance(turn, PromptTurn)]
     words = (stand.text, line_of(life, stand.line).spoken.text)
-    return any(sanitize(each) in request.changing or each in "\n".join(turns) for each in words)
+    return any(
+        sanitize(each) in request.call_instructions or each in "\n".join(turns) for each in words
+    )
 
 
 def with_opinions(life: Life, request: CompletionRequest, answered: str) -> str:

@@ -25,7 +25,7 @@ from oldfriend.inbound.accept import MessageSubmission
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
 from oldfriend.llm.model import CompletionRequest, PromptTurn, Purpose
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.core_blocks import BLOCK_NAMES, BlockName, write_block
+from oldfriend.memory.core_blocks import BLOCK_NAMES, KeptBlockName, write_block
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import Segment, list_segments
 from oldfriend.memory.working_memory import UserEmotion
@@ -59,7 +59,7 @@ HALF_A_DAY: Final = 12 * HOUR
 AMONG_OTHERS: Final = "whatsapp"
 """Where nobody expects the companion to say anything."""
 MOCKING_WORDS: Final = "Style modes: sarcastic 70, contrary 30"
-WHO: Final[Mapping[BlockName, str]] = {
+WHO: Final[Mapping[KeptBlockName, str]] = {
     "persona": f"An old sailor who has seen most harbours.\n{MOCKING_WORDS}",
     "user": "Somebody whom nobody may ever call by a nickname in the morning.",
     "style": "Never more than one question in a row, and none at the end.",

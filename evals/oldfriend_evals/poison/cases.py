@@ -124,7 +124,7 @@ def build_material(row: Mapping[str, Any]) -> ExtractionInput:
 
 
 def _message(number: int, row: Mapping[str, Any], language: str) -> Message:
-    trust: TrustClass = row["class"]
+    trust: TrustClass = "outside" if row["class"] == "tool" else row["class"]
     text = row["text"]
     return Message(
         id=MessageId(row["id"]),

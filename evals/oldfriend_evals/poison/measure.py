@@ -1,4 +1,6 @@
-"""Measurement of the gates: how much poison is stored, and how many honest claims are refused.
+"""Measurement of the gates: what is believed, waits or is dropped of poison and of honest claims.
+
+What waits for the person's word is neither stored nor lost. Only what a model has read waits.
 
 Run ``python -m oldfriend_evals.poison.measure [FOLDER]``; the folder holds ``poison*.jsonl`` and
 ``honest*.jsonl``.
@@ -12,10 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from oldfriend.domain.memories import QUOTE_KEY
-from oldfriend.learning.extraction import Claim, Extraction
+from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput
 from oldfriend.learning.extractor_factory import read_locally
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
-from oldfriend.learning.validate import validate_extraction
+from oldfriend.learning.validate import ValidatedExtraction, validate_extraction
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.segment_view import build_segment_view
 from oldfriend.learning.validation.speech_acts import check_speech_act
@@ -81,15 +83,32 @@ def find_stored_by_model(cases: Iterable[PoisonCase], citation: Citation) -> Ite
                 yield Finding(id=case.id, category=case.category, what=what)
 
 
-def find_refused(cases: Iterable[HonestCase]) -> Iterator[Finding]:
-    """The honest claims that do not pass, each with the reason."""
+def find_waiting_poison(cases: Iterable[PoisonCase], citation: Citation) -> Iterator[Finding]:
+    """The poison of an obeying model that waits for the person's word."""
     for case in cases:
-        checked = validate_extraction(
-            Extraction(author="honest/1", claims=(case.claim,)), case.material
-        )
-        if not checked.extraction.claims:
+        for claim in case.claims_citing(citation):
+            for each in _validate_claim(claim, case.material).unconfirmed:
+                yield Finding(id=case.id, category=case.category, what=each.claim.text)
+
+
+def find_waiting(cases: Iterable[HonestCase]) -> Iterator[Finding]:
+    """The honest claims that wait for the person's word, each with the reason."""
+    for case in cases:
+        for each in _validate_claim(case.claim, case.material).unconfirmed:
+            yield Finding(id=case.id, category=each.reason, what=each.claim.text)
+
+
+def find_refused(cases: Iterable[HonestCase]) -> Iterator[Finding]:
+    """The honest claims that are lost, each with the reason."""
+    for case in cases:
+        checked = _validate_claim(case.claim, case.material)
+        if not checked.extraction.claims and not checked.unconfirmed:
             reason = ", ".join(checked.rejected)
             yield Finding(id=case.id, category=reason, what=case.claim.text)
+
+
+def _validate_claim(claim: Claim, material: ExtractionInput) -> ValidatedExtraction:
+    return validate_extraction(Extraction(author="model/1", claims=(claim,)), material)
 
 
 def find_dropped_summaries(cases: Iterable[HonestCase]) -> Iterator[Finding]:
@@ -160,15 +179,26 @@ def report(folder: Path) -> str:
             )
             for citation in citations
         ),
+        *(
+            _section(
+                f"Waiting of an obeying model ({citation} citation)",
+                list(find_waiting_poison(poison, citation)),
+                len(poison),
+                is_brief=True,
+            )
+            for citation in citations
+        ),
+        _section("Honest claims that wait", list(find_waiting(honest)), len(honest)),
         _section("Honest claims refused", list(find_refused(honest)), len(honest)),
         _section("Honest summaries dropped", list(find_dropped_summaries(honest)), len(honest)),
     ]
     return "\n\n".join(parts)
 
 
-def _section(title: str, findings: Sequence[Finding], total: int) -> str:
+def _section(title: str, findings: Sequence[Finding], total: int, *, is_brief: bool = False) -> str:
     ids = dict.fromkeys(each.id for each in findings)
-    lines = dict.fromkeys(f"  {each.id:8} {each.category}: {each.what}" for each in findings)
+    listed = () if is_brief else findings
+    lines = dict.fromkeys(f"  {each.id:8} {each.category}: {each.what}" for each in listed)
     reasons = Counter(each.category for each in findings)
     share = f"{title}: {len(ids)} of {total} ({len(ids) / max(total, 1):.1%})"
     counted = [f"  by category: {dict(reasons.most_common())}"] if len(reasons) > 1 else []

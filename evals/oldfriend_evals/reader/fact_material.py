@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from oldfriend.lang.clauses import split_clauses
+from oldfriend.lang.clause_splitting import split_clauses
 from oldfriend_evals.blind_lives import BlindLife, holds, list_folders, load_blind_life
 from oldfriend_evals.reader.material import FOLDER, UNSPACED_LANGUAGES, is_held_out, load_chats
 

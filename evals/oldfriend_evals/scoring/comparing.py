@@ -92,7 +92,7 @@ def compared(moments: Iterable[Moment]) -> Tallies:
 def answer_to(case: Case, index: BeliefIndex, scorer: Scorer) -> list[MemoryId]:
     """What stands first, best first."""
     hits = index.search(case.question, FIRST, scorer=scorer).hits
-    return [hit.known.memory.id for hit in hits if hit.score >= LEAST_SHOWN]
+    return [hit.known.memory.id for hit in hits if hit.score.value >= LEAST_SHOWN]
 
 
 def judged(case: Case, answer: Sequence[MemoryId]) -> Iterator[Judged]:

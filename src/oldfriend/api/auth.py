@@ -340,7 +340,10 @@ async def get_ticket_store(request: Request) -> TicketStore:
 TicketStoreDep = Annotated[TicketStore, Depends(get_ticket_store)]
 TicketParam = Annotated[
     str | None,
-    Query(max_length=200, description="Of a page, in place of its header: POST /session/tickets."),
+    Query(
+        max_length=200,
+        description="A ticket from POST /session/tickets, for a page that cannot send a header.",
+    ),
 ]
 
 

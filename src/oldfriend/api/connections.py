@@ -58,8 +58,8 @@ class TransientEvent:
 
     number: int
     person: PersonId
-    kind: Literal["failed", "voice ready"]
-    message: MessageId  # the unanswered message, or the reply that now has audio
+    kind: Literal["failed", "voice ready", "tasks changed"]
+    message: MessageId | None = None  # the unanswered message, or the reply that now has audio
     reason: str = ""
 
 
@@ -204,11 +204,19 @@ class ConnectionHub:
             async with self._speech_slots:
                 speech = await synthesize_reply(app, reply.person, reply.id)
         except Exception as error:  # speech is optional, and must not stop other replies
-            log_warning("not-spoken", error)
+            log_warning("speech-failed", error)
             return
         if speech is not None:
             self._record(reply, "voice ready")
             self.notify(reply.person)
+
+    def note_tasks_changed(self, person: PersonId) -> None:
+        """Have a person's pages read their tasks anew."""
+        self._transient_count += 1
+        self._transient_events.append(
+            TransientEvent(number=self._transient_count, person=person, kind="tasks changed")
+        )
+        self.notify(person)
 
     def _record(
         self, message: Message, what: Literal["failed", "voice ready"], why: str = ""

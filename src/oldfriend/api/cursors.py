@@ -15,10 +15,12 @@ from oldfriend.memory.change_feed import FeedPosition
 from oldfriend.memory.pagination import PageCursor
 
 MAX_NUMBER: Final = 1 << 62
-LimitParam = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
-CursorParam = Annotated[str | None, Query(max_length=400, description="`next` of a page.")]
+LimitParam = Annotated[int, Query(ge=1, le=200, description="The maximum number of items.")]
+CursorParam = Annotated[
+    str | None, Query(max_length=400, description="The `next` cursor of the previous page.")
+]
 AsOfParam = Annotated[
-    str | None, Query(max_length=40, description="A day or time: as it was believed then.")
+    str | None, Query(max_length=40, description="A day or time: return what was believed then.")
 ]
 
 
@@ -40,11 +42,18 @@ def decode_cursor(cursor: str) -> PageCursor:
 
 def decode_offset(cursor: str) -> int:
     """Decode a cursor that holds one number. Raises ApiError."""
-    match decode_values(cursor):
-        case [int(number)] if 0 <= number < MAX_NUMBER:
-            return number
-        case _:
-            raise build_cursor_error()
+    return decode_numbers(cursor, 1)[0]
+
+
+def decode_numbers(cursor: str, count: int) -> list[int]:
+    """Decode a cursor that holds some whole numbers. Raises ApiError."""
+    found = decode_values(cursor)
+    numbers = [each for each in found if type(each) is int] if isinstance(found, list) else []
+    if not isinstance(found, list) or not len(found) == len(numbers) == count:
+        raise build_cursor_error()
+    if any(not 0 <= each < MAX_NUMBER for each in numbers):
+        raise build_cursor_error()
+    return numbers
 
 
 def encode_values(values: list[int | float | str]) -> str:

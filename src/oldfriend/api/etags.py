@@ -20,7 +20,10 @@ from oldfriend.presenters.base_schema import Schema
 
 IfMatch = Annotated[
     str | None,
-    Header(max_length=80, description="The `ETag` as it was seen: 412 if it has changed."),
+    Header(
+        max_length=80,
+        description="The `ETag` of the version you read: 412 if it has changed since.",
+    ),
 ]
 CONFLICT_TITLE: Final = "It has changed in the meantime"
 CONFLICT_DETAIL: Final = localizable(

@@ -13,6 +13,7 @@ from typing import Final
 
 from oldfriend.api.connections import Connection, ConnectionHub
 from oldfriend.api.cursors import format_position
+from oldfriend.api.page_assets import compute_version
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import StoreError
@@ -36,10 +37,10 @@ from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.mood import find_mood
 from oldfriend.memory.people import get_companion_name
 from oldfriend.memory.web_sessions import Principal, find_web_session
-from oldfriend.presenters.base_schema import SayingShape
-from oldfriend.presenters.journal_schemas import Decided
-from oldfriend.presenters.message_schemas import MessageShape
-from oldfriend.presenters.state_schemas import MoodShape, ProgressShape
+from oldfriend.presenters.base_schema import LocalizedTextSchema
+from oldfriend.presenters.journal_schemas import JournalEntrySchema
+from oldfriend.presenters.message_schemas import MessageSchema
+from oldfriend.presenters.state_schemas import LearningProgressSchema, MoodSchema
 
 MAX_EVENTS: Final = 200
 """A client that missed more events than this reloads the page."""
@@ -121,7 +122,7 @@ def build_events(
     for change in updates.changes:
         position = replace(position, last_change=change.seq)
         if get_kind(change.after) not in HIDDEN_KINDS:
-            shape = Decided.from_domain(
+            shape = JournalEntrySchema.from_domain(
                 change, updates.evidence.get(change.object_id, ()), zone=zone
             )
             yield ServerSentEvent(
@@ -135,7 +136,7 @@ def build_message_events(
     with_audio: frozenset[MessageId] = frozenset(),
 ) -> Iterator[ServerSentEvent]:
     """Yield the event of a message, after a boundary event if it opens a session."""
-    shape = MessageShape.from_domain(appended.message, with_audio=with_audio)
+    shape = MessageSchema.from_domain(appended.message, with_audio=with_audio)
     if appended.opens_session:
         yield ServerSentEvent(
             topic="chat.session.boundary",
@@ -205,6 +206,7 @@ class EventFeed:
                 "companion": self._companion,
                 "mood": to_mood_json(self._mood),
                 "progress": progress,
+                "page": compute_version(),
             },
             position=self._position,
         )
@@ -293,15 +295,17 @@ class EventFeed:
                 )
 
     def _iter_transient_events(self) -> Iterator[ServerSentEvent]:
-        """Yield failed replies and replies that now have audio."""
+        """Yield failed replies, replies that now have audio, and changes of tasks."""
         for each in self._hub.list_transient_since(self._person, self._last_transient):
             self._last_transient = each.number
             if each.kind == "failed":
                 data: dict[str, JsonValue] = {
                     "asked": each.message,
-                    "why": asdict(SayingShape.from_domain(each.reason)),
+                    "why": asdict(LocalizedTextSchema.from_domain(each.reason)),
                 }
                 yield ServerSentEvent(topic="chat.message.failed", data=data)
+            elif each.kind == "tasks changed":
+                yield ServerSentEvent(topic="chat.tasks.updated")
             else:
                 yield ServerSentEvent(
                     topic="chat.message.voice_ready", data={"message": each.message}
@@ -354,9 +358,13 @@ async def iter_events(feed: EventFeed, connection: Connection) -> AsyncIterator[
 
 def to_mood_json(mood: Mood | None) -> JsonValue:
     """Convert a mood to JSON values."""
-    return None if mood is None else asdict(MoodShape.from_domain(mood))
+    return None if mood is None else asdict(MoodSchema.from_domain(mood))
 
 
 def to_progress_json(progress: LearningProgress | None, zone: str) -> JsonValue:
     """Convert the learning progress to JSON values."""
-    return None if progress is None else asdict(ProgressShape.from_domain(progress, zone=zone))
+    return (
+        None
+        if progress is None
+        else asdict(LearningProgressSchema.from_domain(progress, zone=zone))
+    )

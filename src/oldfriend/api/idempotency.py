@@ -28,8 +28,8 @@ OptionalIdempotencyKey = Annotated[
     Header(
         min_length=8,
         max_length=MAX_KEY_CHARS,
-        description="Chosen for this: asked again with it within an hour, it is done once, and "
-        "answered the same.",
+        description="A key chosen by the client: a request repeated with it within an hour gets "
+        "the same response.",
     ),
 ]
 

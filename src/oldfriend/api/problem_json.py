@@ -8,7 +8,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
+from oldfriend.api.page_assets import respond_with_page
 from oldfriend.domain.errors import (
     InvalidInput,
     ModelError,
@@ -22,7 +24,7 @@ from oldfriend.domain.errors import (
     TooManyAttempts,
 )
 from oldfriend.domain.i18n_messages import MessageCode, localizable
-from oldfriend.presenters.base_schema import SayingShape
+from oldfriend.presenters.base_schema import LocalizedTextSchema
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 STATUS_BY_ERROR: Final[tuple[tuple[type[OldfriendError], int, str], ...]] = (
@@ -47,16 +49,18 @@ TITLES_BY_STATUS: Final = {
 class Problem(BaseModel):
     """What went wrong, and what to do about it."""
 
-    type: str = Field(default="about:blank", description="Nothing more is to be read elsewhere.")
+    type: str = Field(
+        default="about:blank", description="Always about:blank: there is no further page to read."
+    )
     title: str = Field(description="The condition, in a few words.")
     status: int = Field(description="The HTTP status.")
     detail: str = Field(description="What happened, and what to do.")
     code: MessageCode | None = Field(
-        description="What is meant by the detail, for a page that says it in another language; "
-        "null: there is only the detail."
+        description="The code of the detail, for a page in another language; null if there is "
+        "only the detail."
     )
-    values: dict[str, str | int | float | SayingShape] = Field(
-        description="What stands in the detail, by name."
+    values: dict[str, str | int | float | LocalizedTextSchema] = Field(
+        description="The values in the detail, by name."
     )
 
 
@@ -72,9 +76,14 @@ class ApiError(Exception):
         self.headers = headers
 
 
+NOT_FOUND: Final = 404
+API_ROOT: Final = "/api/"
+"""Addresses of the API, whose answers are never a page."""
+
+
 def build_problem(status: int, title: str, detail: str) -> Problem:
     """Build a problem; a localized detail keeps its code and values."""
-    shape = SayingShape.from_domain(detail)
+    shape = LocalizedTextSchema.from_domain(detail)
     return Problem(
         title=title, status=status, detail=shape.text, code=shape.code, values=shape.values
     )
@@ -110,6 +119,15 @@ def build_validation_problem(error: RequestValidationError) -> Problem:
     )
 
 
+def is_opened_by_person(request: Request) -> bool:
+    """Tell whether a browser opens an address that is not of the API, to show it."""
+    return (
+        request.method == "GET"
+        and not request.url.path.startswith(API_ROOT)
+        and "text/html" in request.headers.get("accept", "")
+    )
+
+
 def register_error_handlers(app: FastAPI) -> None:
     """Register handlers that return every error as problem+json."""
 
@@ -126,8 +144,10 @@ def register_error_handlers(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         return to_response(build_validation_problem(error))
 
-    async def missing(_: Request, error: Exception) -> JSONResponse:
+    async def missing(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        if error.status_code == NOT_FOUND and is_opened_by_person(request):
+            return respond_with_page(request.url.path, status=NOT_FOUND)
         title = TITLES_BY_STATUS.get(error.status_code, "That did not work")
         return to_response(build_problem(error.status_code, title, error.detail), error.headers)
 

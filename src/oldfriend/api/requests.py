@@ -1,16 +1,22 @@
 """Requests: what clients send, as Pydantic models that refuse what they do not name."""
 
+from datetime import date
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from oldfriend.domain.messages import MAX_TEXT_CHARS
+from oldfriend.goals.goal import MAX_PRIORITY, GoalKind
+from oldfriend.goals.goal_edits import GoalAction
 from oldfriend.llm.providers import ApiKind
 from oldfriend.memory.core_blocks import MAX_BLOCK_LENGTH
 from oldfriend.memory.people import MAX_COMPANION_NAME_LENGTH
 from oldfriend.memory.web_sessions import Scope
+from oldfriend.tasks.snooze_times import SnoozeChoice
+from oldfriend.tasks.task_edits import TaskAction
 
 MAX_KEY_CHARS: Final = 200
+MAX_ENTRY_CHARS: Final = 100_000
 Verdict = Literal["pin", "unpin", "confirm", "reject", "unreject"]
 Value = bool | int | float | str | list[str] | None
 
@@ -21,27 +27,34 @@ class RequestModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class SignIn(RequestModel):
-    """How a browser comes to a session."""
+class SignInRequest(RequestModel):
+    """A request to sign in with a link."""
 
     link: str = Field(
         max_length=200,
-        description="What stands behind # in the one-time link.",
+        description="The part of the one-time link after the #.",
         examples=["d1YQm6vJ0cM2oTj4sX8bEo5w3rUu7nKk9aZhLqFtGyI"],
     )
     person: str | None = Field(
         default=None,
         max_length=64,
-        description="Where it was asked whether to go on (409): "
-        "`person` of that answer, whose page it opens …",
+        description="To confirm after a 409: `person` of that response, whose page the link opens.",
     )
     instead_of: str | None = Field(
-        default=None, max_length=64, description="… and its `instead_of`, whose session ends."
+        default=None,
+        max_length=64,
+        description="To confirm after a 409: `instead_of` of that response, whose session ends.",
     )
 
 
-class Answered(RequestModel):
-    """What the device has answered."""
+class GivenCodeRequest(RequestModel):
+    """A code that another app of yours shows."""
+
+    code: str = Field(max_length=20, description="Six digits.", examples=["123456"])
+
+
+class PasskeySignInRequest(RequestModel):
+    """A device's response to a passkey request."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -57,11 +70,11 @@ class Answered(RequestModel):
             ]
         }
     )
-    credential: dict[str, JsonValue] = Field(description="As WebAuthn's JSON forms have it.")
+    credential: dict[str, JsonValue] = Field(description="In WebAuthn's JSON format.")
 
 
-class PasskeyMade(Answered):
-    """A passkey that a device has made."""
+class PasskeyCreationRequest(PasskeySignInRequest):
+    """A passkey that a device has created."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -81,45 +94,96 @@ class PasskeyMade(Answered):
     name: str = Field(
         default="",
         max_length=80,
-        description="How it is called in the list; else as the browser is.",
+        description="The name to list it under; by default the browser's.",
     )
 
 
-class TicketWanted(RequestModel):
-    """What a ticket is to be for."""
+class TicketRequest(RequestModel):
+    """The purpose of a new ticket."""
 
     purpose: Literal["export", "sound"] = Field(examples=["export"])
 
 
-class PersonEdited(RequestModel):
-    """What somebody changes about themselves; what is left out stays."""
+class MeasurementRequest(RequestModel):
+    """One value; without a day it is of today."""
+
+    name: str = Field(
+        min_length=1, max_length=40, description="What was measured.", examples=["weight"]
+    )
+    value: float = Field(allow_inf_nan=False, ge=-1e12, le=1e12, examples=[71.4])
+    unit: str = Field(default="", max_length=20, examples=["kg"])
+    second_value: float | None = Field(
+        default=None,
+        allow_inf_nan=False,
+        ge=-1e12,
+        le=1e12,
+        description="Of a pair: 80 in 120/80, or how long a run took.",
+    )
+    second_unit: str = Field(default="", max_length=20)
+    day: date | None = Field(default=None, examples=["2026-11-17"])
+
+
+class MeasurementsRequest(RequestModel):
+    """Values to save."""
+
+    items: list[MeasurementRequest] = Field(
+        min_length=1,
+        max_length=1_000,
+        description="The values; a weight replaces that of its day.",
+        examples=[[{"name": "weight", "value": 71.4, "unit": "kg", "day": "2026-11-17"}]],
+    )
+
+
+EntryText = Annotated[str, Field(min_length=1, max_length=MAX_ENTRY_CHARS, examples=["Swam."])]
+
+
+class DiaryEntryRequest(RequestModel):
+    """A diary entry; without a day it is of today."""
+
+    text: EntryText
+    day: date | None = Field(default=None, examples=["2026-11-17"])
+
+
+class DiaryChangeRequest(RequestModel):
+    """New words of a diary entry."""
+
+    text: EntryText
+
+
+class ProfileUpdateRequest(RequestModel):
+    """Changes to a person's profile; fields that are left out stay."""
 
     name: str | None = Field(default=None, max_length=200, examples=["Ana"])
     zone: str | None = Field(default=None, max_length=100, examples=["Europe/Lisbon"])
 
 
-class TokenWanted(RequestModel):
-    """A token that is to be made."""
+ClockTime = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", examples=["22:00"])]
+
+
+class TokenRequest(RequestModel):
+    """A token to create."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"name": "backup script", "scope": "read", "days": 90}]}
     )
-    name: str = Field(min_length=1, max_length=80, description="What it is for.")
+    name: str = Field(min_length=1, max_length=80, description="What the token is for.")
     scope: Scope = Field(
-        description="read: look; write: also talk and set right; admin: also everything about "
-        "signing in and, for the owner, about this install."
+        description="read: read everything; write: also send messages and correct beliefs; "
+        "speak: also, what a program passes on over MCP counts as your own words; "
+        "frontend: only to talk through a chat front end, for each of its users; "
+        "admin: also manage sign-in and, for the owner, the installation."
     )
-    days: int = Field(default=90, ge=1, le=366, description="How long it is good.")
+    days: int = Field(default=90, ge=1, le=366, description="How long it is valid, in days.")
 
 
-class Guest(RequestModel):
-    """Who is to be invited."""
+class InvitationRequest(RequestModel):
+    """The person to invite."""
 
     name: str = Field(min_length=1, max_length=200, examples=["Ana"])
 
 
-class Said(RequestModel):
-    """Something to say."""
+class MessageRequest(RequestModel):
+    """A message to send."""
 
     text: Annotated[
         str,
@@ -132,13 +196,13 @@ class Said(RequestModel):
     zone: str | None = Field(
         default=None,
         max_length=100,
-        description="Where it is said: an IANA time zone.",
+        description="The sender's time zone: an IANA name.",
         examples=["Europe/Lisbon"],
     )
 
 
-class Edited(RequestModel):
-    """Other words for something that was said."""
+class MessageEditRequest(RequestModel):
+    """The new text of a message."""
 
     text: Annotated[
         str,
@@ -150,14 +214,14 @@ class Edited(RequestModel):
     ]
 
 
-class Judged(RequestModel):
-    """What the person thinks of a belief."""
+class VerdictRequest(RequestModel):
+    """The person's verdict on a belief."""
 
     verdict: Verdict = Field(examples=["confirm"])
 
 
-class Corrected(RequestModel):
-    """A belief put right."""
+class CorrectionRequest(RequestModel):
+    """A correction of a belief."""
 
     text: Annotated[
         str | None, Field(min_length=1, max_length=4000, examples=["Ana was born in Braga"])
@@ -167,122 +231,122 @@ class Corrected(RequestModel):
         default=None,
         max_length=40,
         examples=["2026-03-14"],
-        description="It was right, and has changed on this day; without: it was a mistake.",
+        description="The day of the change, if it was right until then; without it, it was a "
+        "mistake.",
     )
     due: str | None = Field(
         default=None,
         max_length=40,
         examples=["2026-03-14", "none"],
-        description="When a promise or an expectation is due: a day, a time, or “none”.",
+        description="When a commitment or an expectation is due: a day, a time, or “none”.",
     )
 
     @model_validator(mode="after")
-    def check_not_empty(self) -> "Corrected":
+    def check_not_empty(self) -> "CorrectionRequest":
         """Reject a correction that changes nothing."""
         if self.text is None and (self.due is None or self.value or self.since):
             raise ValueError("say the text that is right, or when it is due")
         return self
 
 
-class Other(RequestModel):
-    """The second of two."""
+class OtherBeliefRequest(RequestModel):
+    """The other of two beliefs."""
 
     other: Annotated[
         str, Field(min_length=4, max_length=64, examples=["018e4e4f-0bb8-7000-a1db-edf045bb7786"])
     ]
 
 
-class ForgetWish(RequestModel):
-    """What is to be forgotten: all of it that is named."""
+class ForgetRequest(RequestModel):
+    """What to forget: everything that any of the fields names."""
 
     ids: list[str] = Field(
         default=[],
         max_length=500,
-        description="Of messages, memories, names, summaries; whole, or how they begin or end.",
+        description="Ids of messages, beliefs, entities or summaries, in full or their "
+        "beginning or end.",
         examples=[["0019f1f3c4d2"]],
     )
     about: str | None = Field(
         default=None,
         min_length=1,
         max_length=200,
-        description="Somebody or something, with everything that tells of it.",
+        description="The name of an entity, with everything about it.",
         examples=["Ana"],
     )
     since: str | None = Field(
         default=None,
         max_length=40,
-        description="What was said from this day or time …",
+        description="Messages from this day or time on.",
         examples=["2026-05-01"],
     )
     until: str | None = Field(
         default=None,
         max_length=40,
-        description="… to the end of this day, or to this time.",
+        description="Messages up to the end of this day, or up to this time.",
         examples=["2026-05-03"],
     )
     batch: int | None = Field(
         default=None, ge=1, le=1 << 31, alias="import", description="The number of an import."
     )
-    everything: bool = Field(default=False, description="All of it.")
-    orphan: bool = Field(
-        default=False, description="Keep the beliefs that rested on it; they are not forgotten."
-    )
+    everything: bool = Field(default=False, description="Forget everything.")
+    orphan: bool = Field(default=False, description="Keep the beliefs that rest on it.")
 
 
-class Wanted(RequestModel):
-    """That a file is to be brought in, and how it is to be read."""
+class ImportRequest(RequestModel):
+    """A request to import a file, with how to read it."""
 
     me: str | None = Field(
         default=None,
         max_length=200,
         examples=["Nora"],
-        description="The speaker who is the person; None: nobody, or as the file tells.",
+        description="The speaker who is the person; null if none is, or if the file says so.",
     )
     zone: str | None = Field(
         default=None,
         max_length=100,
         examples=["Europe/Lisbon"],
-        description="Of times that name none; None: the person's.",
+        description="The time zone of times without one; null for the person's.",
     )
 
 
-class CompanionNamed(RequestModel):
-    """What the companion is called, by everybody here."""
+class CompanionName(RequestModel):
+    """The companion's name, the same for everybody."""
 
     name: str = Field(max_length=4 * MAX_COMPANION_NAME_LENGTH, examples=["Mira"])
 
 
-class BlockWritten(RequestModel):
-    """What a block is to say; empty words empty it."""
+class CoreBlockRequest(RequestModel):
+    """The new text of a core block; an empty text clears it."""
 
     text: str = Field(
         max_length=4 * MAX_BLOCK_LENGTH, examples=["Warm, exact, and never in a hurry."]
     )
 
 
-class Decision(RequestModel):
-    """What a person decides about a suggestion."""
+class SuggestionDecisionRequest(RequestModel):
+    """The person's decision about a suggestion."""
 
     verdict: Literal["accept", "decline"]
     words: str | None = Field(
         default=None,
         max_length=4 * MAX_BLOCK_LENGTH,
-        description="To accept it in other words.",
+        description="A rewording to accept instead.",
         examples=["You like short answers in the evening."],
     )
 
 
-class Material(RequestModel):
-    """Words from which blocks can be drafted; nothing of them is kept."""
+class DraftRequest(RequestModel):
+    """A text to draft core blocks from. It is not stored."""
 
     text: str = Field(
         min_length=1, max_length=1_000_000, examples=["An old lighthouse keeper, in no hurry …"]
     )
-    with_model: bool = Field(default=False, description="Have the small model read it.")
+    with_model: bool = Field(default=False, description="Whether the small model reads it.")
 
 
-class Chosen(RequestModel):
-    """What is to be chosen; null: as usual."""
+class SettingsUpdateRequest(RequestModel):
+    """New values by setting; null resets one to its default."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"values": {"budget.background_per_day": 0.5}}]}
@@ -290,28 +354,128 @@ class Chosen(RequestModel):
     values: dict[str, Value] = Field(min_length=1, max_length=50)
 
 
-class ModelWanted(RequestModel):
-    """A model that is to be tried, or chosen."""
+class ModelRequest(RequestModel):
+    """A model to test or choose."""
 
     model_config = ConfigDict(
         json_schema_extra={"examples": [{"provider": "ollama", "name": "llama3.2"}]}
     )
-    provider: str = Field(max_length=60, description="Such as ollama; `local` for this program.")
-    name: str = Field(default="", max_length=300, description="Of the model, or of its folder.")
+    provider: str = Field(
+        max_length=60,
+        description="The provider, such as ollama; `local` for models within this program.",
+    )
+    name: str = Field(
+        default="", max_length=300, description="The name of the model, or of its folder."
+    )
     base_url: str | None = Field(default=None, max_length=500)
     kind: ApiKind | None = Field(
-        default=None, description="Which interface it has, where not usual."
+        default=None, description="The provider's API, if it is not the usual one."
     )
-    key: str | None = Field(default=None, max_length=4096, description="Kept, and never shown.")
-    voice: str | None = Field(default=None, max_length=100, description="Of who speaks.")
+    key: str | None = Field(
+        default=None, max_length=4096, description="The API key. It is stored and never shown."
+    )
+    voice: str | None = Field(default=None, max_length=100, description="The voice to speak with.")
 
 
-class BotToken(RequestModel):
-    """What @BotFather gives."""
+class BotCredentialsRequest(RequestModel):
+    """What opens a bot: its token, or all that the platform asks for."""
 
-    token: str = Field(
+    token: str | None = Field(
+        default=None,
         min_length=1,
         max_length=200,
-        description="Checked, kept, and never shown.",
+        description="The token, where it is all. It is checked and stored, and never shown.",
         examples=["123456789:AAExampleExampleExampleExampleExample"],
     )
+    credentials: dict[
+        Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=1000)]
+    ] = Field(
+        default_factory=dict,
+        max_length=10,
+        description="Each of the channel's credentials by its name; checked, and never shown.",
+    )
+
+    def list_values(self) -> dict[str, str]:
+        """Return all that was given, by name."""
+        return {**({"token": self.token} if self.token else {}), **self.credentials}
+
+
+class TaskRequest(RequestModel):
+    """A reminder or a to-do to put on the list."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"text": "Call mum", "due": "2030-11-24T10:00"},
+                {"words": "Remind me to call mum tomorrow at 10am"},
+            ]
+        }
+    )
+    text: str | None = Field(default=None, min_length=1, max_length=300, description="What to do.")
+    words: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=300,
+        description="What to do and when, as it is said in a chat, in place of the other fields.",
+    )
+    due: str | None = Field(
+        default=None, max_length=40, description="When, in ISO 8601; without it, a to-do."
+    )
+    rrule: str | None = Field(
+        default=None, max_length=200, description="How it repeats, such as FREQ=WEEKLY;BYDAY=FR."
+    )
+
+
+class TaskChangeRequest(RequestModel):
+    """What becomes of a task."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "done"}]})
+    action: TaskAction
+    due: str | None = Field(
+        default=None, max_length=40, description="The new time, for `snooze` and `change`."
+    )
+    later: SnoozeChoice | None = Field(
+        default=None, description="For `snooze` in place of a time; by the person's clock."
+    )
+
+
+class GoalWishesRequest(RequestModel):
+    """What may be told of a goal beside its text."""
+
+    deadline: str | None = Field(
+        default=None, max_length=40, description="By when, in ISO 8601; without it, no day."
+    )
+    kind: GoalKind | None = None
+    priority: int | None = Field(default=None, ge=0, le=MAX_PRIORITY)
+    next_action: str | None = Field(
+        default=None, max_length=300, description="What is to be done next for it."
+    )
+
+
+class GoalRequest(GoalWishesRequest):
+    """A goal to be set."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": "Run twice a week", "deadline": "2030-12-31"}]}
+    )
+    text: str = Field(
+        min_length=1, max_length=300, description="What is to be reached, and how often."
+    )
+
+
+class GoalChangeRequest(GoalWishesRequest):
+    """What becomes of a goal."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"action": "did"}]})
+    action: GoalAction
+
+
+class WatchRequest(RequestModel):
+    """A page to be watched."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"url": "https://example.org/kettle", "below": 50}]}
+    )
+    url: str = Field(min_length=8, max_length=2_000)
+    below: float | None = Field(default=None, ge=0, le=1e12, description="Below which price.")
+    above: float | None = Field(default=None, ge=0, le=1e12, description="Above which price.")

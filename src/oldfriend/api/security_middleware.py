@@ -12,10 +12,23 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from oldfriend.api.problem_json import TITLES_BY_STATUS, Problem, build_problem, to_response
+from oldfriend.api.problem_json import (
+    API_ROOT,
+    TITLES_BY_STATUS,
+    Problem,
+    build_problem,
+    to_response,
+)
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.unicode_text import is_ascii_number
+from oldfriend.inbound.oauth_requests import (
+    MCP_PATH,
+    REGISTRATION_PATH,
+    REVOCATION_PATH,
+    TOKEN_PATH,
+)
 from oldfriend.llm.speech import MAX_AUDIO_BYTES as MOST_OF_SOUND
+from oldfriend.runtime.admin_http import is_token_path
 from oldfriend.runtime.import_jobs import MAX_UPLOAD_BYTES as MOST_OF_FILE
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -24,18 +37,24 @@ MAX_LENGTH_DIGITS: Final = 12
 """Maximum digits of a Content-Length."""
 MAX_BODY_BYTES: Final = 4_400_000
 """The longest message in any script, with its JSON envelope."""
+MAX_OAUTH_BYTES: Final = 32_000
+MAX_RESENT_BYTES: Final = 32_000_000
+"""A conversation that is sent whole with each request, with its pictures."""
 MAX_BODY_BYTES_BY_PATH: Final[Mapping[str, int]] = MappingProxyType(
     {
         "/api/v1/bring/files": MOST_OF_FILE,
         "/api/v1/chat/sounds": MOST_OF_SOUND,
+        **dict.fromkeys((TOKEN_PATH, REGISTRATION_PATH, REVOCATION_PATH), MAX_OAUTH_BYTES),
+        **dict.fromkeys(("/v1/chat/completions", "/v1/responses", "/api/chat"), MAX_RESENT_BYTES),
     }
 )
-"""Paths that accept larger bodies."""
+"""Paths that accept larger bodies, or only smaller ones."""
 RECEIVE_TIMEOUT_S: Final = 20.0
 """Seconds a body may take beyond its transfer time at MIN_BYTES_PER_S, and between chunks."""
 MIN_BYTES_PER_S: Final = 16_000
 """Minimum average bytes per second, as of a poor mobile connection."""
-API_ROOT: Final = "/api/"
+PROGRAM_PATHS: Final = frozenset({MCP_PATH, TOKEN_PATH, REGISTRATION_PATH, REVOCATION_PATH})
+"""Where no cookie counts either, and a program without a token has to be told so."""
 
 
 class PayloadTooLarge(HTTPException):
@@ -77,7 +96,9 @@ def check_request(scope: Scope, headers: Headers, max_bytes: int) -> Problem | N
     if (
         method not in SAFE_METHODS
         and not is_own
-        and not (origin is None and has_bearer_token(headers))
+        and not (
+            origin is None and (has_bearer_token(headers) or takes_only_tokens(str(scope["path"])))
+        )
     ):
         return build_cross_origin_problem("Only Oldfriend's own page may request changes.")
     length = headers.get("content-length", "0")
@@ -89,6 +110,11 @@ def check_request(scope: Scope, headers: Headers, max_bytes: int) -> Problem | N
 def is_api_path(scope: Scope) -> bool:
     """Tell whether the path is in the API, to which other sites may not even navigate."""
     return str(scope["path"]).startswith(API_ROOT)
+
+
+def takes_only_tokens(path: str) -> bool:
+    """Tell whether only a token counts at a path, not a browser's cookie."""
+    return path in PROGRAM_PATHS or is_token_path(path)
 
 
 def has_bearer_token(headers: Headers) -> bool:

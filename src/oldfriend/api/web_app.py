@@ -6,11 +6,10 @@ The page is the same for everybody and holds no personal data; all of that comes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
-from fastapi.responses import FileResponse
+from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from pydantic import TypeAdapter
 from starlette.routing import BaseRoute
@@ -20,32 +19,50 @@ from oldfriend import __version__
 from oldfriend.api.auth import TicketStore
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.idempotency import IdempotencyCache
+from oldfriend.api.page_assets import (
+    STATIC_DIR,
+    VERSIONED,
+    serve_asset,
+    serve_consent_page,
+    serve_page,
+    serve_service_worker,
+)
 from oldfriend.api.problem_json import Problem, register_error_handlers
 from oldfriend.api.routers import (
     admin_routes,
     belief_routes,
+    calendar_routes,
     channel_routes,
     chat_routes,
     credential_routes,
     day_routes,
     deletion_routes,
+    diary_routes,
     entity_routes,
+    goal_routes,
     import_routes,
+    measurement_routes,
+    oauth_routes,
+    oura_routes,
     persona_routes,
+    proactive_routes,
     session_routes,
     setting_routes,
+    task_routes,
     timeline_routes,
+    tool_routes,
     voice_routes,
+    watch_routes,
 )
 from oldfriend.api.security_middleware import SecurityMiddleware
 from oldfriend.api.settings_reload import ReloadSettings, SettingsWriter
 from oldfriend.channels.channel_registry import CHANNELS
+from oldfriend.inbound.oauth_requests import AUTHORIZATION_PATH
 from oldfriend.presenters.base_schema import Schema
 
 API_PREFIX: Final = "/api/v1"
 PAGE_PATHS: Final = ("memory", "people", "days", "bring", "settings", "forget", "welcome")
 """Client-side routes of the page besides the chat."""
-STATIC_DIR: Final = Path(__file__).parent / "static"
 PROBLEM_RESPONSE: Final = {"model": Problem, "content": {"application/problem+json": {}}}
 
 STATUS_DESCRIPTIONS: Final = {
@@ -70,20 +87,26 @@ ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def create_app(
-    hub: ConnectionHub, list_troubles: Callable[[], list[str]], reload_settings: ReloadSettings
+    hub: ConnectionHub,
+    list_troubles: Callable[[], list[str]],
+    reload_settings: ReloadSettings,
+    further_routes: Sequence[BaseRoute] = (),
 ) -> ASGIApp:
-    """Build the ASGI application; ``list_troubles`` tells why not all work is done."""
+    """Build the ASGI application.
+
+    ``list_troubles`` tells why not all work is done; ``further_routes`` are doors beside the API.
+    """
     app = FastAPI(
         title="Oldfriend",
         version=__version__,
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API_PREFIX}/openapi.json",
-        description="What the page and the command line can see and do. Sign in with the link that "
-        "`oldfriend link` prints, and send the token that comes with it as X-CSRF-Token; or "
-        "show a token of your own, as `Authorization: Bearer …`. Errors are problem+json and "
-        "say what to do.",
-        routes=list(build_routes()),
+        description="Everything that the web page and the command line can see and do. Sign in "
+        "with the link that `oldfriend link` prints and send the token from the "
+        "response as X-CSRF-Token, or send an API token as `Authorization: Bearer "
+        "…`. Errors are problem+json and say what to do.",
+        routes=[*build_routes(), *further_routes],
     )
     app.state.room = hub
     app.state.desk = SettingsWriter(reload_settings)
@@ -95,6 +118,13 @@ def create_app(
     paths = [f"/{path}{suffix}" for path in PAGE_PATHS for suffix in ("", "/{id:path}")]
     for address in ("/", *paths):
         app.add_api_route(address, serve_page, include_in_schema=False)
+    app.add_api_route(AUTHORIZATION_PATH, serve_consent_page, include_in_schema=False)
+    app.add_api_route(
+        calendar_routes.FEED_PATH, calendar_routes.serve_feed, include_in_schema=False
+    )
+    app.add_api_route("/service-worker.js", serve_service_worker, include_in_schema=False)
+    versioned = f"{VERSIONED}/{{version}}/{{path:path}}"
+    app.add_api_route(versioned, serve_asset, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC_DIR))
     return SecurityMiddleware(app)
 
@@ -103,21 +133,32 @@ def create_app(
 def build_routes() -> Sequence[BaseRoute]:
     """Build the routes of the API, once: preparing them takes FastAPI a third of a second."""
     share_schemas()
-    api = APIRouter()
+    api = APIRouter(generate_unique_id_function=name_operation)
     for router in (
         session_routes.router,
+        proactive_routes.router,
         import_routes.router,
         day_routes.router,
+        measurement_routes.router,
+        diary_routes.router,
+        oura_routes.router,
         entity_routes.router,
         chat_routes.router,
         timeline_routes.router,
         belief_routes.router,
         timeline_routes.reflections_router,
+        tool_routes.router,
         voice_routes.router,
         deletion_routes.router,
         credential_routes.router,
+        oauth_routes.router,
         persona_routes.router,
         persona_routes.drafts_router,
+        channel_routes.places_router,
+        calendar_routes.router,
+        task_routes.router,
+        goal_routes.router,
+        watch_routes.router,
         setting_routes.router,
         setting_routes.models_router,
         admin_routes.router,
@@ -131,6 +172,11 @@ def build_routes() -> Sequence[BaseRoute]:
             responses=ERROR_RESPONSES,
         )
     return api.routes
+
+
+def name_operation(route: APIRoute) -> str:
+    """Return the operation id of a route: the name of its function, for a channel after its own."""
+    return "_".join([*(str(tag) for tag in route.tags if tag in CHANNELS), route.name])
 
 
 def share_schemas() -> None:
@@ -157,8 +203,3 @@ def list_subclasses(base: type[object]) -> Iterator[type[object]]:
     for each in base.__subclasses__():
         yield each
         yield from list_subclasses(each)
-
-
-async def serve_page() -> FileResponse:
-    """Serve the HTML page."""
-    return FileResponse(STATIC_DIR / "index.html")

@@ -20,11 +20,13 @@ from oldfriend.llm.embedding import Embedder, with_account
 from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.reading import FactTagger, Reader
 from oldfriend.llm.speech import SpeechSynthesizer, Transcriber
+from oldfriend.mcp_client.server_pool import ToolServerPool
 from oldfriend.memory.deletion.audit_log import CleanupResult
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search.scorers import SCORERS
-from oldfriend.turn.retrieval import SearchDeps, find_no_embedder
+from oldfriend.turn.recalled import SearchDeps, find_no_embedder
 from oldfriend.usage.model_calls import CallContext
+from oldfriend.web.web_access import WebClient
 
 CrashPoint = Literal[
     "accept",
@@ -96,6 +98,8 @@ class AppContext:
     platforms: frozenset[str] = field(default_factory=lambda: frozenset(CHANNELS))
     # channels that this process can reach
     channels: Mapping[str, Channel] = field(default_factory=dict)
+    web: WebClient = field(default_factory=WebClient)  # used as far as the settings allow
+    tool_servers: ToolServerPool | None = None  # None: no server of tools is configured
     warm_up: Callable[[], Awaitable[None]] = skip_warm_up
     with_settings: Callable[["AppContext", Settings], "AppContext"] = replace_settings
     on_crash_point: Callable[[CrashPoint], None] = ignore_crash_point
@@ -143,7 +147,7 @@ class AppContext:
             self, embedder=with_account(self.embedder, account), find_former_embedder=former
         )
 
-    def split_reply(self, channel: str, text: str) -> Sequence[str]:
+    def split_reply(self, channel: str, text: str, *, is_markdown: bool) -> Sequence[str]:
         """Return the parts of a reply to send on a channel; none if it is read from the log.
 
         If this process does not reach the platform, the process that does splits the reply.
@@ -151,7 +155,7 @@ class AppContext:
         if channel not in self.platforms:
             return ()
         platform = self.channels.get(channel)
-        return (text,) if platform is None else platform.split(text)
+        return (text,) if platform is None else platform.split(text, is_markdown=is_markdown)
 
     def get_debounce_s(self, channel: str) -> float:
         """Return how many seconds of silence on a channel must pass before an answer."""

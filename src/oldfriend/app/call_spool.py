@@ -68,7 +68,11 @@ class OpenCall:
 
 def count_chars(request: CompletionRequest) -> int:
     """Return approximately how many characters a request sends."""
-    return len(request.stable) + len(request.changing) + sum(len(e.text) for e in request.turns)
+    return (
+        len(request.system_prompt)
+        + len(request.call_instructions)
+        + sum(len(e.text) for e in request.turns)
+    )
 
 
 def open_call_to_json(opened: OpenCall) -> dict[str, JsonValue]:
@@ -164,7 +168,7 @@ def parse_finished_call(fields: Mapping[str, Any]) -> FinishedCall:
     """Parse a finished call from its JSON. Raises KeyError, TypeError, ValueError."""
     given = fields["given"]
     call = ModelCall(
-        request=parse_spooled_request(fields, shown=tuple(fields["shown"])),
+        request=parse_spooled_request(fields),
         model=fields["model"],
         outcome=fields["outcome"],
         error=fields["error"],
@@ -189,7 +193,7 @@ def parse_interrupted_call(fields: Mapping[str, Any]) -> FinishedCall:
     )
     cost = 0 if fields.get("is_free") else None  # older versions did not record it
     call = ModelCall(
-        request=parse_spooled_request(fields, shown=()),
+        request=parse_spooled_request(fields),
         model=fields["model"],
         outcome="cut off",
         completion=Completion(model=fields["model"], text="", usage=usage, cost=cost),
@@ -207,21 +211,17 @@ def parse_interrupted_call(fields: Mapping[str, Any]) -> FinishedCall:
     )
 
 
-def parse_spooled_request(
-    fields: Mapping[str, Any], *, shown: tuple[str, ...]
-) -> CompletionRequest:
-    """Return what the ledger keeps of a request."""
+def parse_spooled_request(fields: Mapping[str, Any]) -> CompletionRequest:
+    """Return what the ledger keeps of a request; of an open one it is not noted what was shown."""
+    purpose, prompt, shown = fields["purpose"], fields["prompt"], tuple(fields.get("shown", ()))
     return CompletionRequest(
-        purpose=fields["purpose"], prompt=fields["prompt"], stable="", turns=(), shown=shown
+        purpose=purpose, prompt=prompt, system_prompt="", turns=(), shown=shown
     )
 
 
 def parse_spooled_completion(given: Mapping[str, Any]) -> Completion:
     """Parse a completion from its JSON."""
-    tokens_in, cached, tokens_out = given["usage"]
-    found = parse_completion(
-        (given["model"], given["answer"], tokens_in, cached, tokens_out, given["cost"])
-    )
+    found = parse_completion((given["model"], given["answer"], *given["usage"], given["cost"]))
     return replace(found, audio_s=given["sound_s"])
 
 
@@ -358,7 +358,7 @@ class CallSpool:
                     self._compact(self._file)
             return self._file.append(fields)
         except OSError as error:
-            log_warning("call-not-spooled", error)
+            log_warning("call-spool-failed", error)
             return None
 
     def _compact(self, file: ProcessFile) -> None:

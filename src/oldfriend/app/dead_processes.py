@@ -103,7 +103,9 @@ async def reap_process(
                     tx, found.header.process, now=clock()
                 )
         processes.settled.update(each.id for each in calls)
-        log_event("process-settled", process=found.header.process, calls=len(calls), lanes=released)
+        log_event(
+            "dead-process-released", process=found.header.process, calls=len(calls), lanes=released
+        )
         if released:
             notifier.notify()
     if is_dead or is_abandoned(found):

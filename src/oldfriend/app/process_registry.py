@@ -242,6 +242,15 @@ def open_other(path: Path, *, include_living: bool) -> Iterator[OtherProcessFile
         os.close(file)
 
 
+def has_living(folder: ProcessFolder) -> bool:
+    """Tell whether another process of a data folder lives."""
+    for path in folder.list_others():
+        with open_other(path, include_living=True) as found:
+            if found is not None and found.is_locked:
+                return True
+    return False
+
+
 def remove_other(found: OtherProcessFile) -> None:
     """Overwrite and remove the file of a dead process, whose lock we hold. Raises OSError."""
     with found.path.open("r+b", buffering=0) as file:

@@ -4,8 +4,10 @@ Finished calls are stored as they happen, in transactions of their own: a turn t
 again and replays from the ledger what was already paid for and done.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -19,9 +21,21 @@ from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel, Mo
 from oldfriend.llm.recorded_calls import ReplayingModel
 from oldfriend.memory.journal import get_memory_version
 from oldfriend.prompts.token_budget import BUDGETS
+from oldfriend.turn.link_requests import build_link_handler
+from oldfriend.turn.request_handlers.registry import REQUEST_HANDLERS
+from oldfriend.turn.switched_off import build_switched_off_handler
+from oldfriend.turn.tools.server_tools import build_server_tools
+from oldfriend.turn.tools.tool import ToolSpec
+from oldfriend.turn.tools.tool_registry import TOOLS
+from oldfriend.turn.tools.web_tools import build_web_tools
 from oldfriend.turn.turn_dependencies import TurnDependencies, TurnLimits
 from oldfriend.turn.turn_outcome import Utterance
-from oldfriend.usage.model_calls import CallContext, load_completions_by_request
+from oldfriend.turn.watch_requests import build_watch_handler
+from oldfriend.usage.model_calls import (
+    CallContext,
+    clear_committed_calls,
+    load_completions_by_request,
+)
 from oldfriend.usage.tool_calls import (
     RecordedToolCall,
     ToolEffect,
@@ -29,20 +43,35 @@ from oldfriend.usage.tool_calls import (
     record_tool_result,
     record_tool_start,
 )
+from oldfriend.web.web_access import WebAccess, build_web_access
 
 NO_COMPLETIONS: Final[Mapping[int, Completion]] = MappingProxyType({})
 NO_COMPLETIONS_BY_HASH: Final[Mapping[str, Completion]] = MappingProxyType({})
 FIRST_JUDGE_CALL: Final = 1_000
 """Calls for a reply are numbered from 0 and stay below this."""
+SERVER_STARTS_WITHIN_S: Final = 20.0
+"""Seconds that a call to which the person has agreed waits for its server."""
 
 
 async def build_turn_dependencies(app: AppContext, utterance: Utterance) -> TurnDependencies:
     """Build the dependencies of the turn that answers this utterance."""
     asker = build_asker(utterance)
+    model = build_role_model(
+        app, asker, since=utterance.deletion_count, recorded=utterance.recorded_completions
+    )
+    web = get_web_access(app)
+    reads_links = model is None and app.settings.web.pages
+    says_what_is_off = build_switched_off_handler(web, has_model=model is not None)
     return TurnDependencies(
         search_deps=app.with_asker(asker).search_deps,
-        model=build_role_model(
-            app, asker, since=utterance.deletion_count, recorded=utterance.recorded_completions
+        model=model,
+        tools=(*list_tool_specs(app), *list_server_tools(app, utterance)),
+        find_tool=partial(find_server_tool, app, utterance),
+        handlers=(
+            build_watch_handler(may_read_pages=app.settings.web.pages),
+            *REQUEST_HANDLERS,
+            *((build_link_handler(web),) if reads_links else ()),
+            says_what_is_off,
         ),
         small_model=build_judge(app, asker, utterance),
         call_store=UsageToolCallStore(app=app, asker=asker),
@@ -53,6 +82,33 @@ async def build_turn_dependencies(app: AppContext, utterance: Utterance) -> Turn
         ),
         unavailable_reason=await find_unavailable_reason(app),
     )
+
+
+def get_web_access(app: AppContext) -> WebAccess:
+    """Return what may be looked up outside, as the settings are now."""
+    settings = app.settings
+    return build_web_access(app.web, settings.web, settings.environment, data=settings.data)
+
+
+def list_tool_specs(app: AppContext) -> tuple[ToolSpec, ...]:
+    """Return the tools that a model may call, as the settings are now."""
+    return (*TOOLS, *build_web_tools(get_web_access(app)))
+
+
+def list_server_tools(app: AppContext, utterance: Utterance) -> tuple[ToolSpec, ...]:
+    """List the tools of servers, which act with the owner's keys: for the owner alone."""
+    is_owner = utterance.person.is_owner and not utterance.is_in_group
+    if app.tool_servers is None or not app.models or not is_owner:
+        return ()
+    ours = {spec.name for spec in list_tool_specs(app)}  # which no server may stand in for
+    return tuple(each for each in build_server_tools(app.tool_servers) if each.name not in ours)
+
+
+async def find_server_tool(app: AppContext, utterance: Utterance, name: str) -> ToolSpec | None:
+    """Return the tool of a server, which may have to start first; None if it is not there."""
+    if app.tool_servers is not None:
+        await app.tool_servers.wait_for(name, SERVER_STARTS_WITHIN_S)
+    return next((each for each in list_server_tools(app, utterance) if each.name == name), None)
 
 
 def build_judge(app: AppContext, asker: CallContext, utterance: Utterance) -> LanguageModel | None:
@@ -174,6 +230,20 @@ class CallRecorder:
             is_free=self.is_free,
             now=self.app.clock(),
         )
+
+
+@asynccontextmanager
+async def forget_answers(app: AppContext, asker: CallContext) -> AsyncIterator[None]:
+    """Delete the recorded answers of a turn at the end of the block, also where it is cut off.
+
+    For what is not repeated after a crash, so that no answer is kept without being said.
+    """
+    assert asker.turn is not None
+    try:
+        yield
+    finally:
+        async with app.db.begin_write() as tx:
+            await clear_committed_calls(tx, asker.person, asker.turn)
 
 
 async def build_background_model(

@@ -5,18 +5,22 @@ Read-only. Only the beliefs on the requested page are loaded.
 
 import asyncio
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from oldfriend.beliefs.queries import MIN_COSINE, BeliefDetails, filter_evidence_until
+from oldfriend.beliefs.queries import (
+    MIN_COSINE,
+    BeliefDetails,
+    filter_evidence_until,
+    widen_quotes,
+)
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory, ObjectKind
 from oldfriend.domain.messages import Person
-from oldfriend.domain.unicode_text import normalize
+from oldfriend.domain.unicode_text import strip_accents
 from oldfriend.lang.detection import detect_language
 from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.evidence import (
@@ -71,11 +75,12 @@ async def list_beliefs_by_id(
     """Return beliefs by id, with evidence and stats now or at a moment, in the given order."""
     entries = await load_entries_as_of(tx, person, object_ids, as_of=at)
     evidence = await list_object_evidence(tx, person, object_ids)
-    return tuple(
+    found = (
         build_belief(entries[each], evidence.get(each, ()), at=at)
         for each in object_ids
         if each in entries
     )
+    return tuple([await widen_quotes(tx, person, each) for each in found])
 
 
 def build_belief(
@@ -134,7 +139,7 @@ def build_prefix_patterns(query: str, language: str) -> list[re.Pattern[str]]:
     words = tokenize(query)
     content_words = [each for each in words if not is_stop_word(each, language)] or words or [query]
     return [
-        re.compile(build_prefix_pattern(strip_accents(each), stem_word(each, language)))
+        re.compile(build_prefix_pattern(strip_accents(each.casefold()), stem_word(each, language)))
         for each in content_words
     ]
 
@@ -146,16 +151,6 @@ def build_prefix_pattern(word: str, stem: str) -> str:
     return rf"(?<![^\W_])(?:{re.escape(stem)}|{re.escape(word)})"
 
 
-def strip_accents(text: str) -> str:
-    """Return a text in lower case without accents."""
-    lowered = text.casefold()
-    if lowered.isascii():
-        return lowered
-    parts = normalize("NFKD", lowered)
-    bare = "".join(each for each in parts if not unicodedata.combining(each))
-    return normalize("NFC", bare)
-
-
 def rank_texts(
     texts: Sequence[BeliefText],
     patterns: Sequence[re.Pattern[str]],
@@ -164,7 +159,7 @@ def rank_texts(
     """Return the texts that match a pattern or are close in meaning, best first."""
     scored: list[tuple[float, BeliefText]] = []
     for each in texts:
-        text = strip_accents(each.text)
+        text = strip_accents(each.text.casefold())
         share = sum(pattern.search(text) is not None for pattern in patterns) / len(patterns)
         cosine = similarities.get(MemoryId(each.id), 0.0)
         if share or cosine >= MIN_COSINE:

@@ -15,6 +15,7 @@ from oldfriend.beliefs.queries import ISO_DATE_LENGTH, get_belief
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
+from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.clock import Clock, Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
@@ -27,16 +28,15 @@ from oldfriend.learning.merge_duplicates import merge_duplicate_memories as join
 from oldfriend.learning.similarity import compute_canonical_hash
 from oldfriend.memory import belief_corrections as correcting
 from oldfriend.memory.belief_views import get_memory_state, get_object_by_partial_id, list_memories
+from oldfriend.memory.consolidation_undo import undo_consolidation
 from oldfriend.memory.derived_evidence import cascade_retraction
 from oldfriend.memory.import_batches import ImportUndoResult
 from oldfriend.memory.journal import get_latest_seq, list_object_journal
 from oldfriend.memory.people import get_person_by_id, lock_person
-from oldfriend.memory.retraction import undo_consolidation
 from oldfriend.memory.segments import (
     Segment,
     find_last_read_segment,
     find_segment_by_partial_id,
-    set_segment_status,
 )
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.transfer.import_run import undo_import_batch
@@ -119,14 +119,11 @@ async def correct_belief(
         await require_unchanged(tx, person, each, base)
         changed: list[JournalObject] = []
         if correction.due is not None:
-            render_text = partial(
-                rewrite_due_date,
-                due_at=correction.due.at,
-                zone=(await get_person_by_id(tx, person)).zone,
-            )
+            due_at, zone = correction.due.at, (await get_person_by_id(tx, person)).zone
+            render_text = partial(rewrite_due_date, due_at=due_at, zone=zone)
             changed = [
                 await correcting.set_due(
-                    tx, person, each, correction.due.at, render_text=render_text, now=now
+                    tx, person, each, due_at, zone=zone, render_text=render_text, now=now
                 )
             ]
         if correction.text is not None:
@@ -169,7 +166,7 @@ def rewrite_due_date(memory: Memory, *, due_at: Micros | None, zone: str) -> str
     phrases = load_phrases(choose_language(memory.language))
     if memory.due_at is None:
         return memory.text
-    day = format_day(phrases, memory.due_at, zone)
+    day = format_day(phrases, memory.due_at, get_told_zone(memory, zone))
     if due_at is None:
         return memory.text.replace(f" ({day})", "").replace(f"（{day}）", "")
     return memory.text.replace(day, format_day(phrases, due_at, zone))
@@ -358,7 +355,6 @@ async def undo_segment(
         segment = await resolve_segment(tx, person, partial_id)
         touched = await undo_consolidation(tx, person, segment.id, now=now)
         touched += await cascade_retraction(tx, person, now=now)
-        await set_segment_status(tx, segment, "taken back", now=now)
         last_changes = [
             (await list_object_journal(tx, person, each))[-1] for each in dict.fromkeys(touched)
         ]

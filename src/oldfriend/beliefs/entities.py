@@ -2,8 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from oldfriend.beliefs.entity_relations import (
+    GROUPS,
+    EntityRelation,
+    add_roles,
+    relate_entities,
+)
 from oldfriend.beliefs.queries import BeliefDetails, attach_evidence, get_belief
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -12,7 +18,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, MemoryState, RelationType
 from oldfriend.domain.profile_attributes import sort_by_importance
-from oldfriend.domain.relations import Node
+from oldfriend.domain.relations import RELATION_KEY_SUFFIX, Node
 from oldfriend.memory.evidence import list_entity_mention_times, list_object_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.search import BeliefIndex
@@ -26,7 +32,8 @@ class EntityOverview:
     entity: Entity
     belief_count: int  # beliefs about it, including relations
     last_mentioned_at: Micros | None  # time of the newest evidence
-    relations_to_person: tuple[MemoryState, ...]  # relations between it and the person
+    relation: EntityRelation  # what it is to the person
+    best_belief: MemoryState | None  # the most important one that is no relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,31 +60,60 @@ class EntityDetails:
 async def list_entity_overviews(
     tx: Transaction, index_cache: IndexCache, person: PersonId
 ) -> list[EntityOverview]:
-    """Return all entities, the most recently mentioned first."""
+    """Return all entities by group, the most recently mentioned of each first; roles left out."""
     beliefs = await index_cache.get_belief_index(tx, person)
     mention_times = await list_entity_mention_times(tx, person)
     about: defaultdict[EntityId, list[MemoryState]] = defaultdict(list)
     for each in beliefs.live:
         for entity in set(each.memory.entities):
             about[entity].append(each)
-    to_person: defaultdict[Node, list[MemoryState]] = defaultdict(list)
-    for neighbor in beliefs.graph.list_neighbors(None):
-        to_person[neighbor.node].append(neighbor.known)
+    relations = relate_entities(beliefs.entities, beliefs.graph)
     found = [
         EntityOverview(
             entity=each,
             belief_count=len(about[each.id]),
             last_mentioned_at=find_last_mentioned_at(mention_times.get(each.id), about[each.id]),
-            relations_to_person=tuple(to_person.get(each.id, ())),
+            relation=relations[each.id],
+            best_belief=find_best_belief(about[each.id], beliefs.graph.list_neighbors(each.id)),
         )
         for each in beliefs.entities
     ]
-    return sorted(found, key=build_recency_key)
+    return sorted(found, key=build_order_key)
 
 
-def build_recency_key(overview: EntityOverview) -> tuple[Micros, EntityId]:
-    """Return the sort key that puts the most recently mentioned first."""
-    return Micros(-(overview.last_mentioned_at or 0)), overview.entity.id
+def build_order_key(overview: EntityOverview) -> tuple[int, Micros, EntityId]:
+    """Return the sort key: by group, then the most recently mentioned first."""
+    group = GROUPS.index(overview.relation.group)
+    return group, Micros(-(overview.last_mentioned_at or 0)), overview.entity.id
+
+
+async def add_entity_roles(
+    tx: Transaction,
+    index_cache: IndexCache,
+    person: PersonId,
+    overviews: Sequence[EntityOverview],
+) -> list[EntityOverview]:
+    """Return overviews with the roles that were told: somebody is not any sibling but a brother."""
+    beliefs = await index_cache.get_belief_index(tx, person)
+    relations = {each.entity.id: each.relation for each in overviews}
+    told = await add_roles(tx, person, beliefs.entities, relations)
+    return [replace(each, relation=told[each.entity.id]) for each in overviews]
+
+
+def find_best_belief(
+    about: Sequence[MemoryState], relations: Sequence[Neighbor]
+) -> MemoryState | None:
+    """Return the most important belief about an entity that is more than a relation or a quote."""
+    known = {each.known.memory.id for each in relations}
+    told = [
+        each
+        for each in about
+        if each.memory.id not in known
+        and each.memory.kind != "triple"
+        and not each.memory.key.endswith(RELATION_KEY_SUFFIX)
+        and not each.memory.is_quoted_fact
+    ]
+    return next(iter(sort_by_importance(told)), None)
 
 
 async def list_relation_edges(
@@ -121,8 +157,10 @@ async def get_entity_details(
         person,
         [*(ObjectId(each) for each in relation_ids), *(each.memory.id for each in others)],
     )
+    overview = build_entity_overview(belief.content, belief, beliefs)
+    (overview,) = await add_entity_roles(tx, index_cache, person, [overview])
     return EntityDetails(
-        overview=build_entity_overview(belief.content, belief, beliefs, neighbors),
+        overview=overview,
         belief=belief,
         relations=tuple(
             (attach_evidence(each.known, evidence.get(each.known.memory.id, ())), each.node)
@@ -136,7 +174,7 @@ async def get_entity_details(
 
 
 def build_entity_overview(
-    entity: Entity, belief: BeliefDetails, beliefs: BeliefIndex, relations: Sequence[Neighbor]
+    entity: Entity, belief: BeliefDetails, beliefs: BeliefIndex
 ) -> EntityOverview:
     """Build the overview of one entity."""
     about = [each for each in beliefs.live if entity.id in each.memory.entities]
@@ -144,7 +182,8 @@ def build_entity_overview(
         entity=entity,
         last_mentioned_at=find_last_mentioned_at(find_last_evidence_at(belief), about),
         belief_count=len(about),
-        relations_to_person=tuple(each.known for each in relations if each.node is None),
+        relation=relate_entities(beliefs.entities, beliefs.graph)[entity.id],
+        best_belief=find_best_belief(about, beliefs.graph.list_neighbors(entity.id)),
     )
 
 

@@ -10,6 +10,7 @@ from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import (
+    NEVER_BELIEVED,
     Cause,
     Entity,
     Evidence,
@@ -24,7 +25,9 @@ from oldfriend.domain.memories import (
 from oldfriend.domain.messages import Message, Person
 from oldfriend.domain.relations import EntityResolver
 from oldfriend.lang.detection import detect_language
+from oldfriend.learning.doubt import get_doubtful_passage
 from oldfriend.learning.similarity import get_canonical_stems
+from oldfriend.learning.validation.quote_alignment import find_span
 from oldfriend.llm.embedding import Embedder
 from oldfriend.memory.belief_views import (
     get_memory_state,
@@ -33,6 +36,7 @@ from oldfriend.memory.belief_views import (
     list_memories,
     list_summaries,
     list_superseding_memories,
+    list_unconfirmed_memories,
 )
 from oldfriend.memory.derived_evidence import list_premises
 from oldfriend.memory.evidence import list_evidence, list_object_evidence
@@ -69,10 +73,40 @@ class BeliefDetails:
 async def list_beliefs(
     tx: Transaction, person: PersonId, *, kinds: Collection[MemoryKind] = (), live: bool = True
 ) -> list[BeliefDetails]:
-    """Return memories of some kinds (empty: all), oldest first; ended ones too without ``live``."""
+    """Return memories of some kinds (empty: all), oldest first; ended ones too without ``live``.
+
+    What waits for the person's word was never believed, and is left out.
+    """
     memories = await list_memories(tx, person, kinds=kinds, live=live)
     evidence = await list_evidence(tx, person)
-    return [attach_evidence(each, evidence.get(each.memory.id, ())) for each in memories]
+    return [
+        attach_evidence(each, evidence.get(each.memory.id, ()))
+        for each in memories
+        if each.memory.status not in NEVER_BELIEVED
+    ]
+
+
+async def list_unconfirmed(tx: Transaction, person: PersonId) -> list[BeliefDetails]:
+    """Return what waits for the person's word, the newest first, in whole sentences."""
+    waiting = await list_unconfirmed_memories(tx, person)
+    evidence = await list_object_evidence(tx, person, [each.memory.id for each in waiting])
+    found = (attach_evidence(each, evidence.get(each.memory.id, ())) for each in waiting)
+    return [await widen_quotes(tx, person, each) for each in found]
+
+
+async def widen_quotes(tx: Transaction, person: PersonId, belief: BeliefDetails) -> BeliefDetails:
+    """Return what waits for the person's word with quotes that show what made it doubtful.
+
+    The stored evidence stays as it is. Other beliefs are returned unchanged.
+    """
+    if not isinstance(belief.content, Memory) or belief.content.status != "unconfirmed":
+        return belief
+    widened = []
+    for each in belief.evidence:
+        message = await get_message(tx, person, each.message, version=each.version)
+        span = find_span(message, each.quote)
+        widened.append(replace(each, quote=get_doubtful_passage(span)) if span else each)
+    return replace(belief, evidence=tuple(widened))
 
 
 async def list_entity_beliefs(
@@ -112,7 +146,21 @@ async def get_belief(tx: Transaction, person: PersonId, partial_id: str) -> Beli
     memory = MemoryId(ObjectId(object_id))
     evidence = await list_object_evidence(tx, person, [memory])
     found = attach_evidence(await get_memory_state(tx, person, memory), evidence.get(memory, ()))
+    found = await widen_quotes(tx, person, found)
     return replace(found, uses=await find_memory_usage(tx, person, memory))
+
+
+async def load_decided_beliefs(
+    tx: Transaction, person: PersonId, decided: Sequence[JournalObject]
+) -> list[BeliefDetails]:
+    """Return what was just decided as it stands, with its evidence, in the same order."""
+    evidence = await list_object_evidence(tx, person, [each.id for each in decided])
+    return [
+        attach_evidence(await get_memory_state(tx, person, each.id), evidence.get(each.id, ()))
+        if isinstance(each, Memory)
+        else BeliefDetails(content=each, evidence=tuple(evidence.get(each.id, ())))
+        for each in decided
+    ]
 
 
 async def load_summary_sources(

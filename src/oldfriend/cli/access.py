@@ -6,13 +6,14 @@ from oldfriend.app.pid_lock import find_server
 from oldfriend.cli.open_context import (
     get_data_folder,
     get_person_by_name,
+    get_person_option,
     get_selected_person,
     open_from_options,
 )
 from oldfriend.cli.output import format_table
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, ServerProcessError
-from oldfriend.inbound.account_linking import cancel_invitation, create_invitation
+from oldfriend.inbound.account_linking import cancel_invitation, create_code, create_invitation
 from oldfriend.memory.credentials import (
     ApiToken,
     generate_api_token,
@@ -20,7 +21,7 @@ from oldfriend.memory.credentials import (
     revoke_api_token,
     save_api_token,
 )
-from oldfriend.memory.people import list_people, rename_person
+from oldfriend.memory.people import ensure_owner, list_people, rename_person
 from oldfriend.memory.web_sessions import list_invitations
 
 
@@ -78,7 +79,7 @@ async def revoke_invitation(options: argparse.Namespace, invitation_id: str) -> 
     return 0
 
 
-TOKEN_USAGE = "oldfriend token new NAME | list | end ID"
+TOKEN_USAGE = "oldfriend token new NAME | list | end ID | code"
 
 
 async def run_token(options: argparse.Namespace) -> int:
@@ -90,6 +91,8 @@ async def run_token(options: argparse.Namespace) -> int:
             return await create_token(options, name)
         case ["end", name]:
             return await revoke_token(options, name)
+        case ["code"]:
+            return await print_code(options)
     raise InvalidInput(f"That is not something you can do with tokens. Use: {TOKEN_USAGE}")
 
 
@@ -115,6 +118,7 @@ async def create_token(options: argparse.Namespace, name: str) -> int:
     """Create a token and print its secret, which is shown only once."""
     secret = generate_api_token()
     async with open_from_options(options, create=False) as app, app.db.begin_write() as tx:
+        await ensure_owner(tx, now=app.clock(), zone=app.settings.zone)
         person = await get_selected_person(tx, options)
         token = await save_api_token(
             tx,
@@ -140,6 +144,19 @@ async def revoke_token(options: argparse.Namespace, token_id: str) -> int:
         person = await get_selected_person(tx, options)
         await revoke_api_token(tx, person.id, token_id)
     print("The token was revoked and no longer works.")
+    return 0
+
+
+async def print_code(options: argparse.Namespace) -> int:
+    """Print a code with which a person introduces themselves in a chat front end."""
+    async with open_from_options(options, create=False) as app:
+        name = get_person_option(options)
+        person, code = await create_code(app.db, app.clock, app.settings, name)
+    print(code)
+    print(
+        f"In the chat front end, {person.name} sends it as their first message. It works once, "
+        "within ten minutes."
+    )
     return 0
 
 

@@ -7,11 +7,16 @@ this machine and asks for consent.
 import argparse
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
 
-from oldfriend.channels.channel import ChannelSpec
+from oldfriend.app.app_context import AppContext
+from oldfriend.channels.channel import ChannelSpec, Sender
 from oldfriend.channels.channel_registry import CHANNELS
+from oldfriend.cli.connect_server import connect_tool_server
 from oldfriend.cli.consolidate import print_rereading_offer
 from oldfriend.cli.import_cmd import embed_messages
 from oldfriend.cli.model_offers import choose_likely_model, format_models, format_providers
@@ -22,16 +27,25 @@ from oldfriend.cli.open_context import (
     load_settings_from_options,
     resolve_chat_person,
 )
-from oldfriend.config.keys import delete_key, store_key
-from oldfriend.config.provider_resolution import find_channel_token, get_provider_url
+from oldfriend.config.keys import delete_key
+from oldfriend.config.provider_resolution import (
+    ChannelCredentials,
+    build_credentials,
+    find_channel_credentials,
+    get_provider_url,
+    store_channel_credentials,
+)
 from oldfriend.config.settings import Settings
+from oldfriend.config.settings_catalog import allow_address
 from oldfriend.config.settings_schema import LOCAL
 from oldfriend.domain.errors import InvalidInput, StoreNotFound
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.setting_parsers import RawSetting, parse_url
-from oldfriend.inbound.account_linking import create_code, unlink_channel
+from oldfriend.inbound.account_linking import create_code, link_own_address, unlink_channel
 from oldfriend.llm.addresses import resolve_refusal
 from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.providers import PROVIDERS
+from oldfriend.measurements.oura_store import has_connections
 from oldfriend.memory.people import find_owner, list_people
 from oldfriend.runtime.bot_connections import register_bot
 from oldfriend.runtime.provider_roles import (
@@ -58,6 +72,62 @@ from oldfriend.runtime.provider_setup import (
     validate_provider,
 )
 from oldfriend.runtime.wiring import open_app
+from oldfriend.transfer.oura_client import REGISTER_URL, OuraApplication
+from oldfriend.transfer.oura_connection import (
+    find_application,
+    forget_application,
+    store_application,
+)
+from oldfriend.transfer.oura_pull import begin_consent, finish_consent
+from oldfriend.transfer.oura_pull import disconnect as disconnect_ring
+
+
+async def connect_oura(options: argparse.Namespace, settings: Settings) -> int:
+    """Connect the ring of a person, or disconnect it. Raises InvalidInput, FetchFailed."""
+    async with open_app(settings) as app:
+        async with app.db.begin_read() as tx:
+            person = await get_selected_person(tx, options)
+        if options.remove:
+            return await disconnect_oura(app, person.id)
+        redirect = f"http://localhost:{settings.serve.port}/settings/health"
+        if find_application(settings) is None:
+            await asyncio.to_thread(ask_for_application, settings, redirect)
+        address = await begin_consent(app.db, app.clock, settings, person.id, redirect=redirect)
+        print(f"1. Open this address, sign in at Oura, and agree:\n{address}")
+        print(f"2. Your browser then goes to {redirect}?… . Copy that whole address.")
+        answer = await asyncio.to_thread(ask_secret, "The address that the browser went to")
+        code, state = read_answer(answer)
+        await finish_consent(app, app.web.fetcher, person.id, code=code, state=state)
+    print("The ring is connected. It is read once a day while oldfriend serve runs.")
+    return 0
+
+
+async def disconnect_oura(app: AppContext, person: PersonId) -> int:
+    """Disconnect the ring of a person; with the last one, the application goes, too."""
+    was_there = await disconnect_ring(app, person)
+    print("The ring is disconnected; what was read stays." if was_there else "No ring.")
+    async with app.db.begin_read() as tx:
+        is_used = await has_connections(tx)
+    if not is_used and await asyncio.to_thread(forget_application, app.settings):
+        print("Nobody has a ring any more, so the application at Oura is forgotten here.")
+        return 0
+    return 0 if was_there else 1
+
+
+def ask_for_application(settings: Settings, redirect: str) -> None:
+    """Ask for the application, and store it. Raises InvalidInput."""
+    print(f"Register an application at {REGISTER_URL} with this redirect URI: {redirect}")
+    name, secret = ask_secret("Client ID"), ask_secret("Client Secret")
+    print(f"Stored in {store_application(settings, OuraApplication(id=name, secret=secret))}.")
+
+
+def read_answer(address: str) -> tuple[str, str]:
+    """Return the code and the state of an address. Raises InvalidInput."""
+    query = parse_qs(urlsplit(address.strip()).query)
+    if "code" not in query or "state" not in query:
+        raise InvalidInput("That address has no code. Nothing was connected.")
+    return query["code"][0], query["state"][0]
+
 
 MAIN_MODELS = {name: known.main for name, known in PROVIDERS.items() if known.main}
 DATA_SENT_TO_MODEL = "what you say, with the memories that bear on it,"
@@ -70,27 +140,23 @@ DATA_SENT_TO_EMBEDDER = "the text of every stored message, and of each new one,"
 async def run(options: argparse.Namespace) -> int:
     """Connect what was named, or disconnect it."""
     settings = load_settings_from_options(options)
-    match options.what:
-        case "model":
-            return await connect_model(options, settings)
-        case "embedder":
-            return await connect_embedder(options, settings)
-        case "transcriber":
-            return await connect_transcriber(options, settings)
-        case "speaker":
-            return await connect_speaker(options, settings)
-        case name if name in CHANNELS:
-            return await connect_channel(options, settings, CHANNELS[name])
-        case "none":
-            disconnect_models(settings)
-            print(
-                "Oldfriend is offline again: answers come from the memory alone, and nothing is "
-                "sent to a model."
-            )
-            await reembed_all(options)
-            return 0
-        case _:
-            return forget_key(options, settings)
+    what: str = options.what
+    if what in CHANNELS:
+        return await connect_channel(options, settings, CHANNELS[what])
+    if what == "forget":
+        return forget_key(options, settings)
+    return await CONNECTIONS[what](options, settings)
+
+
+async def go_offline(options: argparse.Namespace, settings: Settings) -> int:
+    """Use no model any more."""
+    disconnect_models(settings)
+    print(
+        "Oldfriend is offline again: answers come from the memory alone, and nothing is "
+        "sent to a model."
+    )
+    await reembed_all(options)
+    return 0
 
 
 async def connect_model(options: argparse.Namespace, settings: Settings) -> int:
@@ -325,37 +391,66 @@ async def reembed_all(options: argparse.Namespace) -> None:
 async def connect_channel(
     options: argparse.Namespace, settings: Settings, spec: ChannelSpec
 ) -> int:
-    """Store a bot's token and print a linking code for a person; with --remove, disconnect."""
+    """Store what opens a bot, and print a linking code for a person; with --remove, disconnect."""
     if options.remove:
         return await disconnect(options, settings, spec)
-    stored = find_channel_token(settings, spec.name)
-    if stored is None:
-        print(spec.setup_help)
-        token = await asyncio.to_thread(ask_secret, "Token of the bot")
-        if not token:
-            raise InvalidInput("No token was given. Nothing was changed.")
-    else:
-        token = stored.value
-    bot = "" if options.no_test else await register_bot(spec, token, settings)
+    stored = find_channel_credentials(settings, spec)
+    credentials = await asyncio.to_thread(ask_credentials, spec) if stored is None else stored
+    bot = "" if options.no_test else await register_bot(spec, credentials, settings)
     token_source = (
-        stored.source
-        if stored
-        else store_key(
-            spec.name, token, data=settings.data, address=settings.channels[spec.name].base_url
-        )
+        stored.source if stored else store_channel_credentials(settings, spec, credentials)
     )
+    if not spec.pairs_by_code:
+        print(f"{bot or spec.title} is connected; its credentials are in {token_source}.")
+        return await allow_own_address(options, settings, spec)
     async with open_app(settings) as app:
         person, code = await create_code(
             app.db, app.clock, app.settings, await resolve_chat_person(app.db, options)
         )
     bot_address = spec.bot_link.format(bot=bot) if bot else "your bot"
-    print(f"The bot{f' @{bot}' if bot else ''} is connected; its token is in {token_source}.")
+    called = f" {bot}" if "@" in bot else f" @{bot}" * bool(bot)
+    print(f"The bot{called} is connected; its token is in {token_source}.")
     print(f"Code for {person.name}: {code[:3]} {code[3:]}  (valid once, for ten minutes)")
     print(
         "1. Start the server: oldfriend serve   (if it is already running: oldfriend reload)\n"
         f"2. Open {bot_address} as {person.name}, and send the code as a message."
     )
     return 0
+
+
+async def allow_own_address(
+    options: argparse.Namespace, settings: Settings, spec: ChannelSpec
+) -> int:
+    """Ask for a person's own address on a channel without codes, and link it to them."""
+    async with open_app(settings) as app:
+        name = await resolve_chat_person(app.db, options)
+        given = await asyncio.to_thread(ask_answer, f"Address of {name or 'your own'} to answer to")
+        address = allow_address(settings, spec.name, given)
+        sender = Sender(address=address, name="")
+        person = await link_own_address(
+            app.db, app.clock, settings, sender, name, channel=spec.name
+        )
+    print(f"{address} is known as {person.name}; nobody else is answered ({spec.name}.allowed).")
+    print("Start the server: oldfriend serve   (if it is already running: oldfriend reload)")
+    return 0
+
+
+def ask_credentials(spec: ChannelSpec) -> ChannelCredentials:
+    """Ask for all that opens a bot. Raises InvalidInput."""
+    print(spec.setup_help)
+    values = {}
+    for each in spec.credentials:
+        if each.is_secret:
+            values[each.name] = ask_secret(each.label)
+        else:
+            print(
+                f"{each.label}{f' [{each.default}]' if each.default else ''}: ", end="", flush=True
+            )
+            values[each.name] = sys.stdin.readline().strip()
+    credentials = build_credentials(spec, values)
+    if credentials is None:
+        raise InvalidInput("No token was given. Nothing was changed.")
+    return credentials
 
 
 async def disconnect(options: argparse.Namespace, settings: Settings, spec: ChannelSpec) -> int:
@@ -370,8 +465,10 @@ async def disconnect(options: argparse.Namespace, settings: Settings, spec: Chan
             if count
             else f"{person.name} was not known on {spec.title}."
         )
+        if not spec.pairs_by_code:
+            print(f"Take their address out of {spec.name}.allowed, too: it would be a new person.")
         return 0 if count else 1
-    stored = find_channel_token(settings, spec.name)
+    stored = find_channel_credentials(settings, spec)
     if not delete_key(spec.name, data=settings.data):
         print(
             f"The token is set in {stored.source}: remove it there."
@@ -384,3 +481,18 @@ async def disconnect(options: argparse.Namespace, settings: Settings, spec: Chan
         f"To make a running server let go of the bot: oldfriend reload. {spec.farewell_help}"
     )
     return 0
+
+
+CONNECTIONS: Final[Mapping[str, Callable[[argparse.Namespace, Settings], Awaitable[int]]]] = (
+    MappingProxyType(
+        {
+            "model": connect_model,
+            "embedder": connect_embedder,
+            "transcriber": connect_transcriber,
+            "speaker": connect_speaker,
+            "mcp": connect_tool_server,
+            "oura": connect_oura,
+            "none": go_offline,
+        }
+    )
+)

@@ -16,7 +16,7 @@ from oldfriend.app.spend_limits import load_allowances
 from oldfriend.cli.open_context import confirm, get_selected_person, open_from_options
 from oldfriend.cli.output import StatusLine
 from oldfriend.config.settings import Settings
-from oldfriend.db.database import Database
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
@@ -27,14 +27,16 @@ from oldfriend.learning.re_extraction import (
     plan_reextraction,
     schedule_reextraction,
 )
+from oldfriend.memory.journal import list_endings
 from oldfriend.memory.segments import (
     RANGE_TEXT,
+    Segment,
     find_learning_threshold,
     list_segments_read_since,
     save_learning_threshold,
 )
 from oldfriend.presenters.base_schema import format_count, format_money
-from oldfriend.presenters.history_schemas import format_segment_line
+from oldfriend.presenters.history_schemas import format_ending, format_segment_line
 from oldfriend.presenters.usage_schemas import format_allowance
 from oldfriend.runtime.learn_now import (
     LearningResult,
@@ -48,11 +50,15 @@ from oldfriend.runtime.maintenance import maintain
 from oldfriend.runtime.wiring import estimate_cost
 
 MAX_LISTED: Final = 20
+MAX_ENDINGS: Final = 10
 SEGMENT_NOUN: Final = ("segment of conversation", "segments of conversation")
 DEFAULT_WORD: Final = "default"
 NO_MODEL: Final = (
     "No language model is connected, so rules have read everything. To connect one: oldfriend "
     "connect model"
+)
+NOTHING_TO_REREAD: Final = (
+    "A model has read everything that was read before. What is new is read now."
 )
 
 
@@ -79,12 +85,25 @@ async def run(options: argparse.Namespace) -> int:
         await maintain(app, person)
         async with app.db.begin_read() as tx:
             read = await list_segments_read_since(tx, person, began_at)
+            lines = [await format_reading(tx, each, zone=selected.zone) for each in read]
             unlearned = 0 if app.models else await count_unlearned_messages(tx, person)
-    lines = [format_segment_line(each, zone=selected.zone) for each in read]
     code = print_result(options, result, lines)
     if unlearned and not options.json:
         print(format_unlearned_messages(selected, unlearned))
     return code
+
+
+async def format_reading(tx: Transaction, segment: Segment, *, zone: str) -> str:
+    """Format a segment that was read, and below it what the reading has ended."""
+    endings = await list_endings(tx, segment.person, segment.id, read_at=segment.ended_at)
+    lines = [
+        format_segment_line(segment, zone=zone),
+        *(format_ending(each) for each in endings[:MAX_ENDINGS]),
+    ]
+    if len(endings) > MAX_ENDINGS:
+        left = format_count(len(endings) - MAX_ENDINGS, "more belief", "more beliefs")
+        lines.append(f"and {left} that ended")
+    return "\n    ".join(lines)
 
 
 async def set_learning_threshold(
@@ -146,7 +165,7 @@ async def confirm_rereading(app: AppContext, person: PersonId, options: argparse
         raise InvalidInput(NO_MODEL)
     plan = await plan_reextraction(app.db, app.settings, person)
     if not plan.segments:
-        print("A model has already read everything.")
+        print(NOTHING_TO_REREAD)
         return True
     print(format_rereading_offer(app.settings, plan, model.name))
     async with app.db.begin_read() as tx:

@@ -16,6 +16,7 @@ from oldfriend.inbound.accept import (
     accept_message,
     stop_turn,
 )
+from oldfriend.lang.command_menu import CommandMenu, read_command
 from oldfriend.lang.detection import detect_language
 from oldfriend.llm.model import TextCallback
 from oldfriend.memory.message_log import list_messages_after_seq, list_recent_messages
@@ -25,21 +26,29 @@ from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language,
 from oldfriend.replies.delay_notices import Delay, format_delay, load_system_language
 from oldfriend.replies.offline_spool import TRANSIENT_ERRORS, ConversationStore
 from oldfriend.replies.reply_worker import wait_for_reply
+from oldfriend.turn.request_handlers.registry import COMMANDS, OTHER_COMMANDS
 
 INITIAL_MESSAGES = 6
-HELP_TEXT = """Just write. Commands:
+HELP_TEXT = """Here in the terminal:
   /why      what my last answer is based on
   /history  the last twenty messages here
-  /help     this list
   /quit     leave (or Ctrl-D)
 Ctrl-C stops a reply."""
 
 FORGET_HINT = """\
-You cannot forget anything from within the chat. In a shell, this first shows what would go:
+Within the chat only all of it can be forgotten, by /purge. In a shell, this first shows what would
+go:
   oldfriend forget --about NAME
   oldfriend forget --help"""
 
 WriteLine = Callable[[str], None]
+
+
+def find_unknown_command(text: str) -> str | None:
+    """Return the name of a lone command that nothing here or in a turn knows."""
+    command = read_command(text)
+    is_known = command is None or command.words or command.text in COMMANDS | OTHER_COMMANDS
+    return None if command is None or is_known else command.name
 
 
 class Conversation:
@@ -231,8 +240,8 @@ class Conversation:
             self.show_message(message)
 
     async def show_help(self) -> None:
-        """Show the commands."""
-        self.write_line(HELP_TEXT)
+        """Show the commands of the terminal, and what can be asked for on every channel."""
+        self.write_line(f"{self._load_menu().format_help()}\n\n{HELP_TEXT}")
 
     async def show_new_messages(self) -> None:
         """Show messages that other processes added to this chat."""
@@ -270,10 +279,14 @@ class Conversation:
             await actions[command]()
         elif command == "/forget" or command.startswith("/forget "):
             self.write_line(FORGET_HINT)
-        elif command.startswith("/") and " " not in command and command.count("/") == 1:
-            self.write_line(f"There is no command {command}.\n{HELP_TEXT}")
+        elif (unknown := find_unknown_command(command)) is not None:
+            self.write_line(self._load_menu().format_unknown(unknown))
         elif command:
             await self.answer(text)
+
+    def _load_menu(self) -> CommandMenu:
+        """Load what is said of commands, in the chat's language."""
+        return CommandMenu.load(choose_language(self._language, self.chat_context.person.language))
 
     def _localize(self, name: str) -> str:
         """Return a phrase in the chat's language, as far as it is known."""

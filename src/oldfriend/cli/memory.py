@@ -15,7 +15,13 @@ from oldfriend.beliefs.correct import (
     parse_since,
     separate_beliefs,
 )
-from oldfriend.beliefs.queries import BeliefDetails, get_belief, list_beliefs, search_beliefs
+from oldfriend.beliefs.queries import (
+    BeliefDetails,
+    get_belief,
+    list_beliefs,
+    list_unconfirmed,
+    search_beliefs,
+)
 from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.db.database import Database
@@ -29,8 +35,14 @@ from oldfriend.learning.merge_duplicates import MergeResult
 from oldfriend.presenters.base_schema import format_count
 from oldfriend.presenters.belief_schemas import belief_as_json, content_as_json
 from oldfriend.presenters.belief_text import format_belief, format_belief_line, format_belief_lines
+from oldfriend.presenters.message_schemas import evidence_as_text
 
 MAX_FOUND = 20
+UNCONFIRMED_HINT = (
+    "If it is true: oldfriend memory confirm ID. If not: oldfriend memory reject ID. Until then it "
+    "is not believed."
+)
+NOTHING_UNCONFIRMED_HINT = "Nothing is waiting for your word."
 EMPTY_HINT = "Nothing yet. To see how much is still to be read: oldfriend stats"
 NO_MATCH_HINT = "No belief matches that. To search the messages, too: oldfriend recall WORDS"
 
@@ -45,6 +57,9 @@ async def run(options: argparse.Namespace) -> int:
                 await extract_unread(app, person.id)
                 found = await load_beliefs(app.db, person, options)
                 print_beliefs(options, person, found, now=app.clock())
+            case "unconfirmed":
+                async with app.db.begin_read() as tx:
+                    print_unconfirmed(options, person, await list_unconfirmed(tx, person.id))
             case "search":
                 query = " ".join(options.words)
                 found = await search_beliefs(
@@ -138,6 +153,20 @@ def print_belief(
         print(dumps(belief_as_json(belief, zone=person.zone)))
     else:
         print(format_belief(belief, zone=person.zone, now=now))
+
+
+def print_unconfirmed(
+    options: argparse.Namespace, person: Person, waiting: list[BeliefDetails]
+) -> None:
+    """Print what waits for the person's word, each with its quotes."""
+    if options.json:
+        print(dumps([belief_as_json(each, zone=person.zone) for each in waiting]))
+        return
+    lines: list[str] = []
+    for each in waiting:
+        lines.append(format_belief_line(each.content, zone=person.zone))
+        lines += [f"    {evidence_as_text(one)}" for one in each.evidence]
+    print("\n".join([*lines, UNCONFIRMED_HINT] if lines else [NOTHING_UNCONFIRMED_HINT]))
 
 
 def print_merged(options: argparse.Namespace, person: Person, result: MergeResult) -> None:

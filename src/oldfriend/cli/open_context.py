@@ -14,7 +14,7 @@ from pathlib import Path
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.doctor_checks import READ_ONLY_STORE, check_permissions
-from oldfriend.cli.output import ask, sanitize
+from oldfriend.cli.output import ask, escape_control_chars
 from oldfriend.config.settings import Settings, load_settings, resolve_data_folder
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -104,7 +104,7 @@ def ask_secret(label: str) -> str:
     """Ask for a secret, without echo where possible."""
     prompt = f"{label} (not shown as you type): "
     if sys.stdin.isatty():
-        return getpass(sanitize(prompt))
+        return getpass(escape_control_chars(prompt))
     print(prompt)
     return sys.stdin.readline().strip()
 

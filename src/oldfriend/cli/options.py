@@ -1,9 +1,10 @@
-"""Command-line options: shared ones, and those of the commands about beliefs and core blocks."""
+"""Command-line options: shared ones, and those of beliefs, core blocks and own records."""
 
 import argparse
 import re
 import sys
 from collections.abc import Sequence
+from datetime import date
 from typing import Any, Final, NoReturn, Protocol, get_args
 
 from typing_extensions import override
@@ -78,6 +79,19 @@ def build_common_options(set_dest: str = "typed") -> argparse.ArgumentParser:
         help="change a setting for this command, such as limits.lease_s=5",
     )
     return options
+
+
+def add_port_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the setting that is changed most often when serving."""
+    parser.add_argument(
+        "--port",
+        action="append",
+        dest="typed",
+        default=argparse.SUPPRESS,
+        type="serve.port={}".format,
+        metavar="PORT",
+        help="the port to listen on (8344; 0: any free one), as --set serve.port=PORT",
+    )
 
 
 class Subparsers(Protocol):
@@ -248,6 +262,7 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
 
 ACTIONS = {
     "list": "list current beliefs",
+    "unconfirmed": "list claims that wait for you to confirm or reject them",
     "search": "search beliefs",
     "show": "show one belief with the messages it is based on",
     "pin": "keep a belief from fading or being merged",
@@ -267,6 +282,7 @@ def add_memory_commands(commands: Subparsers) -> None:
     add_query_commands(commands)
     add_consolidate_command(commands)
     add_thoughts_command(commands)
+    add_own_record_commands(commands)
     stats = add_command(
         commands,
         "stats",
@@ -274,6 +290,13 @@ def add_memory_commands(commands: Subparsers) -> None:
         "show statistics: messages, beliefs, refused claims, usefulness",
     )
     stats.add_argument("--json", action="store_true", help="print it as JSON")
+    proactive = add_command(
+        commands,
+        "proactive",
+        "proactive",
+        "show when it speaks first, and what it decided to say unasked, with the reasons",
+    )
+    proactive.add_argument("--json", action="store_true", help="print it as JSON")
     rebuild = add_command(
         commands,
         "rebuild",
@@ -289,6 +312,37 @@ def add_memory_commands(commands: Subparsers) -> None:
         metavar="WHAT",
         help="consolidation ID (or last); or: import NUMBER",
     )
+
+
+def add_own_record_commands(commands: Subparsers) -> None:
+    """Add the commands for a person's numbers and their diary."""
+    measurements = add_command(
+        commands,
+        "measurements",
+        "diary_and_measurements:run_measurements",
+        "show the numbers that are kept, such as a weight",
+    )
+    measurements.add_argument(
+        "name", nargs="?", type=sanitize_text, metavar="NAME", help="left out: what is kept"
+    )
+    diary = add_command(
+        commands,
+        "diary",
+        "diary_and_measurements:run_diary",
+        "show or search the diary",
+        aliases=("journal",),
+    )
+    diary.add_argument(
+        "words", nargs="*", type=sanitize_text, metavar="WORD", help="words to search for"
+    )
+    diary.add_argument("--tag", action="append", metavar="TAG", help="only entries with such a tag")
+    diary.add_argument(
+        "--limit", type=parse_positive, default=10, metavar="N", help="at most N (default 10)"
+    )
+    for each in (measurements, diary):
+        each.add_argument("--since", type=date.fromisoformat, metavar="DAY", help="the first day")
+        each.add_argument("--until", type=date.fromisoformat, metavar="DAY", help="the last day")
+        each.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def add_memory_command(commands: Subparsers) -> None:
@@ -311,7 +365,7 @@ def add_memory_command(commands: Subparsers) -> None:
     kinds = get_args(MemoryKind)
     parsers["list"].add_argument("--kind", choices=kinds, help="only of this kind")
     parsers["search"].add_argument("words", nargs="+", type=sanitize_text, metavar="WORDS")
-    for name in ACTIONS.keys() - {"list", "search", "merge"}:
+    for name in ACTIONS.keys() - {"list", "unconfirmed", "search", "merge"}:
         parsers[name].add_argument("id", type=sanitize_text, metavar="ID", help=ID_HELP)
     parsers["separate"].add_argument("other", type=sanitize_text, metavar="OTHER", help=ID_HELP)
     for name in ("id", "other"):
@@ -451,3 +505,12 @@ def add_consolidate_command(commands: Subparsers) -> None:
     )
     consolidate.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     consolidate.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def add_new_person_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that allows a new person, so that a typo in a name creates nobody."""
+    parser.add_argument(
+        "--new-person",
+        action="store_true",
+        help="allow --person to name somebody who is not known yet",
+    )

@@ -61,7 +61,7 @@ class SanitizedStream:
 
     def write(self, text: str) -> int:
         """Write sanitized text, or an escape sequence as it is; return the characters given."""
-        self._stream.write(text if isinstance(text, EscapeSequence) else sanitize(text))
+        self._stream.write(text if isinstance(text, EscapeSequence) else escape_control_chars(text))
         return len(text)
 
     def __getattr__(self, name: str) -> object:
@@ -69,7 +69,7 @@ class SanitizedStream:
         return getattr(self._stream, name)
 
 
-def sanitize(text: str) -> str:
+def escape_control_chars(text: str) -> str:
     """Replace control characters with visible symbols and remove bidirectional controls."""
     return CONTROL_CHARS.sub(lambda found: replace_control_char(found[0]), text)
 
@@ -98,7 +98,7 @@ def ask(question: str) -> str:
 
     The question is sanitized here because ``input`` bypasses ``sys.stdout``.
     """
-    return input(sanitize(question))
+    return input(escape_control_chars(question))
 
 
 def dumps(value: object, *, indent: int | None = None) -> str:

@@ -32,15 +32,15 @@ from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.later_messages import list_later_by_message
 from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.reason_texts import format_reasons
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.recalled import (
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
     RecallQuery,
     SearchDeps,
     get_score,
-    recall,
 )
+from oldfriend.turn.retrieval import recall
 from oldfriend.usage.model_calls import CallContext
 
 MIN_SHOWN_SCORE = 0.005
@@ -126,8 +126,8 @@ def print_hit(number: int, hit: RecallHit) -> None:
         return
     message = item.message
     print(f"{number:2d}. {format_speaker(message)}: {' '.join(message.text.split())}")
-    reasons = format_hit_reasons(item.hit.reasons)
-    print(f"    {format_said_at(message)} · {message.channel} · {item.hit.score:.2f} · {reasons}")
+    score, reasons = item.hit.score.value, format_hit_reasons(item.hit.reasons)
+    print(f"    {format_said_at(message)} · {message.channel} · {score:.2f} · {reasons}")
     for neighbor in hit.neighbors:
         print(f"      {format_message(neighbor).strip()}")
     for each in hit.later:
@@ -145,7 +145,7 @@ def print_belief(number: int, hit: RecalledBelief) -> None:
     status = "" if memory.status == "active" else f", {memory.status}"
     print(f"{number:2d}. I believe ({memory.kind}{status}): {memory.text}")
     reasons = format_hit_reasons(hit.why)
-    print(f"    {shorten_id(memory.id)} · {hit.score:.2f} · {reasons}")
+    print(f"    {shorten_id(memory.id)} · {hit.score.value:.2f} · {reasons}")
     for evidence in hit.evidence[-MAX_QUOTES:]:
         print(f"      {evidence_as_text(evidence)}")
 

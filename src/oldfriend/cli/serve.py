@@ -31,9 +31,12 @@ from oldfriend.cli.work import WORK_TASKS
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock, system_clock
-from oldfriend.domain.errors import ServerProcessError
+from oldfriend.domain.errors import InvalidInput, ServerProcessError
+from oldfriend.domain.i18n_messages import build_missing_extra_text
 from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.inbound.receive import listen_on_channel
+from oldfriend.mcp_server.http_door import build_mcp_routes
+from oldfriend.openai_api.api_routes import build_api_routes
 from oldfriend.runtime.admin_http import AdminServer, listen
 from oldfriend.runtime.supervisor import Supervisor, WorkerPart, handle_signals
 from oldfriend.runtime.wiring import open_app
@@ -67,9 +70,12 @@ async def run(options: argparse.Namespace) -> int:
         async with open_app(settings, with_channels=True) as app:
             port = listen_socket.getsockname()[1]
             hub = ConnectionHub(app, port=port)
+            parts: dict[str, WorkerPart] = {"pages": hub.run, "parcels": hub.import_worker.run}
+            if settings.serve.wyoming_port is not None:
+                parts["wyoming"] = build_wyoming_part(hub)
             supervisor = Supervisor(
                 app,
-                {**SERVE_TASKS, "pages": hub.run, "parcels": hub.import_worker.run},
+                {**SERVE_TASKS, **parts},
                 load_settings=partial(load_settings_from_options, options),
             )
             with handle_signals(supervisor):
@@ -80,7 +86,12 @@ async def run(options: argparse.Namespace) -> int:
                     ),
                     flush=True,
                 )
-                web_app = create_app(hub, lambda: supervisor.problems, supervisor.reload_now)
+                web_app = create_app(
+                    hub,
+                    lambda: supervisor.problems,
+                    supervisor.reload_now,
+                    [*build_mcp_routes(lambda: hub.app), *build_api_routes(hub)],
+                )
                 admin_server = AdminServer(
                     supervisor=supervisor, listen_socket=listen_socket, web_app=web_app
                 )
@@ -89,6 +100,15 @@ async def run(options: argparse.Namespace) -> int:
                 )
     log_event("stopped")
     return 0 if has_ended else 1
+
+
+def build_wyoming_part(hub: ConnectionHub) -> WorkerPart:
+    """Return the part that answers voice assistants. Raises InvalidInput without the extra."""
+    try:
+        from oldfriend.openai_api.wyoming_server import WyomingServer
+    except ImportError as error:
+        raise InvalidInput(build_missing_extra_text("Wyoming", "oldfriend[wyoming]")) from error
+    return WyomingServer(hub).run
 
 
 def open_listening_socket(settings: Settings, *, open_browser: bool) -> socket.socket:

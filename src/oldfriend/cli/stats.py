@@ -23,7 +23,12 @@ from oldfriend.learning.reflection_scheduler import (
     load_reflection_status,
 )
 from oldfriend.learning.similarity import get_canonical_stems
-from oldfriend.memory.belief_views import list_entities, list_memories, list_summaries
+from oldfriend.memory.belief_views import (
+    list_entities,
+    list_memories,
+    list_summaries,
+    list_unconfirmed_memories,
+)
 from oldfriend.memory.learning_stats import compute_learning_stats
 from oldfriend.memory.message_log import count_messages, get_message
 from oldfriend.memory.receipts import Receipt, list_receipts
@@ -59,6 +64,7 @@ class MemoryStats:
     learned: int  # by all readings together
     joined: int  # known already, with new evidence added
     refused: Mapping[str, int]  # candidates not believed, by reason
+    unconfirmed: int  # of those, waiting for the person's word
     missed_peaks: int  # segments where a model says it missed a strong emotion
     shown: int  # items in the prompts of the last replies
     used: int  # of those, used in the reply
@@ -83,6 +89,7 @@ async def compute_stats(app: AppContext, person: Person) -> MemoryStats:
             learned=learning.learned,
             joined=learning.joined,
             refused=learning.refused,
+            unconfirmed=len(await list_unconfirmed_memories(tx, person.id)),
             missed_peaks=learning.missed_peaks,
             shown=shown,
             used=used,
@@ -154,11 +161,17 @@ def format_stats(stats: MemoryStats) -> list[str]:
         f"{stats.bytes / MEGABYTE:,.1f} MB for everybody.",
         f"Conversation segments: {format_counts(stats.segments) or 'none yet'}; "
         f"{format_count(stats.unread, 'message')} not in a segment yet.",
-        f"Beliefs: {format_counts(stats.believed) or 'none yet'}.",
+        f"Beliefs: {format_kinds(stats.believed) or 'none yet'}.",
         f"Of {format_count(stats.learned + stats.joined, 'claim')}, {stats.joined:,} repeated "
         "what was already known.",
         f"Claims refused: {format_counts(stats.refused) or 'none'}.",
     ]
+    if stats.unconfirmed:
+        wait, it = ("is waiting", "it") if stats.unconfirmed == 1 else ("are waiting", "them")
+        lines.append(
+            f"{format_count(stats.unconfirmed, 'claim')} {wait} for you to confirm {it}: "
+            "oldfriend memory unconfirmed."
+        )
     if stats.missed_peaks:
         missed = format_count(stats.missed_peaks, "segment")
         lines.append(f"In {missed} the model says that it missed something important.")
@@ -186,6 +199,14 @@ def compute_usefulness(stats: MemoryStats) -> float | None:
 def format_counts(counts: Mapping[str, int]) -> str:
     """Format counts with their names."""
     return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def format_kinds(counts: Mapping[str, int]) -> str:
+    """Format counts of beliefs with the names of their kinds, in the plural where it is due."""
+    return ", ".join(
+        format_count(count, kind, f"{kind[:-1]}ies" if kind.endswith("y") else "")
+        for kind, count in counts.items()
+    )
 
 
 COLUMN_HEADINGS = ("calls", "failed", "tokens in", "cached", "tokens out", "cost")
@@ -232,7 +253,7 @@ def format_cost_table(
     when = "today" if days == 1 else f"in the last {days} days"
     if not sums:
         return f"No model was called {when}."
-    rows = [(name, *format_cost_row(spent)) for name, spent in [*sums, ("together", total)]]
+    rows = [(name, *format_cost_row(spent)) for name, spent in [*sums, ("total", total)]]
     return f"What models have cost {when}:\n\n{format_table([(by, *COLUMN_HEADINGS), *rows])}"
 
 

@@ -18,7 +18,7 @@ from oldfriend.cli.open_context import (
     print_store_warnings,
 )
 from oldfriend.cli.output import dumps, format_duration
-from oldfriend.config.provider_resolution import find_channel_token
+from oldfriend.config.provider_resolution import find_channel_credentials
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import MODEL_ROLES
 from oldfriend.domain.clock import SECOND, Micros, from_micros, system_clock
@@ -200,7 +200,8 @@ def format_models(settings: Settings) -> str:
 def format_channel(status: StatusReport, name: str) -> list[str]:
     """Format how many people use a channel, if a bot is or was connected."""
     metrics = status.channels[name]
-    if find_channel_token(status.settings, name) is None and not metrics.identities:
+    is_connected = find_channel_credentials(status.settings, CHANNELS[name]) is not None
+    if not is_connected and not metrics.identities:
         return []
     closed = (
         f"; {format_count(metrics.blocked_chats, 'chat')} closed" if metrics.blocked_chats else ""
@@ -210,7 +211,7 @@ def format_channel(status: StatusReport, name: str) -> list[str]:
         if metrics.rejected_messages
         else ""
     )
-    missing = "" if find_channel_token(status.settings, name) else ", but no bot is connected"
+    missing = "" if is_connected else ", but no bot is connected"
     off = "" if status.settings.channels[name].enabled else ", but it is turned off"
     known = format_count(metrics.identities, "address", "addresses")
     return [f"{CHANNELS[name].title}: {known} known{missing or off}{closed}{rejected}."]

@@ -25,7 +25,7 @@ from oldfriend.cli.model_offers import format_offer
 from oldfriend.cli.output import (
     EscapeSequence,
     SanitizedStream,
-    sanitize,
+    escape_control_chars,
     sanitize_output,
     write_notice,
 )
@@ -237,7 +237,7 @@ class LineWrapper:
         width = shutil.get_terminal_size().columns
         return [
             placed
-            for piece in _TOKENS.findall(sanitize(text))
+            for piece in _TOKENS.findall(escape_control_chars(text))
             for placed in self._place_piece(piece, width)
         ]
 

@@ -60,9 +60,9 @@ async def warm_up(app: AppContext) -> None:
     tune_gc()
     synced = await sync_soul_file(app.db, app.clock, app.settings)
     if synced.problem is not None:
-        log_warning("soul-refused", why=synced.problem)
+        log_warning("soul-file-refused", why=synced.problem)
     elif synced.is_new:
-        log_event("soul-taken-up", version=synced.version)
+        log_event("soul-file-loaded", version=synced.version)
     await app.warm_up()
     await preload_language_data()
     tune_gc()
@@ -82,7 +82,7 @@ async def run(options: argparse.Namespace) -> int:
             app, WORK_TASKS, load_settings=partial(load_settings_from_options, options)
         )
         with handle_signals(supervisor):
-            log_event("working", data=str(settings.data))
+            log_event("worker-started", data=str(settings.data))
             has_ended = await supervisor.run()
     log_event("stopped")
     return 0 if has_ended else 1

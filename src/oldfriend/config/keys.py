@@ -38,7 +38,11 @@ KEYRING_SERVICE: Final = "oldfriend"
 KEYRING_LABEL: Final = localizable("system_keyring", "the system keyring")
 KEYS_FILE_NAME: Final = "keys.toml"
 DELETION_KEY_NAME: Final = "forgetting"
-RESERVED_NAMES: Final = frozenset({*CHANNELS, DELETION_KEY_NAME})
+OURA_NAME: Final = "oura"
+"""Of the application that the owner has registered there: id and secret, joined by a colon."""
+PUSH_NAME: Final = "push"
+"""Of the key by which push services know this installation."""
+RESERVED_NAMES: Final = frozenset({*CHANNELS, DELETION_KEY_NAME, OURA_NAME, PUSH_NAME})
 """Names under which secrets other than provider keys are stored."""
 ORIGIN_SUFFIX: Final = "_address"
 """The suffix of the entry for a key's origin; no provider name has an underscore."""

@@ -3,10 +3,22 @@
 It opens no connection.
 """
 
-from oldfriend.config.keys import RESERVED_NAMES, Credential, find_key, find_key_for_other_origin
-from oldfriend.config.settings import Settings, get_token_variable
-from oldfriend.config.settings_schema import MODEL_ROLES, ProviderSettings
-from oldfriend.domain.errors import ModelMisconfigured
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from oldfriend.channels.channel import ChannelSpec
+from oldfriend.config.keys import (
+    RESERVED_NAMES,
+    find_key,
+    find_key_for_other_origin,
+    find_stored_key,
+    store_key,
+)
+from oldfriend.config.settings import TOOL_SERVERS_SECTION, Settings, get_credential_variable
+from oldfriend.config.settings_schema import MODEL_ROLES, ProviderSettings, ToolServerSettings
+from oldfriend.domain.errors import InvalidInput, ModelMisconfigured
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
 from oldfriend.llm.providers import (
     PROVIDERS,
@@ -53,15 +65,86 @@ def resolve_model(settings: Settings, model: str) -> ModelConfig:
     )
 
 
-def find_channel_token(settings: Settings, channel: str) -> Credential | None:
-    """Return our token for a platform and its source. Raises InvalidInput."""
-    return find_key(
-        channel,
+MAX_CREDENTIAL_CHARS: Final = 4_000
+"""All credentials of a channel together, as they are stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelCredentials:
+    """What opens our bot on a platform, by name, and where it is stored."""
+
+    values: tuple[tuple[str, str], ...] = field(repr=False)
+    source: str = field(compare=False)
+
+
+def find_channel_credentials(settings: Settings, spec: ChannelSpec) -> ChannelCredentials | None:
+    """Return what opens our bot; None unless all of it is known. Raises InvalidInput.
+
+    A variable goes before what is stored.
+    """
+    stored = find_stored_key(spec.name, _get_origin(settings, spec), data=settings.data)
+    values = {} if stored is None else parse_credentials(spec, stored.value)
+    source = "" if stored is None else stored.source
+    for each in reversed(spec.credentials):
+        variable = get_credential_variable(spec.name, each.name)
+        if value := settings.environment.get(variable, "").strip():
+            values[each.name], source = value, variable
+    return build_credentials(spec, values, source=source)
+
+
+def build_credentials(
+    spec: ChannelSpec, values: Mapping[str, str], *, source: str = ""
+) -> ChannelCredentials | None:
+    """Return a channel's credentials with their defaults; None if one is missing."""
+    found = tuple((each.name, values.get(each.name) or each.default) for each in spec.credentials)
+    return ChannelCredentials(found, source) if all(value for _, value in found) else None
+
+
+def parse_credentials(spec: ChannelSpec, stored: str) -> dict[str, str]:
+    """Parse credentials as they are stored: a single one as it is, several as JSON."""
+    if len(spec.credentials) == 1:
+        return {spec.credentials[0].name: stored}
+    try:
+        values = json.loads(stored)
+    except ValueError:
+        return {}
+    return {str(name): str(value) for name, value in values.items()} if values else {}
+
+
+def store_channel_credentials(
+    settings: Settings, spec: ChannelSpec, credentials: ChannelCredentials
+) -> str:
+    """Store what opens our bot where keys are; return where. Raises InvalidInput."""
+    values = dict(credentials.values)
+    if len(spec.credentials) == 1:
+        stored = values[spec.credentials[0].name]
+    else:  # a key has no spaces, and JSON needs none
+        stored = json.dumps(values, separators=(",", ":")).replace(" ", "\\u0020")
+    if len(stored) > MAX_CREDENTIAL_CHARS:
+        raise InvalidInput(f"That is too long for {spec.title}.")
+    return store_key(spec.name, stored, data=settings.data, address=_get_origin(settings, spec))
+
+
+def _get_origin(settings: Settings, spec: ChannelSpec) -> str | None:
+    """Return where credentials are sent; None if that is one of them."""
+    return settings.channels[spec.name].base_url or None
+
+
+def find_tool_server_key(settings: Settings, name: str, server: ToolServerSettings) -> str | None:
+    """Return the key of a tool server, from its variable or the key store. Raises InvalidInput."""
+    found = find_key(
+        get_tool_server_key_name(name),
         settings.environment,
-        variable=get_token_variable(channel),
+        variable=server.key_from_env,
         data=settings.data,
-        address=settings.channels[channel].base_url,
+        address=server.url,
     )
+    return None if found is None else found.value
+
+
+def get_tool_server_key_name(name: str) -> str:
+    """Return the name under which the key of a tool server is stored."""
+    return f"{TOOL_SERVERS_SECTION}-{name}"
 
 
 def format_reserved_name(provider: str) -> LocalizedText:

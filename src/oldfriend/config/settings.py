@@ -31,6 +31,8 @@ from oldfriend.config.settings_schema import (
     SearchSettings,
     ServeSettings,
     SpeechSettings,
+    ToolServerSettings,
+    WebSettings,
 )
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
@@ -88,6 +90,7 @@ SECTIONS: Final[Mapping[str, SettingsSection]] = {
     "models": ModelSettings(),
     "embedder": EmbedderSettings(),
     "speech": SpeechSettings(),
+    "web": WebSettings(),
     "limits": LimitSettings(),
     "budget": BudgetSettings(),
     "context": ContextSettings(),
@@ -97,10 +100,18 @@ SECTIONS: Final[Mapping[str, SettingsSection]] = {
     "serve": ServeSettings(),
 }
 PROVIDERS_SECTION: Final = "providers"
+SECRET_ENDINGS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD")
+TOOL_SERVERS_SECTION: Final = "mcp"
+NAMED_SECTIONS: Final[Mapping[str, SettingsSection]] = {
+    PROVIDERS_SECTION: ProviderSettings(),
+    TOOL_SERVERS_SECTION: ToolServerSettings(),
+}
+"""Sections with a subsection for each provider or server, under its name."""
 RELOADABLE_SETTINGS: Final = (
     "models",
     "providers",
     "speech",
+    "web",
     "limits.messages_per_minute",
     "limits.turn_timeout_s",
     "limits.most_tool_calls",
@@ -124,9 +135,12 @@ def list_sections() -> Mapping[str, SettingsSection]:
     return {**SECTIONS, **build_default_channels()}
 
 
-def get_token_variable(channel: str) -> str:
-    """Return the variable that may hold our token for a channel; it is a secret and no setting."""
-    return f"{ENV_PREFIX}{channel.upper()}_TOKEN"
+def get_credential_variable(channel: str, credential: str) -> str:
+    """Return the variable that may hold a credential of a channel, such as its token.
+
+    It is a secret and no setting.
+    """
+    return f"{ENV_PREFIX}{channel}_{credential}".upper()
 
 
 def list_reloadable_settings() -> tuple[str, ...]:
@@ -146,8 +160,10 @@ class Settings:
     language: str | None  # of the machine's locale
     models: ModelSettings = field(default_factory=ModelSettings)
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    mcp: Mapping[str, ToolServerSettings] = field(default_factory=dict)  # tools of other programs
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     speech: SpeechSettings = field(default_factory=SpeechSettings)
+    web: WebSettings = field(default_factory=WebSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
@@ -206,9 +222,11 @@ def load_settings(
         zone=get_localzone_name() or "UTC",
         language=find_locale_language(environment),
         models=build_section(ModelSettings(), "models", raw_values),
-        providers=build_providers(raw_values),
+        providers=build_named(ProviderSettings(), PROVIDERS_SECTION, raw_values),
+        mcp=build_named(ToolServerSettings(), TOOL_SERVERS_SECTION, raw_values),
         embedder=build_section(EmbedderSettings(), "embedder", raw_values),
         speech=build_section(SpeechSettings(), "speech", raw_values),
+        web=build_section(WebSettings(), "web", raw_values),
         limits=build_section(LimitSettings(), "limits", raw_values),
         budget=build_section(BudgetSettings(), "budget", raw_values),
         context=build_section(ContextSettings(), "context", raw_values),
@@ -265,6 +283,7 @@ def apply_reload(current: Settings, new: Settings) -> tuple[Settings, tuple[str,
         models=new.models,
         providers=new.providers,
         speech=new.speech,
+        web=new.web,
         budget=new.budget,
         context=new.context,
         search=replace(current.search, scorer=new.search.scorer),
@@ -293,6 +312,7 @@ def flatten_settings(settings: Settings) -> Iterator[tuple[str, object]]:
     """Yield every setting as its dotted name and value."""
     yield "database", settings.database
     yield PROVIDERS_SECTION, settings.providers
+    yield TOOL_SERVERS_SECTION, settings.mcp
     for name in list_sections():
         section = settings.get_section(name)
         for part in fields(section):
@@ -302,7 +322,11 @@ def flatten_settings(settings: Settings) -> Iterator[tuple[str, object]]:
 def parse_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, RawSetting]]:
     """Yield the settings in environment variables; other variables are ignored."""
     sections = list_sections()
-    secrets = {get_token_variable(channel) for channel in CHANNELS}
+    secrets = {
+        get_credential_variable(spec.name, each.name)
+        for spec in CHANNELS.values()
+        for each in spec.credentials
+    }
     for variable, value in environment.items():
         section, _, rest = variable.removeprefix(ENV_PREFIX).lower().partition("_")
         if not variable.startswith(ENV_PREFIX) or not value or variable in secrets:
@@ -343,8 +367,9 @@ def reject_unknown_settings(raw_values: Mapping[str, RawSetting]) -> None:
     for name, value in raw_values.items():
         candidates = list(known)
         prefix = name.rpartition(".")[0]
-        if re.fullmatch(rf"{PROVIDERS_SECTION}\.{PROVIDER_NAME_PATTERN}", prefix):
-            candidates = [f"{prefix}.{part.name}" for part in fields(ProviderSettings)]
+        section, _, own_name = prefix.partition(".")
+        if section in NAMED_SECTIONS and re.fullmatch(PROVIDER_NAME_PATTERN, own_name):
+            candidates = [f"{prefix}.{part.name}" for part in fields(NAMED_SECTIONS[section])]
         if name not in candidates:
             near = get_close_matches(name, candidates, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]}?" if near else f" There are: {', '.join(candidates)}."
@@ -367,15 +392,12 @@ def build_section(default: SectionT, name: str, raw_values: Mapping[str, RawSett
     return replace(default, **values)
 
 
-def build_providers(raw_values: Mapping[str, RawSetting]) -> dict[str, ProviderSettings]:
-    """Return the providers that have any settings. Raises InvalidInput."""
-    names = {
-        name.split(".")[1]: None for name in raw_values if name.startswith(f"{PROVIDERS_SECTION}.")
-    }
-    return {
-        name: build_section(ProviderSettings(), f"{PROVIDERS_SECTION}.{name}", raw_values)
-        for name in names
-    }
+def build_named(
+    default: SectionT, section: str, raw_values: Mapping[str, RawSetting]
+) -> dict[str, SectionT]:
+    """Return the subsections that have any settings, by their names. Raises InvalidInput."""
+    names = {name.split(".")[1]: None for name in raw_values if name.startswith(f"{section}.")}
+    return {name: build_section(default, f"{section}.{name}", raw_values) for name in names}
 
 
 def find_database_url(raw_values: Mapping[str, RawSetting]) -> str | None:
@@ -390,6 +412,8 @@ def find_database_url(raw_values: Mapping[str, RawSetting]) -> str | None:
 def validate_settings(settings: Settings) -> None:
     """Raise InvalidInput if two settings contradict each other."""
     limits, embedder = settings.limits, settings.embedder
+    for name, server in settings.mcp.items():
+        validate_tool_server(name, server)
     if limits.heartbeat_s * 2 > limits.lease_s:
         raise InvalidInput(
             f"limits.heartbeat_s is {limits.heartbeat_s:g} and limits.lease_s {limits.lease_s:g}: "
@@ -399,6 +423,26 @@ def validate_settings(settings: Settings) -> None:
         raise InvalidInput(
             f"embedder.model is {embedder.model!r}, but embedder.dimension is not set. `oldfriend "
             "connect embedder` finds it out."
+        )
+
+
+def validate_tool_server(name: str, server: ToolServerSettings) -> None:
+    """Raise InvalidInput if it is not clear how a tool server is reached, or what it may do."""
+    section = f"[{TOOL_SERVERS_SECTION}.{name}]"
+    if (server.command is None) == (server.url is None):
+        raise InvalidInput(f"{section} needs either a command or a url, and not both.")
+    for each in server.env:
+        variable = each.partition("=")[0]
+        if variable.upper().endswith(SECRET_ENDINGS):
+            raise InvalidInput(
+                f"{section} has {variable} in env, which looks like a secret. That file is copied "
+                f"and shown. Instead, name it as key_from_env, and store it with `oldfriend "
+                f"connect mcp --name {name}`."
+            )
+    if unknown := [each for each in server.reading if each not in server.tools]:
+        raise InvalidInput(
+            f"{section} names {', '.join(unknown)} as reading, but not among its tools. Add it "
+            "there, or take it out."
         )
 
 

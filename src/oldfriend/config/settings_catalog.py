@@ -33,6 +33,11 @@ FILE_ONLY_SETTINGS: Final = frozenset(
     {
         "serve.host",
         "serve.port",
+        "serve.public_url",
+        "serve.wyoming_port",
+        "serve.wyoming_host",
+        "serve.wyoming_person",
+        "serve.wyoming_clients",
         "limits.lease_s",
         "limits.heartbeat_s",
     }
@@ -140,6 +145,19 @@ def write_settings(settings: Settings, changes: Mapping[str, SettingValue]) -> s
     return before
 
 
+def allow_address(settings: Settings, channel: str, address: str) -> str:
+    """Add an address to those that may write on a channel, and return it as it is compared.
+
+    Raises InvalidInput.
+    """
+    name = f"{channel}.allowed"
+    parsed = parse_setting(name, [address])
+    assert isinstance(parsed, tuple)
+    known = settings.get_allowed_addresses(channel)
+    write_settings(settings, {name: [*dict.fromkeys([*known, *parsed])]})
+    return str(parsed[0])
+
+
 def restore_settings_file(file: Path, text: str) -> None:
     """Restore the old content of the file."""
     replace_file_atomically(file, text)
@@ -162,9 +180,15 @@ def validate_setting(name: str, value: SettingValue) -> None:
             )
         )
     if value is not None:
-        hints = get_type_hints(type(defaults), include_extras=True)
-        parse: SettingParser[object] = hints[part].__metadata__[0]
-        parse(RawSetting(value=to_toml_value(value), source=name, is_text=False))
+        parse_setting(name, value)
+
+
+def parse_setting(name: str, value: SettingValue) -> object:
+    """Parse the value of a setting that there is. Raises InvalidInput."""
+    section, _, part = name.partition(".")
+    hints = get_type_hints(type(list_sections()[section]), include_extras=True)
+    parse: SettingParser[object] = hints[part].__metadata__[0]
+    return parse(RawSetting(value=to_toml_value(value), source=name, is_text=False))
 
 
 def to_toml_value(value: SettingValue) -> TomlValue:

@@ -20,6 +20,8 @@ from oldfriend.domain.setting_parsers import (
     optional_parser,
     parse_bool,
     parse_dollars,
+    parse_ip_address,
+    parse_network,
     parse_url,
     text_parser,
 )
@@ -28,11 +30,13 @@ from oldfriend.prompts.token_budget import BUDGETS, Preset
 ModelRole = Literal["small", "main", "reflect"]
 ProviderKind = Literal["openai", "openai-responses", "anthropic", "ollama"]
 ScorerName = Literal["typed_decay", "dual_trace", "act_r"]
+SearchProviderName = Literal["none", "searxng", "brave", "tavily"]
 SpeechMode = Literal["never", "asked", "always"]
 
 MODEL_ROLES: Final[tuple[ModelRole, ...]] = ("small", "main", "reflect")
 PROVIDER_KINDS: Final[tuple[ProviderKind, ...]] = get_args(ProviderKind)
 SCORER_NAMES: Final[tuple[ScorerName, ...]] = ("typed_decay", "dual_trace", "act_r")
+SEARCH_PROVIDER_NAMES: Final[tuple[SearchProviderName, ...]] = get_args(SearchProviderName)
 SPEECH_MODES: Final[tuple[SpeechMode, ...]] = ("never", "asked", "always")
 ONE_DOLLAR: Final = Microdollars(1_000_000)
 LOCAL: Final = "local"
@@ -62,6 +66,27 @@ PARSE_VOICE = text_parser(localizable("expected_voice", "the name of a voice"), 
 PARSE_LOOPBACK = text_parser(
     localizable("expected_loopback", "an address of this machine only, such as 127.0.0.1"),
     r"localhost|::1|127(\.\d{1,3}){3}",
+)
+PRIVATE_NETWORKS: Final = (
+    "127.0.0.0/8",
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "::1/128",
+    "fc00::/7",
+    "fe80::/10",
+)
+"""Where only those are who are let into a house: this machine and its own network."""
+PARSE_PERSON = text_parser("the name of a person", r"\S(.*\S)?")
+PARSE_PUBLIC_URL = text_parser(
+    "an https address without a path, such as https://friend.example.org",
+    r"https://[a-z0-9][a-z0-9.-]{0,251}[a-z0-9](:\d{1,5})?",
+)
+PARSE_COMMAND = text_parser("a program, such as npx or /usr/bin/my-server", r"\S.*")
+PARSE_ARGUMENTS = list_parser(text_parser("an argument of the program", r"[^\0]*"))
+PARSE_VARIABLES = list_parser(text_parser('"NAME=value"', r"[A-Za-z_][A-Za-z0-9_]*=[^\0]*"))
+PARSE_TOOL_NAMES = list_parser(
+    text_parser("the name of a tool, as the server has it", r"[A-Za-z0-9_.-]{1,64}")
 )
 
 
@@ -102,6 +127,26 @@ class ProviderSettings(SettingsSection):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolServerSettings(SettingsSection):
+    """An MCP server whose tools the companion may use: a program on this machine, or an address.
+
+    Only the tools that are named are used. Those not named as ``reading`` need the person's yes
+    each time.
+    """
+
+    command: Annotated[str | None, optional_parser(PARSE_COMMAND)] = None
+    args: Annotated[tuple[str, ...], PARSE_ARGUMENTS] = ()
+    env: Annotated[tuple[str, ...], PARSE_VARIABLES] = ()  # besides a few such as PATH and HOME
+    url: Annotated[str | None, optional_parser(parse_url)] = None
+    tools: Annotated[tuple[str, ...], PARSE_TOOL_NAMES] = ()
+    reading: Annotated[tuple[str, ...], PARSE_TOOL_NAMES] = ()  # used without asking
+    key_from_env: Annotated[str | None, optional_parser(PARSE_VARIABLE)] = (
+        None  # the variable that holds its key; a program gets it under the same name
+    )
+    call_timeout_s: Annotated[float, number_parser(ge=0.1, le=60)] = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderSettings(SettingsSection):
     """The model that embeds texts."""
 
@@ -123,6 +168,19 @@ class SpeechSettings(SettingsSection):
     )
     keep_audio: Annotated[bool, parse_bool] = False  # keep recordings, not only their transcripts
     overhears: Annotated[bool, parse_bool] = False  # in groups, also what is not addressed to it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebSettings(SettingsSection):
+    """What may be looked up outside; each switch tells somebody else what is looked up."""
+
+    pages: Annotated[bool, parse_bool] = False  # read pages that the person names; asks their site
+    search: Annotated[SearchProviderName, choice_parser(SEARCH_PROVIDER_NAMES)] = "none"
+    search_url: Annotated[str | None, optional_parser(parse_url)] = None  # of a SearXNG
+    weather: Annotated[bool, parse_bool] = False  # sends the place to Open-Meteo
+    currency: Annotated[bool, parse_bool] = False  # sends the currencies to Frankfurter
+    places: Annotated[bool, parse_bool] = False  # sends what is looked for to Nominatim
+    asks_before_paid: Annotated[bool, parse_bool] = True  # each time that a search may cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,4 +257,9 @@ class ServeSettings(SettingsSection):
 
     host: Annotated[str, PARSE_LOOPBACK] = "127.0.0.1"
     port: Annotated[int, int_parser(ge=0, le=65_535)] = 8344  # 0: any free port
+    public_url: Annotated[str | None, PARSE_PUBLIC_URL] = None  # of a proxy in front of it
     turns_at_once: Annotated[int, int_parser(ge=1)] = 200
+    wyoming_port: Annotated[int | None, optional_parser(int_parser(ge=0, le=65_535))] = None  # off
+    wyoming_host: Annotated[str, parse_ip_address] = "127.0.0.1"
+    wyoming_person: Annotated[str | None, PARSE_PERSON] = None  # who speaks there; None: the owner
+    wyoming_clients: Annotated[tuple[str, ...], list_parser(parse_network)] = PRIVATE_NETWORKS

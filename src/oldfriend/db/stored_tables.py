@@ -4,81 +4,11 @@ The one list that forgetting, its verification, exports, restoring and replaying
 it against the schema of both engines, so that no new column is missing here.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Final
 
-from oldfriend.db.database import SqlValue
-
-ColumnKind = Literal[
-    "words",  # text in which words of a person may stand
-    "name",  # a name, title or address
-    "text",  # ids, marks and the like: no words of a person
-    "code",  # text of a fixed choice, in which a name may occur by chance, such as Paris in a zone
-    "int",
-    "real",
-    "packed",  # references to messages and beliefs as bytes
-    "terms",  # what search keeps of a text, which can be computed again
-    "bytes",
-    "file",  # a whole file, of 20 MB at most
-]
-RowOwner = Literal["message", "version", "belief", "reply"]
-"""What a row may belong to: a message (by seq), one of its versions, a belief, or a reply."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredColumn:
-    """A column: what it holds, and whether it may be NULL."""
-
-    kind: ColumnKind
-    is_nullable: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErasureRule:
-    """What becomes of the rows of a table in which deleted words, names or ids stand."""
-
-    searched: tuple[str, ...]  # the columns in which they are looked for
-    names_only: bool = False  # look for deleted names, not for words
-    cites: str | None = None  # a column with a list of ids in JSON, where ids are looked for
-    replace: Mapping[str, str] = field(default_factory=dict)  # new values as SQL; empty: delete
-    newest_of: tuple[str, ...] = ()  # of the versions that share these, the newest stays
-    goes_with_everything: bool = False  # every row goes when a person forgets everything
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredTable:
-    """A table: its columns, whose its rows are, and how they are erased, exported and replayed."""
-
-    name: str
-    columns: Mapping[str, StoredColumn]  # in the order of exports
-    key_columns: tuple[str, ...] = ("id",)  # the order of exported rows
-    person_column: str | None = "person"
-    goes_with: Mapping[RowOwner, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # rows are deleted with what these columns name
-    erasure_rules: tuple[ErasureRule, ...] = ()
-    erased_by: str = ""  # the function that removes deleted words, where a rule cannot
-    stays: str = ""  # why words in it are not erased
-    not_exported: str = ""  # why it is not in an export; empty: it is
-    not_replayed: str = ""  # why a replay leaves it out; empty: it is copied
-    is_journal: bool = False  # copied by a replay only where earlier decisions stay
-    defaults: Mapping[str, SqlValue] = field(
-        default_factory=dict
-    )  # for columns that older exports lack
-    former_names: Mapping[str, str] = field(default_factory=dict)  # the names in older exports
-    merged: frozenset[str] = frozenset()  # columns that an export holds inside others
-
-
-def parse_columns(text: str) -> Mapping[str, StoredColumn]:
-    """Parse "name kind, name kind?, …", where ? marks a column that may be NULL."""
-    known: dict[str, ColumnKind] = {each: each for each in get_args(ColumnKind)}
-    pairs = (part.split() for part in text.split(","))
-    return MappingProxyType(
-        {name: StoredColumn(known[kind.rstrip("?")], kind.endswith("?")) for name, kind in pairs}
-    )
-
+from oldfriend.db.stored_table import ErasureRule, StoredTable, parse_columns
+from oldfriend.db.working_tables import WORKING_TABLES
 
 STORED_TABLES: Final = (
     StoredTable(
@@ -93,9 +23,15 @@ STORED_TABLES: Final = (
         columns=parse_columns(
             """id text, name name, is_owner int, language code?, zone code, created_at int,
             last_seq int, tokens int, last_change int, rewritten int, embedded int,
-            weighed int, read_every int?, has_said_zone int"""
+            weighed int, read_every int?, has_said_zone int,
+            has_fixed_language int"""
         ),
-        defaults={"weighed": 0, "read_every": None, "has_said_zone": 0},
+        defaults={
+            "weighed": 0,
+            "read_every": None,
+            "has_said_zone": 0,
+            "has_fixed_language": 0,
+        },
         stays="whose memory it is",
     ),
     StoredTable(
@@ -199,7 +135,7 @@ STORED_TABLES: Final = (
             words, pattern words?, impact int, tags words, relational text, arousal int?,
             cues words, importance real, status code, happened_at int?,
             happened_until int?, holds_from int?, holds_until int?, due_at int?,
-            grain code, entities text, relations text, is_pinned int, is_by_person int,
+            grain code, zone code, entities text, relations text, is_pinned int, is_by_person int,
             vouched_at int?, strength real, confidence real, times_seen int,
             first_seen int?, last_seen int?, weighed int"""
         ),
@@ -223,6 +159,7 @@ STORED_TABLES: Final = (
             "holds_until": None,
             "due_at": None,
             "grain": "",
+            "zone": "",
             "entities": "[]",
             "relations": "[]",
             "is_pinned": 0,
@@ -284,6 +221,32 @@ STORED_TABLES: Final = (
         goes_with={"version": ("message", "version"), "belief": ("object",)},
     ),
     StoredTable(
+        name="diary_entry",
+        columns=parse_columns(
+            """id text, person text, text words, day code, written_at int, zone code,
+            created_at int, modified_at int, place words, city words, weather words, tags words,
+            media text, origin text, message text?, message_seq int?"""
+        ),
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(
+            ErasureRule(
+                searched=("text", "place", "city", "weather", "tags"), goes_with_everything=True
+            ),
+        ),
+    ),
+    StoredTable(
+        name="measurement",
+        columns=parse_columns(
+            """id text, person text, name words, day code, slot text, measured_at int, zone code,
+            value real, unit words, second_value real?, second_unit words, origin text, message
+            text?, message_seq int?, recorded_at int"""
+        ),
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(
+            ErasureRule(searched=("name", "unit", "second_unit"), goes_with_everything=True),
+        ),
+    ),
+    StoredTable(
         name="receipt",
         columns=parse_columns(
             """id text, person text, turn text, asked text, asked_seq int, replied text,
@@ -331,6 +294,29 @@ STORED_TABLES: Final = (
         ),
     ),
     StoredTable(
+        name="proactive_setting",
+        key_columns=("person",),
+        columns=parse_columns(
+            """person text, level code, quiet_begins int, quiet_ends int, digest code, muted
+            text, changed_at int, recap code"""
+        ),
+        defaults={"recap": "off"},
+        stays="the choices of the person",
+    ),
+    StoredTable(
+        name="impulse",
+        columns=parse_columns(
+            """id text, person text, kind code, key text, status code, sources text, not_before
+            int, expires_at int, urgency real, relevance real, made_at int, decided_at int?,
+            message text?, decisions text"""
+        ),
+        not_replayed="rest on the beliefs of the first database",
+        goes_with={"reply": ("message",)},
+        erasure_rules=(
+            ErasureRule(searched=("sources",), cites="sources", goes_with_everything=True),
+        ),
+    ),
+    StoredTable(
         name="tombstone",
         key_columns=("person", "print"),
         columns=parse_columns("person text, print text, laid_at int"),
@@ -354,6 +340,33 @@ STORED_TABLES: Final = (
         erased_by="redact_calls",
     ),
     StoredTable(
+        name="tool_use",
+        columns=parse_columns(
+            """id text, person text, turn text, name text, status code, intent code, arguments
+            words, result words, sources words, was_useful int?, latency int, made_at int"""
+        ),
+        not_replayed="of replies that are decided anew",
+        erasure_rules=(
+            ErasureRule(
+                searched=("arguments", "result", "sources"),
+                replace={"arguments": "'{}'", "result": "''", "sources": "'[]'"},
+                goes_with_everything=True,
+            ),
+        ),
+        erased_by="redact_calls",
+    ),
+    StoredTable(
+        name="pending_call",
+        key_columns=("chat",),
+        columns=parse_columns(
+            "chat text, person text, turn text, name text, arguments words, asked_at int"
+        ),
+        not_exported="gone after ten minutes",
+        not_replayed="gone after ten minutes",
+        erasure_rules=(ErasureRule(searched=("arguments",), goes_with_everything=True),),
+        erased_by="redact_calls",
+    ),
+    StoredTable(
         name="delivered",
         key_columns=("reply", "ordinal", "number"),
         columns=parse_columns(
@@ -372,181 +385,84 @@ STORED_TABLES: Final = (
         erased_by="remove_audio_rows",
     ),
     StoredTable(
-        name="closed_place",
-        key_columns=("channel", "address"),
-        person_column=None,
-        columns=parse_columns("channel code, address name, closed_at int, why words"),
-        not_exported="found out again",
-        stays="an address of a platform, without a person",
-    ),
-    StoredTable(
-        name="embedder",
-        key_columns=("model",),
-        person_column=None,
-        columns=parse_columns("model text, chosen_at int"),
-        not_exported="what made them",
-    ),
-    StoredTable(
-        name="lane",
-        key_columns=("queue", "key"),
-        person_column=None,
+        name="task",
         columns=parse_columns(
-            """queue text, key text, next_seq int, ready_at int?, owner text?, lease_until
-            int?, epoch int, handed_out int?"""
+            """id text, person text, chat text?, message text?, message_seq int?, text words,
+            time_words words, language code, kind text, status text, question words?, due_at int?,
+            starts_at int?, zone code, is_date_only int, rrule text?, created_at int,
+            changed_at int, delivered_at int?"""
         ),
-        not_exported="work in progress",
-        not_replayed="work in progress",
+        not_replayed="done already, and nothing is sent twice",
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(
+            ErasureRule(searched=("text", "time_words", "question"), goes_with_everything=True),
+        ),
     ),
     StoredTable(
-        name="letter",
-        key_columns=("queue", "lane", "seq"),
+        name="goal",
         columns=parse_columns(
-            """queue text, lane text, seq int, person text?, key words?, group text?, body
-            words, put_at int, due_at int, attempts int, error words?, parked_at int?,
-            deaths int, deaths_alone int, is_alone int, scheduled_at int?"""
+            """id text, person text, chat text?, message text?, message_seq int?, text words,
+            language code, kind text, status text, priority int, times int?, period code?,
+            deadline int?, next_action words, zone code, created_at int, changed_at int"""
         ),
-        not_exported="work in progress",
-        not_replayed="work in progress",
-        erased_by="purge_jobs",
+        not_replayed="set in the first database, and followed up there",
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(ErasureRule(searched=("text", "next_action"), goes_with_everything=True),),
     ),
     StoredTable(
-        name="letter_key",
-        key_columns=("queue", "lane", "key"),
-        person_column=None,
-        columns=parse_columns("queue text, lane text, key words, finished_at int?"),
-        not_exported="work in progress",
-        not_replayed="work in progress",
-        erased_by="purge_outbox_keys",
-    ),
-    StoredTable(
-        name="link_attempt",
-        person_column=None,
-        columns=parse_columns("id text, channel code, address name, tried_at int"),
-        not_exported="gone after ten minutes",
-        not_replayed="work in progress",
-        stays="an address of somebody unknown, for a short time",
-    ),
-    StoredTable(
-        name="stranger",
-        key_columns=("channel", "address"),
-        person_column=None,
-        columns=parse_columns("channel code, address name, told_at int, messages int"),
-        not_exported="gone after a day",
-        not_replayed="work in progress",
-        stays="an address of somebody unknown, for a short time",
-    ),
-    StoredTable(
-        name="web_attempt",
-        person_column=None,
-        columns=parse_columns("id text, tried_at int, address name, kind code"),
-        not_exported="gone after ten minutes",
-        not_replayed="work in progress",
-        stays="an address of somebody unknown, for a short time",
-    ),
-    StoredTable(
-        name="web_challenge",
-        key_columns=("print",),
-        columns=parse_columns("print text, person text, expires_at int"),
-        not_exported="gone after five minutes",
-        not_replayed="work in progress",
-    ),
-    StoredTable(
-        name="web_invitation",
-        columns=parse_columns("id text, print text, person text, made_at int, expires_at int"),
-        not_exported="the owner invites again",
-        not_replayed="the owner invites again",
-    ),
-    StoredTable(
-        name="web_link",
-        key_columns=("print",),
-        columns=parse_columns("print text, person text, expires_at int"),
-        not_exported="gone after ten minutes",
-        not_replayed="work in progress",
-    ),
-    StoredTable(
-        name="web_passkey",
+        name="goal_progress",
         columns=parse_columns(
-            """id text, person text, name name, public_key bytes, sign_count int, made_at
-            int, used_at int?"""
+            "id text, person text, goal text, message text?, message_seq int?, at int, amount int"
         ),
-        not_exported="a device is added again",
-        not_replayed="a device is added again",
-        erasure_rules=(ErasureRule(searched=("name",), replace={"name": "id"}),),
+        defaults={"amount": 1},
+        not_replayed="done for goals of the first database",
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(ErasureRule(searched=("goal",), goes_with_everything=True),),
     ),
     StoredTable(
-        name="web_session",
-        key_columns=("print",),
+        name="project",
         columns=parse_columns(
-            """print text, person text, made_at int, expires_at int, opened_with text,
-            browser text, used_at int?, page_print text?"""
+            """id text, person text, name words, role words, message text?, message_seq int?,
+            created_at int, changed_at int"""
         ),
-        not_exported="a browser signs in again",
-        not_replayed="a browser signs in again",
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(ErasureRule(searched=("name", "role"), goes_with_everything=True),),
     ),
     StoredTable(
-        name="web_token",
+        name="project_span",
+        key_columns=("chat", "since_seq"),
         columns=parse_columns(
-            """id text, print text, person text, name name, scope text, made_at int,
-            expires_at int, used_at int?"""
+            "chat text, since_seq int, until_seq int?, person text, project text"
         ),
-        not_exported="a program is given another",
-        not_replayed="a program is given another",
-        erasure_rules=(ErasureRule(searched=("name",), replace={"name": "id"}),),
+        erasure_rules=(ErasureRule(searched=("project",), goes_with_everything=True),),
     ),
     StoredTable(
-        name="cleanup",
+        name="skill",
         columns=parse_columns(
-            """id text, person text, begun_at int, what text, is_everything int, sounds text,
-            traces text, is_clean int"""
+            """id text, person text, name words, text words, is_on int, message text?,
+            message_seq int?, created_at int, changed_at int"""
         ),
-        not_exported="work in progress",
-        not_replayed="work in progress",
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(ErasureRule(searched=("name", "text"), goes_with_everything=True),),
     ),
     StoredTable(
-        name="embedding_progress",
-        key_columns=("person", "model"),
-        columns=parse_columns("person text, model text, seq int, last_change int, rewritten int"),
-        not_exported="of vectors, which are made anew",
-        not_replayed="looked through anew",
-    ),
-    StoredTable(
-        name="link_code",
-        columns=parse_columns(
-            """id text, person text, salt text, print text, expires_at int, used_at int?"""
-        ),
-        not_exported="gone after ten minutes",
-        not_replayed="work in progress",
-    ),
-    StoredTable(
-        name="memory_vector",
-        key_columns=("person", "model", "memory"),
-        columns=parse_columns("person text, model text, memory text, change_seq int, bytes bytes"),
-        not_exported="made anew",
-        not_replayed="made anew",
-        goes_with={"belief": ("memory",)},
-    ),
-    StoredTable(
-        name="message_vector",
-        key_columns=("person", "model", "seq"),
-        columns=parse_columns("person text, model text, seq int, bytes bytes"),
-        not_exported="made anew",
-        goes_with={"message": ("seq",)},
-    ),
-    StoredTable(
-        name="pace",
+        name="hint_progress",
         key_columns=("person",),
-        columns=parse_columns("person text, free_at int"),
-        not_exported="work in progress",
-        not_replayed="work in progress",
+        columns=parse_columns("person text, stage int, is_off int, changed_at int"),
+        stays="the choice of the person",
     ),
     StoredTable(
-        name="working_memory",
-        key_columns=("session",),
-        columns=parse_columns("session text, person text, content words, updated_at int"),
-        not_exported="gone after an hour",
-        not_replayed="gone after an hour",
-        erased_by="clear_working_memory",
+        name="watch",
+        columns=parse_columns(
+            """id text, person text, chat text?, message text?, message_seq int?, text words,
+            language code, url words, condition code, threshold real?, status text, seen text,
+            amount real?, failures int, next_check_at int, created_at int, changed_at int"""
+        ),
+        not_replayed="asked for in the first database, and looked at there",
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(ErasureRule(searched=("text", "url"), goes_with_everything=True),),
     ),
+    *WORKING_TABLES,
 )
 """Each table comes after those that it references."""
 

@@ -41,7 +41,7 @@ OwnWordsRule = Literal["promise", "view"]
 ResolutionRule = Literal["fact", "preference", "event", "pattern", "due", "topic", "correction"]
 """How a claim is compared with what is known; see ``learning.resolution.claim_resolution``."""
 ScoreRule = Literal["constant", "attribute", "event", "pattern", "confidence"]
-"""How the weight of a belief is computed; see ``search.belief_score``."""
+"""How the weight of a belief is computed; see ``search.belief_weight``."""
 ListOrder = Literal["learned", "happened", "strength", "due"]
 ProfilePart = Literal["facts", "preferences", "promises"]
 ALL_SUBJECTS: Final[frozenset[Subject]] = frozenset({"person", "companion", "shared", "other"})

@@ -263,7 +263,7 @@ def split_details(details: Mapping[str, JsonValue], item_ids: Sequence[str]) -> 
     indexes: dict[JsonValue, JsonValue] = {name: index for index, name in enumerate(item_ids)}
     short = map_context(temporary, lambda name: indexes.get(name, name), tokens_to_list)
     return (
-        json.dumps(lasting, ensure_ascii=False),
+        json.dumps(lasting, ensure_ascii=False, separators=(",", ":")),
         json.dumps(short, ensure_ascii=False, separators=(",", ":")),
     )
 

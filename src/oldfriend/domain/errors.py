@@ -17,6 +17,7 @@ OldfriendError
 │   ├── ParserCrashed          parsing it crashed, or took too much memory or time; not retried
 │   └── ParserNotStarted       no parser process could start, which is not the file's fault
 ├── InvalidInput               what was passed in cannot be right
+│   └── UnknownMethod          a memory has no such method; an AttributeError, too
 ├── TooManyAttempts            too many failed attempts; says when to try again
 ├── ServerProcessError         another server runs here, or none does, or its address is taken
 ├── MemoryMisused              a memory was used outside its ``with``, or entered twice at once
@@ -34,13 +35,17 @@ OldfriendError
 ├── UnknownJob                 only a newer version can run this job
 ├── TurnStopped                the person said stop
 ├── TurnFailed                 a message was not answered; it is kept, and can be retried
+├── ToolServerFailed           a server of tools cannot be reached, or did not do what was asked
 ├── PlatformUnavailable        a platform cannot be reached now; try again later
 ├── PlatformRejected           a platform rejects us as configured; says what to do
 ├── DeliveryFailed             a platform did not accept a message, but may accept it later
+│   ├── OutcomeUnknown         no answer came: it may have been delivered
+│   └── WindowClosed           it accepts nothing until the person writes, or until a time
 ├── Undeliverable              a platform will never accept this message
 │   ├── ChatBlocked            nor any other: we are blocked, or the chat is gone
 │   └── DeliveryUncertain      it may have been delivered: a person has to look and decide
 ├── ChatAddressChanged         a chat has another address now; send to that one
+├── FetchFailed                an address of the web was not read; names the reason
 ├── InstallationDamaged        a file of the package is missing or not as it was shipped
 └── EmbeddingFailed            a text was not embedded; search goes on with words alone
     └── AllowanceUsedUp        nothing more may be spent on it today
@@ -187,6 +192,15 @@ class InvalidInput(OldfriendError):
     """What was passed in cannot be right; nothing was written."""
 
 
+class UnknownMethod(InvalidInput, AttributeError):
+    """A memory has no method of this name; to ``hasattr`` it is an AttributeError."""
+
+    def __init__(self, text: str, *, name: str) -> None:
+        """Keep the name that was asked for."""
+        super().__init__(text)
+        self.name = name
+
+
 class TooManyAttempts(OldfriendError):
     """There were too many failed attempts."""
 
@@ -202,6 +216,29 @@ class ServerProcessError(OldfriendError):
 
 class MemoryMisused(OldfriendError):
     """A memory was used outside its ``with``, or entered a second time within it."""
+
+
+FetchFailure = Literal[
+    "address",  # not a public address of the web, or one that may not be read
+    "unreachable",
+    "slow",
+    "large",
+    "kind",  # content of a kind that is not read
+    "status",  # the server refuses, or has nothing there
+    "redirects",  # too many, or one where none is followed
+    "unreadable",
+    "missing",  # something is not installed or not set up
+]
+
+
+class FetchFailed(OldfriendError):
+    """An address of the web was not read."""
+
+    def __init__(self, reason: FetchFailure, text: str, *, status: int | None = None) -> None:
+        """Keep the reason, and the status that the server answered with."""
+        super().__init__(text)
+        self.reason: FetchFailure = reason
+        self.status = status
 
 
 class InstallationDamaged(OldfriendError):
@@ -276,6 +313,10 @@ class ModelNotSetUp(ModelMisconfigured):
     """Something that is needed to reach the model is missing, so that no request was sent."""
 
 
+class ToolServerFailed(OldfriendError):
+    """A server of tools cannot be reached, or did not do what it was asked."""
+
+
 class PlatformUnavailable(OldfriendError):
     """A chat platform cannot be reached now; try again later."""
 
@@ -300,6 +341,19 @@ class DeliveryFailed(OldfriendError):
         """Keep the delay that the platform asks for, if any."""
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class OutcomeUnknown(DeliveryFailed):
+    """No answer came from the platform: the message may have been delivered."""
+
+
+class WindowClosed(DeliveryFailed):
+    """The platform accepts nothing for this chat until the person writes, or until a time."""
+
+    def __init__(self, message: str, *, until: int | None = None) -> None:
+        """Keep until when (microseconds), if it opens by itself."""
+        super().__init__(message)
+        self.until = until
 
 
 class Undeliverable(OldfriendError):

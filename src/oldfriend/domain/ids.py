@@ -49,6 +49,11 @@ def new_id(at: int) -> str:
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
+def new_random_id() -> str:
+    """Return a random id: unlike those of `new_id`, two made at once differ from the first sign."""
+    return os.urandom(16).hex()
+
+
 def build_min_id(at: int) -> str:
     """Return a prefix that sorts before all ids made at a time or later, and after earlier ones.
 

@@ -14,6 +14,14 @@ MAX_LEASE_S: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionFilter:
+    """The partitions of a queue whose keys begin with one of some prefixes, or all but those."""
+
+    prefixes: tuple[str, ...]
+    is_excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A unit of work in a partition of a queue."""
 

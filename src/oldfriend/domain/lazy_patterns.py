@@ -34,9 +34,11 @@ _METHODS: Final = ("match", "fullmatch", "search", "finditer", "split", "sub", "
 _MAX_PREFILTERED_TRIES: Final = 60
 """After this many texts more will follow: a compiled pattern fails faster than its needles."""
 _NEEDLE_PARTS: Final = re.compile(
-    rf"[^\0{chr(_GROUP_BASE)}-\U0010ffff]{{2,}}|[{chr(_GROUP_BASE)}-\U0010ffff]"
+    rf"[^\0{chr(_GROUP_BASE)}-\U0010ffff]{{2,}}|[\u2e80-\ud7ff\uf900-\U0003ffff]"
+    rf"|[{chr(_GROUP_BASE)}-\U0010ffff]"
 )
-"""Groups, and the literals between them; a single character is in nearly every text."""
+"""Groups, and the literals between them; a single letter is in nearly every text, unless Chinese
+or Japanese."""
 
 Replacement = str | Callable[[re.Match[str]], str]
 Needles = tuple[tuple[str, ...], ...]

@@ -48,9 +48,13 @@ Status = Literal[
     "merged",
     "deprecated",
     "rejected",  # no longer believed
+    "unconfirmed",
+    "withdrawn",  # never believed: waits for the person's word, or has waited in vain
 ]
 LIVE_STATUSES: frozenset[Status] = frozenset({"active", "tentative", "disputed"})
 """Believed now, or still open; all other statuses are final."""
+NEVER_BELIEVED: frozenset[Status] = frozenset({"unconfirmed", "withdrawn"})
+"""Read in the person's words and in doubt: told to nobody but the person who may confirm it."""
 
 RelationType = Literal[
     "partner_of",
@@ -104,6 +108,8 @@ JournalOp = Literal[
     "pinned",
     "unpinned",
     "separated",
+    "proposed",
+    "withdrawn",  # a claim in doubt: read, and no longer waiting for the person's word
 ]
 
 PLAIN_QUOTE: Final = re.compile(r"\A\w+\s?:\s?[“„«].+[”“»]")
@@ -157,6 +163,7 @@ class Memory:
     holds_until: Micros | None = None  # valid time; None: still
     due_at: Micros | None = None  # of a commitment or expectation
     grain: TimeGrain = ""  # how precisely these times are known
+    zone: str = ""  # in which these times were said; "": unknown, as of old beliefs
     entities: tuple[EntityId, ...] = ()  # named in the text; of a triple, its two ends without
     # the person, if it is about them: then they are the first end
     relations: tuple[ObjectLink, ...] = ()

@@ -43,9 +43,10 @@ class Person:
     id: PersonId
     name: str
     is_owner: bool
-    language: str | None
+    language: str | None  # the one they last used, or have chosen to be answered in
     zone: str
     has_chosen_zone: bool = False  # chosen by the person; else it is the zone of their machine
+    has_fixed_language: bool = False  # chosen by the person; else it follows what they write in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +79,11 @@ TRUST_BY_ROLE: dict[Role, TrustClass] = {
     "person": "person",
     "companion": "companion",
     "other": "other",
-    "tool": "tool",
-    "system": "tool",
+    "tool": "outside",
+    "system": "outside",
     "marker": "tool",
 }
+"""The class of what files and programs hand over; a tool's result may be anybody's words."""
 
 
 def can_be_evidence(trust: TrustClass) -> bool:
@@ -91,8 +93,18 @@ def can_be_evidence(trust: TrustClass) -> bool:
 
 ADDRESS_DETAIL = "called"
 """The key, in a message's details, of the words that only address the companion."""
+MEDIA_DETAIL: Final = "media"
+"""The key of the kind of a file that came with the message."""
+UNDECRYPTED_MEDIA: Final = "encrypted"
+"""In place of a kind: the message is encrypted, and its key is missing."""
+DOCUMENTS_DETAIL: Final = "documents"
+"""The key, in a message's details, of the documents that a program has put around its words."""
 QUOTED_PART_DETAIL = "picked"
 """The key of the quoted part of the replied-to message: its version, start and end."""
+PRESSED_DETAIL: Final = "pressed"
+"""The key of the id of our message whose button was pressed, which sent the text."""
+METADATA_DETAIL: Final = "metadata"
+"""The key of what a program stored with the message, as a JSON object."""
 RECORDING_KEY: Final = "recording"
 """The key of the id by which a platform hands out the recording of a voice message."""
 DATED: Final = "dated"
@@ -148,6 +160,8 @@ class Message:
     external_id: str | None
     batch: BatchId | None
     details: Mapping[str, str]
+    # Written by a model, or by another assistant; all else is shown as it stands.
+    is_markdown: bool = False
 
 
 def is_voice_message(details: Mapping[str, str]) -> bool:
@@ -181,6 +195,10 @@ def estimate_tokens(text: str) -> int:
     return (len(text) - wide + 3) // 4 + wide
 
 
+BIDI_CONTROLS: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Characters that set the direction of the text after them, also beside the name that has them."""
+
+
 def sanitize_text(text: str) -> str:
     """Replace what no database can store (lone surrogates, NUL) by U+FFFD."""
     if "\x00" in text:
@@ -188,6 +206,16 @@ def sanitize_text(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def clean_name(name: str) -> str:
+    """Return a name as it can be stored, without what turns round the text beside it."""
+    return sanitize_text(name).translate(BIDI_CONTROLS)
+
+
+def is_single_line(text: str) -> bool:
+    """Return whether a text has no line break; every name is such a text."""
+    return text.splitlines() in ([], [text])
 
 
 def sanitize_json(value: JsonValue) -> JsonValue:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from typing import Final, NewType, TypeVar
 
 from oldfriend.domain.errors import InvalidInput
@@ -129,9 +130,28 @@ def text_parser(expected: str, pattern: str) -> SettingParser[str]:
 
 
 parse_url: Final = text_parser(
-    localizable("expected_address", "an address such as http://localhost:11434/v1"),
-    r"https?://[^\s@]+",
+    localizable(
+        "expected_address",
+        'an address such as http://localhost:11434/v1, without ".." or "?" or "#"',
+    ),
+    r"https?:/(?=/[^/])(?:(?!/(?:\.|%2[Ee]){2}(?:/|\Z))[^\s@?#])+",
 )
+
+
+def parse_network(raw: RawSetting) -> str:
+    """Parse an address or a network."""
+    try:
+        return str(ip_network(str(raw.value), strict=False))
+    except ValueError as error:
+        raise raw.build_error("an address or a network, such as 192.168.1.0/24") from error
+
+
+def parse_ip_address(raw: RawSetting) -> str:
+    """Parse an address to listen at."""
+    try:
+        return str(ip_address(str(raw.value)))
+    except ValueError as error:
+        raise raw.build_error("an address of this machine, such as 192.168.1.5") from error
 
 
 def choice_parser(choices: Sequence[ChoiceT]) -> SettingParser[ChoiceT]:

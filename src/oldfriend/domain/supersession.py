@@ -9,8 +9,8 @@ from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.memories import JournalEntry, Memory, MemoryState
 from oldfriend.domain.relations import EntityResolver
 
-REVERSIBLE_OPS: Final = frozenset({"superseded", "disputed", "fulfilled"})
-"""Operations that another belief causes, and that are undone when that belief goes."""
+REVERSIBLE_OPS: Final = frozenset({"superseded", "disputed", "fulfilled", "expired"})
+"""Operations that words may cause, and that are undone when those words go."""
 
 NAMES_AS_RECORDED: Final = EntityResolver(())
 """A resolver without merges: edges are between the entities as they were recorded."""

@@ -1,7 +1,6 @@
 """Time zones: resolved from a name, a city or an offset, in any spelling."""
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -11,7 +10,7 @@ from zoneinfo import available_timezones
 
 from oldfriend.domain.clock import get_zone
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.unicode_text import normalize
+from oldfriend.domain.unicode_text import strip_accents
 
 OFFSET_PATTERN: Final = re.compile(
     r"\A(?:utc|gmt)?\s*+([+\-−])\s*(\d{1,2})(?::?(\d{2}))?", re.IGNORECASE | re.ASCII
@@ -126,8 +125,7 @@ def load_zones_by_place() -> Mapping[str, str]:
 
 def normalize_place(name: str) -> str:
     """Return a name in lower case, without accents, underscores and dots."""
-    letters = normalize("NFKD", name.casefold())
-    bare = "".join(c for c in letters if not unicodedata.combining(c))
+    bare = strip_accents(name.casefold())
     return " ".join(bare.replace("_", " ").replace(".", " ").split())
 
 

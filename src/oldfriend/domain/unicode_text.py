@@ -35,6 +35,15 @@ def _insert_joiners(found: re.Match[str]) -> str:
     return "".join(written)
 
 
+def strip_accents(text: str) -> str:
+    """Return a text without accents and other combining marks."""
+    if text.isascii():
+        return text
+    decomposed = normalize("NFKD", text)
+    marks = {ord(each): None for each in set(decomposed) if unicodedata.combining(each)}
+    return normalize("NFC", decomposed.translate(marks) if marks else decomposed)
+
+
 def is_ascii_number(text: str) -> bool:
     """Return whether a text is all ASCII digits: no other script, no superscripts."""
     return text.isascii() and text.isdecimal()

@@ -421,9 +421,11 @@ async def store_cleanup_result(
         if not await has_pending_files(tx):
             await delete_partition_jobs(tx, CLEAN_JOB)
     if cleaned.is_clean:
-        log_event("cleaned-up", left=len(cleaned.residuals), files=cleaned.files_scanned)
+        log_event("cleanup-finished", left=len(cleaned.residuals), files=cleaned.files_scanned)
     else:
-        log_warning("not-cleaned-up", stuck=len(cleaned.stuck_files), files=cleaned.files_scanned)
+        log_warning(
+            "cleanup-incomplete", stuck=len(cleaned.stuck_files), files=cleaned.files_scanned
+        )
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ again.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -38,10 +39,12 @@ from oldfriend.memory.deletion.audit_log import (
 )
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
 from oldfriend.memory.deletion.erase import RedactionMarker, count_deletions, erase
+from oldfriend.memory.deletion.own_records import TABLES as OWN_RECORD_TABLES
 from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
 from oldfriend.memory.deletion.tombstones import (
     fingerprint_belief,
     fingerprint_external_id,
+    fingerprint_measurement,
     fingerprint_message,
     fingerprint_words,
     save_key_tombstone,
@@ -50,9 +53,12 @@ from oldfriend.memory.deletion.tombstones import (
 from oldfriend.memory.deletion.verification import build_text_fingerprints, format_fingerprints_json
 from oldfriend.memory.groups import list_group_chats
 from oldfriend.memory.import_writer import ExternalIdEntry, list_external_ids
+from oldfriend.memory.oauth_grants import end_all_connections
 from oldfriend.memory.people import get_person_by_id, list_people, lock_person
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.queues.purge import delete_inbox_keys, purge_jobs
+from oldfriend.transfer.oura_connection import get_token_file
+from oldfriend.transfer.oura_pull import end_connection
 from oldfriend.usage.model_calls import (
     ExposedCalls,
     count_calls_by_model,
@@ -132,7 +138,7 @@ async def preview_forget(
         )
     return ForgetPreview(
         plan=plan,
-        counts=count_deletions(plan),
+        counts=count_all(plan),
         receipts=plan.affected_replies,
         calls=calls,
         backups=tuple(each.name for each in db.list_backups()),
@@ -170,8 +176,11 @@ async def forget(
             if each.message in plan.deleted_ids or plan.has_deleted_text(each.external_id)
         ]
         await remove_planned(tx, app.settings, plan, now=app.clock())
+        if request.everything:
+            await end_connection(tx, person)  # else the next reading brought its values back
+            await end_all_connections(tx, person)
         await delete_inbox_keys(tx, [(each.chat, each.external_id) for each in deliveries])
-        if deed == "forget":
+        if deed != "retain":
             await write_tombstones(tx, app.clock, app.settings, plan, deliveries)
         report = build_report(plan, was_in_group=was_in_group)
         entry = await save_audit_entry(tx, person, build_audit_entry(report, deed, now=app.clock()))
@@ -189,6 +198,8 @@ async def forget(
         await plan_cleanup(tx, cleanup, now=app.clock())
         if app.settings.memory.forms and (plan.messages or plan.reread_messages):
             await enqueue_learning(tx, person, now=app.clock(), due_at=app.clock())
+        if request.everything:
+            get_token_file(app.settings, person).delete()
         await tx.notify()
     app.notifier.notify()
     return await verify_deletion(app, entry, report)
@@ -220,6 +231,7 @@ def hash_plan(plan: DeletionPlan) -> str:
     fields: dict[str, object] = {
         "messages": sorted([each.id, each.version] for each in plan.messages),
         "objects": sorted(plan.deleted),
+        "records": sorted([each.id, each.text] for each in plan.records),
         "anew": sorted(plan.relearned),
         "orphans": sorted(plan.orphans),
         "freed": sorted(plan.reopened),
@@ -306,6 +318,12 @@ async def write_tombstones(
         if each not in plan.relearned and isinstance(change.after, Memory):
             fingerprints.update(fingerprint_belief(key, change.after))
     fingerprints.update(fingerprint_words(key, each) for each in plan.forgotten_quotes)
+    if not plan.selection.is_everything:  # what a ring measured is read in again
+        fingerprints.update(
+            fingerprint_measurement(each.id)
+            for each in plan.records
+            if each.kind == "measurements" and each.message is None
+        )
     fingerprints.update(
         fingerprint_external_id(key, each.channel, each.address, each.external_id)
         for each in deliveries
@@ -320,10 +338,16 @@ async def is_from_group(tx: Transaction, plan: DeletionPlan) -> bool:
     return any(each.chat in chats for each in plan.messages)
 
 
+def count_all(plan: DeletionPlan) -> dict[str, int]:
+    """Count everything that is deleted and redacted, without content."""
+    kinds = Counter(each.kind for each in plan.records)
+    return {**count_deletions(plan), **{kind: kinds[kind] for kind in OWN_RECORD_TABLES}}
+
+
 def build_report(plan: DeletionPlan, *, was_in_group: bool) -> ForgetReport:
     """Build the report before verification."""
     return ForgetReport(
-        counts=count_deletions(plan),
+        counts=count_all(plan),
         ids=tuple(sorted(plan.deleted_ids)),
         near=tuple(each.id for each in plan.near_duplicates),
         read_from=tuple(sorted(plan.source_messages)),

@@ -13,7 +13,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import is_forgotten_delivery, lift_tombstone
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
-from oldfriend.channels.channel import WEB_CHANNEL
+from oldfriend.channels.channel import REMOTE_CHANNELS, WEB_CHANNEL
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
@@ -24,6 +24,7 @@ from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId, new_id
 from oldfriend.domain.job_types import Lease
 from oldfriend.domain.messages import (
     MAX_TEXT_CHARS,
+    PRESSED_DETAIL,
     Chat,
     Companion,
     Message,
@@ -36,10 +37,10 @@ from oldfriend.inbound.audio_storage import StoredAudio, attach_audio
 from oldfriend.inbound.system_replies import STOPPED_MARKER, write_marker
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message, reopen_for_messages
+from oldfriend.memory.chat_language import find_chat_language
 from oldfriend.memory.message_log import (
     WriteTarget,
     edit_message,
-    find_chat_language,
     get_message,
     write_message,
 )
@@ -66,10 +67,23 @@ from oldfriend.queues.inbox import (
 from oldfriend.queues.queue import claim
 from oldfriend.queues.rate_limit import reserve_slot
 from oldfriend.search.document_terms import encode_document_terms
+from oldfriend.tasks.zone_changes import move_tasks_to_zone
 from oldfriend.turn.intent import Addressee, perceive
+from oldfriend.turn.message_worth import is_worth_finding
 
 PRECOMPUTE_CHARS: Final = 5_000
 """Texts of at least so many characters take a while to be tokenized."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
+    """What storing the messages of a channel needs."""
+
+    clock: Clock
+    settings: Settings
+    is_remote: bool  # whoever writes may be in another time zone than this machine
+    debounce_s: float  # seconds of silence before an answer
+    can_transcribe: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +114,13 @@ class MessageSubmission:
     trust: TrustClass = "person"  # "outside": passed on by the person, not said by them
     details: Mapping[str, str] = field(default_factory=dict)
     audio: StoredAudio | None = None  # the recording, if it is kept
+    language: str | None = None  # in which it was heard, as far as its words do not tell
     author: MessageAuthor | None = None  # who says it in a group; None: the person
+
+    @property
+    def is_press(self) -> bool:
+        """Tell whether a button said it; then it is a turn of its own."""
+        return PRESSED_DETAIL in self.details
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +168,17 @@ async def ensure_local_chat(
     return ChatContext(person=person, chat=chat)
 
 
+def build_intake(app: AppContext, channel: str) -> Intake:
+    """Build what storing messages of a channel needs."""
+    return Intake(
+        clock=app.clock,
+        settings=app.settings,
+        is_remote=channel in REMOTE_CHANNELS or channel in app.platforms,
+        debounce_s=app.get_debounce_s(channel),
+        can_transcribe=app.transcriber is not None,
+    )
+
+
 async def accept_message(
     app: AppContext, chat_context: ChatContext, submission: MessageSubmission, *, claim_now: bool
 ) -> AcceptedMessage | None:
@@ -160,8 +191,9 @@ async def accept_message(
         raise InvalidInput(localizable("empty_message", "The message is empty. Write something."))
     app.on_crash_point("accept")
     await precompute_terms(app.settings, chat_context, submission.text)
+    intake = build_intake(app, chat_context.chat.channel)
     async with app.db.begin_write() as tx:
-        message = await store_and_enqueue(tx, app, chat_context, submission)
+        message = await store_and_enqueue(tx, intake, chat_context, submission)
         lease = None
         if message is not None and claim_now:
             lease = await claim_chat(tx, app, chat_context.chat.id)
@@ -180,20 +212,19 @@ async def precompute_terms(settings: Settings, chat_context: ChatContext, text: 
 
 
 async def store_and_enqueue(
-    tx: Transaction, app: AppContext, chat_context: ChatContext, submission: MessageSubmission
+    tx: Transaction, intake: Intake, chat_context: ChatContext, submission: MessageSubmission
 ) -> Message | None:
     """Write the message to the log and a job for it to the inbox; None if it is known already.
 
     A message that only asks or greets is stored like any other, but not indexed for search: asking
     again must not find the question in place of its answer.
     """
-    now, settings = app.clock(), app.settings
+    now, settings = intake.clock(), intake.settings
     person = await get_person_by_id(tx, chat_context.person.id)
-    debounce_s = app.get_debounce_s(chat_context.chat.channel)
-    turn = await find_pending_turn(tx, app, chat_context, submission) or TurnId(new_id(now))
-    is_searchable = await is_informative(tx, app.clock, app.settings, person, submission)
+    turn = await find_pending_turn(tx, intake, chat_context, submission) or TurnId(new_id(now))
+    is_searchable = await is_informative(tx, intake.clock, settings, person, submission)
     message = await store_message(
-        tx, app, chat_context.chat, person, submission, turn=turn, findable=is_searchable
+        tx, intake, chat_context.chat, person, submission, turn=turn, findable=is_searchable
     )
     if message is None:
         return None
@@ -210,13 +241,14 @@ async def store_and_enqueue(
         number=submission.number,
         dedup_key=submission.external_id,
         speaker=None if submission.author is None else submission.author.id,
+        is_alone=submission.is_press,
     )
     await enqueue_inbox(
         tx,
         chat_context.chat.id,
         person.id,
         payload,
-        debounce_s=debounce_s,
+        debounce_s=intake.debounce_s,
         now=now,
         not_before=earliest,
     )
@@ -224,17 +256,17 @@ async def store_and_enqueue(
 
 
 async def find_pending_turn(
-    tx: Transaction, app: AppContext, chat_context: ChatContext, submission: MessageSubmission
+    tx: Transaction, intake: Intake, chat_context: ChatContext, submission: MessageSubmission
 ) -> TurnId | None:
     """Return the pending turn that this message continues, if there is one."""
     piece = BurstItem(
         sender=submission.author.id if submission.author else chat_context.person.id,
         number=submission.number,
         chars=len(submission.text),
-        at=app.clock(),
+        at=intake.clock(),
+        is_alone=submission.is_press,
     )
-    debounce_s = app.get_debounce_s(chat_context.chat.channel)
-    return await find_joinable_turn(tx, chat_context.chat.id, piece, debounce_s=debounce_s)
+    return await find_joinable_turn(tx, chat_context.chat.id, piece, debounce_s=intake.debounce_s)
 
 
 async def is_informative(
@@ -244,24 +276,30 @@ async def is_informative(
     if submission.trust == "outside":
         return True
     addressee = build_addressee(await ensure_companion(tx, now=clock()), person, settings)
-    return not perceive(submission.text, addressee).is_only_question
+    return tells_something(submission.text, addressee)
+
+
+def tells_something(text: str, addressee: Addressee) -> bool:
+    """Tell whether a text is more than a question, a command or a bare number."""
+    return is_worth_finding(text, perceive(text, addressee))
 
 
 async def store_overheard(
-    tx: Transaction, app: AppContext, chat_context: ChatContext, submission: MessageSubmission
+    tx: Transaction, intake: Intake, chat_context: ChatContext, submission: MessageSubmission
 ) -> Message | None:
     """Store a message said to others, to be found and learned from later; None if it is known."""
-    now, person = app.clock(), await get_person_by_id(tx, chat_context.person.id)
-    is_searchable = await is_informative(tx, app.clock, app.settings, person, submission)
+    now, settings = intake.clock(), intake.settings
+    person = await get_person_by_id(tx, chat_context.person.id)
+    is_searchable = await is_informative(tx, intake.clock, settings, person, submission)
     message = await store_message(
-        tx, app, chat_context.chat, person, submission, turn=None, findable=is_searchable
+        tx, intake, chat_context.chat, person, submission, turn=None, findable=is_searchable
     )
     if message is None or not is_searchable:
         return message
     if submission.trust == "person":
-        await lift_tombstone(tx, app.settings, person.id, message.text)
+        await lift_tombstone(tx, settings, person.id, message.text)
     await plan_embedding(tx, now=now)
-    await enqueue_learning_for_message(tx, app.settings, person.id, message.session, now=now)
+    await enqueue_learning_for_message(tx, settings, person.id, message.session, now=now)
     return message
 
 
@@ -269,23 +307,24 @@ async def store_without_reply(
     app: AppContext, chat_context: ChatContext, submission: MessageSubmission
 ) -> Message | None:
     """Store a message that needs no answer, such as a reaction; None if it is known."""
+    intake = build_intake(app, chat_context.chat.channel)
     async with app.db.begin_write() as tx:
-        return await store_without_reply_tx(tx, app, chat_context, submission)
+        return await store_without_reply_tx(tx, intake, chat_context, submission)
 
 
 async def store_without_reply_tx(
-    tx: Transaction, app: AppContext, chat_context: ChatContext, submission: MessageSubmission
+    tx: Transaction, intake: Intake, chat_context: ChatContext, submission: MessageSubmission
 ) -> Message | None:
     """Store a message that needs no answer in the caller's transaction; None if it is known."""
     person = await get_person_by_id(tx, chat_context.person.id)
     return await store_message(
-        tx, app, chat_context.chat, person, submission, turn=None, findable=False
+        tx, intake, chat_context.chat, person, submission, turn=None, findable=False
     )
 
 
 async def store_message(
     tx: Transaction,
-    app: AppContext,
+    intake: Intake,
     chat: Chat,
     person: Person,
     submission: MessageSubmission,
@@ -299,21 +338,21 @@ async def store_message(
     talks at this machine is in its time zone unless they have chosen another; for other channels
     the stored zone applies.
     """
-    now, settings = app.clock(), app.settings
+    now, settings = intake.clock(), intake.settings
     if submission.external_id is not None and await is_forgotten_delivery(
         tx, settings, chat, submission.external_id
     ):
         return None
-    is_away = chat.channel == WEB_CHANNEL or chat.channel in app.platforms
-    zone = person.zone if is_away or person.has_chosen_zone else settings.zone
+    zone = person.zone if intake.is_remote or person.has_chosen_zone else settings.zone
     if person.zone != zone:  # the person has travelled
         await set_zone(tx, person.id, zone)
+        await move_tasks_to_zone(tx, person.id, earlier=person.zone, zone=zone, now=now)
     at = now if submission.at is None else submission.at
     target = WriteTarget(
         chat=chat,
         session=await ensure_open_session(tx, chat, at),
         turn=turn,
-        language=await find_chat_language(tx, person.id, chat.id)
+        language=await find_expected_language(tx, chat, submission)
         or person.language
         or settings.language
         or "en",
@@ -335,6 +374,18 @@ async def store_message(
     return message
 
 
+async def find_expected_language(
+    tx: Transaction, chat: Chat, submission: MessageSubmission
+) -> str | None:
+    """Return the language that is to be expected: of a press, that of what the button is below;
+    else the one in which it was heard, or that is usual in the chat.
+    """
+    pressed = submission.details.get(PRESSED_DETAIL)
+    if pressed is not None:
+        return (await get_message(tx, chat.person, MessageId(pressed))).language
+    return submission.language or await find_chat_language(tx, chat.person, chat.id)
+
+
 async def accept_edit(
     app: AppContext, chat_context: ChatContext, message: MessageId, text: str
 ) -> Message:
@@ -343,11 +394,12 @@ async def accept_edit(
     Raises NotFound, InvalidInput.
     """
     await precompute_terms(app.settings, chat_context, text)
+    intake = build_intake(app, chat_context.chat.channel)
     async with app.db.begin_write() as tx:
         edited = await update_message_text(
             tx, app.clock, app.settings, chat_context.person.id, message, text
         )
-        await enqueue_notice(tx, app, chat_context.chat, edited, kind="edited")
+        await enqueue_notice(tx, intake, chat_context.chat, edited, kind="edited")
     app.notifier.notify()
     return edited
 
@@ -368,7 +420,7 @@ async def update_message_text(
     """
     person = await get_person_by_id(tx, person_id)
     addressee = build_addressee(await get_companion(tx), person, settings)
-    is_searchable = not perceive(text, addressee).is_only_question
+    is_searchable = tells_something(text, addressee)
     reworded = await edit_message(
         tx, person.id, message, text, now=clock(), is_searchable=is_searchable, details=details
     )
@@ -381,6 +433,7 @@ async def stop_turn(app: AppContext, chat_context: ChatContext, message: Message
 
     Raises NotFound.
     """
+    intake = build_intake(app, chat_context.chat.channel)
     async with app.db.begin_write() as tx:
         await lock_person(tx, chat_context.person.id)
         stopped = await get_message(tx, chat_context.person.id, message)
@@ -389,13 +442,13 @@ async def stop_turn(app: AppContext, chat_context: ChatContext, message: Message
             await write_marker(tx, chat_context.chat, stopped, STOPPED_MARKER, now=app.clock())
             await plan_embedding(tx, now=app.clock())  # otherwise the turn would have done it
         elif await is_turn_waiting(tx, "inbox", chat_context.chat.id, stopped.turn):
-            await enqueue_notice(tx, app, chat_context.chat, stopped, kind="stop")
+            await enqueue_notice(tx, intake, chat_context.chat, stopped, kind="stop")
     app.notifier.notify(*QUEUES, "stop")
 
 
 async def enqueue_notice(
     tx: Transaction,
-    app: AppContext,
+    intake: Intake,
     chat: Chat,
     message: Message,
     *,
@@ -410,8 +463,9 @@ async def enqueue_notice(
         turn=message.turn,
         chars=len(message.text),
     )
-    debounce_s = app.get_debounce_s(chat.channel)
-    await enqueue_inbox(tx, chat.id, chat.person, payload, debounce_s=debounce_s, now=app.clock())
+    await enqueue_inbox(
+        tx, chat.id, chat.person, payload, debounce_s=intake.debounce_s, now=intake.clock()
+    )
 
 
 async def claim_chat(tx: Transaction, app: AppContext, chat: ChatId) -> Lease | None:

@@ -1,8 +1,8 @@
 """Account linking: invitations, sign-in links, and codes that link a platform address to a person.
 
 A group is approved for the companion in the same way. Everything that follows from a link is
-written in one transaction. An address that already belonged to another person is merged only if
-that person has never said anything.
+written in one transaction. An address of somebody who has said something is not simply linked: both
+are made one person, which ``person_merge`` does once they have seen what that means.
 """
 
 import asyncio
@@ -30,6 +30,9 @@ from oldfriend.memory.groups import (
 from oldfriend.memory.identities import (
     LinkCode,
     assign_identity,
+    begin_code_attempt,
+    delete_code_attempt,
+    find_identity,
     generate_link_code,
     has_any_content,
     list_usable_codes,
@@ -46,6 +49,7 @@ from oldfriend.memory.people import (
     get_person,
     get_person_by_id,
     lock_person,
+    normalize_person_name,
     set_language,
     validate_name,
 )
@@ -80,7 +84,7 @@ async def create_sign_in_link(
             await ensure_owner(tx, now=now, zone=settings.zone)
         someone = await get_person(tx, person)
         await save_sign_in_link(tx, someone.id, secret, now=now)
-    return f"{build_page_url(settings.serve.host, port)}/#{secret}"
+    return f"{build_page_url(settings, port)}/#{secret}"
 
 
 async def create_invitation(
@@ -103,7 +107,7 @@ async def create_invitation(
             )
         await check_unknown_person(tx, person)
         invitation_id = await save_invitation(tx, person.id, secret, now=now)
-    link = f"{build_page_url(settings.serve.host, port)}/#{secret}"
+    link = f"{build_page_url(settings, port)}/#{secret}"
     return NewInvitation(id=invitation_id, person=person, link=link)
 
 
@@ -130,13 +134,16 @@ async def cancel_invitation(db: Database, invitation: str) -> None:
             await remove_person(tx, person.id)
 
 
-def build_page_url(host: str, port: int) -> str:
-    """Return the URL of the page, as localhost where possible, which browsers restrict least."""
+def build_page_url(settings: Settings, port: int) -> str:
+    """Return the URL of the page: the public one, or localhost, which browsers restrict least."""
+    host = settings.serve.host
+    if settings.serve.public_url is not None:
+        return settings.serve.public_url
     return format_base_url("localhost" if host in LOCALHOST else host, port)
 
 
-LinkResult: TypeAlias = Literal["now_known", "not_joined", "code_wrong"]
-"""The address is linked now; it stays with another person who has content; the code is invalid."""
+LinkResult: TypeAlias = Literal["now_known", "join_first", "code_wrong"]
+"""The address is linked now; it is that of a person who has content; the code is invalid."""
 
 
 async def create_code(
@@ -169,15 +176,40 @@ async def write_new_code(tx: Transaction, person: PersonId, *, now: Micros) -> s
 
 
 async def find_code(
-    db: Database, clock: Clock, channel: str, address: str, digits: str
+    db: Database,
+    clock: Clock,
+    place: tuple[str, str],
+    digits: str,
+    *,
+    is_known: bool,
+    is_talk: bool = False,
 ) -> tuple[LinkCode | None, bool]:
-    """Return the code that these digits match, and whether any usable code exists."""
-    async with db.begin_read() as tx:
-        codes = await list_usable_codes(tx, channel, address, now=clock())
+    """Return the code that these digits match, and whether an attempt was made at all.
+
+    ``place`` is a channel and an address. The attempt is written before the slow comparison, and
+    taken back if the code is right: many at once are no more than one after the other. Talk of
+    somebody known is none while there is no code.
+    """
+    now = clock()
+    async with db.begin_write() as tx:
+        codes = await list_usable_codes(tx, now=now)
+        if is_talk and is_known and not codes:
+            return None, False
+        attempt = await begin_code_attempt(tx, *place, is_known=is_known, now=now)
+    if attempt is None:
+        return None, False
     for code in codes:
         if await asyncio.to_thread(code.matches, digits):
+            async with db.begin_write() as tx:
+                await delete_code_attempt(tx, attempt)
             return code, True
-    return None, bool(codes)
+    return None, True
+
+
+async def is_merge_needed(db: Database, giver: PersonId, taker: Person) -> bool:
+    """Tell whether both are people with a memory of their own, so that one is made of them."""
+    async with db.begin_read() as tx:
+        return taker.id != giver and (taker.is_owner or await has_any_content(tx, taker.id))
 
 
 async def link_address(
@@ -195,7 +227,7 @@ async def link_address(
             await lock_person(tx, each)
         belongs_to_other = previous is not None and previous.id != code.person
         if previous is not None and belongs_to_other and await has_any_content(tx, previous.id):
-            return "not_joined"
+            return "join_first"
         if not await redeem_link_code(tx, code, now=now):
             return "code_wrong"
         await assign_identity(tx, code.person, channel=channel, address=sender.address, now=now)
@@ -203,6 +235,45 @@ async def link_address(
         if previous is not None and belongs_to_other:
             await remove_person(tx, previous.id)
     return "now_known"
+
+
+async def link_own_address(
+    db: Database,
+    clock: Clock,
+    settings: Settings,
+    sender: Sender,
+    name: str | None,
+    *,
+    channel: str,
+) -> Person:
+    """Link an address to a person (None: the owner) at the word of whoever runs this.
+
+    For channels on which nobody sends a code. Raises InvalidInput if the address has talked as
+    somebody else.
+    """
+    now, zone = clock(), settings.zone
+    async with db.begin_write() as tx:
+        person = await ensure_owner(tx, now=now, zone=zone)
+        if name is not None:
+            person = await ensure_person(tx, name, now=now, zone=zone)
+        await ensure_not_group(tx, person)
+        previous = await find_identity(tx, channel, sender.address)
+        for each in sorted({person.id, previous.id if previous else person.id}):
+            await lock_person(tx, each)
+        is_other = previous is not None and previous.id != person.id
+        if previous is not None and is_other and await has_any_content(tx, previous.id):
+            raise InvalidInput(
+                localizable(
+                    "address_of_other",
+                    f"{sender.address} has already talked as {previous.name}.",
+                    address=sender.address,
+                    name=previous.name,
+                )
+            )
+        await assign_identity(tx, person.id, channel=channel, address=sender.address, now=now)
+        if previous is not None and is_other:
+            await remove_person(tx, previous.id)
+    return person
 
 
 async def unlink_channel(db: Database, person: Person, channel: str) -> int:
@@ -249,7 +320,7 @@ async def choose_name(tx: Transaction, channel: str, sender: Sender) -> str:
     """Choose a name unlike any other, so that nobody can pass as somebody else."""
     fallback = f"{channel} {sender.address}"
     try:
-        name = validate_name(sender.name)
+        name = validate_name(normalize_person_name(sender.name))
         if await find_look_alike(tx, name) is None:
             return name
         return validate_name(f"{name} ({fallback})")

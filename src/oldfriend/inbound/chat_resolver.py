@@ -127,7 +127,9 @@ def build_album_details(incoming: IncomingMessage) -> dict[str, str]:
 def build_edit_details(previous: messages.Message) -> dict[str, str]:
     """Return the details of a message with a late caption, also for an album."""
     album_details = {ALBUM_WORDS_KEY: "yes"} if ALBUM_KEY in previous.details else {}
-    return {**previous.details, **album_details}
+    unread = (messages.MEDIA_DETAIL, messages.UNDECRYPTED_MEDIA)  # its key has come since
+    kept = {name: value for name, value in previous.details.items() if (name, value) != unread}
+    return kept | album_details
 
 
 async def load_reply_details(

@@ -17,8 +17,10 @@ from oldfriend.domain.clock import Clock
 from oldfriend.domain.messages import Person, is_voice_message
 from oldfriend.inbound.accept import (
     ChatContext,
+    Intake,
     MessageAuthor,
     MessageSubmission,
+    build_intake,
     enqueue_notice,
     find_pending_turn,
     store_and_enqueue,
@@ -40,14 +42,21 @@ from oldfriend.inbound.chat_resolver import (
     resolve_chat,
     stop_current_turn,
 )
-from oldfriend.inbound.system_replies import SystemReply, build_system_reply, decline_message
+from oldfriend.inbound.system_replies import (
+    SystemReply,
+    build_system_reply,
+    decline_message,
+    find_unread_phrase,
+)
 from oldfriend.inbound.voice_messages import is_transcribed, plan_transcription
 from oldfriend.memory.groups import find_group, leave_group, list_members, record_member_left
 from oldfriend.memory.identities import find_identity
 from oldfriend.memory.people import lock_person
 from oldfriend.queues.outbox import clear_chat_blocked, find_block_reason
 
-COMMANDS: Final = frozenset({"/start", "/stop", "/allow", "/disallow"})
+LINK_COMMANDS: Final = frozenset({"/link", "/unlink", "/join"})
+"""What is done in private only: in a group everybody would read the code."""
+COMMANDS: Final = frozenset({"/start", "/stop", "/allow", "/disallow", *LINK_COMMANDS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +98,8 @@ async def handle_group_message(app: AppContext, incoming: IncomingMessage) -> Sy
     async with app.db.begin_read() as tx:
         author = await build_author(tx, incoming.chat_ref.channel, incoming.sender, speaker)
     group_ctx = GroupContext(group=group, speaker=speaker, author=author)
+    if command in LINK_COMMANDS:
+        return build_system_reply(incoming, speaker, "link_elsewhere")
     if command == "/start":
         return build_system_reply(incoming, speaker, "greeting")
     if command == "/stop":
@@ -161,30 +172,29 @@ async def accept_group_message(
     app: AppContext, group_ctx: GroupContext, incoming: IncomingMessage
 ) -> SystemReply | None:
     """Store a message for all members, and have it answered if it is addressed to us."""
+    intake = build_intake(app, incoming.chat_ref.channel)
     async with app.db.begin_write() as tx:
         chat_contexts = await ensure_group_chats(tx, app.clock, group_ctx, incoming.chat_ref)
         pieces = [await merge_album(tx, chat_context, incoming) for chat_context in chat_contexts]
         for chat_context, piece in zip(chat_contexts, pieces, strict=True):
             if piece.is_edit:
-                await apply_group_edit(tx, app, group_ctx, chat_context, piece)
+                await apply_group_edit(tx, intake, group_ctx, chat_context, piece)
             else:
-                await store_for_member(tx, app, group_ctx, chat_context, piece)
+                await store_for_member(tx, intake, group_ctx, chat_context, piece)
     app.notifier.notify()
     is_unreadable = (
-        incoming.is_addressed and not pieces[0].is_edit and not is_readable(app, incoming)
+        incoming.is_addressed and not pieces[0].is_edit and not is_readable(intake, incoming)
     )
     return (
-        build_system_reply(incoming, group_ctx.speaker, "not_looked_into")
+        build_system_reply(incoming, group_ctx.speaker, find_unread_phrase(incoming.details))
         if is_unreadable
         else None
     )
 
 
-def is_readable(app: AppContext, incoming: IncomingMessage) -> bool:
+def is_readable(intake: Intake, incoming: IncomingMessage) -> bool:
     """Return whether a message has words, or is a recording that can be transcribed."""
-    return incoming.is_readable or (
-        is_voice_message(incoming.details) and app.transcriber is not None
-    )
+    return incoming.is_readable or (intake.can_transcribe and is_voice_message(incoming.details))
 
 
 async def ensure_group_chats(
@@ -205,7 +215,7 @@ async def ensure_group_chats(
 
 async def store_for_member(
     tx: Transaction,
-    app: AppContext,
+    intake: Intake,
     group_ctx: GroupContext,
     chat_context: ChatContext,
     incoming: IncomingMessage,
@@ -214,26 +224,26 @@ async def store_for_member(
     if await find_logged_message(tx, chat_context, incoming) is not None:
         return
     details = {**incoming.details, **await load_reply_details(tx, chat_context, incoming)}
-    submission = build_group_message(app, group_ctx, chat_context, incoming, details)
+    submission = build_group_message(intake, group_ctx, chat_context, incoming, details)
     if incoming.is_addressed:
         retry_target = await find_retry_target(
             tx, chat_context, incoming, details, author=group_ctx.author.id
         )
         submission = submission if retry_target is None else build_retry(submission, retry_target)
-    if not is_readable(app, incoming):
-        await store_without_reply_tx(tx, app, chat_context, submission)
+    if not is_readable(intake, incoming):
+        await store_without_reply_tx(tx, intake, chat_context, submission)
     elif chat_context.person.id == group_ctx.group.id and (
-        incoming.is_addressed or await find_pending_turn(tx, app, chat_context, submission)
+        incoming.is_addressed or await find_pending_turn(tx, intake, chat_context, submission)
     ):
-        await store_and_enqueue(tx, app, chat_context, submission)
+        await store_and_enqueue(tx, intake, chat_context, submission)
     else:
-        stored = await store_overheard(tx, app, chat_context, submission)
+        stored = await store_overheard(tx, intake, chat_context, submission)
         if stored is not None and chat_context.person.id == group_ctx.group.id:
-            await plan_transcription(tx, app.clock, app.settings, stored)
+            await plan_transcription(tx, intake.clock, intake.settings, stored)
 
 
 def build_group_message(
-    app: AppContext,
+    intake: Intake,
     group_ctx: GroupContext,
     chat_context: ChatContext,
     incoming: IncomingMessage,
@@ -241,7 +251,7 @@ def build_group_message(
 ) -> MessageSubmission:
     """Build a submission from the point of view of the person whose memory it goes into."""
     is_own = group_ctx.speaker is not None and group_ctx.speaker.id == chat_context.person.id
-    is_said = incoming.is_own_words and is_readable(app, incoming)
+    is_said = incoming.is_own_words and is_readable(intake, incoming)
     return MessageSubmission(
         text=incoming.text,
         at=incoming.at,
@@ -255,7 +265,7 @@ def build_group_message(
 
 async def apply_group_edit(
     tx: Transaction,
-    app: AppContext,
+    intake: Intake,
     group_ctx: GroupContext,
     chat_context: ChatContext,
     incoming: IncomingMessage,
@@ -274,21 +284,21 @@ async def apply_group_edit(
         and chat_context.person.id == group_ctx.group.id
     ):
         submission = build_group_message(
-            app,
+            intake,
             group_ctx,
             chat_context,
             incoming,
             {**build_edit_details(logged), **incoming.details},
         )
         await store_and_enqueue(
-            tx, app, chat_context, replace(submission, external_id=build_edit_id(incoming))
+            tx, intake, chat_context, replace(submission, external_id=build_edit_id(incoming))
         )
         return
     edited = await update_message_text(
-        tx, app.clock, app.settings, chat_context.person.id, logged.id, incoming.text
+        tx, intake.clock, intake.settings, chat_context.person.id, logged.id, incoming.text
     )
     if edited.turn is not None:
-        await enqueue_notice(tx, app, chat_context.chat, edited, kind="edited")
+        await enqueue_notice(tx, intake, chat_context.chat, edited, kind="edited")
 
 
 async def store_group_reaction(app: AppContext, reaction: Reaction) -> None:
@@ -312,7 +322,8 @@ async def store_group_reaction(app: AppContext, reaction: Reaction) -> None:
             details={} if target_id is None else {"reacts_to": target_id},
             author=author,
         )
-        await store_without_reply_tx(tx, app, chat_context, submission)
+        intake = build_intake(app, reaction.chat_ref.channel)
+        await store_without_reply_tx(tx, intake, chat_context, submission)
 
 
 async def record_membership(db: Database, clock: Clock, change: MembershipChange) -> None:

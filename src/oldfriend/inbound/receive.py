@@ -15,27 +15,36 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from typing_extensions import override
+
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.concurrency import run_with_watcher
 from oldfriend.app.event_log import log_event, log_warning
 from oldfriend.channels.channel import (
+    ButtonPress,
     Channel,
     ChannelEvent,
     ChatAvailability,
     ChatMoved,
+    Cursors,
     IncomingMessage,
     MembershipChange,
+    MessageDeletion,
+    MessageUndelivered,
+    PressAnswer,
     Reaction,
     UnreadableUpdate,
 )
+from oldfriend.channels.channel_registry import CHANNELS, has_reply_window
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database
 from oldfriend.domain import messages
-from oldfriend.domain.clock import Clock, from_micros
+from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import (
     ChatAddressChanged,
     DeliveryFailed,
     InvalidInput,
+    NotFound,
     PlatformUnavailable,
     StoreError,
     Undeliverable,
@@ -49,7 +58,8 @@ from oldfriend.inbound.accept import (
     accept_message,
     store_without_reply,
 )
-from oldfriend.inbound.account_linking import create_person, find_code, link_address
+from oldfriend.inbound.account_linking import create_person
+from oldfriend.inbound.button_presses import handle_press
 from oldfriend.inbound.chat_resolver import (
     build_edit_details,
     build_edit_id,
@@ -67,12 +77,39 @@ from oldfriend.inbound.group_messages import (
     record_membership,
     store_group_reaction,
 )
-from oldfriend.inbound.system_replies import SystemReply, build_system_reply, decline_message
+from oldfriend.inbound.link_commands import (
+    is_code_command,
+    parse_code,
+    redeem_code,
+    show_code,
+    unlink_sender,
+)
+from oldfriend.inbound.system_replies import (
+    SystemReply,
+    build_system_reply,
+    build_welcome,
+    build_zone_reply,
+    decline_message,
+    find_unread_phrase,
+)
 from oldfriend.inbound.voice_messages import is_transcribed
-from oldfriend.memory.identities import MAX_CODE_ATTEMPTS, find_identity, record_code_attempt
-from oldfriend.memory.people import get_person_by_id, move_chats
+from oldfriend.inbound.withdrawn_messages import plan_withdrawal
+from oldfriend.memory.groups import find_group
+from oldfriend.memory.hint_progress import begin_hints
+from oldfriend.memory.identities import find_identity
+from oldfriend.memory.people import move_chats
 from oldfriend.persona.profile_names import update_person
-from oldfriend.queues.outbox import clear_chat_blocked, find_block_reason, mark_chat_blocked
+from oldfriend.prompts.locale_phrases import choose_language
+from oldfriend.queues.outbox import (
+    clear_chat_blocked,
+    find_block_reason,
+    find_cursor,
+    mark_chat_blocked,
+    resume_held_parts,
+    save_cursor,
+)
+from oldfriend.tasks.task_wording import TaskWording
+from oldfriend.tasks.zone_changes import list_wall_clock_tasks
 
 ZONE_COMMAND: Final = re.compile(
     r"\A\s*+/zone(?:@\w+)?(?:\s+(?P<place>\S(?:.*\S)?))?\s*", re.IGNORECASE | re.DOTALL
@@ -80,7 +117,6 @@ ZONE_COMMAND: Final = re.compile(
 MAX_PLACE_CHARS: Final = 60
 """Characters; anything longer is no place name."""
 
-CODE_PATTERN: Final = re.compile(r"\A\s*+(?:/start )?(\d{3})[ -]?(\d{3})\s*", re.ASCII)
 BLOCKED_REASON: Final = "they let us in no more"
 
 
@@ -92,10 +128,11 @@ async def handle_event(app: AppContext, event: ChannelEvent) -> SystemReply | No
     match event:
         case IncomingMessage():
             return await handle_message(app, event)
-        case Reaction() if event.chat_ref.is_private:
-            await store_private_reaction(app, event)
         case Reaction():
-            await store_group_reaction(app, event)
+            is_private = event.chat_ref.is_private
+            await (store_private_reaction if is_private else store_group_reaction)(app, event)
+        case MessageDeletion() | MessageUndelivered():
+            await plan_withdrawal(app.db, app.clock, event)
         case MembershipChange():
             await record_membership(app.db, app.clock, event)
         case ChatAvailability():
@@ -113,26 +150,59 @@ async def handle_event(app: AppContext, event: ChannelEvent) -> SystemReply | No
 
 
 async def handle_message(app: AppContext, incoming: IncomingMessage) -> SystemReply | None:
+    """Handle a message; once more if its sender has become one with somebody else meanwhile."""
+    is_private = incoming.chat_ref.is_private
+    handle = handle_private_message if is_private else handle_group_message
+    try:
+        return await handle(app, incoming)
+    except NotFound:
+        return await handle(app, incoming)
+
+
+async def handle_private_message(app: AppContext, incoming: IncomingMessage) -> SystemReply | None:
     """Handle a message of a known sender, or of one who sends a link code."""
-    if not incoming.chat_ref.is_private:
-        return await handle_group_message(app, incoming)
     known = await identify_sender(app.db, app.clock, app.settings, incoming)
-    if code := CODE_PATTERN.fullmatch(incoming.text):
-        reply = await redeem_code(app.db, app.clock, incoming, known, "".join(code.groups()))
-        if reply is not None or known is None:
+    pairs_by_code = is_paired_by_code(incoming.chat_ref.channel)
+    if pairs_by_code and (code := parse_code(incoming)) is not None:
+        reply = await redeem_code(app, incoming, known, code)
+        if reply is not None or known is None or code.is_command:
             return reply
+    if pairs_by_code and incoming.is_edit and is_code_command(incoming.text):
+        return None
     if known is None:
-        return await decline_message(app.db, app.clock, incoming, "stranger")
+        return (
+            await decline_message(app.db, app.clock, incoming, "stranger")
+            if pairs_by_code
+            else None
+        )
     if (place := parse_zone_command(incoming)) is not None:
         return await apply_zone_command(app, incoming, known, place)
+    return await handle_command(app, incoming, known)
+
+
+async def handle_command(
+    app: AppContext, incoming: IncomingMessage, known: Person
+) -> SystemReply | None:
+    """Do at once what only a channel can; accept everything else to be answered."""
+    name = incoming.text.strip().partition("@")[0].lower()
+    if name in {"/link", "/unlink"} and incoming.is_own_words and not incoming.is_edit:
+        return await (show_code if name == "/link" else unlink_sender)(app, incoming, known)
     chat_context = await resolve_chat(app.db, app.clock, known, incoming.chat_ref)
-    match incoming.text.strip().partition("@")[0].lower():
+    match name:
         case "/start":
+            async with app.db.begin_write() as tx:
+                await begin_hints(tx, known.id, now=app.clock())
             return build_welcome(app.clock, incoming, known, "greeting")
         case "/stop":
             await stop_current_turn(app, chat_context)
             return build_system_reply(incoming, chat_context.person, "stopped")
     return await accept_chat_message(app, chat_context, incoming)
+
+
+def is_paired_by_code(channel: str) -> bool:
+    """Return whether somebody new may send a code on a channel, and is told so."""
+    spec = CHANNELS.get(channel)
+    return spec is None or spec.pairs_by_code
 
 
 async def accept_chat_message(
@@ -157,8 +227,7 @@ async def accept_chat_message(
         and not (is_voice_message(details) and app.transcriber)
     ):
         await store_without_reply(app, chat_context, build_private_message(incoming, details))
-        phrase = "unheard_off" if is_voice_message(details) else "not_looked_into"
-        return build_system_reply(incoming, chat_context.person, phrase)
+        return build_system_reply(incoming, chat_context.person, find_unread_phrase(details))
     elif logged is None:
         await accept_message(
             app, chat_context, build_private_message(incoming, details), claim_now=False
@@ -250,37 +319,13 @@ async def identify_sender(
     async with db.begin_read() as tx:
         known = await find_identity(tx, channel, address)
         is_closed = await find_block_reason(tx, channel, incoming.chat_ref.address) is not None
-    if is_closed:
+    if is_closed or has_reply_window(channel):
         async with db.begin_write() as tx:
             await clear_chat_blocked(tx, channel, incoming.chat_ref.address)
+            await resume_held_parts(tx, channel, incoming.chat_ref.address, now=clock())
     if known is None and address in settings.get_allowed_addresses(channel):
         return await create_person(db, clock, settings, channel, incoming.sender)
     return known
-
-
-async def redeem_code(
-    db: Database, clock: Clock, incoming: IncomingMessage, person: Person | None, digits: str
-) -> SystemReply | None:
-    """Link the address to the person who was shown the code; None if it was just a number."""
-    code, are_any = await find_code(
-        db, clock, incoming.chat_ref.channel, incoming.sender.address, digits
-    )
-    if code is not None:
-        outcome = await link_address(
-            db, clock, incoming.chat_ref.channel, incoming.sender, person, code
-        )
-        if outcome != "now_known":
-            return build_system_reply(incoming, person, outcome)
-        async with db.begin_read() as tx:
-            return build_welcome(clock, incoming, await get_person_by_id(tx, code.person), outcome)
-    if person is not None and not are_any:
-        return None
-    async with db.begin_write() as tx:
-        attempts = await record_code_attempt(
-            tx, incoming.chat_ref.channel, incoming.sender.address, now=clock()
-        )
-    is_told = person is None and attempts <= MAX_CODE_ATTEMPTS
-    return build_system_reply(incoming, None, "code_wrong") if is_told else None
 
 
 def parse_zone_command(incoming: IncomingMessage) -> str | None:
@@ -306,26 +351,15 @@ async def apply_zone_command(
         near = await asyncio.to_thread(suggest_zones, name)
         phrase = "zone_near" if near else "zone_unknown"
         return build_system_reply(incoming, person, phrase, place=name, near=", ".join(near))
-    return build_zone_reply(
-        app.clock, incoming, await update_person(app, person.id, zone=zone), "zone_now"
-    )
-
-
-def build_welcome(
-    clock: Clock, incoming: IncomingMessage, person: Person, phrase: str
-) -> SystemReply:
-    """Build a greeting that also states the time zone assumed for the person."""
-    greeting = build_system_reply(incoming, person, phrase)
-    clocks = build_zone_reply(clock, incoming, person, "zone_is")
-    return replace(greeting, text=f"{greeting.text}\n\n{clocks.text}")
-
-
-def build_zone_reply(
-    clock: Clock, incoming: IncomingMessage, person: Person, phrase: str
-) -> SystemReply:
-    """Build a reply with a person's time zone and the current time there."""
-    time = f"{from_micros(clock(), person.zone):%H:%M}"
-    return build_system_reply(incoming, person, phrase, zone=person.zone, time=time)
+    async with app.db.begin_read() as tx:
+        tasks = await list_wall_clock_tasks(tx, person.id, zone=person.zone)
+    updated = await update_person(app, person.id, zone=zone)
+    reply = build_zone_reply(app.clock, incoming, updated, "zone_now")
+    if not tasks or zone == person.zone:
+        return reply
+    language = choose_language(person.language, incoming.sender.language)
+    wording = TaskWording(language, zone=zone, now=app.clock())
+    return replace(reply, text=f"{reply.text} {wording.say('moved_zone')}")
 
 
 MAX_BACKOFF_S: Final = 30.0
@@ -348,11 +382,11 @@ async def listen_on_channel(name: str, app: AppContext, stopping: asyncio.Event)
         await stopping.wait()
         return
     log_event("listening", channel=name)
-    listener = ChannelListener(app, channel)
+    listener = ChannelListener(app, name, channel)
     with suppress(StopRequested):
         await run_with_watcher(
             raise_on_stop(stopping),
-            run_with_watcher(listener.send_system_replies(), listener.listen(name)),
+            run_with_watcher(listener.send_system_replies(), listener.listen()),
         )
 
 
@@ -362,38 +396,76 @@ async def raise_on_stop(stopping: asyncio.Event) -> None:
     raise StopRequested
 
 
+class ChannelCursors(Cursors):
+    """How far one channel has been heard, and whom we know there, in the database."""
+
+    def __init__(self, app: AppContext, channel: str) -> None:
+        """Take the channel whose cursors these are."""
+        self._app, self._channel = app, channel
+
+    @override
+    async def find(self, scope: str) -> str | None:
+        """Return the position saved last for a scope."""
+        async with self._app.db.begin_read() as tx:
+            return await find_cursor(tx, self._channel, scope)
+
+    @override
+    async def save(self, scope: str, position: str) -> None:
+        """Save a position. Raises StoreError."""
+        async with self._app.db.begin_write() as tx:
+            await save_cursor(tx, self._channel, scope, position, now=self._app.clock())
+
+    @override
+    async def is_known(self, address: str) -> bool:
+        """Tell whether a person has paired or a group was let in, or its address is allowed."""
+        if address in self._app.settings.get_allowed_addresses(self._channel):
+            return True
+        async with self._app.db.begin_read() as tx:
+            return (
+                await find_identity(tx, self._channel, address) is not None
+                or await find_group(tx, self._channel, address) is not None
+            )
+
+
 class ChannelListener:
     """Receives the events of one platform."""
 
-    def __init__(self, app: AppContext, channel: Channel) -> None:
+    def __init__(self, app: AppContext, name: str, channel: Channel) -> None:
         """Start without any failures."""
         self._app = app
         self._channel = channel
+        self._cursors = ChannelCursors(app, name)
+        self._name = name
         self._system_replies: asyncio.Queue[SystemReply] = asyncio.Queue(MAX_SYSTEM_REPLIES)
         self._failures = 0
 
-    async def listen(self, name: str) -> None:
+    async def listen(self) -> None:
         """Listen forever, backing off while the platform or the database is unavailable."""
         while True:
             try:
-                await self._channel.listen(self._handle)
+                await self._channel.listen(self._handle, self._cursors)
             except (PlatformUnavailable, StoreError) as error:
                 self._failures += 1
-                log_warning("not-heard", error, channel=name, times=self._failures)
+                log_warning("channel-failed", error, channel=self._name, times=self._failures)
                 await asyncio.sleep(compute_backoff_s(error, self._failures))
 
-    async def _handle(self, event: ChannelEvent) -> None:
+    async def _handle(self, event: ChannelEvent) -> PressAnswer | None:
         """Handle one event, and log any error about it. Raises StoreError."""
+        answer = reply = None
         try:
-            reply = await handle_event(self._app, event)
+            if isinstance(event, ButtonPress):
+                answer = await handle_press(self._app, event)
+            else:
+                reply = await handle_event(self._app, event)
         except StoreError:
             raise
         except Exception as error:
-            log_warning("passed-over", error, what=type(event).__name__)
-            return
+            log_warning("event-skipped", error, what=type(event).__name__)
+            return None
         self._failures = 0
         if reply is not None and not self._system_replies.full():
             self._system_replies.put_nowait(reply)
+        return answer
 
     async def send_system_replies(self) -> None:
         """Send queued system replies; one that cannot be sent at once is dropped."""

@@ -1,12 +1,21 @@
 """System replies: single lines sent at once outside of any chat, and marks of failed replies."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.channels.channel import IncomingMessage, Sender
 from oldfriend.db.database import Database, Transaction
-from oldfriend.domain.clock import Clock, Micros
-from oldfriend.domain.messages import Chat, Message, Person, UnloggedMessage
+from oldfriend.domain.clock import Clock, Micros, from_micros
+from oldfriend.domain.messages import (
+    MEDIA_DETAIL,
+    UNDECRYPTED_MEDIA,
+    Chat,
+    Message,
+    Person,
+    UnloggedMessage,
+    is_voice_message,
+)
 from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.people import get_companion
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
@@ -66,15 +75,41 @@ def build_system_reply(
     incoming: IncomingMessage, person: Person | None, phrase: str, **values: str
 ) -> SystemReply:
     """Build a system reply in the language that suits the reader, with ``values`` filled in."""
-    language = choose_language(
-        person.language if person else None, find_sender_language(incoming.sender)
-    )
+    text = find_system_phrase(incoming.sender, person, phrase, **values)
+    return SystemReply(address=incoming.chat_ref.address, text=text)
+
+
+def find_unread_phrase(details: Mapping[str, str]) -> str:
+    """Return the phrase that says why a message cannot be read."""
+    if details.get(MEDIA_DETAIL) == UNDECRYPTED_MEDIA:
+        return "not_decrypted"
+    return "unheard_off" if is_voice_message(details) else "not_looked_into"
+
+
+def find_system_phrase(sender: Sender, person: Person | None, phrase: str, **values: str) -> str:
+    """Return a phrase in the language that suits the reader, with ``values`` filled in."""
+    language = choose_language(person.language if person else None, find_sender_language(sender))
     text = load_phrases(language).phrases[phrase]
-    return SystemReply(
-        address=incoming.chat_ref.address, text=text.format(**values) if values else text
-    )
+    return text.format(**values) if values else text
 
 
 def find_sender_language(sender: Sender) -> str | None:
     """Return the language that the platform reports for a sender."""
     return sender.language
+
+
+def build_welcome(
+    clock: Clock, incoming: IncomingMessage, person: Person, phrase: str
+) -> SystemReply:
+    """Build a greeting that also states the time zone assumed for the person."""
+    greeting = build_system_reply(incoming, person, phrase)
+    clocks = build_zone_reply(clock, incoming, person, "zone_is")
+    return replace(greeting, text=f"{greeting.text}\n\n{clocks.text}")
+
+
+def build_zone_reply(
+    clock: Clock, incoming: IncomingMessage, person: Person, phrase: str
+) -> SystemReply:
+    """Build a reply with a person's time zone and the current time there."""
+    time = f"{from_micros(clock(), person.zone):%H:%M}"
+    return build_system_reply(incoming, person, phrase, zone=person.zone, time=time)

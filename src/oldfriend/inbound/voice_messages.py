@@ -108,7 +108,7 @@ async def transcribe_audio(
         transcript = await load_or_transcribe(app, app.transcriber, person, audio, mime=mime)
     except (ModelError, AllowanceUsedUp) as error:
         if not isinstance(error, NoSpeechDetected | AudioTooLarge | AllowanceUsedUp):
-            log_warning("not-heard", error, model=app.transcriber.model)
+            log_warning("transcription-failed", error, model=app.transcriber.model)
         return build_transcription_failure(error)
     keeps_audio = app.settings.speech.keep_audio
     return TranscribedAudio(

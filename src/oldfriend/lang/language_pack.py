@@ -8,25 +8,39 @@ from importlib.resources.abc import Traversable
 from typing import Any, Final, Literal
 
 PackFile = Literal[
+    "actions",  # what is asked to be done at a time, beside a reminder
+    "address",  # how a belief becomes a sentence to the person
+    "agenda",  # how somebody asks what is on
     "attribution_cues",  # whose words a sentence holds
     "banned_terms",  # labels, advice and technical terms that no thought contains
+    "commands",  # the commands that people are offered, and what each does
     "critical_tokens",  # words that must agree before two sentences are duplicates
     "dates",  # weekdays and other times that a question names, and how it asks what happened
+    "diary",  # how somebody writes into their diary and asks for it, and what is said of it
+    "goals",  # how a goal is set, asked for and ended, and what is said of it
     "emotions",
     "endings",  # by which words beliefs end or change
     "evidence_cues",  # what a sentence is worth as evidence: modality, sentiment, speech acts
     "judgment",  # the form in which a thought may stand
     "key_synonyms",  # by which words a fact is asked for
     "language",  # script, stop words and the like
+    "measurements",  # how numbers such as a weight are told and asked for, and what is said of them
     "phrases",  # what the offline companion understands and says
+    "proactive",  # what it says unasked, and by which words it is told when
     "queries",  # what a search query is about
     "questions",  # which facts a question asks for
     "references",  # how somebody is called by their role
     "relation_cues",
+    "reply_language",  # how somebody says in which language they want to be answered
     "restatement",  # how a statement gives an earlier one another value
     "roles",  # words for relatives, partners and pets
+    "links",  # how somebody asks to have a page read, and what mail programs add
+    "tools",  # what tools are called, and how the person is asked before one runs
     "safety",  # about what it matters what somebody must not eat or must take
+    "watches",  # how somebody asks to be told once a page changes
     "variants",  # which characters are one in two scripts; Chinese only
+    "tasks",  # how a reminder is asked for and changed, and what is told about it
+    "time_phrases",  # times to come: durations, clock times, days and series
     "rules",  # which plain statements are read without a model
 ]
 Script = Literal["latin", "cyrillic", "han", "kana", "hangul"]

@@ -71,6 +71,11 @@ def list_words(text: str) -> list[str]:
     return [word for word in WORD.findall(folded) if word[0].isalpha()]
 
 
+def list_lower_words(text: str) -> frozenset[str]:
+    """List the words of a text that are written without capitals, and so are no names."""
+    return frozenset(WORD.findall(normalize("NFC", text[-MAX_CHARS:])))
+
+
 def hash_word(language: str, word: str) -> int:
     """Return the place of a language's word in the set of those learned from."""
     return zlib.crc32(f"{language} {word}".encode("utf-8", "surrogatepass")) % WORD_PLACES

@@ -15,10 +15,12 @@ from oldfriend.domain.clock import Clock, Micros, is_misdated
 from oldfriend.domain.errors import AllowanceUsedUp, LeaseLost, StaleDecision
 from oldfriend.domain.ids import MessageId, ObjectId, SegmentId, SummaryId, new_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory, Summary
+from oldfriend.domain.memories import Evidence, Memory, Summary
 from oldfriend.domain.messages import DATED, Message
+from oldfriend.learning.asked_tasks import drop_asked
 from oldfriend.learning.batch_reading import BatchReading, read_batch
-from oldfriend.learning.claim_dedup import ClaimMatches, UnclearPair, match_claims
+from oldfriend.learning.dedup import ClaimMatches, UnclearPair, match_claims
+from oldfriend.learning.earlier_reading import drop_read_by_model, list_stale_ids, list_withdrawn
 from oldfriend.learning.extraction import (
     SMALL_TALK_KINDS,
     Claim,
@@ -26,9 +28,14 @@ from oldfriend.learning.extraction import (
     ExtractionInput,
     Quote,
 )
-from oldfriend.learning.follow_up_quotes import add_follow_up_quotes
-from oldfriend.learning.quote_selection import select_quotes
-from oldfriend.learning.resolution import Resolution, ResolutionState, resolve_extraction
+from oldfriend.learning.quote_selection import add_follow_up_quotes, select_quotes
+from oldfriend.learning.resolution import (
+    Resolution,
+    ResolutionState,
+    resolve_extraction,
+    resolve_unconfirmed,
+    withdraw_learned,
+)
 from oldfriend.learning.rule_extraction.ended_states import build_termination
 from oldfriend.learning.rule_extraction.simple_statements import (
     parse_new_role,
@@ -48,8 +55,14 @@ from oldfriend.llm.glosses import TextInLanguage
 from oldfriend.memory.deletion.tombstones import format_belief_words, format_quote_keys
 from oldfriend.memory.derived_evidence import cascade_retraction, rederive_evidence
 from oldfriend.memory.evidence import add_evidence, withdraw_evidence
+from oldfriend.memory.expiry import expire_unconfirmed
 from oldfriend.memory.index_cache import IndexCache
-from oldfriend.memory.journal import Provenance, get_memory_version, record_decision
+from oldfriend.memory.journal import (
+    Provenance,
+    get_memory_version,
+    list_segment_journal,
+    record_decision,
+)
 from oldfriend.memory.mood import set_mood
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.retraction import end_summaries, end_unsupported_beliefs, revert_stale_endings
@@ -121,6 +134,16 @@ class ConsolidationResult:
 
     segment: Segment
     outcome: Mapping[str, JsonValue]  # counts: learned by kind, joined, refused, missed peaks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedReading:
+    """A checked reading, and what it withdraws of earlier ones."""
+
+    extraction: Extraction
+    matches: ClaimMatches
+    outcome: Mapping[str, JsonValue]
+    withdrawn: Sequence[Evidence]
 
 
 async def consolidate(
@@ -214,6 +237,8 @@ async def resolve_and_write(
     batch: BatchReading | None,
 ) -> ConsolidationResult:
     """Validate and resolve what was extracted, and write the result."""
+    extraction = drop_read_by_model(extraction, context.earlier)
+    extraction = await drop_asked(deps.db, context.inputs.messages, extraction)
     if not extraction.is_by_model:
         async with deps.db.begin_read() as tx:
             extraction = await select_quotes(tx, deps.index_cache, context, extraction)
@@ -225,18 +250,21 @@ async def resolve_and_write(
         summarized=None if batch is None else batch.inputs,
     )
     messages = context.inputs.messages
-    checked = replace(
-        checked,
-        extraction=drop_forgotten(checked.extraction, messages, deps.is_forgotten, deps.clock()),
-    )
-    claims = checked.extraction.claims
+    checked = drop_forgotten(checked, messages, deps.is_forgotten, deps.clock())
+    unconfirmed = [each.claim for each in checked.unconfirmed]
+    claims = [*checked.extraction.claims, *unconfirmed]
     vectors = await deps.embed([(claim.text, context.resolution.language) for claim in claims])
-    matches = match_claims(checked.extraction.claims, context, vectors, embedder=deps.embedder)
+    matches = match_claims(claims, context, vectors, embedder=deps.embedder)
     if deps.judge_duplicate is not None:
-        pairs = list_undecided_pairs(matches, context, batch)
+        pairs = [
+            each
+            for each in list_undecided_pairs(matches, context, batch)
+            if each.claim not in unconfirmed and each.other not in unconfirmed
+        ]
         await judge_unclear_pairs(matches, pairs, deps.judge_duplicate, context.inputs)
+    withdrawn = list_withdrawn(context.earlier, checked.extraction)
     state = ResolutionState(
-        context=context.resolution,
+        context=replace(context.resolution, stale=list_stale_ids(context.earlier, withdrawn)),
         believed=context.known,
         entities={each.id: each for each in context.entities},
         bases=context.bases,
@@ -246,9 +274,14 @@ async def resolve_and_write(
         build_termination=build_termination,
     )
     resolve_extraction(state, checked.extraction)
+    withdraw_learned(state, checked.extraction.claims)
+    resolve_unconfirmed(state, unconfirmed, context.earlier.list_kept_evidence(withdrawn))
     outcome = count_outcome(state, checked)
     outcome["small_talk"] = int(is_small_talk(messages))
-    await write_resolution(deps, context, state, checked.extraction, matches, outcome, batch)
+    decided = DecidedReading(
+        extraction=checked.extraction, matches=matches, outcome=outcome, withdrawn=withdrawn
+    )
+    await write_resolution(deps, context, state, decided, batch)
     return ConsolidationResult(segment=context.segment, outcome=outcome)
 
 
@@ -293,9 +326,7 @@ async def write_resolution(
     deps: ConsolidationDeps,
     context: SegmentContext,
     state: ResolutionState,
-    extraction: Extraction,
-    matches: ClaimMatches,
-    outcome: Mapping[str, JsonValue],
+    decided: DecidedReading,
     batch: BatchReading | None,
 ) -> None:
     """Write all decisions in one transaction.
@@ -304,6 +335,7 @@ async def write_resolution(
     was loaded: what is new would otherwise be learned beside what is known.
     """
     segment, now = context.segment, deps.clock()
+    extraction = decided.extraction
     provenance = Provenance(author=extraction.author, segment=segment.id)
     async with deps.db.begin_write() as tx:
         await lock_person(tx, segment.person)
@@ -312,11 +344,13 @@ async def write_resolution(
         is_trivial = not state.decisions and is_small_talk(context.inputs.messages)
         status: SegmentStatus = "trivial" if is_trivial else "done"
         if not await set_segment_status(
-            tx, segment, status, author=extraction.author, outcome=outcome, now=now
+            tx, segment, status, author=extraction.author, outcome=decided.outcome, now=now
         ):
             raise StaleDecision(f"Segment {segment.id} was changed while it was being read.")
         await set_mood(tx, segment, extraction.mood)
-        affected = await withdraw_earlier_reading(tx, segment, provenance, now=now)
+        earlier = await list_segment_journal(tx, segment.person, segment.id)
+        await end_earlier_summaries(tx, segment, provenance, now=now)
+        affected = await withdraw_evidence(tx, segment.person, decided.withdrawn, now=now)
         for decision in state.decisions.values():
             author = choose_author(decision, extraction)
             await write_decision(tx, segment, decision, author=author, now=now)
@@ -326,14 +360,20 @@ async def write_resolution(
         )
         if segment.generation > 1:
             await revert_stale_endings(
-                tx, segment.person, segment.id, provenance=provenance, now=now
+                tx,
+                earlier,
+                reader=extraction.reader,
+                kept=context.earlier.list_kept_versions(decided.withdrawn),
+                provenance=provenance,
+                now=now,
             )
             await cascade_retraction(tx, segment.person, now=now)
         if extraction.summary:
             read = [segment] if batch is None else [e.segment for e in batch.contexts.values()]
             summary = build_summary(read, state, extraction, now=now)
             await record_decision(tx, summary, op="learned", base=0, provenance=provenance, now=now)
-        vectors = matches.get_vectors(state.decisions.values())
+        await expire_unconfirmed(tx, segment.person, now=now)
+        vectors = decided.matches.get_vectors(state.decisions.values())
         await save_belief_vectors(tx, segment.person, deps.embedder, vectors)
 
 
@@ -365,14 +405,12 @@ async def write_decision(
         )
 
 
-async def withdraw_earlier_reading(
-    tx: Transaction, segment: Segment, ground: Provenance, *, now: Micros
-) -> list[ObjectId]:
-    """Withdraw an earlier generation's evidence; returns the ids of beliefs that rested on it."""
-    if segment.generation == 1:
-        return []
-    await end_summaries(tx, segment.person, [segment.id], provenance=ground, now=now)
-    return await withdraw_evidence(tx, segment.person, segment.id, now=now)
+async def end_earlier_summaries(
+    tx: Transaction, segment: Segment, provenance: Provenance, *, now: Micros
+) -> None:
+    """End an earlier generation's summaries."""
+    if segment.generation > 1:
+        await end_summaries(tx, segment.person, [segment.id], provenance=provenance, now=now)
 
 
 def build_summary(
@@ -397,10 +435,13 @@ def count_outcome(state: ResolutionState, checked: ValidatedExtraction) -> dict[
     """Count the outcome of a segment for its status row."""
     learned: Counter[str] = Counter()
     joined_count = 0
+    unconfirmed_count = 0
     for decision in state.decisions.values():
         if decision.op == "learned":
             kind = decision.after.kind if isinstance(decision.after, Memory) else "entity"
             learned[kind] += 1
+        elif decision.op == "proposed":
+            unconfirmed_count += 1
         elif decision.evidence:
             joined_count += 1
     refusals: dict[str, JsonValue] = {str(reason): n for reason, n in state.rejected.items()}
@@ -408,6 +449,7 @@ def count_outcome(state: ResolutionState, checked: ValidatedExtraction) -> dict[
     return {
         "learned": dict(learned),
         "joined": joined_count,
+        "unconfirmed": unconfirmed_count,
         "rejected": rejections,
         "refused": refusals,
         "missed_peak": int(has_missed_peak(checked.extraction)),
@@ -421,8 +463,11 @@ def has_missed_peak(extraction: Extraction) -> bool:
 
 
 def drop_forgotten(
-    extraction: Extraction, messages: Iterable[Message], is_forgotten: IsForgotten, now: Micros
-) -> Extraction:
+    checked: ValidatedExtraction,
+    messages: Iterable[Message],
+    is_forgotten: IsForgotten,
+    now: Micros,
+) -> ValidatedExtraction:
     """Drop the claims and relations that were deleted and not said again since.
 
     A date ahead does not show that something was said again.
@@ -431,15 +476,20 @@ def drop_forgotten(
         each.id: 0 if is_misdated(each.at, now) or DATED in each.details else each.at
         for each in messages
     }
-    claims = tuple(
-        claim for claim in extraction.claims if not is_claim_forgotten(claim, said_at, is_forgotten)
+
+    def is_kept(claim: Claim) -> bool:
+        return not is_claim_forgotten(claim, said_at, is_forgotten)
+
+    extraction = checked.extraction
+    return replace(
+        checked,
+        extraction=replace(
+            extraction,
+            claims=tuple(filter(is_kept, extraction.claims)),
+            relations=tuple(each for each in extraction.relations if is_kept(each.claim)),
+        ),
+        unconfirmed=tuple(each for each in checked.unconfirmed if is_kept(each.claim)),
     )
-    relations = tuple(
-        relation
-        for relation in extraction.relations
-        if not is_claim_forgotten(relation.claim, said_at, is_forgotten)
-    )
-    return replace(extraction, claims=claims, relations=relations)
 
 
 def is_claim_forgotten(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
@@ -37,8 +38,7 @@ from oldfriend.memory.journal import get_latest_seq
 from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.reflection_log import TRANSCRIPT_TTL, ReflectionRecord, list_reflections
 from oldfriend.prompts.prompt import get_prompt
-from oldfriend.turn.memory_context import format_iso_day
-from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.prompt_labels import format_iso_day, sanitize
 
 PROMPT: Final = "describe/1"
 BATCH_SIZE: Final = 3
@@ -167,19 +167,19 @@ def build_description_request(
     return CompletionRequest(
         purpose="describe",
         prompt=prompt.id,
-        stable=prompt.render("stable"),
-        changing=prompt.render(
+        system_prompt=prompt.render("stable"),
+        call_instructions=prompt.render(
             "scene",
             person=sanitize(person.name),
             language=language,
             name=sanitize(entity.name),
             kind=entity.kind,
         ),
-        turns=(PromptTurn(role="house", text=prompt.render("ask", events=event_lines)),),
+        turns=(PromptTurn(role="instruction", text=prompt.render("ask", events=event_lines)),),
         output=object_schema(
             {"text": TEXT, "cites": array_schema(TEXT)}, required=["text", "cites"]
         ),
-        most_tokens=MAX_TOKENS,
+        max_output_tokens=MAX_TOKENS,
         shown=(entity.id, *(each.memory.id for each in events)),
     )
 
@@ -192,7 +192,10 @@ def format_events(person: Person, events: tuple[MemoryState, ...]) -> tuple[str,
             "event",
             id=f"e{number}",
             text=sanitize(each.memory.text),
-            when=format_iso_day(each.memory.happened_at or each.stats.last_seen, person.zone),
+            when=format_iso_day(
+                each.memory.happened_at or each.stats.last_seen,
+                get_told_zone(each.memory, person.zone),
+            ),
         )
         for number, each in enumerate(events, 1)
     )

@@ -25,6 +25,7 @@ from oldfriend.domain.memories import (
     Subject,
 )
 from oldfriend.domain.messages import Message, Person
+from oldfriend.memory.readers import RULES_AUTHOR_PREFIX, ReaderKind
 
 DEFAULT_LANGUAGE: Final = "en"
 """Language of a segment in which nothing was said."""
@@ -34,11 +35,12 @@ SMALL_TALK_KINDS: Final = frozenset(
 )
 """The only kinds of claims that a model extracts from small talk."""
 
-RULES_AUTHOR_PREFIX: Final = "rules/"
-"""Prefix of the author's name if rules extracted the claims."""
-
-ClaimEffect = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils"]
+ModelEffect = Literal["new", "reinforces", "contradicts", "supersedes", "fulfils"]
+"""Effects that a model may give a claim."""
+ClaimEffect = Literal[ModelEffect, "cancels"]
 """Effect of a claim on what is known: "new" touches nothing, the others name a target."""
+ENDING_EFFECTS: Final[frozenset[ClaimEffect]] = frozenset({"fulfils", "cancels"})
+"""Effects that end what was to be; the text and due time are those of the target."""
 
 
 Modality = Literal["asserted", "reported", "joke", "imagined", "wish", "question", "denied"]
@@ -135,11 +137,19 @@ class Extraction:
     mood: Mood | None = None
     self_check: Mapping[str, str] = field(default_factory=dict)  # missed_peak, attribution
     malformed: int = 0  # unreadable claims in an otherwise readable answer
+    is_tagged: bool = False  # whether the fact tagger has read it beside the rules
 
     @property
     def is_by_model(self) -> bool:
         """Whether a model read it, rather than rules."""
         return not self.author.startswith(RULES_AUTHOR_PREFIX)
+
+    @property
+    def reader(self) -> ReaderKind:
+        """What has read it."""
+        if self.is_by_model:
+            return ReaderKind.MODEL
+        return ReaderKind.TAGGER if self.is_tagged else ReaderKind.RULES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ from oldfriend.domain.memories import Entity, Memory, MemoryState
 from oldfriend.domain.messages import Message, TrustClass
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.memory_context import format_speaker
 from oldfriend.turn.prompt_labels import (
     format_due_time,
+    format_speaker,
     format_timestamp,
     sanitize,
     sanitize_attribute,

@@ -20,7 +20,7 @@ from oldfriend.domain.memories import (
     RelationType,
     Subject,
 )
-from oldfriend.learning.extraction import ClaimEffect, Modality
+from oldfriend.learning.extraction import Modality, ModelEffect
 
 Schema = dict[str, JsonValue]
 
@@ -94,7 +94,7 @@ COMMON_CLAIM_FIELDS: Final[dict[str, Schema]] = {
     "signal": SIGNAL,
     "modality": MODALITY,
     "importance": FRACTION,
-    "bearing": enum_schema(ClaimEffect),
+    "bearing": enum_schema(ModelEffect),
     "target": TEXT,
     "names": TEXTS,
 }

@@ -37,9 +37,11 @@ def parse_object(value: JsonValue, what: str) -> Fields:
 
 
 def parse_list(fields: Fields, name: str) -> Sequence[JsonValue]:
-    """Return a list; empty if missing. Raises ValueError."""
+    """Return a list; empty if missing or empty in another form. Raises ValueError."""
     match fields.get(name):
-        case None:
+        case None | "":
+            return ()
+        case dict() as empty if not empty:
             return ()
         case list() as values:
             return values
@@ -64,6 +66,19 @@ def parse_texts(fields: Fields, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
+def parse_optional_text(fields: Fields, name: str) -> str:
+    """Return a text on one line; empty if it is none, for fields that nothing depends on."""
+    text = fields.get(name)
+    return clean_text(text) if isinstance(text, str) else ""
+
+
+def parse_optional_texts(fields: Fields, name: str) -> tuple[str, ...]:
+    """Return a list of distinct texts, or the only one; empty if it is neither."""
+    if text := parse_optional_text(fields, name):
+        return (text,)
+    return parse_texts(fields, name) if isinstance(fields.get(name), list) else ()
+
+
 def parse_scalar(fields: Fields, name: str) -> str:
     """Return a text, or a number as text; empty if missing. Raises ValueError."""
     match fields.get(name):
@@ -85,9 +100,9 @@ def parse_choice(fields: Fields, name: str, allowed: Sequence[Word], default: Wo
 
 
 def parse_fraction(fields: Fields, name: str, default: float) -> float:
-    """Return a number from 0 to 1; the default if missing. Raises ValueError."""
+    """Return a number from 0 to 1; the default if missing or empty. Raises ValueError."""
     match fields.get(name):
-        case None:
+        case None | "":
             return default
         case bool():
             raise ValueError(f'"{name}" must be a number.')
@@ -98,9 +113,12 @@ def parse_fraction(fields: Fields, name: str, default: float) -> float:
 
 
 def parse_int(fields: Fields, name: str, default: int) -> int:
-    """Return a whole number (neither 3.5 nor true); the default if missing. Raises ValueError."""
+    """Return a whole number (neither 3.5 nor true); the default if missing or empty.
+
+    Raises ValueError.
+    """
     match fields.get(name):
-        case None:
+        case None | "":
             return default
         case bool():
             raise ValueError(f'"{name}" must be a whole number.')

@@ -16,7 +16,7 @@ from oldfriend.learning.reading_jobs import (
 )
 from oldfriend.learning.reflection_scheduler import REFLECTION_JOBS, build_reflection_partition
 from oldfriend.memory.segments import count_segments_ended_since, list_waiting_segments
-from oldfriend.queues.queue import is_any_leased
+from oldfriend.queues.claim import is_any_leased
 from oldfriend.queues.scheduled_jobs import find_pending_jobs
 from oldfriend.usage.costs import sum_background_usage
 

@@ -17,7 +17,6 @@ from oldfriend.domain.errors import BrokenOutput, ModelError, ModelRefusal, NotF
 from oldfriend.domain.ids import MessageId, PersonId, SegmentId, SessionId, TurnId
 from oldfriend.domain.messages import SESSION_IDLE_GAP
 from oldfriend.learning.consolidate import ConsolidationResult, consolidate_together
-from oldfriend.learning.extraction import RULES_AUTHOR_PREFIX
 from oldfriend.learning.extractor_factory import (
     IMPORT_CUT,
     ExtractorChoice,
@@ -43,6 +42,7 @@ from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.expiry import expire_overdue, find_next_expiry
 from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import lock_person
+from oldfriend.memory.readers import ReaderKind, find_reader
 from oldfriend.memory.receipts import delete_expired_traces, find_next_trace_expiry
 from oldfriend.memory.reflection_log import (
     clamp_future_reflections,
@@ -358,7 +358,7 @@ def is_consolidated(segment: Segment) -> bool:
 
 def is_extracted_by_rules(segment: Segment) -> bool:
     """Return whether a segment was read by rules."""
-    return (segment.author or "").startswith(RULES_AUTHOR_PREFIX)
+    return find_reader(segment.author or "") in {ReaderKind.RULES, ReaderKind.TAGGER}
 
 
 async def reopen_for_messages(

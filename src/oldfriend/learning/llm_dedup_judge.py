@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import BrokenOutput, ModelRefusal
 from oldfriend.domain.json import JsonValue
@@ -78,10 +79,10 @@ def build_judge_request(
     return CompletionRequest(
         purpose="adjudicate",
         prompt=prompt.id,
-        stable=prompt.render("stable"),
-        turns=(PromptTurn(role="house", text=ask),),
+        system_prompt=prompt.render("stable"),
+        turns=(PromptTurn(role="instruction", text=ask),),
         output=OUTPUT_SCHEMA,
-        most_tokens=MAX_TOKENS,
+        max_output_tokens=MAX_TOKENS,
         shown=tuple(dict.fromkeys([*list_source_ids(one), *list_source_ids(other)])),
     )
 
@@ -97,11 +98,12 @@ def list_source_ids(statement: ClaimOrMemory) -> Iterator[str]:
 def format_statement(prompt: Prompt, statement: ClaimOrMemory, language: str, zone: str) -> str:
     """Render a statement for the model; it cannot close its label."""
     at = statement.happened_at if statement.due_at is None else statement.due_at
+    told_zone = get_told_zone(statement, zone) if isinstance(statement, Memory) else zone
     return prompt.render(
         "told",
         kind=statement.pattern or statement.kind,
         language=statement.language if isinstance(statement, Memory) else language,
-        when="" if at is None else from_micros(at, zone).strftime("%Y-%m-%d"),
+        when="" if at is None else from_micros(at, told_zone).strftime("%Y-%m-%d"),
         text=sanitize(statement.text),
     )
 

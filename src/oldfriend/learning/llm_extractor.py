@@ -25,11 +25,11 @@ from oldfriend.domain.memories import (
 from oldfriend.domain.relations import RELATION_TYPES
 from oldfriend.learning.extraction import (
     Claim,
-    ClaimEffect,
     EntityMention,
     Extraction,
     ExtractionInput,
     Modality,
+    ModelEffect,
     Quote,
     RelationClaim,
     SameAsClaim,
@@ -57,6 +57,8 @@ from oldfriend.learning.field_parsers import (
     parse_int,
     parse_list,
     parse_object,
+    parse_optional_text,
+    parse_optional_texts,
     parse_scalar,
     parse_start,
     parse_text,
@@ -70,7 +72,7 @@ from oldfriend.turn.structured_output import complete_structured
 T = TypeVar("T")
 
 
-BEARINGS: Final[tuple[ClaimEffect, ...]] = get_args(ClaimEffect)
+BEARINGS: Final[tuple[ModelEffect, ...]] = get_args(ModelEffect)
 SUBJECTS: Final[tuple[Subject, ...]] = get_args(Subject)
 MODALITIES: Final[tuple[Modality, ...]] = get_args(Modality)
 SIGNALS: Final[tuple[EvidenceSignal, ...]] = get_args(EvidenceSignal)
@@ -132,8 +134,8 @@ def parse_extraction(
         relations=tuple(relations),
         mentions=tuple(mentions),
         same_as_claims=tuple(same_as),
-        topics=parse_texts(fields, "topics"),
-        summary=parse_text(fields, "summary"),
+        topics=parse_optional_texts(fields, "topics"),
+        summary=parse_optional_text(fields, "summary"),
         mood=parse_mood(fields.get("mood")),
         self_check=parse_self_check(fields),
         malformed=len(errors.errors),
@@ -327,12 +329,11 @@ def parse_mood(value: JsonValue) -> Mood | None:
 
 
 def parse_self_check(fields: Fields) -> Mapping[str, str]:
-    """Parse the model's notes from its self-check. Raises ValueError if they are missing."""
-    check = parse_object(fields.get("self_check"), '"self_check"')
-    notes = {name: parse_text(check, name) for name in ("missed_peak", "attribution")}
-    if not all(notes.values()):
-        raise ValueError('"self_check" must say something of missed_peak and of attribution.')
-    return notes
+    """Parse the model's notes from its self-check; what it leaves out is missing."""
+    check = fields.get("self_check")
+    notes = check if isinstance(check, dict) else {}
+    names = ("missed_peak", "attribution")
+    return {name: text for name in names if (text := parse_optional_text(notes, name))}
 
 
 PROMPT: Final = "extract/7"
@@ -387,16 +388,17 @@ def build_extraction_request(
     return CompletionRequest(
         purpose="extract",
         prompt=prompt.id,
-        stable=prompt.render("stable"),
-        changing="\n\n".join(changing),
+        system_prompt=prompt.render("stable"),
+        call_instructions="\n\n".join(changing),
         turns=(
             PromptTurn(
-                role="house", text=prompt.render("ask", messages=render_segment(inputs, prompt))
+                role="instruction",
+                text=prompt.render("ask", messages=render_segment(inputs, prompt)),
             ),
         ),
         output=build_schema(parts),
         output_form=prompt.render("form"),
-        most_tokens=MAX_TOKENS,
+        max_output_tokens=MAX_TOKENS,
         shown=list_shown_ids(inputs),
     )
 

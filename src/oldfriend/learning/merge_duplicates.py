@@ -17,7 +17,7 @@ from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.errors import StaleDecision
 from oldfriend.domain.ids import MemoryId, ObjectId, PersonId
 from oldfriend.domain.memories import Cause, Entity, Memory, MemoryState, ObjectLink
-from oldfriend.learning.candidate_pairs import list_candidate_pairs
+from oldfriend.learning.dedup import list_candidate_pairs
 from oldfriend.learning.llm_dedup_judge import PROMPT, judge_duplicate
 from oldfriend.learning.similarity import EmbeddedTexts, classify_pair
 from oldfriend.llm.model import LanguageModel
@@ -26,7 +26,7 @@ from oldfriend.memory.evidence import list_object_evidence, move_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.vectors import load_belief_vectors
-from oldfriend.search.belief_score import score_belief
+from oldfriend.search.belief_weight import compute_belief_weight
 
 RULES_AUTHOR: Final = "merge/1"
 """Author of merges and deprecations decided without a model."""
@@ -311,7 +311,9 @@ def select_excess_patterns(
     patterns = [each for each in known if each.memory.kind == "pattern"]
     excess = len(patterns) - MAX_PATTERNS
     free = (e for e in patterns if e.memory.id not in exclude and not is_kept_by_person(e.memory))
-    return nsmallest(excess, free, key=partial(score_belief, now=now)) if excess > 0 else []
+    return (
+        nsmallest(excess, free, key=partial(compute_belief_weight, now=now)) if excess > 0 else []
+    )
 
 
 def get_rank_key(known: MemoryState) -> tuple[bool, float, float, int, Micros]:

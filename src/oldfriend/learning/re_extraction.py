@@ -14,10 +14,10 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
 from oldfriend.lang.unlearned_languages import list_tagged_languages
 from oldfriend.learning.batch_reading import group_into_batches
-from oldfriend.learning.extraction import RULES_AUTHOR_PREFIX
 from oldfriend.learning.learning_scheduler import is_extracted_by_rules
 from oldfriend.learning.reading_jobs import enqueue_consolidations, list_planned_readings
 from oldfriend.memory.learning_stats import count_read_messages
+from oldfriend.memory.readers import RULES_AUTHOR_PREFIX
 from oldfriend.memory.segments import Segment, list_segments
 
 OVERHEAD_TOKENS: Final = 4_300

@@ -11,10 +11,12 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId, SegmentId
+from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
 from oldfriend.learning.batch_reading import group_into_batches
 from oldfriend.learning.extractor_factory import IMPORT_CUT, ExtractorChoice
 from oldfriend.memory.segments import Segment
+from oldfriend.queues.queue import list_jobs, retry_dead_letter
 from oldfriend.queues.scheduled_jobs import JobSpec, list_scheduled_jobs, schedule_job
 
 CONSOLIDATE_JOB: Final = "read"
@@ -87,6 +89,25 @@ async def list_planned_readings(
 def list_reading_partitions(person: PersonId) -> list[str]:
     """Return the partitions in which a person's consolidations are planned."""
     return [build_learning_partition(person), build_backlog_partition(person)]
+
+
+async def list_failed_readings(tx: Transaction, person: PersonId) -> list[Job]:
+    """Return a person's readings that have failed for good."""
+    return [
+        job
+        for partition in list_reading_partitions(person)
+        for job in await list_jobs(tx, is_dead_letter=True, after=("agenda", partition, 0))
+        if job.queue == "agenda" and job.partition == partition
+    ]
+
+
+async def retry_failed_readings(tx: Transaction, person: PersonId, *, now: Micros) -> None:
+    """Reopen a person's failed readings. Raises InvalidInput while others are being read."""
+    reopened: set[int] = set()
+    for job in await list_failed_readings(tx, person):
+        if job.seq not in reopened:
+            group = await retry_dead_letter(tx, job.queue, job.partition, job.seq, now=now)
+            reopened |= {each.seq for each in group}
 
 
 def parse_consolidate_job(job: JobSpec) -> PlannedReading:

@@ -14,20 +14,20 @@ import numpy as np
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
+from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import MemoryId, PersonId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import Person, estimate_tokens
+from oldfriend.learning.belief_nearness import build_nearness_measure
 from oldfriend.learning.reflection_output import build_ideas_schema
-from oldfriend.learning.segment_loader import build_nearness_measure
 from oldfriend.llm.model import CompletionRequest, PromptTurn, Purpose
 from oldfriend.memory.belief_views import list_entities, list_memories
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.vectors import BeliefVectors, load_belief_vectors
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.search.types import multiply
-from oldfriend.turn.memory_context import format_iso_day
-from oldfriend.turn.prompt_labels import format_timestamp, sanitize
+from oldfriend.turn.prompt_labels import format_iso_day, format_timestamp, sanitize
 
 MAX_EVENTS: Final = 24
 MAX_OTHERS: Final = 30
@@ -228,7 +228,9 @@ def format_beliefs(
             **{
                 "id": f"{prefix}{number}",
                 "kind": memory.pattern or memory.kind,
-                "when": format_iso_day(each.stats.last_seen if at is None else at, zone),
+                "when": format_iso_day(each.stats.last_seen, zone)
+                if at is None
+                else format_iso_day(at, get_told_zone(memory, zone)),
                 "felt": f"{memory.impact:+d}" if memory.impact else "0",
                 "new": "yes" if reflection.is_new(each) else "no",
                 "class": memory.trust,
@@ -248,21 +250,22 @@ def build_reflection_request(
     *,
     purpose: Purpose,
     wanted: Sequence[str],
-    most_tokens: int,
+    max_output_tokens: int,
 ) -> CompletionRequest:
     """Build the request for a reflection."""
     template = get_prompt(prompt)
     return CompletionRequest(
         purpose=purpose,
         prompt=template.id,
-        stable=template.render("stable"),
-        changing=render_scene(reflection, template),
+        system_prompt=template.render("stable"),
+        call_instructions=render_scene(reflection, template),
         turns=(
             PromptTurn(
-                role="house", text=template.render("ask", life=render_context(reflection, template))
+                role="instruction",
+                text=template.render("ask", life=render_context(reflection, template)),
             ),
         ),
         output=build_ideas_schema(wanted),
-        most_tokens=most_tokens,
+        max_output_tokens=max_output_tokens,
         shown=reflection.shown,
     )

@@ -1,15 +1,16 @@
 """Reflection runner: calls a model for ideas, validates them, and writes the accepted ones.
 
 Serves reflection, idle reflection and entity descriptions. No transaction is open while a model is
-called; ideas whose evidence was deleted meanwhile are dropped. Never calls a tool, writes a core
-block, or schedules itself.
+called; ideas whose evidence was deleted meanwhile are dropped. The model is asked once to reword
+rejected ideas, within the token quota of the run. Never calls a tool, writes a core block, or
+schedules itself.
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final, TypeVar, get_args
 
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros
@@ -25,19 +26,28 @@ from oldfriend.domain.memories import (
     MemoryState,
     ObjectLink,
 )
-from oldfriend.learning.llm_rephrase import PROMPT, render_reword_instruction, replace_reworded
+from oldfriend.domain.messages import estimate_tokens
 from oldfriend.learning.reflection_context import ReflectionContext
 from oldfriend.learning.reflection_output import Idea, IdeaKind, ParsedIdeas, parse_ideas
-from oldfriend.learning.token_quota import TokenQuotaModel, ask_to_reword
 from oldfriend.learning.validation.reflection_checks import (
     IdeaRejectionReason,
     IdeaRules,
     ValidatedIdeas,
+    list_ungrounded_idea_words,
     validate_ideas,
 )
+from oldfriend.learning.validation.tone import ToneViolation
+from oldfriend.learning.validation.tone_of_judgment import JudgementViolation
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.glosses import TextInLanguage
-from oldfriend.llm.model import CompletionRequest, LanguageModel
+from oldfriend.llm.model import (
+    Completion,
+    CompletionRequest,
+    LanguageModel,
+    PromptTurn,
+    TextCallback,
+    estimate_input_tokens,
+)
 from oldfriend.memory.belief_corrections import list_mentioned_entities
 from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.core_blocks import Proposal, suggest
@@ -56,13 +66,12 @@ from oldfriend.memory.reflection_log import (
     sum_reflection_usage,
 )
 from oldfriend.memory.vectors import save_belief_vectors
-from oldfriend.prompts.prompt import join_prompt_ids
-from oldfriend.turn.structured_output import complete_structured
+from oldfriend.prompts.prompt import get_prompt, join_prompt_ids
+from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.structured_output import complete_structured, extract_json
 
 SOURCES_DELETED: Final = "overtaken"
 """Counter for a run some of whose sources were deleted meanwhile."""
-
-
 MEMORY_KINDS: Final[Mapping[IdeaKind, MemoryKind]] = {
     "thought": "thought",
     "question": "thought",
@@ -70,6 +79,17 @@ MEMORY_KINDS: Final[Mapping[IdeaKind, MemoryKind]] = {
     "pattern": "pattern",
 }
 """The kind of belief that each kind of idea becomes."""
+REWORDABLE: Final[frozenset[IdeaRejectionReason]] = frozenset(
+    {"not told", *get_args(ToneViolation), *get_args(JudgementViolation)}
+)
+"""Rejection reasons that other words can fix."""
+REWORD_PROMPT: Final = "reword/1"
+MAX_REWORD_CHARS: Final = 300
+"""Characters of an idea that are shown again."""
+MIN_OUTPUT_TOKENS: Final = 200
+"""A request with less room for its answer is not made."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +137,41 @@ class ReflectionRun:
         return join_prompt_ids(self.author, idea.reworded_by)
 
 
-T = TypeVar("T")
+@dataclass(slots=True)
+class TokenQuotaModel:
+    """Token quota model: a model with total token limits that keeps its completions."""
+
+    model: LanguageModel
+    max_input_tokens: int
+    max_output_tokens: int
+    completions: list[Completion] = field(default_factory=list)
+    input_tokens_used: int = 0
+    output_tokens_used: int = 0
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self.model.name
+
+    async def complete(
+        self, request: CompletionRequest, on_text: TextCallback | None = None
+    ) -> Completion:
+        """Complete a request. Raises BrokenOutput if the quota leaves no room for an answer."""
+        input_tokens, tokens_left = (
+            estimate_input_tokens(request),
+            self.max_output_tokens - self.output_tokens_used,
+        )
+        if (
+            self.input_tokens_used + input_tokens > self.max_input_tokens
+            or tokens_left < MIN_OUTPUT_TOKENS
+        ):
+            raise BrokenOutput(f"{self.name} has said all that it may, and nothing usable.")
+        request = replace(request, max_output_tokens=min(request.max_output_tokens, tokens_left))
+        answer = await self.model.complete(request, on_text)
+        self.completions.append(answer)
+        self.input_tokens_used += answer.usage.input or input_tokens
+        self.output_tokens_used += answer.usage.output or estimate_tokens(answer.text)
+        return answer
 
 
 async def run_task(
@@ -176,7 +230,7 @@ async def run_reflection(
         first = validate(found)
         instruction = render_reword_instruction(first, reflection)
         reworded = (
-            await ask_to_reword(quota_model, task.request, instruction, PROMPT, parse)
+            await ask_to_reword(quota_model, task.request, instruction, REWORD_PROMPT, parse)
             if instruction
             else None
         )
@@ -184,6 +238,69 @@ async def run_reflection(
 
     found, run = await run_task(deps, task, parse, refine)
     return await write_ideas(deps, run, reflection, validate(found))
+
+
+def render_reword_instruction(validated: ValidatedIdeas, reflection: ReflectionContext) -> str:
+    """Render the request to reword rejected ideas; "" if there are none."""
+    prompt = get_prompt(REWORD_PROMPT)
+    lines = [
+        prompt.render(
+            "refused",
+            text=sanitize(idea.text[:MAX_REWORD_CHARS]),
+            why=explain_rejection(idea, reason, reflection),
+        )
+        for idea, reason in validated.rejected_ideas
+        if reason in REWORDABLE
+    ]
+    return prompt.render("wish", refused="\n".join(lines)) if lines else ""
+
+
+def explain_rejection(
+    idea: Idea, reason: IdeaRejectionReason, reflection: ReflectionContext
+) -> str:
+    """Explain to the model why an idea's wording was rejected."""
+    prompt, words = get_prompt(REWORD_PROMPT), list_ungrounded_idea_words(idea, reflection)
+    ungrounded = ", ".join(dict.fromkeys(words))
+    return prompt.render("untold", words=sanitize(ungrounded)) if reason == "not told" else reason
+
+
+async def ask_to_reword(
+    model: TokenQuotaModel,
+    request: CompletionRequest,
+    instruction: str,
+    prompt: str,
+    parse: Callable[[JsonValue], T],
+) -> T | None:
+    """Ask the model to reword its answer; None if unusable or the quota is used up.
+
+    The request is attributed to both prompts.
+    """
+    turns = (
+        *request.turns,
+        model.completions[-1].turn,
+        PromptTurn(role="instruction", text=instruction),
+    )
+    reword_request = replace(request, prompt=join_prompt_ids(request.prompt, prompt), turns=turns)
+    try:
+        answer = await model.complete(reword_request)
+        return parse(extract_json(answer.text))
+    except (ValueError, BrokenOutput):
+        return None
+
+
+def replace_reworded(
+    found: ParsedIdeas, validated: ValidatedIdeas, again: ParsedIdeas
+) -> ParsedIdeas:
+    """Return all ideas, with reworded ones in place of those that had to be reworded."""
+    left_out = [idea for idea, reason in validated.rejected_ideas if reason in REWORDABLE]
+    kept = [idea for idea in found.ideas if idea not in left_out]
+    kept_texts = {idea.text for idea in kept}
+    new = [
+        replace(idea, reworded_by=REWORD_PROMPT)
+        for idea in again.ideas
+        if idea.text not in kept_texts
+    ]
+    return replace(found, ideas=(*kept, *new), malformed=found.malformed + again.malformed)
 
 
 def build_run(task: ReflectionTask, model: TokenQuotaModel) -> ReflectionRun:
@@ -357,6 +474,7 @@ def build_memory(
         tags=idea.tags,
         status="tentative" if idea.kind == "expectation" else "active",
         due_at=idea.due_at,
+        zone=reflection.person.zone,
         relations=tuple(ObjectLink(kind=link, target=each) for each in sources),
         learned_at=now,
     )

@@ -22,8 +22,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.learning.entity_descriptions import describe_entities
 from oldfriend.learning.extractor_factory import try_embed
-from oldfriend.learning.idle_reflection import reflect_when_idle
-from oldfriend.learning.reflection import reflect
+from oldfriend.learning.reflection import reflect, reflect_when_idle
 from oldfriend.learning.reflection_runner import ReflectionDeps
 from oldfriend.llm.model import LanguageModel
 from oldfriend.memory.learning_stats import parse_counts

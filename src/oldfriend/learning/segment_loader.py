@@ -4,12 +4,9 @@ Loads only what may matter: attributes with one value at a time, recurring and f
 the events of those weeks, and events that began something.
 """
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from heapq import nlargest
-from math import log, sqrt
 from operator import attrgetter
 from typing import Final
 
@@ -18,9 +15,11 @@ import numpy as np
 from oldfriend.db.database import Transaction
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KEYED_KINDS, list_kinds
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import EntityId, ObjectId
-from oldfriend.domain.memories import Entity, Evidence, MemoryKind, MemoryState
+from oldfriend.domain.ids import EntityId
+from oldfriend.domain.memories import Entity, MemoryKind, MemoryState
 from oldfriend.domain.messages import Message
+from oldfriend.learning.belief_nearness import build_nearness_measure
+from oldfriend.learning.earlier_reading import EarlierReading, load_earlier_reading
 from oldfriend.learning.extraction import ExtractionInput
 from oldfriend.learning.extraction_prompt import MAX_READ_LENGTH
 from oldfriend.learning.resolution.attribute_resolution import fold_value
@@ -34,15 +33,15 @@ from oldfriend.memory.belief_views import (
     list_merged_memories,
     list_rejected_entity_names,
     list_rejected_memories,
+    list_unconfirmed_memories,
 )
-from oldfriend.memory.evidence import list_segment_evidence
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.journal import MemoryVersion, get_latest_seq, get_memory_version
+from oldfriend.memory.judged_beliefs import JudgedBelief, list_judged_beliefs
 from oldfriend.memory.people import get_companion, get_person_by_id
 from oldfriend.memory.segments import Segment, list_messages_before_segment, list_segment_messages
 from oldfriend.memory.vectors import load_message_vectors
 from oldfriend.search.name_index import NamedIn
-from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.types import multiply
 
 ONGOING_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_ongoing))
@@ -62,10 +61,6 @@ MAX_SHOWN: Final = 35
 In seven lives 59 of 75 that the messages end are among them.
 """
 
-COSINE_WEIGHT: Final = 2.0
-MENTION_WEIGHT: Final = 0.3
-"""What meaning, and being about somebody named, count beside shared words."""
-
 STRENGTH_KEY: Final = attrgetter("stats.strength", "stats.last_seen")
 """Sort key of strength."""
 
@@ -82,6 +77,7 @@ class SegmentContext:
     embeddings: Mapping[str, Vector]  # of the beliefs' texts, as far as there are any
     entities: tuple[Entity, ...]
     bases: Mapping[EntityId, int]
+    earlier: EarlierReading
 
     def has_same_input(self, other: "SegmentContext") -> bool:
         """Return whether an extraction from the other context is valid for this one, too."""
@@ -150,13 +146,15 @@ async def load_segment_context(
             messages={message.id: message for message in messages},
             rejected=tuple(await list_rejected_memories(tx, person.id)),
             merged=tuple(await list_merged_memories(tx, person.id)),
-            stale=await list_stale_ids(tx, segment),
+            judged=await list_judged_before(tx, segment),
+            unconfirmed=tuple(await list_unconfirmed_memories(tx, person.id)),
             merged_entities=tuple(each for each in all_entities if each.status == "merged"),
         ),
         known=tuple(known),
         embeddings=embeddings,
         entities=tuple(entities),
         bases={each.id: await get_latest_seq(tx, person.id, each.id) for each in entities},
+        earlier=await load_earlier_reading(tx, segment, messages, (*notes, *beliefs.known)),
     )
 
 
@@ -245,42 +243,6 @@ def select_nearest(
     return nlargest(MAX_SHOWN, shown, key=get_sort_key)
 
 
-def build_nearness_measure(
-    known: Sequence[MemoryState],
-    texts: Iterable[str],
-    cosines: Mapping[str, float],
-    mentioned: Collection[EntityId] = (),
-) -> Callable[[MemoryState], float]:
-    """Return a function that measures how near a belief is to some texts.
-
-    By shared words, a rare one counting for more, by meaning, and by whom both are about.
-    ``cosines`` are the greatest cosines of beliefs' texts with these texts, as far as known.
-    """
-    text = "\n".join(texts)
-    said = cache(lambda language: extract_content_terms(text, language))
-    terms_by_id = {each.memory.id: list_belief_terms(each) for each in known}
-    counts = Counter(term for terms in terms_by_id.values() for term in terms)
-
-    def weigh(terms: Iterable[int]) -> float:
-        return sum(log(1 + len(terms_by_id) / counts[term]) for term in terms)
-
-    def get_nearness(each: MemoryState) -> float:
-        memory = each.memory
-        terms = terms_by_id[memory.id]
-        shared = weigh(terms & said(memory.language)) / sqrt(max(weigh(terms), 1.0))
-        is_about = not set(memory.entities).isdisjoint(mentioned)
-        meant = COSINE_WEIGHT * cosines.get(memory.text, 0.0)
-        return shared + meant + MENTION_WEIGHT * is_about
-
-    return get_nearness
-
-
-def list_belief_terms(known: MemoryState) -> frozenset[int]:
-    """Return the content terms of a belief."""
-    memory = known.memory
-    return extract_content_terms(f"{memory.text} {memory.value}", memory.language)
-
-
 def filter_mentioned(messages: Sequence[Message], entities: Sequence[Entity]) -> list[Entity]:
     """Return the entities named in some messages, and those of uncertain identity."""
     texts = [NamedIn(message.text, message.language) for message in messages]
@@ -292,14 +254,8 @@ def filter_mentioned(messages: Sequence[Message], entities: Sequence[Entity]) ->
     ]
 
 
-async def list_stale_ids(tx: Transaction, segment: Segment) -> frozenset[ObjectId]:
-    """Return the objects that rest only on an earlier reading of the same segment."""
+async def list_judged_before(tx: Transaction, segment: Segment) -> tuple[JudgedBelief, ...]:
+    """List the beliefs from earlier readings of a segment that the person has judged."""
     if segment.generation == 1:
-        return frozenset()
-    evidence = await list_segment_evidence(tx, segment.person, segment.id)
-    return frozenset(each for each, items in evidence.items() if is_only_from(items, segment))
-
-
-def is_only_from(evidence: Sequence[Evidence], segment: Segment) -> bool:
-    """Return whether all evidence was found in one segment."""
-    return all(each.segment == segment.id for each in evidence)
+        return ()
+    return tuple(await list_judged_beliefs(tx, segment.person, segment.id))

@@ -22,8 +22,7 @@ from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
 from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.search.tokenizer import is_unspaced, tokenize
-from oldfriend.turn.memory_context import format_iso_day
-from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.prompt_labels import format_iso_day, sanitize
 from oldfriend.turn.structured_output import complete_structured
 
 PROMPT: Final = "summarise/1"
@@ -182,10 +181,10 @@ def build_rollup_request(
     return CompletionRequest(
         purpose="summary",
         prompt=prompt.id,
-        stable=prompt.render("stable"),
-        turns=(PromptTurn(role="house", text=ask),),
+        system_prompt=prompt.render("stable"),
+        turns=(PromptTurn(role="instruction", text=ask),),
         output=OUTPUT_SCHEMA,
-        most_tokens=MAX_TOKENS,
+        max_output_tokens=MAX_TOKENS,
         shown=tuple(each.id for each in sources),
     )
 

@@ -59,7 +59,7 @@ def add_tagged_facts(
         ]
     except EmbeddingFailed:
         return extraction
-    return replace(extraction, claims=(*extraction.claims, *claims))
+    return replace(extraction, claims=(*extraction.claims, *claims), is_tagged=True)
 
 
 def pair_with_previous(inputs: ExtractionInput) -> Iterator[tuple[Message, str]]:

@@ -1,7 +1,8 @@
 """Validation: runs every check on each extracted claim and counts the rejected ones.
 
-Applies equally to claims from a model and from rules. Pure; whether a claim is already known and
-what follows from it is decided in ``resolution``.
+What a model has read and is only in doubt is not believed and not lost: it waits for the person's
+word. Everything else applies equally to claims from a model and from rules. Pure; whether a claim
+is already known and what follows from it is decided in ``resolution``.
 """
 
 from collections import Counter
@@ -11,7 +12,9 @@ from operator import ne
 from typing import Final, Protocol, TypeVar
 
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, KINDS_BY_NAME
+from oldfriend.domain.ids import MessageId
 from oldfriend.domain.memories import QUOTE_KEY, MemoryKind
+from oldfriend.learning.doubt import has_doubtful_words, is_borrowed, is_doubtful_quote
 from oldfriend.learning.extraction import Claim, Extraction, ExtractionInput, Quote
 from oldfriend.learning.validation.coverage import check_coverage, check_value_cited
 from oldfriend.learning.validation.entity_names import validate_mention, validate_same_as
@@ -36,7 +39,11 @@ from oldfriend.learning.validation.normalization import (
 )
 from oldfriend.learning.validation.polarity import check_polarity
 from oldfriend.learning.validation.quote_alignment import QuoteSpan, align_quote
-from oldfriend.learning.validation.rejection_reasons import NormalizationKind, RejectionReason
+from oldfriend.learning.validation.rejection_reasons import (
+    REASONS_FOR_DOUBT,
+    NormalizationKind,
+    RejectionReason,
+)
 from oldfriend.learning.validation.relation_checks import validate_relation
 from oldfriend.learning.validation.safety import (
     check_prompt_injection,
@@ -62,7 +69,11 @@ from oldfriend.learning.validation.sentiment import (
     has_companion_view,
     has_opposite_impact,
 )
-from oldfriend.learning.validation.summary_checks import drop_unattributed
+from oldfriend.learning.validation.summary_checks import (
+    DoubtedWords,
+    drop_doubted,
+    drop_unattributed,
+)
 from oldfriend.learning.validation.text_quality import (
     check_confidence,
     check_length,
@@ -123,13 +134,29 @@ QUOTE_CHECKS: Final[Sequence[ClaimCheck]] = (
 MAX_TOPICS: Final = 6
 MAX_TOPIC_LENGTH: Final = 60
 MAX_SUMMARY_LENGTH: Final = 2_000
+MAX_UNCONFIRMED: Final = 6
+"""Claims in doubt of one conversation that wait for the person's word."""
+MAX_UNCONFIRMED_PER_MESSAGE: Final = 2
+"""The same of one message, lest a long paste bury what the person has said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnconfirmedClaim:
+    """A claim in the person's words that is in doubt, and why."""
+
+    claim: Claim
+    reason: RejectionReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidatedExtraction:
-    """Validated extraction: what passed, and counts of what was rejected or changed."""
+    """Validated extraction: what passed, what waits, and counts of what was rejected or changed.
+
+    What waits counts as rejected, too, for the reason for which it is in doubt.
+    """
 
     extraction: Extraction
+    unconfirmed: tuple[UnconfirmedClaim, ...] = ()
     rejected: Counter[RejectionReason]
     normalized: Counter[NormalizationKind]
 
@@ -156,41 +183,63 @@ def validate_extraction(
     rejected: Counter[RejectionReason] = Counter()
     changed: Counter[NormalizationKind] = Counter()
     claims = []
+    unconfirmed = []
     checks = MODEL_CLAIM_CHECKS if extraction.is_by_model else CLAIM_CHECKS
+
+    def is_sure(span: QuoteSpan) -> bool:
+        return not (extraction.is_by_model and is_doubtful_quote(span, view))
+
+    def is_own(span: QuoteSpan) -> bool:
+        return not (extraction.is_by_model and is_borrowed(span.message))
+
     categorized = {
         (claim.text, claim.value) for claim in extraction.claims if has_known_category(claim)
     }
     for claim in extraction.claims:
         is_repeated = not has_known_category(claim) and (claim.text, claim.value) in categorized
-        outcome: Claim | RejectionReason = (
+        outcome: Claim | UnconfirmedClaim | RejectionReason = (
             "repeats itself" if is_repeated else validate_claim(claim, view, checks)
         )
         if isinstance(outcome, str):
             rejected[outcome] += 1
+        elif isinstance(outcome, UnconfirmedClaim):
+            unconfirmed.append(outcome)
         else:
             claims.append(outcome)
             changed.update(list_normalizations(claim, outcome))
     neutral = neutralize_conflicting_impacts(claims, view.language)
     changed["impact"] += sum(map(ne, neutral, claims))
-    kept = neutral
-    for kind in BELIEF_KINDS:
-        if kind.extraction is not None and kind.extraction.max_new is not None:
-            kept = drop_weakest(kept, kind.name, kind.extraction.max_new)
-    rejected["too many"] += len(neutral) - len(kept)
+    kept = drop_excess(neutral)
+    waiting = select_unconfirmed(unconfirmed)
+    rejected.update(each.reason for each in waiting)
+    rejected["too many"] += len(neutral) - len(kept) + len(unconfirmed) - len(waiting)
+    doubted = DoubtedWords(
+        claims=[each.claim for each in unconfirmed],
+        believed=[*kept, *summary_view.known.values()],
+    )
     valid = replace(
         extraction,
         claims=tuple(kept),
-        relations=tuple(iter_valid(extraction.relations, validate_relation, view, rejected)),
-        mentions=tuple(iter_valid(extraction.mentions, validate_mention, view, rejected)),
-        same_as_claims=tuple(
-            iter_valid(extraction.same_as_claims, validate_same_as, view, rejected)
+        relations=tuple(
+            iter_valid(extraction.relations, validate_relation, view, rejected, is_sure=is_sure)
         ),
-        topics=clean_topics(extraction),
-        summary=clean_summary(extraction, summary_view),
+        mentions=tuple(
+            iter_valid(extraction.mentions, validate_mention, view, rejected, is_sure=is_own)
+        ),
+        same_as_claims=tuple(
+            iter_valid(extraction.same_as_claims, validate_same_as, view, rejected, is_sure=is_sure)
+        ),
+        topics=clean_topics(extraction, doubted, summary_view),
+        summary=clean_summary(extraction, doubted, summary_view),
     )
     rejected["malformed"] += extraction.malformed
     changed["summary"] += valid.summary != extraction.summary
-    return ValidatedExtraction(extraction=valid, rejected=+rejected, normalized=+changed)
+    return ValidatedExtraction(
+        extraction=valid,
+        unconfirmed=waiting,
+        rejected=+rejected,
+        normalized=+changed,
+    )
 
 
 def has_known_category(claim: Claim) -> bool:
@@ -200,24 +249,70 @@ def has_known_category(claim: Claim) -> bool:
 
 def validate_claim(
     claim: Claim, view: SegmentView, checks: Sequence[ClaimCheck]
-) -> Claim | RejectionReason:
-    """Return a claim as it may be believed, or the first reason against it."""
+) -> Claim | UnconfirmedClaim | RejectionReason:
+    """Return a claim as it may be believed or confirmed, or the first reason against it."""
     spans = align_quotes(claim.quotes, view)
     if isinstance(spans, str):
         return spans
     claim = normalize_claim(claim, view)
     supporting = validate_evidence(claim, spans, view)
-    if isinstance(supporting, str):
-        return supporting
-    case = ValidationCase(claim=claim, spans=supporting, view=view)
+    is_by_model = checks is MODEL_CLAIM_CHECKS
     if KINDS_BY_NAME[claim.kind].is_verbatim:
         checks = VERBATIM_CHECKS
-    elif claim.key == QUOTE_KEY and checks is not MODEL_CLAIM_CHECKS:
+    elif claim.key == QUOTE_KEY and not is_by_model:
         checks = QUOTE_CHECKS
-    rejection = next(
-        (rejection for check in checks if (rejection := check(case)) is not None), None
-    )
-    return rejection or finalize_claim(keep_founded_wording(case, checks))
+    doubt: RejectionReason | None
+    if isinstance(supporting, str):
+        doubt = supporting
+        case = ValidationCase(claim=claim, spans=spans, view=view)
+    else:
+        case = ValidationCase(claim=claim, spans=supporting, view=view)
+        doubt = next(list_rejections(case, checks), None)
+        if doubt is None and is_by_model and has_doubtful_words(case):
+            doubt = "doubtful words"
+    if doubt is None:
+        return finalize_claim(keep_founded_wording(case, checks))
+    may_wait = is_by_model and can_be_confirmed(case)
+    return build_unconfirmed(case, checks, doubt) if may_wait else doubt
+
+
+def list_rejections(
+    case: ValidationCase, checks: Iterable[ClaimCheck]
+) -> Iterator[RejectionReason]:
+    """Yield the reasons against a claim."""
+    return (rejection for check in checks if (rejection := check(case)) is not None)
+
+
+def can_be_confirmed(case: ValidationCase) -> bool:
+    """Return whether a claim that is in doubt says something new in the person's own words."""
+    claim, kind = case.claim, KINDS_BY_NAME[case.claim.kind]
+    is_new = claim.effect in {"new", "supersedes"} and claim.ended_claim is None
+    is_persons = claim.subject != "companion" and not (kind.is_verbatim or kind.is_companions)
+    return is_new and is_persons and any(each.message.trust == "person" for each in case.spans)
+
+
+def build_unconfirmed(
+    case: ValidationCase, checks: Sequence[ClaimCheck], doubt: RejectionReason
+) -> UnconfirmedClaim | RejectionReason:
+    """Return a claim that rests on the person's words only, or what no word of theirs can mend."""
+    spans = tuple(each for each in case.spans if each.message.trust == "person")
+    claim = replace(case.claim, effect="new", target=None)
+    own = replace(case, claim=claim, spans=spans)
+    reasons = [doubt, *list_rejections(own, checks)]
+    impossible = next((each for each in reasons if each not in REASONS_FOR_DOUBT), None)
+    return impossible or UnconfirmedClaim(claim=finalize_claim(own), reason=doubt)
+
+
+def select_unconfirmed(claims: Iterable[UnconfirmedClaim]) -> tuple[UnconfirmedClaim, ...]:
+    """Return a few claims that are in doubt, of each message fewer: first what no check refuses."""
+    by_message: Counter[MessageId] = Counter()
+    selected = []
+    for each in sorted(claims, key=lambda each: each.reason != "doubtful words"):
+        messages = {quote.message for quote in each.claim.quotes}
+        if all(by_message[message] < MAX_UNCONFIRMED_PER_MESSAGE for message in messages):
+            by_message.update(messages)
+            selected.append(each)
+    return tuple(selected[:MAX_UNCONFIRMED])
 
 
 def keep_founded_wording(case: ValidationCase, checks: Sequence[ClaimCheck]) -> ValidationCase:
@@ -249,15 +344,34 @@ def iter_valid(
     validate: Callable[[Q, tuple[QuoteSpan, ...], SegmentView], Q | RejectionReason],
     view: SegmentView,
     rejected: Counter[RejectionReason],
+    *,
+    is_sure: Callable[[QuoteSpan], bool],
 ) -> Iterator[Q]:
-    """Yield valid mentions, same-as claims or relations, and count the rejected ones."""
+    """Yield valid mentions, same-as claims or relations, and count the rejected ones.
+
+    In doubt they do not wait: a name or tie that matters is told again.
+    """
     for each in candidates:
         spans = align_quotes(each.quotes, view)
-        outcome = spans if isinstance(spans, str) else validate(each, spans, view)
+        outcome: Q | RejectionReason
+        if isinstance(spans, str):
+            outcome = spans
+        else:
+            outcome = validate(each, spans, view)
+            if not isinstance(outcome, str) and not all(map(is_sure, spans)):
+                outcome = "doubtful words"
         if isinstance(outcome, str):
             rejected[outcome] += 1
         else:
             yield outcome
+
+
+def drop_excess(claims: list[Claim]) -> list[Claim]:
+    """Drop the weakest new claims of each kind beyond its limit."""
+    for kind in BELIEF_KINDS:
+        if kind.extraction is not None and kind.extraction.max_new is not None:
+            claims = drop_weakest(claims, kind.name, kind.extraction.max_new)
+    return claims
 
 
 def drop_weakest(claims: list[Claim], kind: MemoryKind, limit: int) -> list[Claim]:
@@ -279,15 +393,18 @@ def neutralize_conflicting_impacts(claims: list[Claim], language: str) -> list[C
     ]
 
 
-def clean_topics(extraction: Extraction) -> tuple[str, ...]:
-    """Return a few short and safe topics."""
-    return tuple(filter_safe(t for t in extraction.topics if len(t) <= MAX_TOPIC_LENGTH))[
-        :MAX_TOPICS
-    ]
+def clean_topics(
+    extraction: Extraction, doubted: DoubtedWords, view: SegmentView
+) -> tuple[str, ...]:
+    """Return a few short and safe topics that are not in doubt."""
+    short = (each for each in extraction.topics if len(each) <= MAX_TOPIC_LENGTH)
+    safe = filter_safe(each for each in short if not doubted.are_meant_by(each, view.language))
+    return tuple(safe)[:MAX_TOPICS]
 
 
-def clean_summary(extraction: Extraction, view: SegmentView) -> str:
-    """Return the summary without unsafe or unattributed sentences."""
+def clean_summary(extraction: Extraction, doubted: DoubtedWords, view: SegmentView) -> str:
+    """Return the summary without sentences that are unsafe, unattributed or in doubt."""
     summary = remove_unsafe_sentences(extraction.summary)[:MAX_SUMMARY_LENGTH].strip()
     summary = drop_unattributed(summary, view)
+    summary = drop_doubted(summary, doubted, view)
     return summary if any(character.isalpha() for character in summary) else ""

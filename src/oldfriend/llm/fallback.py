@@ -241,7 +241,9 @@ class Attempt:
         free.
         """
         turns = "".join(turn.text for turn in self.request.turns)
-        sent = self.request.stable + self.request.changing + turns + self.reply_prefix
+        sent = (
+            self.request.system_prompt + self.request.call_instructions + turns + self.reply_prefix
+        )
         usage = TokenUsage(input=len(sent) // 4, output=(len(text) - len(self.reply_prefix)) // 4)
         cost = 0 if self.is_free else None
         return Completion(model=self.model, text=text, usage=usage, cost=cost)
@@ -317,7 +319,7 @@ def build_continuation_request(request: CompletionRequest, said: str) -> Complet
     if len(said) > TAIL_LENGTH and not said[-TAIL_LENGTH - 1].isspace():
         tail = tail.split(maxsplit=1)[-1]  # do not start in the middle of a word
     partial = PromptTurn(role="companion", text=said)
-    instruction = PromptTurn(role="house", text=CONTINUATION_PROMPT.format(tail=tail.strip()))
+    instruction = PromptTurn(role="instruction", text=CONTINUATION_PROMPT.format(tail=tail.strip()))
     return replace(request, turns=(*request.turns, partial, instruction))
 
 

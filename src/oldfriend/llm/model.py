@@ -14,6 +14,7 @@ Purpose = Literal[
     "adjudicate",
     "reflect",
     "slow_tick",
+    "proactive",
     "describe",
     "summary",
     "test",
@@ -62,12 +63,12 @@ def keep_unreadable(raw: str) -> Mapping[str, JsonValue]:
 class PromptTurn:
     """Text of one side in the conversation sent to a model.
 
-    Role "house" is for the program's own instructions, such as "go on" after a reply that broke
-    off. Providers know two sides only and get them as the user's; our records never attribute them
-    to the person.
+    Role "instruction" is for the program's own instructions, such as "go on" after a reply that
+    broke off. Providers know two sides only and get them as the user's; our records never attribute
+    them to the person.
     """
 
-    role: Literal["person", "companion", "house"]
+    role: Literal["person", "companion", "instruction"]
     text: str
     calls: tuple[ToolCall, ...] = ()  # only in the companion's turns
     echo: JsonValue = None  # `echo` of the completion that made the calls
@@ -88,19 +89,22 @@ class CompletionRequest:
 
     `prompt` names the versioned text file of the instructions ("reply/3"); `shown` has the ids of
     all messages and memories that the request contains, verbatim or paraphrased. The last turn is
-    one to answer: text of the person or the house, or tool results.
+    one to answer: text of the person, an instruction, or tool results.
     """
 
     purpose: Purpose
     prompt: str
-    stable: str  # instructions that stay the same from call to call: providers cache them
-    changing: str = ""  # instructions for this call only; see `move_changing`
+    system_prompt: str  # the same from call to call: providers cache it
+    call_instructions: str = ""  # for this call only; see `move_call_instructions`
     turns: tuple[PromptTurn | ToolResult, ...]
     tools: tuple[ToolDefinition, ...] = ()
     may_call: bool = True  # False: tools are declared, as turns mention them, but not offered
     output: Mapping[str, JsonValue] | None = None  # JSON Schema, for structured output
     output_form: str = ""  # the same in words, sent instead where a provider takes no schema
-    most_tokens: int = 2048  # limit on the answer; thinking comes on top
+    # How calls are written in words, sent instead of the tools to a model that cannot call any.
+    call_form: str = ""
+    max_output_tokens: int = 2048  # limit on the answer; thinking comes on top
+    temperature: float | None = None  # None: the model's own
     may_think: bool = False  # thinking before the answer, if supported: slower, costlier, better
     shown: tuple[str, ...] = ()
 
@@ -118,28 +122,28 @@ MAX_TOKENS: Final = 1 << 40
 def estimate_input_tokens(request: CompletionRequest) -> int:
     """Return about how many tokens of text a request has, without tool results."""
     turns = [turn.text for turn in request.turns if isinstance(turn, PromptTurn)]
-    instructions = (request.stable, request.output_form, request.changing)
+    instructions = (request.system_prompt, request.output_form, request.call_instructions)
     return sum(map(estimate_tokens, (*instructions, *turns)))
 
 
-def move_changing(request: CompletionRequest) -> CompletionRequest:
-    """Return a request of a conversation with its changing instructions before the last words.
+def move_call_instructions(request: CompletionRequest) -> CompletionRequest:
+    """Return a request of a conversation with its call instructions before the last words.
 
-    So the conversation follows what is stable, and a provider's cache holds both. They stand in the
-    person's turn, as not every provider takes instructions between turns. They stay where nothing
-    would stand before them, and where the person's last words have been answered already.
+    So the conversation follows the system prompt, and a provider's cache holds both. They stand in
+    the person's turn, as not every provider takes instructions between turns. They stay where
+    nothing would stand before them, and where the person's last words have been answered already.
     """
     roles = [turn.role if isinstance(turn, PromptTurn) else "" for turn in request.turns]
     persons = [place for place, role in enumerate(roles) if role == "person"]
-    if not request.changing or not persons or persons[-1] == 0:
+    if not request.call_instructions or not persons or persons[-1] == 0:
         return request
     if "companion" in roles[persons[-1] :]:
         return request
     turns = [*request.turns]
     last = turns[persons[-1]]
     assert isinstance(last, PromptTurn)
-    turns[persons[-1]] = replace(last, text=f"{request.changing}\n\n{last.text}")
-    return replace(request, changing="", turns=tuple(turns))
+    turns[persons[-1]] = replace(last, text=f"{request.call_instructions}\n\n{last.text}")
+    return replace(request, call_instructions="", turns=tuple(turns))
 
 
 def clamp_token_count(tokens: int) -> int:

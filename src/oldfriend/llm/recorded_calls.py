@@ -17,9 +17,16 @@ from oldfriend.llm.model import (
     CompletionRequest,
     LanguageModel,
     ModelCall,
+    PromptTurn,
     TextCallback,
 )
 
+HASHED_NAMES: Final = {
+    "system_prompt": "stable",
+    "call_instructions": "changing",
+    "max_output_tokens": "most_tokens",
+}
+"""Names of a request's fields in its hash, so that calls recorded under former names are found."""
 MAX_GRACE_S: Final = 5.0
 """How long a call may take to finish after its turn was cancelled for being late."""
 
@@ -136,8 +143,23 @@ def hash_request(request: CompletionRequest) -> str:
 
     `shown` is not sent to the model and so not part of the hash.
     """
-    sent = to_json_object(replace(request, shown=()))
+    sent = {
+        HASHED_NAMES.get(name, name): value
+        for name, value in to_json_object(replace(request, shown=())).items()
+    }
     if not request.output_form:
         del sent["output_form"]  # requests without one hash as they did before there was one
-    canonical = json.dumps(sent, default=to_json_object, sort_keys=True, separators=(",", ":"))
+    if request.temperature is None:
+        del sent["temperature"]  # likewise
+    if not request.call_form:
+        del sent["call_form"]
+    canonical = json.dumps(sent, default=to_hashed_object, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def to_hashed_object(value: object) -> dict[str, object]:
+    """Convert a part of a request to a dict for its hash."""
+    found = to_json_object(value)
+    if isinstance(value, PromptTurn) and value.role == "instruction":
+        found["role"] = "house"
+    return found

@@ -83,7 +83,7 @@ class SpeechSynthesizer(Protocol):
 
 def build_audio_request(purpose: Purpose) -> CompletionRequest:
     """Build the request for the record: it has no prompt, and the audio is stored elsewhere."""
-    return CompletionRequest(purpose=purpose, prompt="", stable="", turns=())
+    return CompletionRequest(purpose=purpose, prompt="", system_prompt="", turns=())
 
 
 def check_audio_size(audio: bytes) -> None:

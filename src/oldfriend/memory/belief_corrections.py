@@ -4,7 +4,7 @@ They are written to the journal with the person as author. What the person has w
 is never overruled by inference. Nothing is deleted here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import EntityId, MemoryId, MessageId, ObjectId, PersonId, new_id
 from oldfriend.domain.memories import (
+    NEVER_BELIEVED,
     Entity,
     JournalEntry,
     JournalObject,
@@ -41,6 +42,8 @@ from oldfriend.memory.journal import Provenance, list_object_journal, record_dec
 from oldfriend.memory.retraction import record_next_decision, reopen_belief
 from oldfriend.search import list_named_entities as named_among
 
+CONFIRMABLE: Final = frozenset({"rejected", "deprecated", "expired", *NEVER_BELIEVED})
+"""The statuses of ended beliefs that the person may confirm."""
 BY_PERSON: Final = Provenance(author="person")
 
 
@@ -80,9 +83,15 @@ async def confirm(
                 )
             )
         after = replace(each, status="confirmed", same_as=None, is_by_person=True, ended_at=None)
-    elif each.ended_at is None or each.status in {"rejected", "deprecated", "expired"}:
+    elif each.ended_at is None or each.status in CONFIRMABLE:
+        entities = each.entities
+        if each.status in NEVER_BELIEVED:  # names may have been learned since
+            entities = await list_mentioned_entities(tx, person, each.text)
         after = replace(
-            await supersede_competing(tx, each, now=now), status="active", ended_at=None
+            await supersede_competing(tx, each, now=now),
+            status="active",
+            entities=entities,
+            ended_at=None,
         )
     else:
         raise InvalidInput(
@@ -134,7 +143,9 @@ async def reject(
     Return it and the beliefs that it had superseded, which hold again. Raises NotFound,
     InvalidInput.
     """
-    belief = await get_live_editable(tx, person, object_id)
+    belief = await get_editable(tx, person, object_id)
+    if not (isinstance(belief, Memory) and belief.status == "unconfirmed"):
+        belief = await get_live_editable(tx, person, object_id)
     if isinstance(belief, Entity):
         retired = replace(belief, is_by_person=True, ended_at=now)
         return [await record_person_decision(tx, retired, "rejected", now=now)]
@@ -155,7 +166,8 @@ async def unreject(
     """
     belief = await get_editable(tx, person, object_id)
     history = await list_object_journal(tx, person, object_id)
-    earlier = find_prior_entry({belief.seq: belief for belief in history}, history[-1])
+    by_seq = {belief.seq: belief for belief in history}
+    earlier = find_prior_entry(by_seq, history[-1]) or find_waiting_entry(by_seq, history[-1])
     if history[-1].op != "rejected" or earlier is None:
         raise InvalidInput(
             localizable(
@@ -178,17 +190,39 @@ async def unreject(
     return await record_person_decision(tx, earlier.after, "unrejected", now=now)
 
 
+def find_waiting_entry(
+    by_seq: Mapping[int, JournalEntry], entry: JournalEntry
+) -> JournalEntry | None:
+    """Return the decision before one, if the belief waited for the person's word then."""
+    earlier = by_seq.get(entry.previous_seq)
+    if earlier is None or not isinstance(earlier.after, Memory):
+        return None
+    return earlier if earlier.after.status == "unconfirmed" else None
+
+
 async def reopen_superseded(
     tx: Transaction, person: PersonId, object_id: ObjectId, *, now: Micros
 ) -> JournalObject | None:
-    """Reopen a superseded belief, unless something else was decided about it since."""
+    """Reopen a superseded belief, unless something else was decided about it since.
+
+    One that was read together with what replaces it was ended when it was learned.
+    """
     history = await list_object_journal(tx, person, object_id)
-    if not history or history[-1].op != "superseded":
+    if not history:
         return None
-    earlier = find_prior_entry({each.seq: each for each in history}, history[-1])
-    if earlier is None or not await reopen_belief(tx, earlier.after, provenance=BY_PERSON, now=now):
+    latest = history[-1].after
+    before: JournalObject
+    if history[-1].op == "superseded":
+        earlier = find_prior_entry({each.seq: each for each in history}, history[-1])
+        if earlier is None:
+            return None
+        before = earlier.after
+    elif len(history) == 1 and isinstance(latest, Memory) and latest.status == "superseded":
+        before = replace(latest, status="active", holds_until=None, ended_at=None)
+    else:
         return None
-    return earlier.after
+    is_back = await reopen_belief(tx, before, provenance=BY_PERSON, now=now)
+    return before if is_back else None
 
 
 async def edit(
@@ -253,10 +287,11 @@ async def set_due(
     object_id: ObjectId,
     due_at: Micros | None,
     *,
+    zone: str,
     render_text: Callable[[Memory], str],
     now: Micros,
 ) -> JournalObject:
-    """Set when a commitment or an expectation is due, or that it has no due time (None).
+    """Set when a commitment or an expectation is due, by which zone; None: it has no due time.
 
     ``render_text`` gives its new text. Raises NotFound, and InvalidInput for a kind that is never
     due.
@@ -267,7 +302,13 @@ async def set_due(
             localizable("no_due_date", "Only a promise or an expectation can have a due date.")
         )
     after = replace(
-        each, text=render_text(each), due_at=due_at, grain="", is_by_person=True, vouched_at=now
+        each,
+        text=render_text(each),
+        due_at=due_at,
+        grain="",
+        zone=zone,
+        is_by_person=True,
+        vouched_at=now,
     )
     return await record_person_decision(tx, after, "corrected", now=now)
 

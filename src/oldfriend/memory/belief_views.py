@@ -299,6 +299,16 @@ async def list_rejected_memories(tx: Transaction, person: PersonId) -> list[Memo
     return [from_row(Memory, row) for row in rows]
 
 
+async def list_unconfirmed_memories(tx: Transaction, person: PersonId) -> list[MemoryState]:
+    """List what waits for the person's word, the newest first."""
+    rows = await tx.rows(
+        f"""SELECT {MEMORY_COLUMNS}, {EVIDENCE_STATS_COLUMNS} FROM memory
+           WHERE person = :person AND status = 'unconfirmed' ORDER BY learned_at DESC, id DESC""",
+        person=person,
+    )
+    return [parse_memory_state_row(row) for row in rows]
+
+
 async def list_merged_memories(tx: Transaction, person: PersonId) -> list[Memory]:
     """List the memories that were merged into another."""
     rows = await tx.rows(

@@ -8,14 +8,23 @@ from typing import Final
 
 from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.domain.clock import HOUR, Micros
-from oldfriend.domain.ids import MessageId, PersonId, TurnId
+from oldfriend.domain.ids import ChatId, MessageId, PersonId, TurnId
 from oldfriend.domain.messages import Message
-from oldfriend.memory.message_log import MESSAGE_COLUMNS, MESSAGE_TABLES, parse_message_row
+from oldfriend.memory.message_log import (
+    MESSAGE_COLUMNS,
+    MESSAGE_TABLES,
+    parse_message_row,
+)
+from oldfriend.memory.message_order import GIVEN_PLACE, MESSAGE_PLACE
 
 MAX_SEARCH_WORDS: Final = 8
+MAX_WORD_CHARS: Final = 200
+"""SQLite refuses patterns that are much longer."""
 """Further words of a search are ignored."""
 MAX_TURN_SPAN: Final = HOUR
 """All messages of one turn are said within less."""
+RECENT_MESSAGES: Final = 200
+"""This many of a person's latest messages tell which chats they use."""
 
 
 async def list_messages_before(
@@ -25,8 +34,8 @@ async def list_messages_before(
     rows = await tx.rows(
         f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
            WHERE m.person = :person AND m.replaced_at IS NULL AND m.role <> 'marker'
-           AND (m.said_at < :at OR (m.said_at = :at AND m.seq < :seq))
-           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+           AND (m.said_at < :at OR (m.said_at = :at AND {MESSAGE_PLACE} < {GIVEN_PLACE}))
+           ORDER BY m.said_at DESC, {MESSAGE_PLACE} DESC LIMIT :limit""",
         person=person,
         at=at,
         seq=seq,
@@ -42,8 +51,8 @@ async def list_messages_after(
     rows = await tx.rows(
         f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
            WHERE m.person = :person AND m.replaced_at IS NULL AND m.role <> 'marker'
-           AND (m.said_at > :at OR (m.said_at = :at AND m.seq > :seq))
-           ORDER BY m.said_at, m.seq LIMIT :limit""",
+           AND (m.said_at > :at OR (m.said_at = :at AND {MESSAGE_PLACE} > {GIVEN_PLACE}))
+           ORDER BY m.said_at, {MESSAGE_PLACE} LIMIT :limit""",
         person=person,
         at=at,
         seq=seq,
@@ -56,7 +65,7 @@ async def list_messages_containing(
     tx: Transaction, person: PersonId, words: str, *, at: Micros, seq: int, limit: int
 ) -> list[Message]:
     """List the messages before a moment and a seq that contain all of these words, newest first."""
-    search_words = words.split()[:MAX_SEARCH_WORDS]
+    search_words = [each[:MAX_WORD_CHARS] for each in words.split()[:MAX_SEARCH_WORDS]]
     if not search_words:
         return []
     values: dict[str, SqlValue] = {}
@@ -69,8 +78,9 @@ async def list_messages_containing(
     rows = await tx.rows(
         f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
            WHERE m.person = :person AND m.replaced_at IS NULL AND m.role <> 'marker'
-           AND (m.said_at < :at OR (m.said_at = :at AND m.seq < :seq)) AND {condition}
-           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+           AND (m.said_at < :at OR (m.said_at = :at AND {MESSAGE_PLACE} < {GIVEN_PLACE}))
+           AND {condition}
+           ORDER BY m.said_at DESC, {MESSAGE_PLACE} DESC LIMIT :limit""",
         person=person,
         at=at,
         seq=seq,
@@ -78,6 +88,20 @@ async def list_messages_containing(
         **values,
     )
     return [parse_message_row(row) for row in rows]
+
+
+async def has_earlier_messages(
+    tx: Transaction, person: PersonId, chat: ChatId, *, before: int
+) -> bool:
+    """Whether anything was written into a chat before a seq."""
+    row = await tx.row(
+        """SELECT 1 FROM message m JOIN chat c ON c.id = m.chat
+           WHERE m.chat = :chat AND c.person = :person AND m.seq < :before LIMIT 1""",
+        chat=chat,
+        person=person,
+        before=before,
+    )
+    return row is not None
 
 
 def build_case_variants(word: str) -> tuple[str, str, str, str]:
@@ -147,3 +171,29 @@ async def list_messages_with_audio(
         **parameters,
     )
     return frozenset(MessageId(row[0]) for row in rows)
+
+
+async def list_recently_used_chats(tx: Transaction, person: PersonId) -> list[ChatId]:
+    """List the chats of the person's latest own messages, the most recently used one first."""
+    rows = await tx.rows(
+        """SELECT chat, max(seq) AS latest FROM
+             (SELECT chat, seq FROM message
+              WHERE person = :person AND role = 'person' AND batch IS NULL
+              ORDER BY seq DESC LIMIT :limit) recent
+           GROUP BY chat ORDER BY latest DESC""",
+        person=person,
+        limit=RECENT_MESSAGES,
+    )
+    return [ChatId(row[0]) for row in rows]
+
+
+async def has_message_with_key(tx: Transaction, person: PersonId, external_id: str) -> bool:
+    """Return whether a message has an external id in any chat of a person."""
+    row = await tx.row(
+        """SELECT 1 FROM chat c JOIN message m ON m.chat = c.id AND m.external_id = :external_id
+             AND m.version = 1
+           WHERE c.person = :person LIMIT 1""",
+        person=person,
+        external_id=external_id,
+    )
+    return row is not None

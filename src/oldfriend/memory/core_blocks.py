@@ -34,6 +34,9 @@ from oldfriend.memory.people import find_companion, lock_person
 
 BlockName = Literal["persona", "user", "style"]
 BLOCK_NAMES: Final[tuple[BlockName, ...]] = get_args(BlockName)
+CHECKLIST: Final = "checklist"
+KeptBlockName = BlockName | Literal["checklist"]
+"""What is kept as a block: also the checklist, which stands in no prompt of a reply."""
 StyleAction = Literal["set", "append", "clear"]
 STYLE_ACTIONS: Final[tuple[StyleAction, ...]] = get_args(StyleAction)
 MAX_BLOCK_LENGTH: Final = 5_000
@@ -44,14 +47,14 @@ MAX_BLOCK_LENGTH: Final = 5_000
 class CoreBlock:
     """One version of one block."""
 
-    name: BlockName
+    name: KeptBlockName
     version: int
     text: str
     written_at: Micros
 
 
 async def write_block(
-    tx: Transaction, person: PersonId, name: BlockName, text: str, *, now: Micros
+    tx: Transaction, person: PersonId, name: KeptBlockName, text: str, *, now: Micros
 ) -> CoreBlock:
     """Add a version of a block as a person has written it; an empty text clears it.
 
@@ -134,7 +137,7 @@ async def list_blocks(tx: Transaction, person: PersonId) -> list[CoreBlock]:
 
 
 async def list_block_versions(
-    tx: Transaction, person: PersonId, name: BlockName
+    tx: Transaction, person: PersonId, name: KeptBlockName
 ) -> list[CoreBlock]:
     """List every version of a block, oldest first."""
     rows = await tx.rows(

@@ -15,7 +15,7 @@ from oldfriend.domain.clock import DAY, MINUTE, Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId, new_id
-from oldfriend.domain.messages import sanitize_text
+from oldfriend.domain.messages import clean_name
 from oldfriend.memory.people import PERSON_P_COLUMNS, parse_person_row
 from oldfriend.memory.web_sessions import Principal, Scope, generate_secret, hash_secret
 
@@ -58,7 +58,7 @@ async def save_api_token(
 
     Raises InvalidInput for an unfit name or number of days, or for too many tokens.
     """
-    clean = " ".join(sanitize_text(name).split())
+    clean = " ".join(clean_name(name).split())
     if not 1 <= len(clean) <= MAX_TOKEN_NAME_LENGTH:
         raise InvalidInput(
             localizable(
@@ -106,14 +106,29 @@ async def save_api_token(
     return token
 
 
-async def find_principal_by_token(tx: Transaction, digest: str, *, now: Micros) -> Principal | None:
-    """Return the principal of the valid token with this hash, or None if there is none."""
+async def find_principal_by_token(
+    tx: Transaction,
+    digest: str,
+    *,
+    now: Micros,
+    for_front_ends: bool = False,
+    for_mcp: bool = False,
+) -> Principal | None:
+    """Return the principal of the valid token with this hash, or None if there is none.
+
+    The token of a front end counts only where each of its users is told apart, and that of a hosted
+    program only at /mcp.
+    """
     row = await tx.row(
         f"""SELECT t.expires_at, t.used_at, t.scope, {PERSON_P_COLUMNS}
            FROM web_token t JOIN person p ON p.id = t.person
-           WHERE t.print = :print AND t.expires_at > :now""",
+           WHERE t.print = :print AND t.expires_at > :now AND t.scope <> 'calendar'
+           AND (t.scope <> 'frontend' OR :for_front_ends = 1)
+           AND (t.mcp_until IS NULL OR (t.mcp_until > :now AND :for_mcp = 1))""",
         print=digest,
         now=now,
+        for_front_ends=int(for_front_ends),
+        for_mcp=int(for_mcp),
     )
     if row is None:
         return None
@@ -141,7 +156,7 @@ async def list_api_tokens(tx: Transaction, person: PersonId) -> list[ApiToken]:
     """List a person's tokens, newest first, including those expired within the last month."""
     rows = await tx.rows(
         """SELECT id, name, scope, made_at, expires_at, used_at FROM web_token
-           WHERE person = :person ORDER BY made_at DESC, id""",
+           WHERE person = :person AND scope <> 'calendar' ORDER BY made_at DESC, id""",
         person=person,
     )
     return [parse_token_row(row) for row in rows]
@@ -225,7 +240,7 @@ async def redeem_challenge(tx: Transaction, challenge: str, person: str, *, now:
 
 async def save_passkey(tx: Transaction, passkey: Passkey) -> Passkey:
     """Store a new passkey. Raises InvalidInput if there are too many or it is known already."""
-    clean = " ".join(sanitize_text(passkey.name).split())[:MAX_PASSKEY_NAME_LENGTH] or "Passkey"
+    clean = " ".join(clean_name(passkey.name).split())[:MAX_PASSKEY_NAME_LENGTH] or "Passkey"
     if len(await list_passkeys(tx, passkey.person)) >= MAX_PASSKEYS:
         raise InvalidInput(
             localizable(

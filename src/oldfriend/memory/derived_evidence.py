@@ -30,7 +30,11 @@ from oldfriend.domain.memories import (
     MemoryState,
 )
 from oldfriend.memory.belief_views import list_entities, list_memories
-from oldfriend.memory.evidence import list_object_evidence, refresh_evidence_stats
+from oldfriend.memory.evidence import (
+    list_object_evidence,
+    refresh_evidence_stats,
+    withdraw_evidence,
+)
 from oldfriend.memory.journal import Provenance, list_object_journal, record_decision
 from oldfriend.memory.retraction import end_unsupported_beliefs
 
@@ -148,11 +152,10 @@ async def withdraw_derived_evidence(
         ]
         supported = select_supporting_evidence(remaining, evidence)
         quotes = select_supporting_evidence([each.id], evidence)
-        await withdraw_evidence_rows(
+        await withdraw_evidence(
             tx, person, [quote for key, quote in quotes.items() if key not in supported], now=now
         )
     ids = [each.id for each in touched]
-    await refresh_evidence_stats(tx, person, ids)
     return await end_unsupported_beliefs(tx, person, provenance=provenance, now=now, only=ids)
 
 
@@ -160,16 +163,6 @@ async def load_all_memories(tx: Transaction, person: PersonId) -> dict[ObjectId,
     """Load all memories of a person, including ended ones."""
     states = await list_memories(tx, person, live=False)
     return {ObjectId(each.memory.id): each.memory for each in states}
-
-
-async def withdraw_evidence_rows(
-    tx: Transaction, person: PersonId, evidence: Iterable[Evidence], *, now: Micros
-) -> None:
-    """Withdraw some evidence."""
-    await tx.run_many(
-        "UPDATE evidence SET withdrawn_at = :now WHERE person = :person AND id = :id",
-        [{"now": now, "person": person, "id": each.id} for each in evidence],
-    )
 
 
 def is_premise_lost(

@@ -211,26 +211,18 @@ async def add_evidence(
 
 
 async def withdraw_evidence(
-    tx: Transaction, person: PersonId, segment: SegmentId, *, now: Micros
+    tx: Transaction, person: PersonId, evidence: Iterable[Evidence], *, now: Micros
 ) -> list[ObjectId]:
-    """Withdraw what the consolidation of a segment has found; return the affected beliefs.
+    """Withdraw some evidence; return the affected beliefs.
 
     A belief left without evidence stays until somebody decides otherwise.
     """
-    rows = await tx.rows(
-        """SELECT DISTINCT object FROM evidence
-           WHERE person = :person AND segment = :segment AND withdrawn_at IS NULL""",
-        person=person,
-        segment=segment,
+    pieces = list(evidence)
+    await tx.run_many(
+        "UPDATE evidence SET withdrawn_at = :now WHERE person = :person AND id = :id",
+        [{"now": now, "person": person, "id": each.id} for each in pieces],
     )
-    await tx.run(
-        """UPDATE evidence SET withdrawn_at = :now
-           WHERE person = :person AND segment = :segment AND withdrawn_at IS NULL""",
-        now=now,
-        person=person,
-        segment=segment,
-    )
-    objects = [ObjectId(row[0]) for row in rows]
+    objects = list(dict.fromkeys(each.object_id for each in pieces))
     await refresh_evidence_stats(tx, person, objects)
     return objects
 

@@ -3,21 +3,28 @@
 Knows only the names and hashes of files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from oldfriend.db.database import Transaction
+from oldfriend.db.stored_tables import STORED_TABLES
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import ImportRefused, NotFound
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.ids import BatchId, PersonId, SegmentId, new_id
+from oldfriend.domain.ids import BatchId, ObjectId, PersonId, SegmentId, new_id
 from oldfriend.domain.messages import sanitize_text
+from oldfriend.memory.consolidation_undo import BY_UNDO, undo_consolidations
 from oldfriend.memory.derived_evidence import cascade_retraction
 from oldfriend.memory.evidence import remove_batch_evidence
-from oldfriend.memory.journal import Provenance
+from oldfriend.memory.journal import list_segment_journal
 from oldfriend.memory.people import lock_person
-from oldfriend.memory.retraction import UNDO_AUTHOR, end_unsupported_beliefs, undo_consolidations
+from oldfriend.memory.retraction import (
+    end_summaries,
+    end_unsupported_beliefs,
+    list_lost_endings,
+    revert_entries,
+)
 from oldfriend.memory.segments import get_segment, remove_empty_segments, reopen_segment
 
 ImportStatus = Literal["running", "done", "undone"]
@@ -246,8 +253,10 @@ async def undo_batch(
         batch=batch.id,
         person=person,
     )
-    beliefs = await retract_batch_beliefs(tx, batch, now=now)
+    segments = await reopen_batch_segments(tx, batch)
+    touched = await retract_batch_beliefs(tx, batch, segments, now=now)
     messages = await remove_batch_messages(tx, batch)
+    touched |= await revert_lost_endings(tx, person, segments.mixed, now=now)
     await remove_empty_segments(tx, person)
     sessions = await remove_empty_sessions(tx, person)
     emptied = sum([await remove_empty_chat(tx, person, str(chat)) for (chat,) in chats])
@@ -257,35 +266,60 @@ async def undo_batch(
         batch=batch.id,
     )
     await tx.run("UPDATE person SET rewritten = rewritten + 1 WHERE id = :person", person=person)
-    return ImportUndoResult(messages=messages, sessions=sessions, chats=emptied, beliefs=beliefs)
+    return ImportUndoResult(
+        messages=messages, sessions=sessions, chats=emptied, beliefs=len(touched)
+    )
 
 
-async def retract_batch_beliefs(tx: Transaction, batch: ImportBatch, *, now: Micros) -> int:
-    """Retract what was learned from an import's messages; return how many beliefs ended or hold
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchSegments:
+    """The segments with messages of an import, oldest first."""
+
+    whole: tuple[SegmentId, ...]  # with no other messages
+    mixed: tuple[SegmentId, ...]  # whose other messages stay, with what was learned from them
+
+
+async def retract_batch_beliefs(
+    tx: Transaction, batch: ImportBatch, segments: BatchSegments, *, now: Micros
+) -> set[ObjectId]:
+    """Retract what was learned from an import's messages; return the beliefs that ended or hold
     again.
 
     Their quotes are removed with the messages. The remaining messages of the same segments wait to
     be consolidated again.
     """
-    segments = await reopen_batch_segments(tx, batch)
-    touched = await undo_consolidations(tx, batch.person, segments, now=now)
+    touched = await undo_consolidations(tx, batch.person, segments.whole, now=now)
+    touched += await end_summaries(tx, batch.person, segments.mixed, provenance=BY_UNDO, now=now)
     affected = await remove_batch_evidence(tx, batch.person, batch.id)
-    provenance = Provenance(author=UNDO_AUTHOR)
     touched += await end_unsupported_beliefs(
-        tx, batch.person, provenance=provenance, now=now, only=affected
+        tx, batch.person, provenance=BY_UNDO, now=now, only=affected
     )
     touched += await cascade_retraction(tx, batch.person, now=now)
-    return len(touched)
+    return set(touched)
 
 
-async def reopen_batch_segments(tx: Transaction, batch: ImportBatch) -> list[SegmentId]:
-    """Reopen the segments that contain an import's messages; return them, oldest first."""
+async def revert_lost_endings(
+    tx: Transaction, person: PersonId, segments: Iterable[SegmentId], *, now: Micros
+) -> set[ObjectId]:
+    """Reopen what only removed messages of some segments had ended; return which."""
+    reopened: set[ObjectId] = set()
+    for segment in segments:
+        lost = await list_lost_endings(tx, await list_segment_journal(tx, person, segment))
+        reopened.update(await revert_entries(tx, lost, provenance=BY_UNDO, now=now))
+    return reopened
+
+
+async def reopen_batch_segments(tx: Transaction, batch: ImportBatch) -> BatchSegments:
+    """Reopen the segments that contain an import's messages, and return them."""
     rows = await tx.rows(
-        """SELECT DISTINCT g.id, g.from_at FROM segment g JOIN message m ON m.session = g.session
+        """SELECT g.id, sum(CASE WHEN m.batch = :batch THEN 0 ELSE 1 END)
+           FROM segment g JOIN message m ON m.session = g.session
              AND m.person = g.person AND m.version = 1
              AND m.seq BETWEEN g.first_seq AND g.last_seq
-           WHERE g.person = :person AND m.id IN
+           WHERE g.person = :person GROUP BY g.id, g.from_at
+           HAVING sum(CASE WHEN m.id IN
              (SELECT id FROM message WHERE batch = :batch AND person = :person)
+             THEN 1 ELSE 0 END) > 0
            ORDER BY g.from_at, g.id""",
         person=batch.person,
         batch=batch.id,
@@ -294,12 +328,15 @@ async def reopen_batch_segments(tx: Transaction, batch: ImportBatch) -> list[Seg
         found = await get_segment(tx, batch.person, segment)
         if found.status != "taken back":
             await reopen_segment(tx, found)
-    return [SegmentId(row[0]) for row in rows]
+    return BatchSegments(
+        whole=tuple(SegmentId(each) for each, others in rows if not others),
+        mixed=tuple(SegmentId(each) for each, others in rows if others),
+    )
 
 
 async def remove_batch_messages(tx: Transaction, batch: ImportBatch) -> int:
-    """Remove a batch's messages in all versions, and its versions of other messages; return how
-    many messages.
+    """Remove a batch's messages in all versions, and its versions of other messages, with all that
+    goes with them; return how many messages.
     """
     values = {"batch": batch.id, "person": batch.person}
     removed_seqs = """SELECT seq FROM message WHERE person = :person AND (batch = :batch OR id IN
@@ -314,12 +351,13 @@ async def remove_batch_messages(tx: Transaction, batch: ImportBatch) -> int:
            AND replaced_at IS NULL""",
         **values,
     )
-    await tx.run(
-        f"DELETE FROM message_vector WHERE person = :person AND seq IN ({removed_seqs})", **values
-    )
-    await tx.run(
-        f"DELETE FROM message WHERE person = :person AND seq IN ({removed_seqs})", **values
-    )
+    for table in reversed(STORED_TABLES):
+        for column in table.goes_with.get("message", ()):
+            await tx.run(
+                f"""DELETE FROM {table.name} WHERE person = :person
+                   AND {column} IN ({removed_seqs})""",
+                **values,
+            )
     for (message,) in edited:
         await tx.run(
             """UPDATE message SET replaced_at = NULL WHERE id = :id AND person = :person

@@ -13,6 +13,7 @@ from oldfriend.domain.clock import Micros, from_micros, get_credible_time, is_mi
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, new_id
 from oldfriend.domain.messages import (
     DATED,
+    METADATA_DETAIL,
     SESSION_IDLE_GAP,
     Chat,
     Message,
@@ -43,6 +44,7 @@ class KnownMessage:
     text: str  # as it reads now
     texts: frozenset[str]
     edited: str  # when it was last edited, as the channel has it; empty if unknown
+    details: Mapping[str, str]  # of the current version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,8 @@ async def load_known_messages(
             **values,
         )
         for external_id, message, speaker, at, text, details in rows:
-            edited = str(json.loads(details).get("edited", "")) if details else ""
+            current: dict[str, str] = json.loads(details) if details else {}
+            edited = str(current.get("edited", ""))
             earlier = found.get(external_id)
             if earlier is not None:
                 edited = max(edited, earlier.edited)
@@ -104,8 +107,30 @@ async def load_known_messages(
                 at=at,
                 text=text,
                 edited=edited,
+                details=current,
                 texts=frozenset({text}) | (earlier.texts if earlier is not None else frozenset()),
             )
+    return found
+
+
+async def list_current_versions(
+    tx: Transaction, person: PersonId, chat: ChatId, external_ids: Sequence[str]
+) -> dict[str, tuple[MessageId, int]]:
+    """Return the id and the number of the current version of messages, by their external ids."""
+    found: dict[str, tuple[MessageId, int]] = {}
+    for ids in split_ids(external_ids):
+        parameters = {f"id{index}": value for index, value in enumerate(ids)}
+        rows = await tx.rows(
+            f"""SELECT first.external_id, m.id, m.seq FROM message first
+               JOIN message m ON m.id = first.id AND m.person = first.person
+                 AND m.replaced_at IS NULL
+               WHERE first.person = :person AND first.chat = :chat AND first.version = 1
+               AND first.external_id IN ({", ".join(f":{name}" for name in parameters)})""",
+            person=person,
+            chat=chat,
+            **parameters,
+        )
+        found |= {external_id: (MessageId(message), seq) for external_id, message, seq in rows}
     return found
 
 
@@ -232,14 +257,13 @@ async def write_imported_messages(
     A message with a known external id gets a new version if its text has changed, and is left alone
     otherwise. A new message goes into the session it came in. Messages without a session are split
     at pauses of half an hour, in order of time, into closed sessions; but what a program reports
-    from within the last half hour continues the open session, as in a conversation. A message of a
-    file that is dated ahead counts as a day old, so that it is newer than nothing said today.
+    from within the last half hour continues the open session, as in a conversation. A message that
+    is dated ahead counts as a day old, so that it is newer than nothing said today.
     """
     await lock_person(tx, target.chat.person)
     offered = len(messages)
     messages = await drop_forgotten_messages(tx, target, messages, now=now)
-    if target.batch is not None:
-        messages = [date_back(each, now) for each in messages]
+    messages = [date_back(each, now) for each in messages]
     ids = [each.message.external_id for each in messages if each.message.external_id is not None]
     known = await load_known_messages(tx, target.chat.person, target.chat.id, ids)
     new = [each for each in messages if each.message.external_id not in known]
@@ -266,7 +290,7 @@ async def write_imported_messages(
 
 
 def date_back(imported: ImportedMessage, now: Micros) -> ImportedMessage:
-    """Return a message with a possible date; the one of the file is kept in its details."""
+    """Return a message with a possible date; the one that was given is kept in its details."""
     message = imported.message
     if not is_misdated(message.at, now):
         return imported
@@ -324,12 +348,14 @@ async def update_changed_messages(
             message.text,
             now=now,
             is_searchable=message.is_searchable,
+            details={**stored.details, **message.details} if target.batch is None else None,
         )
         if target.batch is not None:
             await set_version_batch(tx, edited, batch=target.batch, details=message.details)
         known[message.external_id or ""] = replace(
             stored,
             text=edited.text,
+            details=edited.details,
             texts=stored.texts | {edited.text},
             edited=max(stored.edited, message.details.get("edited", "")),
         )
@@ -339,10 +365,14 @@ async def update_changed_messages(
 
 
 def is_changed(known: KnownMessage, message: UnloggedMessage, *, is_export: bool) -> bool:
-    """Whether a known message has a new text. An export may be older than what is stored."""
+    """Whether a known message has a new text, or new metadata of a program.
+
+    An export may be older than what is stored.
+    """
     text = sanitize_text(message.text)
     if not is_export:
-        return text != known.text
+        metadata = message.details.get(METADATA_DETAIL)
+        return text != known.text or metadata not in (None, known.details.get(METADATA_DETAIL))
     return text not in known.texts and message.details.get("edited", "") >= known.edited
 
 

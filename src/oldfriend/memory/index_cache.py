@@ -21,6 +21,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.ids import MemoryId, PersonId
@@ -345,6 +346,27 @@ class IndexCache:
         if self.model is None:
             return list(seqs), None
         return await load_vectors_by_seq(tx, person, self.model, seqs)
+
+
+class MessageIndexCache(IndexCache):
+    """The message indexes of another cache, with no beliefs: for where these cannot be read."""
+
+    def __init__(self, cache: IndexCache) -> None:
+        """Share the message indexes of a cache."""
+        super().__init__(cache.model)
+        self._cache = cache
+
+    @override
+    async def get_message_index(
+        self, tx: Transaction, person: PersonId, *, exclude: Collection[int] = ()
+    ) -> PersonIndex:
+        """Return the person's message index as of this transaction."""
+        return await self._cache.get_message_index(tx, person, exclude=exclude)
+
+    @override
+    async def get_belief_index(self, tx: Transaction, person: PersonId) -> BeliefIndex:
+        """Return an empty belief index."""
+        return BeliefIndex()
 
 
 def drop_excluded_tail(rows: list[Row], exclude: Collection[int]) -> tuple[list[Row], int | None]:

@@ -268,6 +268,30 @@ async def list_segment_journal(
     return [parse_journal_row(row) for row in rows]
 
 
+async def list_endings(
+    tx: Transaction, person: PersonId, segment: SegmentId, *, read_at: Micros | None
+) -> list[JournalEntry]:
+    """List the decisions by which a reading of a segment has ended memories, in order."""
+    return [
+        each
+        for each in await list_segment_journal(tx, person, segment)
+        if each.decided_at == read_at
+        and isinstance(each.after, Memory)
+        and EFFECT_BY_OP.get(each.op) == "ended"
+    ]
+
+
+async def list_decisions_at(tx: Transaction, person: PersonId, at: Micros) -> list[JournalEntry]:
+    """List the decisions made at a moment, such as those of one reading, in order."""
+    rows = await tx.rows(
+        f"""SELECT {JOURNAL_COLUMNS} FROM change WHERE person = :person AND learned_at = :at
+           ORDER BY seq""",
+        person=person,
+        at=at,
+    )
+    return [parse_journal_row(row) for row in rows]
+
+
 async def list_journal_as_of(tx: Transaction, person: PersonId, at: Micros) -> list[JournalEntry]:
     """List the newest decision about each object as of a moment, including ended objects."""
     rows = await tx.rows(
@@ -394,7 +418,7 @@ IS_HELD_SQL: Final = """CASE WHEN {0}.after LIKE '%"ended_at": null%'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayChanges:
-    """The number of decisions on a day, by effect."""
+    """The number of beliefs with a decision on a day, by what it did in the end."""
 
     day: date
     added: int = 0
@@ -412,19 +436,42 @@ class ChangedBelief:
 
 
 async def count_changes_by_day(tx: Transaction, person: PersonId, *, zone: str) -> list[DayChanges]:
-    """Count the decisions of every day that has any, oldest first; entities are not counted."""
+    """Count the beliefs with a decision on each day that has any, oldest first.
+
+    Each is counted once a day, and not at all if it came and went on that day. Entities are not
+    counted, nor what only waits for the person's word.
+    """
     rows = await tx.rows(
-        """SELECT learned_at / :quarter, op, count(*) FROM change
-           WHERE person = :person AND kind <> 'entity' GROUP BY 1, 2""",
+        """SELECT learned_at / :quarter, object, op FROM change
+           WHERE person = :person AND kind <> 'entity' AND op NOT IN ('proposed', 'withdrawn')
+           ORDER BY seq""",
         person=person,
         quarter=QUARTER_HOUR,
     )
+    dates: dict[int, date] = {}
+    effects: dict[tuple[date, ObjectId], list[ChangeEffect]] = {}
+    for quarter, object_id, op in rows:
+        if quarter not in dates:
+            dates[quarter] = from_micros(quarter * QUARTER_HOUR, zone).date()
+        effects.setdefault((dates[quarter], object_id), []).append(EFFECT_BY_OP.get(op, "changed"))
     by_day: dict[date, dict[ChangeEffect, int]] = {}
-    for quarter, op, count in rows:
-        counts = by_day.setdefault(from_micros(quarter * QUARTER_HOUR, zone).date(), {})
-        effect = EFFECT_BY_OP.get(op, "changed")
-        counts[effect] = counts.get(effect, 0) + count
+    for (day, _), of_day in effects.items():
+        if effect := find_net_effect(of_day):
+            counts = by_day.setdefault(day, {})
+            counts[effect] = counts.get(effect, 0) + 1
     return [DayChanges(day=day, **counts) for day, counts in sorted(by_day.items())]
+
+
+def find_net_effect(effects: Sequence[ChangeEffect]) -> ChangeEffect | None:
+    """Return what the decisions of one day did to a belief in the end."""
+    was_held = effects[0] != "added"
+    turns = [each for each in effects if each != "changed"]
+    is_held = not turns or turns[-1] == "added"
+    if was_held and is_held:
+        return "changed" if "changed" in effects else None
+    if was_held:
+        return "ended"
+    return "added" if is_held else None
 
 
 async def list_changed_beliefs(

@@ -94,7 +94,8 @@ async def list_reply_timings(tx: Transaction, *, since: Micros) -> list[ReplyTim
     """List the timings of everybody's newest replies since a moment, newest first."""
     rows = await tx.rows(
         """SELECT r.made_at - m.written_at,
-             CASE WHEN r.details LIKE '%"degraded": true%' THEN 1 ELSE 0 END
+             CASE WHEN r.details LIKE '%"degraded":true%'
+                  OR r.details LIKE '%"degraded": true%' THEN 1 ELSE 0 END
            FROM receipt r JOIN message m ON m.person = r.person AND m.seq = r.asked_seq
            WHERE r.id >= :first ORDER BY r.id DESC LIMIT :most""",
         first=build_min_id(since),

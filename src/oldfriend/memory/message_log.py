@@ -4,7 +4,6 @@ Knows nothing of vectors, beliefs or replies.
 """
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,21 +15,25 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import BatchId, ChatId, MessageId, PersonId, SessionId, TurnId, new_id
 from oldfriend.domain.messages import (
     MAX_TEXT_CHARS,
+    PRESSED_DETAIL,
     Chat,
     Message,
     Role,
     UnloggedMessage,
+    clean_name,
     estimate_tokens,
     sanitize_text,
 )
 from oldfriend.lang.detection import detect_language
+from oldfriend.memory.message_order import GIVEN_PLACE, MESSAGE_PLACE
 from oldfriend.memory.people import lock_person
 from oldfriend.search.document_terms import encode_document_terms
 
 MESSAGE_COLUMNS = """m.id, m.version, m.seq, m.person, m.chat, m.session, c.channel, m.role,
            m.author,
     m.speaker, m.trust, m.text, m.said_at, m.zone, m.language, m.tokens, m.turn, m.external_id,
-    m.batch, m.details, s.external_id"""
+    m.batch, m.details, s.external_id, m.role = 'companion' AND length(m.imprint) > 0"""
+"""Last: is it Markdown? Of the companion's replies, search finds those that quote nobody."""
 
 MESSAGE_TABLES = "message m JOIN chat c ON c.id = m.chat JOIN session s ON s.id = m.session"
 
@@ -45,7 +48,6 @@ INSERT_MESSAGE = """INSERT INTO message (id, version, person, seq, chat, session
 
 MAX_REPLY_DISTANCE = 500
 """The largest distance in the log between a reply and what it answers."""
-LANGUAGE_SAMPLE_SIZE = 8
 """This many of the latest messages of a chat determine its language."""
 
 
@@ -66,6 +68,7 @@ class WrittenMessage(NamedTuple):
     id: MessageId
     seq: int
     language: str
+    is_searchable: bool
 
 
 async def write_message(
@@ -102,7 +105,8 @@ async def write_messages(
         range(last_seq - len(messages) + 1, last_seq + 1), messages, texts, tokens, strict=True
     ):
         message_id = MessageId(new_id(now))
-        language = detect_language(text, fallback=target.language)
+        language, is_press = target.language, PRESSED_DETAIL in message.details
+        language = language if is_press else detect_language(text, fallback=language)
         row = build_message_row(
             target,
             message,
@@ -111,7 +115,8 @@ async def write_messages(
             is_searchable=is_searchable and message.is_searchable,
         )
         added = await tx.run(INSERT_MESSAGE, id=message_id, seq=seq, tokens=count, now=now, **row)
-        written.append(WrittenMessage(message_id, seq, language) if added else None)
+        found = bool(row["imprint"])
+        written.append(WrittenMessage(message_id, seq, language, found) if added else None)
     return written
 
 
@@ -196,6 +201,21 @@ async def get_message(
     return parse_message_row(row)
 
 
+async def list_copies(
+    tx: Transaction, channel: str, address: str, external_id: str
+) -> list[tuple[PersonId, MessageId]]:
+    """Return the messages that are one on their platform, with the memories that they are in."""
+    rows = await tx.rows(
+        """SELECT m.person, m.id FROM chat c JOIN message m ON m.chat = c.id
+           WHERE c.channel = :channel AND c.address = :address AND m.version = 1
+           AND m.external_id = :external_id ORDER BY m.person""",
+        channel=channel,
+        address=address,
+        external_id=external_id,
+    )
+    return [(PersonId(person), MessageId(message)) for person, message in rows]
+
+
 async def find_message_by_external_id(
     tx: Transaction, person: PersonId, chat: ChatId, external_id: str
 ) -> Message | None:
@@ -247,7 +267,7 @@ async def list_recent_messages(
         f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
            WHERE c.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
            AND (:before IS NULL OR m.seq < :before) AND (:role IS NULL OR m.role = :role)
-           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+           ORDER BY m.said_at DESC, {MESSAGE_PLACE} DESC LIMIT :limit""",
         person=person,
         chat=chat,
         before=before,
@@ -255,22 +275,6 @@ async def list_recent_messages(
         limit=limit,
     )
     return [parse_message_row(row) for row in reversed(rows)]
-
-
-async def find_chat_language(tx: Transaction, person: PersonId, chat: ChatId) -> str | None:
-    """Return the language of most recent text sent to the companion in a chat, if any."""
-    rows = await tx.rows(
-        """SELECT m.language, m.tokens FROM message m JOIN chat c ON c.id = m.chat
-           WHERE c.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
-           AND m.role IN ('person', 'other') ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
-        person=person,
-        chat=chat,
-        limit=LANGUAGE_SAMPLE_SIZE,
-    )
-    amounts: Counter[str] = Counter()
-    for language, tokens in rows:
-        amounts[str(language)] += int(tokens)
-    return max(amounts, key=lambda each: (amounts[each], each), default=None)
 
 
 async def list_surrounding_messages(
@@ -283,8 +287,9 @@ async def list_surrounding_messages(
             f"""SELECT {MESSAGE_COLUMNS} FROM {MESSAGE_TABLES}
                WHERE m.person = :person AND m.session = :session AND m.replaced_at IS NULL
                AND m.id <> :id AND m.role <> 'marker' AND :is_later = CASE
-                 WHEN m.said_at > :at OR (m.said_at = :at AND m.seq > :seq) THEN 1 ELSE 0 END
-               ORDER BY m.said_at {order}, m.seq {order} LIMIT :limit""",
+                 WHEN m.said_at > :at
+                   OR (m.said_at = :at AND {MESSAGE_PLACE} > {GIVEN_PLACE}) THEN 1 ELSE 0 END
+               ORDER BY m.said_at {order}, {MESSAGE_PLACE} {order} LIMIT :limit""",
             person=message.person,
             session=message.session,
             id=message.id,
@@ -328,7 +333,7 @@ async def list_messages(
            WHERE m.person = :person AND m.replaced_at IS NULL
            AND (:since IS NULL OR m.said_at >= :since) AND (:until IS NULL OR m.said_at < :until)
            AND (:role IS NULL OR m.role = :role)
-           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+           ORDER BY m.said_at DESC, {MESSAGE_PLACE} DESC LIMIT :limit""",
         person=person,
         since=since,
         until=until,
@@ -336,20 +341,6 @@ async def list_messages(
         limit=limit,
     )
     return [parse_message_row(row) for row in reversed(rows)]
-
-
-async def has_earlier_messages(
-    tx: Transaction, person: PersonId, chat: ChatId, *, before: int
-) -> bool:
-    """Whether anything was written into a chat before a seq."""
-    row = await tx.row(
-        """SELECT 1 FROM message m JOIN chat c ON c.id = m.chat
-           WHERE m.chat = :chat AND c.person = :person AND m.seq < :before LIMIT 1""",
-        chat=chat,
-        person=person,
-        before=before,
-    )
-    return row is not None
 
 
 async def find_reply(tx: Transaction, said: Message) -> Message | None:
@@ -397,12 +388,11 @@ async def get_last_seq(tx: Transaction, person: PersonId) -> int:
     return int(row[0] or 0) if row is not None else 0
 
 
-async def count_messages(tx: Transaction, person: PersonId) -> int:
-    """Count the messages of a person."""
-    row = await tx.row(
-        "SELECT count(*) FROM message WHERE person = :person AND replaced_at IS NULL",
-        person=person,
-    )
+async def count_messages(tx: Transaction, person: PersonId, *, role: Role | None = None) -> int:
+    """Count the messages in a person's chats, or those that somebody in one role has written."""
+    sql = """SELECT count(*) FROM message WHERE person = :person AND replaced_at IS NULL
+             AND role LIKE :role"""
+    row = await tx.row(sql, person=person, role=role or "%")
     return 0 if row is None else int(row[0])
 
 
@@ -410,7 +400,7 @@ def build_written_message(
     target: WriteTarget, message: UnloggedMessage, written: WrittenMessage
 ) -> Message:
     """Build the message that was just written, without reading it back."""
-    chat, text, speaker = target.chat, sanitize_text(message.text), sanitize_text(message.speaker)
+    chat, text, speaker = target.chat, sanitize_text(message.text), clean_name(message.speaker)
     return Message(
         id=written.id,
         version=1,
@@ -433,13 +423,14 @@ def build_written_message(
         external_id=message.external_id and sanitize_text(message.external_id),
         batch=target.batch,
         details=dict(message.details),
+        is_markdown=message.role == "companion" and written.is_searchable,
     )
 
 
 def resolve_author(chat: Chat, message: UnloggedMessage) -> str:
     """Return the author: an id for the person and the companion, a name for anybody else."""
     authors: dict[str, str] = {"person": chat.person, "companion": chat.companion}
-    return authors.get(message.role, sanitize_text(message.author or message.speaker))
+    return authors.get(message.role, clean_name(message.author or message.speaker))
 
 
 def validate_message_text(text: str) -> str:
@@ -468,7 +459,7 @@ def build_message_row(
         "session": target.session,
         "role": message.role,
         "author": resolve_author(chat, message),
-        "speaker": sanitize_text(message.speaker),
+        "speaker": clean_name(message.speaker),
         "trust": message.trust,
         "text": text,
         "said_at": message.at,
@@ -511,4 +502,5 @@ def parse_message_row(row: Row) -> Message:
         batch=row[18],
         details=json.loads(row[19]) if row[19] else {},
         session_name=row[20] or row[5],
+        is_markdown=bool(row[21]),
     )

@@ -8,16 +8,24 @@ days changes it in place. Texts are loaded by the caller.
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, Literal
 
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.domain.belief_kinds import BELIEF_KINDS, ListOrder
-from oldfriend.domain.clock import MAX_TIME, Micros
+from oldfriend.domain.clock import MAX_TIME, Micros, from_micros
 from oldfriend.domain.ids import ObjectId, PersonId
-from oldfriend.domain.memories import LIVE_STATUSES, JournalEntry, ObjectKind, Status, Subject
-from oldfriend.memory.journal import JOURNAL_COLUMNS, parse_journal_row
+from oldfriend.domain.memories import (
+    LIVE_STATUSES,
+    NEVER_BELIEVED,
+    JournalEntry,
+    ObjectKind,
+    Status,
+    Subject,
+)
+from oldfriend.memory.journal import JOURNAL_COLUMNS, QUARTER_HOUR, parse_journal_row
 
 SortOrder = Literal["kind", "newest", "oldest", "surest", "seen"]
 RANK_KEY: Final = attrgetter("list_rank")
@@ -67,6 +75,19 @@ TEXT_SQL: Final[Mapping[str, str]] = {
     "entity": "v.name || ' ' || v.aliases || ' ' || v.description",
 }
 """The text of each table for search, as an SQL expression."""
+SAID_SQL: Final[Mapping[str, str]] = {
+    "memory": "v.first_seen <= :said",
+    "summary": "v.until_at <= :said",
+    "entity": "v.learned_at <= :said",
+}
+"""What was said by then, as an SQL condition on each table."""
+HELD_THEN_SQL: Final[Mapping[str, str]] = {
+    "memory": """v.status NOT IN ('unconfirmed', 'withdrawn')
+        AND (v.ended_at IS NULL OR v.holds_until > :said)""",
+    "summary": "v.ended_at IS NULL",
+    "entity": "v.ended_at IS NULL",
+}
+"""What held then, as far as is known now, as an SQL condition on each table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +102,7 @@ class BeliefFilter:
     with_ended: bool = False  # include what is no longer believed
     order: SortOrder = "kind"
     as_of: Micros | None = None  # None: now
+    said_until: Micros | None = None  # only what was said by then and held; instead of as_of
 
     @property
     def is_memories_only(self) -> bool:
@@ -151,6 +173,27 @@ async def count_by_kind(
         f"SELECT kind, count(*) FROM ({select}) held GROUP BY kind", person=person, **values
     )
     return {row[0]: row[1] for row in rows}
+
+
+async def count_said_by_day(
+    tx: Transaction, person: PersonId, *, zone: str
+) -> dict[date, dict[ObjectKind, int]]:
+    """Count what was first said on each day, by kind, oldest first; what was rejected is not
+    counted.
+    """
+    rows = await tx.rows(
+        """SELECT first_seen / :quarter, kind, count(*) FROM memory
+           WHERE person = :person AND first_seen > 0
+           AND (ended_at IS NULL OR holds_until IS NOT NULL)
+           AND status NOT IN ('unconfirmed', 'withdrawn') GROUP BY 1, 2 ORDER BY 1""",
+        person=person,
+        quarter=QUARTER_HOUR,
+    )
+    by_day: dict[date, dict[ObjectKind, int]] = {}
+    for quarter, kind, count in rows:
+        counts = by_day.setdefault(from_micros(quarter * QUARTER_HOUR, zone).date(), {})
+        counts[kind] = counts.get(kind, 0) + count
+    return by_day
 
 
 async def count_tags(tx: Transaction, person: PersonId) -> dict[str, int]:
@@ -283,9 +326,15 @@ def build_conditions(
     if kinds and len(kinds) < len(GROUP_BY_KIND) - 2:
         yield build_in_clause("v.kind", "kind", kinds, values)
     is_now = belief_filter.as_of is None
+    is_said = is_now and belief_filter.said_until is not None
+    if is_said:
+        values["said"] = belief_filter.said_until
+        yield SAID_SQL[table]
     if belief_filter.is_live_only:
         yield (
-            "v.ended_at IS NULL"
+            HELD_THEN_SQL[table]
+            if is_said
+            else "v.ended_at IS NULL"
             if is_now
             else """(c.after LIKE '%"ended_at": null%'
             OR (c.v = 1 AND c.op <> 'ended'))"""
@@ -293,11 +342,13 @@ def build_conditions(
         if table == "summary":
             yield "v.is_active = 1" if is_now else """c.after LIKE '%"is_active": true%'"""
     if table != "summary":
-        yield from build_state_conditions(belief_filter, values, is_now=is_now)
+        yield from build_state_conditions(
+            belief_filter, values, is_now=is_now, is_memory=table == "memory"
+        )
 
 
 def build_state_conditions(
-    belief_filter: BeliefFilter, values: dict[str, SqlValue], *, is_now: bool
+    belief_filter: BeliefFilter, values: dict[str, SqlValue], *, is_now: bool, is_memory: bool
 ) -> Iterator[str]:
     """Yield the conditions on what was decided; adds their parameters to ``values``.
 
@@ -311,6 +362,13 @@ def build_state_conditions(
             if is_now
             else f"({' OR '.join(conditions)})"
         )
+    elif belief_filter.with_ended and is_memory:
+        for each in sorted(NEVER_BELIEVED):
+            yield (
+                f"v.status <> '{each}'"
+                if is_now
+                else f"""c.after NOT LIKE '%"status": "{each}"%'"""
+            )
     if belief_filter.is_pinned:
         yield "v.is_pinned = 1" if is_now else """c.after LIKE '%"is_pinned": true%'"""
     if belief_filter.subject:

@@ -11,14 +11,21 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import ChatId, CompanionId, PersonId, new_id
-from oldfriend.domain.messages import Chat, Companion, Person, sanitize_text
+from oldfriend.domain.messages import (
+    Chat,
+    Companion,
+    Person,
+    clean_name,
+    is_single_line,
+    sanitize_text,
+)
 from oldfriend.domain.unicode_text import is_confusable, is_group_like, normalize
 
 DEFAULT_OWNER_NAME = "owner"
 """The owner's default name; not a common word, because names in questions are looked up."""
 DEFAULT_COMPANION_NAME = "Oldfriend"
 """The companion's name until it is given one."""
-PERSON_COLUMNS = "id, name, is_owner, language, zone, has_said_zone"
+PERSON_COLUMNS = "id, name, is_owner, language, zone, has_said_zone, has_fixed_language"
 """The columns that ``parse_person_row`` expects."""
 PERSON_P_COLUMNS = ", ".join(f"p.{column}" for column in PERSON_COLUMNS.split(", "))
 """The same columns of a table aliased as p."""
@@ -192,12 +199,32 @@ async def lock_person(tx: Transaction, person: PersonId) -> None:
 
 
 async def set_language(tx: Transaction, person: PersonId, language: str) -> None:
-    """Store the language that the person last used."""
+    """Store the language that the person last used, unless they have chosen one."""
     await tx.run(
-        "UPDATE person SET language = :language WHERE id = :person",
+        """UPDATE person SET language = :language
+           WHERE id = :person AND has_fixed_language = 0""",
         language=language,
         person=person,
     )
+
+
+async def fix_language(tx: Transaction, person: PersonId, language: str | None) -> None:
+    """Store in which language the person wants to be answered; None: in the one they write in."""
+    await tx.run(
+        """UPDATE person SET language = coalesce(:language, language),
+             has_fixed_language = CASE WHEN :language IS NULL THEN 0 ELSE 1 END
+           WHERE id = :person""",
+        language=language,
+        person=person,
+    )
+
+
+async def find_fixed_language(tx: Transaction, person: PersonId) -> str | None:
+    """Return the language in which the person wants to be answered, if they have chosen one."""
+    row = await tx.row(
+        "SELECT language FROM person WHERE id = :person AND has_fixed_language = 1", person=person
+    )
+    return None if row is None else row[0]
 
 
 async def set_zone(tx: Transaction, person: PersonId, zone: str, *, is_said: bool = False) -> None:
@@ -323,7 +350,7 @@ async def ensure_chat(
         id=new_id(now),
         person=person.id,
         companion=companion.id,
-        title=sanitize_text(title),
+        title=clean_name(title),
         now=now,
         **location,
     )
@@ -402,12 +429,12 @@ async def move_chats(tx: Transaction, channel: str, *, old_address: str, new_add
 def validate_name(name: str) -> str:
     """Return a person's or channel's name as it is stored. Raises InvalidInput."""
     clean = normalize_person_name(name)
-    if not clean or len(clean) > MAX_PERSON_NAME_LENGTH or not clean.isprintable():
+    if not is_name(name, clean, longest=MAX_PERSON_NAME_LENGTH):
         raise InvalidInput(
             localizable(
                 "name_unfit",
                 f"{name[:50]!r} cannot be a name. Use 1 to {MAX_PERSON_NAME_LENGTH} visible "
-                "characters.",
+                "characters, on one line.",
                 name=name[:50],
                 longest=MAX_PERSON_NAME_LENGTH,
             )
@@ -417,12 +444,8 @@ def validate_name(name: str) -> str:
 
 def validate_companion_name(name: str) -> str:
     """Return a companion's name as it is stored. Raises InvalidInput."""
-    clean, lines = normalize_person_name(name), name.strip().splitlines()
-    if (
-        len(lines) != 1
-        or not 1 <= len(clean) <= MAX_COMPANION_NAME_LENGTH
-        or not clean.isprintable()
-    ):
+    clean = normalize_person_name(name)
+    if not is_name(name, clean, longest=MAX_COMPANION_NAME_LENGTH):
         raise InvalidInput(
             localizable(
                 "companion_name_unfit",
@@ -435,6 +458,12 @@ def validate_companion_name(name: str) -> str:
     return clean
 
 
+def is_name(name: str, clean: str, *, longest: int) -> bool:
+    """Return whether a name can be shown on one line, and stored without replacing characters."""
+    is_stored_whole = sanitize_text(name) == name and is_single_line(name.strip())
+    return is_stored_whole and 1 <= len(clean) <= longest and clean.isprintable()
+
+
 def normalize_person_name(name: str) -> str:
     """Normalize spaces and composed characters of a name."""
     return " ".join(normalize("NFC", sanitize_text(name)).split())
@@ -442,7 +471,7 @@ def normalize_person_name(name: str) -> str:
 
 def parse_person_row(row: Row) -> Person:
     """Parse a row of PERSON_COLUMNS."""
-    person_id, name, is_owner, language, zone, has_said_zone = row
+    person_id, name, is_owner, language, zone, has_said_zone, has_fixed_language = row
     return Person(
         id=PersonId(person_id),
         name=name,
@@ -450,6 +479,7 @@ def parse_person_row(row: Row) -> Person:
         language=language,
         zone=zone,
         has_chosen_zone=bool(has_said_zone),
+        has_fixed_language=bool(has_fixed_language),
     )
 
 

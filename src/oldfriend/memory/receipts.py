@@ -38,6 +38,10 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.search import Reason, ReasonCause
 
 TRACE_TTL: Final = 14 * DAY
+UNPROMPTED_KEY: Final = "unprompted"
+"""In the details: why something was said that answers nobody, as kind and reason."""
+RECORDS_KEY: Final = "records"
+"""In the details: ids of the own records, such as reminders, that a reply lists or confirms."""
 MAX_EXPIRED_PER_WRITE: Final = 10
 """Expired traces deleted with each new receipt, limited so that no write takes long."""
 CAUSE_BY_NAME: Final[Mapping[str, ReasonCause]] = {each: each for each in get_args(ReasonCause)}
@@ -237,9 +241,11 @@ async def count_source_messages(
     names = {f"reply{index}": reply for index, reply in enumerate(replies)}
     rows = await tx.rows(
         f"""SELECT replied, details, stood_on FROM receipt WHERE person = :person
-           AND replied IN ({", ".join(f":{name}" for name in names)}) AND details LIKE :likely""",
+           AND replied IN ({", ".join(f":{name}" for name in names)})
+           AND (details LIKE :likely OR details LIKE :spaced)""",
         person=person,
-        likely=f'%"author": "{author}"%',  # most have another author: their details are not read
+        likely=f'%"author":"{author}"%',  # most have another author: their details are not read
+        spaced=f'%"author": "{author}"%',  # as they were stored before
         **names,
     )
     return {
@@ -330,11 +336,6 @@ def to_receipt_item(item: PackedItem, versions: Mapping[int, tuple[str, int]]) -
     )
 
 
-def format_reasons_json(reasons: tuple[Reason, ...]) -> str:
-    """Format reasons as they are stored."""
-    return json.dumps([to_reason_dict(reason) for reason in reasons], ensure_ascii=False)
-
-
 def to_reason_dict(reason: Reason) -> dict[str, JsonValue]:
     """Convert a reason to a JSON object, without the deep copy that ``asdict`` makes."""
     return {
@@ -343,19 +344,6 @@ def to_reason_dict(reason: Reason) -> dict[str, JsonValue]:
         "name": reason.name,
         "strength": reason.strength,
     }
-
-
-def parse_reasons_json(text: str) -> tuple[Reason, ...]:
-    """Parse stored reasons."""
-    return tuple(
-        Reason(
-            cause=each["cause"],
-            words=tuple(each["words"]),
-            name=each["name"],
-            strength=each["strength"],
-        )
-        for each in json.loads(text)
-    )
 
 
 async def count_receipts(tx: Transaction, *, since: Micros) -> int:

@@ -36,6 +36,8 @@ MAX_OPENING_CHARS: Final = 24
 """Characters in which a correction says that it is one; further on, it is a story of its own."""
 MARKED_CORRECTION: Final = re.compile(r"\*\w[^*]*$")
 """In chats an asterisk marks the right word; two of them are emphasis."""
+STARRED_OPENING: Final = re.compile(r"\s{0,4}\*([^*\n]{2,24})\*\s")
+"""Words between asterisks that a text begins with."""
 _TOKEN: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+|(?<=\w)['’]s\b")
 
 
@@ -67,6 +69,13 @@ def has_correction_words(text: str, language: str) -> bool:
     words = load_restatement_words(language)
     opening = text[:MAX_OPENING_CHARS].casefold()
     return words is not None and words.correction.search(opening) is not None
+
+
+def drop_starred_opening(text: str, language: str) -> str:
+    """Return a text without words of a correction it begins with in stars: "*oops* …"."""
+    found = STARRED_OPENING.match(text)
+    is_correction = found is not None and has_correction_words(found[1], language)
+    return text[found.end() :] if found is not None and is_correction else text
 
 
 def is_marked_correction(text: str) -> bool:

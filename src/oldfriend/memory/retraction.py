@@ -4,13 +4,14 @@ Nothing is inverted: evidence is withdrawn, and a belief that a retracted decisi
 decided again as it was before, unless another value holds by then, which supersedes it anyway.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.ids import ObjectId, PersonId, SegmentId
+from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
 from oldfriend.domain.memories import (
     Entity,
     JournalEntry,
@@ -32,53 +33,18 @@ from oldfriend.memory.belief_views import (
     list_memories,
     list_summaries,
 )
-from oldfriend.memory.evidence import list_evidence, withdraw_evidence
+from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.journal import (
     Provenance,
     get_latest_seq,
     list_object_journal,
-    list_segment_journal,
     record_decision,
 )
+from oldfriend.memory.readers import ReaderKind, find_reader
 
-UNDO_AUTHOR = "undo/1"
-"""The author of decisions that follow from an undo."""
-
-ENDING_OPS: Final = frozenset({"disputed", "merged", "fulfilled"})
+ENDING_OPS: Final = frozenset({"disputed", "merged", "fulfilled", "expired"})
 """How a consolidation ends a belief, besides superseding it."""
 REVISION_OPS: Final = frozenset({"revised", "separated"})
-
-
-async def undo_consolidation(
-    tx: Transaction, person: PersonId, segment: SegmentId, *, now: Micros
-) -> list[ObjectId]:
-    """Undo the consolidation of a segment; return the beliefs that ended or were reopened.
-
-    Later decisions about the same beliefs stay.
-    """
-    return await undo_consolidations(tx, person, [segment], now=now)
-
-
-async def undo_consolidations(
-    tx: Transaction, person: PersonId, segments: Sequence[SegmentId], *, now: Micros
-) -> list[ObjectId]:
-    """Undo the consolidation of several segments, oldest first, such as those of an import; return
-    the beliefs that ended or were reopened.
-    """
-    affected: set[ObjectId] = set()
-    for segment in segments:
-        affected.update(await withdraw_evidence(tx, person, segment, now=now))
-    provenance = Provenance(author=UNDO_AUTHOR)
-    ended = await end_unsupported_beliefs(tx, person, provenance=provenance, now=now, only=affected)
-    reopened: list[ObjectId] = []
-    for segment in reversed(segments):
-        decisions = await list_segment_journal(tx, person, segment)
-        reopened += await revert_entries(tx, decisions, provenance=provenance, now=now)
-    ended += await end_unsupported_beliefs(
-        tx, person, provenance=provenance, now=now, only=reopened
-    )
-    summaries = await end_summaries(tx, person, segments, provenance=provenance, now=now)
-    return [*ended, *(each for each in reopened if each not in ended), *summaries]
 
 
 async def end_unsupported_beliefs(
@@ -98,15 +64,20 @@ async def end_unsupported_beliefs(
         return []
     evidence = await list_evidence(tx, person)
     memories = [each.memory for each in await list_memories(tx, person, live=False)]
-    believed: list[Memory | Entity] = [each for each in memories if is_or_was_true(each)]
+    believed: list[Memory | Entity] = [
+        each for each in memories if is_or_was_true(each) or each.status == "unconfirmed"
+    ]
     believed += await list_entities(tx, person)
     ended: list[ObjectId] = []
     for each in believed:
         is_selected = only is None or each.id in only
         is_supported = any(piece.stance == "supports" for piece in evidence.get(each.id, ()))
         if is_selected and not is_supported and not each.is_by_person:
-            await record_next_decision(tx, build_retracted(each, now), "ended", provenance, now=now)
-            ended.append(each.id)
+            after = build_retracted(each, now)
+            is_waiting = after.status == "withdrawn"
+            op: JournalOp = "withdrawn" if is_waiting else "ended"
+            await record_next_decision(tx, after, op, provenance, now=now)
+            ended += [] if is_waiting else [each.id]
     return ended
 
 
@@ -114,23 +85,48 @@ def build_retracted(each: Memory | Entity, now: Micros) -> Memory | Entity:
     """Return a belief as ended without having been superseded."""
     if isinstance(each, Memory) and each.status == "superseded":
         return replace(each, status="active", holds_until=None, ended_at=now)
+    if isinstance(each, Memory) and each.status == "unconfirmed":
+        return replace(each, status="withdrawn", ended_at=now)
     return replace(each, ended_at=now)
 
 
 async def revert_stale_endings(
-    tx: Transaction, person: PersonId, segment: SegmentId, *, provenance: Provenance, now: Micros
+    tx: Transaction,
+    earlier: Sequence[JournalEntry],
+    *,
+    reader: ReaderKind,
+    kept: Collection[tuple[MessageId, int]],
+    provenance: Provenance,
+    now: Micros,
 ) -> list[ObjectId]:
     """Reopen what earlier consolidations of a segment ended, where nothing ends it any more.
 
-    For after the segment was consolidated again and unsupported beliefs have ended. Running it
-    twice changes nothing.
+    For after the segment was consolidated again and unsupported beliefs have ended. What a stronger
+    reader ended stays so while its words stand, and what rests on a message version that is
+    ``kept`` as evidence. Running it twice changes nothing.
     """
-    endings: list[JournalEntry] = []
-    for entry in await list_segment_journal(tx, person, segment):
-        is_ending = entry.op == "superseded" or entry.op in ENDING_OPS
-        if is_ending and (entry.op == "superseded" or await has_only_edited_causes(tx, entry)):
-            endings.append(entry)
+    replaced = [
+        entry
+        for entry in earlier
+        if entry.op == "superseded"
+        and (find_reader(entry.author) or reader) <= reader
+        and not any((cause.message, cause.version) in kept for cause in entry.causes)
+    ]
+    lost = await list_lost_endings(tx, earlier)
+    endings = sorted(
+        (*replaced, *(each for each in lost if each not in replaced)), key=attrgetter("seq")
+    )
     return await revert_entries(tx, endings, provenance=provenance, now=now)
+
+
+async def list_lost_endings(tx: Transaction, entries: Iterable[JournalEntry]) -> list[JournalEntry]:
+    """List the decisions that ended something by words that have been edited or removed since."""
+    return [
+        each
+        for each in entries
+        if (each.op == "superseded" or each.op in ENDING_OPS)
+        and await has_only_edited_causes(tx, each)
+    ]
 
 
 async def revert_entries(

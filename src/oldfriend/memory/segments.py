@@ -30,6 +30,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory.message_log import MESSAGE_COLUMNS as MESSAGE
 from oldfriend.memory.message_log import MESSAGE_TABLES as MESSAGES
 from oldfriend.memory.message_log import parse_message_row
+from oldfriend.memory.message_order import MESSAGE_PLACE
 
 MIN_LEARNING_TURNS, MAX_LEARNING_TURNS = 1, 500
 RANGE_TEXT: Final = f"A whole number from {MIN_LEARNING_TURNS} to {MAX_LEARNING_TURNS}"
@@ -324,14 +325,17 @@ async def count_segments_ended_since(tx: Transaction, person: PersonId, at: Micr
     return int(row[0])
 
 
-async def list_segment_messages(tx: Transaction, segment: Segment) -> list[Message]:
-    """List the messages of a segment as they read now, oldest first."""
+async def list_segment_messages(
+    tx: Transaction, segment: Segment, *, written_until: Micros | None = None
+) -> list[Message]:
+    """List the messages of a segment as they read now, oldest first; those written by a moment."""
     rows = await tx.rows(
         f"""SELECT {MESSAGE} FROM {MESSAGES}
            WHERE m.replaced_at IS NULL AND m.id IN
              (SELECT f.id FROM message f WHERE f.person = :person AND f.session = :session
               AND f.version = 1 AND f.seq BETWEEN :first_seq AND :last_seq)
-           ORDER BY m.said_at, m.seq""",
+           AND (:until IS NULL OR m.written_at <= :until) ORDER BY m.said_at, {MESSAGE_PLACE}""",
+        until=written_until,
         person=segment.person,
         session=segment.session,
         first_seq=segment.first_seq,
@@ -348,7 +352,7 @@ async def list_messages_before_segment(
         f"""SELECT {MESSAGE} FROM {MESSAGES}
            WHERE c.person = :person AND m.chat = :chat AND m.replaced_at IS NULL
            AND m.said_at <= :from_at AND m.seq < :first_seq
-           ORDER BY m.said_at DESC, m.seq DESC LIMIT :limit""",
+           ORDER BY m.said_at DESC, {MESSAGE_PLACE} DESC LIMIT :limit""",
         person=segment.person,
         chat=segment.chat,
         from_at=segment.from_at,

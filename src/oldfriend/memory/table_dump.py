@@ -11,7 +11,8 @@ from typing import Final, Literal
 
 from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.db.message_numbers import load_numbers, load_versions, pack_ids, unpack_ids
-from oldfriend.db.stored_tables import EXPORTED_TABLES, ColumnKind, StoredTable, parse_columns
+from oldfriend.db.stored_table import ColumnKind, StoredTable, parse_columns
+from oldfriend.db.stored_tables import EXPORTED_TABLES
 from oldfriend.domain.codec import (
     PackedItem,
     PackedReason,
@@ -217,7 +218,7 @@ async def append_receipt_items(
     )
 
 
-DumpColumnType = Literal["text", "text?", "int", "int?", "real"]  # with "?" it may be NULL
+DumpColumnType = Literal["text", "text?", "int", "int?", "real", "real?"]  # with "?" it may be NULL
 
 ROWS_PER_READ: Final = 1000
 SEARCHABLE_COLUMN: Final = "findable"
@@ -227,7 +228,7 @@ DUMP_TYPES: Final[Mapping[ColumnKind, Literal["text", "int", "real"]]] = Mapping
 )
 """The type of a column in an export; all others are text."""
 NULLABLE_TYPES: Final[Mapping[Literal["text", "int", "real"], DumpColumnType]] = MappingProxyType(
-    {"text": "text?", "int": "int?", "real": "real"}
+    {"text": "text?", "int": "int?", "real": "real?"}
 )
 
 LEGACY_TABLES: Final = (
@@ -315,7 +316,7 @@ async def is_store_empty(tx: Transaction) -> bool:
 
 async def delete_dumped_tables(tx: Transaction) -> None:
     """Delete the rows of an empty store, before those of another are restored."""
-    await tx.run("DELETE FROM letter WHERE person IS NOT NULL")
+    await tx.run("DELETE FROM job WHERE person IS NOT NULL")
     for table in reversed(EXPORTED_TABLES):
         await tx.run(f"DELETE FROM {table.name}")
 

@@ -21,9 +21,14 @@ from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import Person
 from oldfriend.memory.people import PERSON_P_COLUMNS, parse_person_row
 
-Scope = Literal["read", "write", "admin"]
+Scope = Literal["read", "write", "speak", "admin", "frontend"]
+"""speak: as write, and what a program passes on counts as the person's own words.
+
+frontend: a chat front end for several people, each of whom is introduced once; it opens no memory
+by itself.
+"""
 SignInMethod = Literal["link", "invitation", "passkey"]
-SecretKind = Literal["link", "passkey", "token"]
+SecretKind = Literal["link", "passkey", "token", "registration"]
 
 LINK_TABLES: Final[tuple[tuple[str, SignInMethod], ...]] = (
     ("web_link", "link"),

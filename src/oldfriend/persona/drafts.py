@@ -182,10 +182,10 @@ async def classify_by_model(model: LanguageModel, chunk: SourceChunk) -> list[Pe
     request = CompletionRequest(
         purpose="classify",
         prompt=prompt.id,
-        stable=prompt.render("stable"),
-        turns=(PromptTurn(role="house", text=ask),),
+        system_prompt=prompt.render("stable"),
+        turns=(PromptTurn(role="instruction", text=ask),),
         output=FINDINGS_SCHEMA,
-        most_tokens=MAX_OUTPUT_TOKENS,
+        max_output_tokens=MAX_OUTPUT_TOKENS,
     )
     return await complete_structured(model, request, lambda answer: parse_findings(answer, chunk))
 

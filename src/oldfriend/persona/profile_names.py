@@ -19,6 +19,7 @@ from oldfriend.memory.people import (
     rename_person,
     set_zone,
 )
+from oldfriend.tasks.zone_changes import move_tasks_to_zone
 
 
 async def update_person(
@@ -51,6 +52,7 @@ async def update_person(
             updated = await rename_person(tx, updated, name, platforms=app.platforms)
         if zone is not None:
             await set_zone(tx, person, zone, is_said=True)
+            await move_tasks_to_zone(tx, person, earlier=updated.zone, zone=zone, now=app.clock())
             updated = replace(updated, zone=zone, has_chosen_zone=True)
     return updated
 

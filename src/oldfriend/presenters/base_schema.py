@@ -27,15 +27,15 @@ def describe(text: str | None = None, **more: JsonValue) -> Mapping[str, JsonVal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SayingShape(Schema):
-    """Something that the house says; a page that knows its code may say it in its language."""
+class LocalizedTextSchema(Schema):
+    """A text of the program's own, with a code by which a page can translate it."""
 
-    text: str = field(metadata=describe("In English, and whole."))
+    text: str = field(metadata=describe("The whole text, in English."))
     code: MessageCode | None = field(
-        metadata=describe("What is said; null: there is only the text.")
+        metadata=describe("The code of the text; null if it has none.")
     )
-    values: "dict[str, str | int | float | SayingShape]" = field(
-        metadata=describe("What stands in it, by name; also what another saying says.")
+    values: "dict[str, str | int | float | LocalizedTextSchema]" = field(
+        metadata=describe("The values in the text, by name; each may be a localized text itself.")
     )
 
     @classmethod
@@ -43,7 +43,7 @@ class SayingShape(Schema):
         """Present a text, with its code and values if it is localized."""
         if not isinstance(text, LocalizedText):
             return cls(text=text, code=None, values={})
-        values: dict[str, str | int | float | SayingShape] = {
+        values: dict[str, str | int | float | LocalizedTextSchema] = {
             name: cls.from_domain(value) if isinstance(value, LocalizedText) else value
             for name, value in text.values.items()
         }

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, Self
 
 from oldfriend.beliefs.queries import BeliefDetails
+from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.clock import Micros, TimeGrain, from_micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import (
@@ -24,72 +25,102 @@ from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.evidence import DEFAULT_GROWTH, RELATION_GROWTH, compute_stats_history
 from oldfriend.memory.receipts import MemoryUsage
 from oldfriend.presenters.base_schema import Schema, describe, format_exact_time, format_time
-from oldfriend.presenters.message_schemas import Quoted, Words, WordsShape, evidence_as_json
+from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.message_schemas import (
+    EvidenceQuote,
+    EvidenceSchema,
+    StoredMessage,
+    evidence_as_json,
+)
 from oldfriend.turn.reason_texts import format_reasons
-from oldfriend.turn.retrieval import RecalledBelief
+from oldfriend.turn.recalled import RecalledBelief
 
 MAX_POINTS: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PointShape(Schema):
-    """How a belief stood once some words were said."""
+class StrengthPointSchema(Schema):
+    """The strength of a belief after a message."""
 
     at: str
     strength: float = field(
-        metadata=describe("1 to 20: grows with words that are spread over time.")
+        metadata=describe("From 1 to 20; grows with mentions that are spread over time.")
     )
     confidence: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BeliefShape(Schema):
-    """Something believed, with its words."""
+class BeliefSchema(Schema):
+    """A belief with its evidence."""
 
     id: str
     kind: ObjectKind
     text: str
-    status: str | None = field(metadata=describe("Such as active, tentative or disputed."))
+    sentence: str = field(
+        metadata=describe("The text as a sentence to the person.", examples=["You live in Porto."])
+    )
+    status: str | None = field(
+        metadata=describe("The status, such as active, tentative or disputed.")
+    )
     key: str | None = field(
-        default=None, metadata=describe("Of a fact or preference: what it is about.")
+        default=None, metadata=describe("The attribute of a fact or preference.")
     )
     value: str | None = None
-    subject: Subject | None = field(default=None, metadata=describe("Whom it is about."))
+    subject: Subject | None = field(default=None, metadata=describe("Whom the belief is about."))
     tags: tuple[str, ...] = ()
     is_pinned: bool
     is_by_person: bool = field(
-        metadata=describe("Said, corrected or confirmed by the person here.")
+        metadata=describe("Whether the person stated, corrected or confirmed it themselves.")
     )
-    impact: int = field(default=0, metadata=describe("Of an event, −10 to +10."))
+    impact: int = field(
+        default=0, metadata=describe("The emotional impact of an event, from −10 to +10.")
+    )
     level: int | None = field(
-        default=None, metadata=describe("Of a summary: 1 for one conversation, more for several.")
+        default=None,
+        metadata=describe("The level of a summary: 1 for one conversation, more for several."),
     )
     happened_at: str | None = field(
-        default=None, metadata=describe("Of a summary, an event: its begin.")
+        default=None, metadata=describe("When the event or the summarized period began.")
     )
     until_at: str | None = field(
-        default=None, metadata=describe("… and ended, where that is known.")
+        default=None, metadata=describe("When it ended, if that is known.")
     )
     due_at: str | None = None
+    zone: str | None = field(
+        default=None,
+        metadata=describe(
+            "The time zone in which these times were said, and are given; null if unknown.",
+            examples=["Europe/Madrid"],
+        ),
+    )
     grain: Literal["month", "year"] | None = field(
-        default=None, metadata=describe("How precisely these times are known, if not to the day.")
+        default=None,
+        metadata=describe("The precision of these times, if they are not known to the day."),
     )
     learned_at: str
-    ended_at: str | None = field(metadata=describe("Since when it is no longer believed."))
-    first_seen_at: str | None = field(default=None, metadata=describe("When it was first said."))
+    ended_at: str | None = field(metadata=describe("When it stopped being believed."))
+    first_seen_at: str | None = field(
+        default=None, metadata=describe("When it was first mentioned.")
+    )
     last_seen_at: str | None = None
-    confidence: float | None
+    confidence: float | None = field(
+        metadata=describe(
+            "From 0 to 1, from the evidence for and against it; null for entities and summaries."
+        )
+    )
     strength: float | None = None
     times_seen: int | None
-    course: tuple[PointShape, ...] = field(
+    course: tuple[StrengthPointSchema, ...] = field(
         default=(),
-        metadata=describe("How strong it was over time, where it was said more than once."),
+        metadata=describe("Its strength over time, if it was mentioned more than once."),
     )
-    merged_into: str | None = field(default=None, metadata=describe("What it has been joined to."))
+    merged_into: str | None = field(
+        default=None, metadata=describe("The id of the belief that it was merged into.")
+    )
     etag: str | None = field(
-        default=None, metadata=describe("For If-Match, where it is to be edited.")
+        default=None, metadata=describe("The value to send as If-Match when editing it.")
     )
-    words: tuple[WordsShape, ...]
+    words: tuple[EvidenceSchema, ...]
 
     @classmethod
     def from_domain(cls, belief: BeliefDetails, *, zone: str) -> Self:
@@ -100,6 +131,9 @@ class BeliefShape(Schema):
             id=content.id,
             kind=get_kind(content),
             text=name_belief(content),
+            sentence=build_sentence(content, belief.evidence)
+            if isinstance(content, Memory)
+            else name_belief(content),
             status=None if journaled is None else journaled.status,
             is_pinned=journaled is not None and journaled.is_pinned,
             is_by_person=journaled is not None and journaled.is_by_person,
@@ -108,7 +142,7 @@ class BeliefShape(Schema):
             confidence=None,
             times_seen=None,
             etag=None if belief.base is None else format_etag(belief.base),
-            words=tuple(WordsShape.from_domain(each) for each in belief.evidence),
+            words=tuple(EvidenceSchema.from_domain(each) for each in belief.evidence),
         )
         extra = {
             **build_kind_fields(content, zone),
@@ -120,22 +154,22 @@ class BeliefShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beliefs(Schema):
-    """A page of what is believed."""
+class BeliefPageSchema(Schema):
+    """A page of beliefs."""
 
-    items: tuple[BeliefShape, ...]
+    items: tuple[BeliefSchema, ...]
     total: int
     kinds: dict[ObjectKind, int] = field(
-        metadata=describe("How much there is of each kind, whichever kinds are asked for.")
+        metadata=describe("The number of beliefs of each kind, whichever kinds were requested.")
     )
     next: str | None = field(
-        metadata=describe("The cursor of the next page; None: this is the last.")
+        metadata=describe("The cursor of the next page; null on the last page.")
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TagsShape(Schema):
-    """The tags of what is believed now, the most frequent first."""
+class TagsSchema(Schema):
+    """The tags of current beliefs, the most frequent first."""
 
     items: dict[str, int]
 
@@ -156,15 +190,17 @@ def build_kind_fields(content: JournalObject, zone: str) -> dict[str, Any]:
         }
     if isinstance(content, Entity):
         return {}
+    told_zone = get_told_zone(content, zone)
     return {
         "key": content.key or None,
         "value": content.value or None,
         "impact": content.impact,
         "subject": content.subject,
         "tags": content.tags,
-        "happened_at": format_time(content.happened_at, zone),
-        "until_at": format_time(content.happened_until, zone),
-        "due_at": format_time(content.due_at, zone),
+        "happened_at": format_time(content.happened_at, told_zone),
+        "until_at": format_time(content.happened_until, told_zone),
+        "due_at": format_time(content.due_at, told_zone),
+        "zone": content.zone or None,
         "grain": content.grain or None,
         "merged_into": find_merge_survivor(content),
     }
@@ -186,13 +222,13 @@ def build_confidence_fields(standing: EvidenceStats | None, zone: str) -> dict[s
 
 def build_points(
     memory: Memory, evidence: Sequence[Evidence], *, zone: str
-) -> tuple[PointShape, ...]:
+) -> tuple[StrengthPointSchema, ...]:
     """Build the strength over time, up to the last MAX_POINTS points."""
     course = compute_stats_history(
         evidence, RELATION_GROWTH if memory.kind == "triple" else DEFAULT_GROWTH
     )
     return tuple(
-        PointShape(
+        StrengthPointSchema(
             at=format_time(at, zone), strength=round(each.strength, 3), confidence=each.confidence
         )
         for at, each in course[-MAX_POINTS:]
@@ -230,11 +266,11 @@ class Belief:
     grain: TimeGrain = ""  # how precisely these times are known, if not to the day
     learned_at: datetime
     ended_at: datetime | None = None  # None: it is still believed
-    confidence: float | None = None  # 0 to 1, from the evidence for and against it
+    confidence: float | None = None  # 0 to 1, from its evidence; not of entities, summaries
     times_seen: int = 0
     is_pinned: bool = False
     is_by_person: bool = False  # written or confirmed by them: never overruled by inference
-    evidence: tuple[Quoted, ...] = ()
+    evidence: tuple[EvidenceQuote, ...] = ()
 
     @classmethod
     def from_domain(cls, belief: BeliefDetails, zone: str) -> Self:
@@ -260,7 +296,7 @@ class BeliefHit(Belief):
         return cls(
             **build_belief_fields(belief, zone),
             at=from_micros(state.stats.last_seen, zone),
-            score=recalled.score,
+            score=recalled.score.value,
             why=tuple(format_reasons(recalled.why)),
         )
 
@@ -275,19 +311,20 @@ def build_belief_fields(belief: BeliefDetails, zone: str) -> dict[str, Any]:
         "ended_at": to_datetime(content.ended_at, zone),
         "confidence": None if standing is None else standing.confidence,
         "times_seen": 0 if standing is None else standing.times_seen,
-        "evidence": tuple(map(Quoted.from_domain, belief.evidence)),
+        "evidence": tuple(map(EvidenceQuote.from_domain, belief.evidence)),
     }
     if isinstance(content, Memory):
+        told_zone = get_told_zone(content, zone)
         return fields | {
             "text": content.text,
             "status": content.status,
             "key": content.key,
             "value": content.value,
             "impact": content.impact,
-            "happened_at": to_datetime(content.happened_at, zone),
-            "holds_from": to_datetime(content.holds_from, zone),
-            "holds_until": to_datetime(content.holds_until, zone),
-            "due_at": to_datetime(content.due_at, zone),
+            "happened_at": to_datetime(content.happened_at, told_zone),
+            "holds_from": to_datetime(content.holds_from, told_zone),
+            "holds_until": to_datetime(content.holds_until, told_zone),
+            "due_at": to_datetime(content.due_at, told_zone),
             "grain": content.grain,
             "is_pinned": content.is_pinned,
             "is_by_person": content.is_by_person,
@@ -337,7 +374,7 @@ def sources_as_json(sources: Sequence[Message | Summary], zone: str) -> dict[str
     made_of: list[JsonValue] = [
         content_as_json(each, zone=zone)
         if isinstance(each, Summary)
-        else Words.from_domain(each).as_json()
+        else StoredMessage.from_domain(each).as_json()
         for each in sources
     ]
     return {"made_of": made_of} if made_of else {}
@@ -378,6 +415,7 @@ def content_as_json(belief: JournalObject, *, zone: str) -> dict[str, JsonValue]
 
 def memory_as_json(memory: Memory, zone: str) -> dict[str, JsonValue]:
     """Return the fields of a memory as JSON."""
+    told_zone = get_told_zone(memory, zone)
     return {
         "text": memory.text,
         "status": memory.status,
@@ -390,10 +428,10 @@ def memory_as_json(memory: Memory, zone: str) -> dict[str, JsonValue]:
         "arousal": memory.arousal,
         "cues": [*memory.cues],
         "importance": memory.importance,
-        "happened_at": format_exact_time(memory.happened_at, zone),
-        "holds_from": format_exact_time(memory.holds_from, zone),
-        "holds_until": format_exact_time(memory.holds_until, zone),
-        "due_at": format_exact_time(memory.due_at, zone),
+        "happened_at": format_exact_time(memory.happened_at, told_zone),
+        "holds_from": format_exact_time(memory.holds_from, told_zone),
+        "holds_until": format_exact_time(memory.holds_until, told_zone),
+        "due_at": format_exact_time(memory.due_at, told_zone),
         "entities": [*memory.entities],
         "relations": [{"kind": link.kind, "other": link.target} for link in memory.relations],
         "is_pinned": memory.is_pinned,
@@ -402,9 +440,9 @@ def memory_as_json(memory: Memory, zone: str) -> dict[str, JsonValue]:
 
 
 def standing_as_json(standing: EvidenceStats | None, zone: str) -> dict[str, JsonValue]:
-    """Return the evidence statistics of a memory as JSON."""
+    """Return the evidence statistics of a memory as JSON; null for what has none."""
     if standing is None:
-        return {}
+        return dict.fromkeys(("confidence", "strength", "times_seen", "last_seen"))
     return {
         "confidence": standing.confidence,
         "strength": round(standing.strength, 4),

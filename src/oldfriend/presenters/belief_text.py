@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 
 from oldfriend.beliefs.queries import BeliefDetails
+from oldfriend.domain.belief_times import get_told_zone, is_overdue
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.memories import Entity, EvidenceStats, JournalObject, Memory, Summary
 from oldfriend.domain.messages import Message
 from oldfriend.memory.derived_evidence import list_premises
+from oldfriend.memory.expiry import UNCONFIRMED_TTL
 from oldfriend.memory.receipts import MemoryUsage
 from oldfriend.memory.reflection_log import is_question
 from oldfriend.presenters.base_schema import format_date, format_datetime, to_one_line
@@ -50,23 +52,25 @@ def format_flags(belief: JournalObject, zone: str, now: Micros | None = None) ->
         found += ["question"] if is_question(belief) else []
         found += [f"impact {belief.impact:+d}"] if belief.impact else []
         found += [] if belief.due_at is None else [format_due(belief, zone, now)]
-    if belief.ended_at is not None:
-        found.append(f"until {format_date(find_superseded_until(belief) or belief.ended_at, zone)}")
+    if isinstance(belief, Memory) and belief.status == "unconfirmed":
+        waits_until = format_date(belief.learned_at + UNCONFIRMED_TTL, zone)
+        found.append(f"waits for your word until {waits_until}")
+    elif belief.ended_at is not None:
+        found.append(f"until {format_end(belief, belief.ended_at, zone)}")
     return f"  [{', '.join(found)}]" if found else ""
 
 
-def find_superseded_until(belief: JournalObject) -> Micros | None:
-    """Return until when a belief was true, if a newer one has superseded it."""
-    if isinstance(belief, Memory) and belief.status == "superseded":
-        return belief.holds_until
-    return None
+def format_end(belief: JournalObject, ended_at: Micros, zone: str) -> str:
+    """Format until when a belief was true, if a newer one has superseded it, else believed."""
+    if isinstance(belief, Memory) and belief.status == "superseded" and belief.holds_until:
+        return format_date(belief.holds_until, get_told_zone(belief, zone))
+    return format_date(ended_at, zone)
 
 
 def format_due(memory: Memory, zone: str, now: Micros | None) -> str:
     """Format when a belief is due, or was."""
-    due_at = memory.due_at or 0
-    state = "due" if now is None or now <= due_at else "overdue since"
-    return f"{state} {format_date(due_at, zone, memory.grain)}"
+    state = "due" if now is None or not is_overdue(memory, zone, now=now) else "overdue since"
+    return f"{state} {format_date(memory.due_at or 0, get_told_zone(memory, zone), memory.grain)}"
 
 
 def format_belief(belief: BeliefDetails, *, zone: str, now: Micros) -> str:
@@ -124,7 +128,8 @@ def format_details(belief: JournalObject, standing: EvidenceStats | None, zone: 
             ("holds from", belief.holds_from),
             ("holds until", belief.holds_until),
         )
-        found += [f"{name}: {format_date(at, zone, belief.grain)}" for name, at in dated if at]
+        told_zone = get_told_zone(belief, zone)
+        found += [f"{name}: {format_date(at, told_zone, belief.grain)}" for name, at in dated if at]
         found += [f"tags: {', '.join(belief.tags)}"] if belief.tags else []
         found += [f"felt: {belief.arousal} of 10"] if belief.arousal is not None else []
         found += [f"set off by: {', '.join(belief.cues)}"] if belief.cues else []

@@ -13,6 +13,8 @@ from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
+from oldfriend.memory.deletion.own_records import OwnRecordKind
+from oldfriend.memory.deletion.repetitions import drop_canned_replies
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import name_belief
 from oldfriend.presenters.deletion_text import (
@@ -22,6 +24,7 @@ from oldfriend.presenters.deletion_text import (
     list_deletion_limits,
     list_kept_sources,
     list_relearned,
+    shorten_message,
 )
 
 MAX_LISTED: Final = 200
@@ -29,13 +32,15 @@ MAX_LISTED: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoingShape(Schema):
-    """A message that goes, loses its words, or stays although it says nearly the same."""
+class AffectedMessageSchema(Schema):
+    """A message that a deletion removes, redacts, or leaves although it says nearly the same."""
 
     id: str
     role: str
     speaker: str
-    text: str
+    text: str = field(
+        metadata=describe("The text; of what the companion quotes in it only the beginning.")
+    )
     at: str
 
     @classmethod
@@ -45,21 +50,23 @@ class GoingShape(Schema):
             id=message.id,
             role=message.role,
             speaker=message.speaker,
-            text=message.text,
+            text=shorten_message(message),
             at=format_time(message.said_at, message.zone),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BelievedShape(Schema):
-    """A belief that goes, or stays."""
+class AffectedBeliefSchema(Schema):
+    """A belief that is deleted or kept."""
 
     id: str
     kind: str
     text: str
-    is_learned_anew: bool = field(metadata=describe("From words that stay."))
+    is_learned_anew: bool = field(
+        metadata=describe("Whether it will be learned again from messages that stay.")
+    )
     words_left: int | None = field(
-        metadata=describe("What else speaks for it, where some of that goes.")
+        metadata=describe("How much evidence remains, if some of it is deleted.")
     )
 
     @classmethod
@@ -77,46 +84,77 @@ class BelievedShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallsShape(Schema):
-    """How many calls of a model had it."""
+class AffectedRecordSchema(Schema):
+    """A number, a diary entry, a reminder, a goal or the like that is deleted."""
+
+    id: str
+    record: OwnRecordKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCallCountSchema(Schema):
+    """The number of calls in which a model was sent it."""
 
     model: str = field(metadata=describe(examples=["anthropic:claude-sonnet"]))
     calls: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetForeseen(Schema):
-    """What would be forgotten; nothing is done yet. Its ETag is asked for when it is done."""
+class DeletionPreviewSchema(Schema):
+    """A preview of a deletion. Nothing is deleted yet; the deletion requires its ETag."""
 
-    etag: str = field(metadata=describe("To be sent as If-Match: then exactly this is done."))
-    counts: dict[str, int] = field(metadata=describe("Of all that goes or is rewritten."))
-    messages: tuple[GoingShape, ...] = field(metadata=describe("Go; the first 200 of them."))
-    beliefs: tuple[BelievedShape, ...] = field(metadata=describe("Go; the first 200 of them."))
-    keep: tuple[BelievedShape, ...] = field(
-        metadata=describe("Stay, with less evidence; the first 200.")
+    etag: str = field(
+        metadata=describe("The value to send as If-Match, so that exactly this is deleted.")
     )
-    orphans: tuple[BelievedShape, ...] = field(
-        metadata=describe("Are not forgotten; the first 200.")
+    counts: dict[str, int] = field(
+        metadata=describe("The numbers of all that is deleted or rewritten.")
     )
-    replies: tuple[GoingShape, ...] = field(
-        metadata=describe("Lose their words; the first 200 of them.")
+    messages: tuple[AffectedMessageSchema, ...] = field(
+        metadata=describe("The first 200 that are deleted, without the companion's set phrases.")
     )
-    near: tuple[GoingShape, ...] = field(
-        metadata=describe("Stay, and say nearly the same; the first 200.")
+    beliefs: tuple[AffectedBeliefSchema, ...] = field(
+        metadata=describe("The first 200 that are deleted.")
     )
-    read_from: tuple[GoingShape, ...] = field(
-        metadata=describe("Stay, though what goes was read from them; the first 200.")
+    keep: tuple[AffectedBeliefSchema, ...] = field(
+        metadata=describe("The first 200 beliefs that stay with less evidence.")
     )
-    beside: tuple[BelievedShape, ...] = field(
-        metadata=describe("Stay, and were read from the very same words; the first 200.")
+    orphans: tuple[AffectedBeliefSchema, ...] = field(
+        metadata=describe("The first 200 beliefs that stay although they rest on what is deleted.")
+    )
+    replies: tuple[AffectedMessageSchema, ...] = field(
+        metadata=describe(
+            "The first 200 replies whose text is removed, without the companion's set phrases."
+        )
+    )
+    records: tuple[AffectedRecordSchema, ...] = field(
+        metadata=describe(
+            "The first 200 numbers, diary entries, reminders, goals, watches, projects and skills "
+            "that are deleted."
+        )
+    )
+    near: tuple[AffectedMessageSchema, ...] = field(
+        metadata=describe("The first 200 messages that stay and say nearly the same.")
+    )
+    read_from: tuple[AffectedMessageSchema, ...] = field(
+        metadata=describe(
+            "The first 200 messages that stay although what is deleted was learned from them."
+        )
+    )
+    beside: tuple[AffectedBeliefSchema, ...] = field(
+        metadata=describe("The first 200 beliefs that stay and were learned from the same words.")
     )
     namesakes: tuple[str, ...] = field(
-        metadata=describe("Parts of the name that are said elsewhere, and stay.")
+        metadata=describe("Parts of the name that occur elsewhere and stay.")
     )
-    titles: tuple[str, ...] = field(metadata=describe("Chats and imports that lose their names."))
-    answers: int = field(metadata=describe("Replies that stood on it."))
-    calls: tuple[CallsShape, ...] = field(metadata=describe("Models that had it, and how often."))
-    backups: tuple[str, ...] = field(metadata=describe("Copies of the database that are deleted."))
+    titles: tuple[str, ...] = field(
+        metadata=describe("Chats and imports whose titles are removed.")
+    )
+    answers: int = field(metadata=describe("The number of replies that were based on it."))
+    calls: tuple[ModelCallCountSchema, ...] = field(
+        metadata=describe("The models that were sent it, with the number of calls.")
+    )
+    backups: tuple[str, ...] = field(metadata=describe("Backups of the database that are deleted."))
 
     @classmethod
     def from_domain(cls, preview: ForgetPreview, kept: Mapping[str, JournalObject]) -> Self:
@@ -126,13 +164,13 @@ class ForgetForeseen(Schema):
         return cls(
             etag=preview.digest,
             counts=dict(preview.counts),
-            messages=list_going(keep_last_versions(plan.messages)),
+            messages=list_going(drop_canned_replies(keep_last_versions(plan.messages))),
             beliefs=tuple(
-                BelievedShape.from_domain(change, is_learned_anew=each in relearned)
+                AffectedBeliefSchema.from_domain(change, is_learned_anew=each in relearned)
                 for each, change in islice(plan.deleted.items(), MAX_LISTED)
             ),
             keep=tuple(
-                BelievedShape(
+                AffectedBeliefSchema(
                     id=each,
                     kind=get_kind(content),
                     text=name_belief(content),
@@ -142,36 +180,41 @@ class ForgetForeseen(Schema):
                 for each, content in kept.items()
             ),
             orphans=tuple(
-                BelievedShape.from_domain(change, words_left=0)
+                AffectedBeliefSchema.from_domain(change, words_left=0)
                 for change in islice(plan.orphans.values(), MAX_LISTED)
             ),
-            replies=list_going(keep_last_versions(plan.redacted_replies)),
+            replies=list_going(drop_canned_replies(keep_last_versions(plan.redacted_replies))),
+            records=tuple(
+                AffectedRecordSchema(id=each.id, record=each.kind, text=each.text)
+                for each in plan.records[:MAX_LISTED]
+            ),
             near=list_going(
                 each for each in plan.near_duplicates if each.id not in plan.source_messages
             ),
             read_from=list_going(list_kept_sources(plan)),
             beside=tuple(
-                BelievedShape.from_domain(change)
+                AffectedBeliefSchema.from_domain(change)
                 for change in islice(plan.sibling_beliefs.values(), MAX_LISTED)
             ),
             namesakes=tuple(plan.namesakes),
             titles=tuple(plan.titles),
             answers=plan.affected_replies,
             calls=tuple(
-                CallsShape(model=model, calls=calls) for model, calls in preview.calls.items()
+                ModelCallCountSchema(model=model, calls=calls)
+                for model, calls in preview.calls.items()
             ),
             backups=tuple(preview.backups),
         )
 
 
-def list_going(messages: Iterable[MessageVersion]) -> tuple[GoingShape, ...]:
+def list_going(messages: Iterable[MessageVersion]) -> tuple[AffectedMessageSchema, ...]:
     """Return the first MAX_LISTED messages."""
-    return tuple(GoingShape.from_domain(each) for each in islice(messages, MAX_LISTED))
+    return tuple(AffectedMessageSchema.from_domain(each) for each in islice(messages, MAX_LISTED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftShape(Schema):
-    """Where something still stands."""
+class ResidueSchema(Schema):
+    """A place where something remains."""
 
     place: str
     what: str
@@ -179,35 +222,43 @@ class LeftShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten(Schema):
-    """What was forgotten, without a word of it."""
+class DeletionReportSchema(Schema):
+    """The report of a deletion, without any deleted content."""
 
-    digest: str = field(metadata=describe("By which this report is known again."))
+    digest: str = field(metadata=describe("The digest that identifies this report."))
     done_at: str
     counts: dict[str, int]
     is_proved: bool = field(
-        metadata=describe("It was looked for everywhere in reach, and is nowhere.")
+        metadata=describe("Whether a search of every reachable place found nothing.")
     )
-    left: tuple[LeftShape, ...]
+    left: tuple[ResidueSchema, ...]
     near: tuple[str, ...] = field(
-        metadata=describe("Ids of messages that stay and say nearly the same.")
+        metadata=describe("The ids of messages that stay and say nearly the same.")
     )
     read_from: tuple[str, ...] = field(
-        metadata=describe("Ids of messages that stay, though what went was read from them.")
-    )
-    orphans: tuple[str, ...] = field(metadata=describe("Ids of beliefs that were not forgotten."))
-    files: int = field(metadata=describe("That were looked through; 0: a server has them."))
-    log_is_empty: bool
-    is_clean: bool = field(
         metadata=describe(
-            "No: files of ours are still to be cleaned; that is tried again by itself."
+            "The ids of messages that stay although what was deleted was learned from them."
         )
     )
-    was_in_group: bool = field(metadata=describe("Some of it was said in a group, which keeps it."))
-    stuck: tuple[str, ...] = field(
-        metadata=describe("Copies that could not be deleted: delete them yourself.")
+    orphans: tuple[str, ...] = field(
+        metadata=describe("The ids of beliefs that stay although they rested on it.")
     )
-    remarks: tuple[str, ...] = field(metadata=describe("What this cannot take back, in sentences."))
+    files: int = field(
+        metadata=describe("The number of database files searched; 0 for a database server.")
+    )
+    log_is_empty: bool
+    is_clean: bool = field(
+        metadata=describe("False if files are still to be cleaned, which is retried automatically.")
+    )
+    was_in_group: bool = field(
+        metadata=describe("Whether some of it was said in a group, which keeps it.")
+    )
+    stuck: tuple[str, ...] = field(
+        metadata=describe("Backups that could not be deleted: delete them yourself.")
+    )
+    remarks: tuple[str, ...] = field(
+        metadata=describe("What cannot be undone by this, in sentences.")
+    )
 
     @classmethod
     def from_domain(
@@ -220,7 +271,7 @@ class Forgotten(Schema):
             counts=dict(report.counts),
             is_proved=report.is_proved,
             left=tuple(
-                LeftShape(place=each.place, what=each.what, count=each.count)
+                ResidueSchema(place=each.place, what=each.what, count=each.count)
                 for each in report.left
             ),
             near=tuple(each for each in report.near if each not in report.read_from),
@@ -236,8 +287,8 @@ class Forgotten(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgottenBefore(Schema):
-    """That something was forgotten, and how much."""
+class PastDeletionSchema(Schema):
+    """A past deletion, without its contents."""
 
     digest: str
     done_at: str
@@ -245,8 +296,8 @@ class ForgottenBefore(Schema):
     counts: dict[str, int]
     proved_at: str | None = field(
         metadata=describe(
-            "When it was looked for everywhere in reach, and was nowhere; null: it was "
-            "not yet, or before this was noted."
+            "When a search of every reachable place found nothing; null if it was not "
+            "verified, or before this was recorded."
         )
     )
 
@@ -263,14 +314,14 @@ class ForgottenBefore(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgottenList(Schema):
-    """What was forgotten before, the latest first."""
+class PastDeletionListSchema(Schema):
+    """Past deletions, the latest first."""
 
-    items: tuple[ForgottenBefore, ...]
+    items: tuple[PastDeletionSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forgot:
+class ForgetResult:
     """The result of forgetting, without any of the deleted text."""
 
     messages: int
@@ -310,6 +361,9 @@ def preview_as_json(preview: ForgetPreview) -> JsonValue:
         "keep": [{"id": each, "evidence": left} for each, left in plan.remaining_evidence.items()],
         "orphans": list[JsonValue](plan.orphans),
         "replies": [each.id for each in keep_last_versions(plan.redacted_replies)],
+        "records": [
+            {"id": each.id, "record": each.kind, "text": each.text} for each in plan.records
+        ],
         "near": [deleted_message_as_json(each) for each in plan.near_duplicates],
         "read_from": list[JsonValue](sorted(plan.source_messages)),
         "beside": [

@@ -10,10 +10,14 @@ from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.deletion.audit_log import CleanupResult
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
+from oldfriend.memory.deletion.repetitions import drop_canned_replies
 from oldfriend.presenters.base_schema import format_count, to_one_line
+from oldfriend.turn.attribution.quotations import list_quotations
 
 MAX_SHOWN: Final = 8
 """How many lines of a kind are shown as text."""
+QUOTE_CHARS: Final = 30
+"""How many characters of what the companion quotes are shown."""
 ID_SUFFIX_CHARS: Final = 8
 """How many characters at the end of an id identify it to the reader."""
 COUNT_NOUNS: Final = {
@@ -22,6 +26,13 @@ COUNT_NOUNS: Final = {
     "entities": ("name", ""),
     "summaries": ("summary", "summaries"),
     "replies": ("reply that loses its words", "replies that lose their words"),
+    "measurements": ("number", ""),
+    "diary_entries": ("diary entry", "diary entries"),
+    "tasks": ("reminder or to-do", "reminders and to-dos"),
+    "goals": ("goal", ""),
+    "watches": ("watched page", ""),
+    "projects": ("project", ""),
+    "skills": ("skill", ""),
 }
 BEYOND_REACH: Final = (
     "What I cannot delete: what a model provider or a chat platform keeps of it, exports and "
@@ -29,8 +40,7 @@ BEYOND_REACH: Final = (
     "says it in other words."
 )
 WORDS_STAY: Final = (
-    "The belief is gone; the words it was read from stay, and I may quote them. To forget these, "
-    "too: {command}"
+    "It is gone; the words it came from stay, and I may quote them. To forget these, too: {command}"
 )
 KEPT_IN_GROUP: Final = (
     "Some of it was said in a group. The group, and each member whom I know, keeps what was said "
@@ -49,7 +59,7 @@ NOT_CLEAN: Final = (
 
 def is_empty_plan(plan: DeletionPlan) -> bool:
     """Return whether nothing of what was named exists."""
-    return not (plan.messages or plan.deleted or plan.orphans)
+    return not (plan.messages or plan.deleted or plan.orphans or plan.records)
 
 
 def preview_as_text(preview: ForgetPreview) -> str:
@@ -59,7 +69,7 @@ def preview_as_text(preview: ForgetPreview) -> str:
         return "Nothing like that is stored."
     return "\n".join(
         [
-            *format_section("These messages will be deleted:", format_messages(plan)),
+            *format_messages("These messages will be deleted:", plan.messages),
             *format_section("These beliefs will be deleted:", format_beliefs(plan)),
             *format_section(
                 "These will be deleted, and written again from the words that stay:",
@@ -70,9 +80,12 @@ def preview_as_text(preview: ForgetPreview) -> str:
                 "These will NOT be forgotten, although no evidence for them is left:",
                 (format_change_line(change) for change in plan.orphans.values()),
             ),
+            *format_messages(
+                "My replies that repeat it will lose their words:", plan.redacted_replies
+            ),
             *format_section(
-                "My replies that repeat it will lose their words:",
-                map(format_deleted_message, keep_last_versions(plan.redacted_replies)),
+                "These numbers, diary entries, reminders and other things you set will be deleted:",
+                (f"  {each.text}" for each in plan.records),
             ),
             *format_section(
                 "These chats and imports will lose their names:",
@@ -116,9 +129,14 @@ def format_section(title: str, lines: Iterable[str]) -> list[str]:
     return [title, *found[:MAX_SHOWN], *rest] if found else []
 
 
-def format_messages(plan: DeletionPlan) -> Iterator[str]:
-    """Format the deleted messages, each once."""
-    return map(format_deleted_message, keep_last_versions(plan.messages))
+def format_messages(title: str, versions: Iterable[MessageVersion]) -> list[str]:
+    """Format messages, each once; canned replies, which say nothing, are only counted."""
+    messages = keep_last_versions(versions)
+    telling = drop_canned_replies(messages)
+    canned = format_count(len(messages) - len(telling), "short reply", "short replies")
+    rest = [f"  … and {canned} of mine"] if len(telling) < len(messages) else []
+    lines = format_section(title, map(format_deleted_message, telling)) or [title]
+    return [*lines, *rest] if messages else []
 
 
 def keep_last_versions(versions: Iterable[MessageVersion]) -> list[MessageVersion]:
@@ -176,8 +194,25 @@ def format_deleted_message(message: MessageVersion) -> str:
     at = from_micros(message.said_at, message.zone).strftime("%Y-%m-%d %H:%M")
     return (
         f"  …{message.id[-ID_SUFFIX_CHARS:]}  {at}  {message.speaker or message.role}: "
-        f"{to_one_line(message.text)}"
+        f"{to_one_line(shorten_message(message))}"
     )
+
+
+def shorten_message(message: MessageVersion) -> str:
+    """Return a message's text; of what the companion quotes in it only how each quotation begins.
+
+    What it quotes is listed where it was said.
+    """
+    if message.role != "companion":
+        return message.text
+    parts: list[str] = []
+    at = 0
+    for each in list_quotations(message.text):
+        begin = each.start + QUOTE_CHARS
+        if begin < each.end - QUOTE_CHARS // 2:
+            parts += [message.text[at:begin].rstrip(), " …", message.text[each.end - 1]]
+            at = each.end
+    return "".join([*parts, message.text[at:]])
 
 
 def format_change_line(change: JournalEntry) -> str:
@@ -228,7 +263,7 @@ def report_as_text(report: ForgetReport, *, has_files: bool) -> str:
         lines.append(f"Not forgotten: {kept} that rested on it. See: oldfriend memory list")
     if report.is_proved:
         scanned = f" and {format_count(report.files, 'file')}" if report.files else ""
-        what = "what I believed about it" if report.read_from else "it"
+        what = "what I kept of it" if report.read_from else "it"
         lines.append(f"I looked for {what} in all tables{scanned}: it is gone.")
     lines += [f"It is still in {each.place} ({each.count})." for each in report.left]
     lines += [f"The file {each} could not be cleaned; delete it yourself." for each in report.stuck]

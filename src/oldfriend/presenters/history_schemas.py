@@ -9,7 +9,7 @@ from oldfriend.beliefs.queries import BeliefDetails, BeliefHistory, HistoryEntry
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import JournalOp
+from oldfriend.domain.memories import JournalEntry, JournalOp
 from oldfriend.memory.segments import Segment
 from oldfriend.presenters.base_schema import (
     Schema,
@@ -22,8 +22,8 @@ from oldfriend.presenters.base_schema import (
 from oldfriend.presenters.belief_schemas import Belief, content_as_json, name_belief, to_datetime
 from oldfriend.presenters.belief_text import format_belief_line
 from oldfriend.presenters.message_schemas import (
-    MessageShape,
-    Words,
+    MessageSchema,
+    StoredMessage,
     evidence_as_json,
     format_message,
 )
@@ -36,7 +36,7 @@ OP_LABELS: Final[Mapping[JournalOp, str]] = {
     "merged": "merged into another",
     "deprecated": "dropped: too weak to keep",
     "fulfilled": "came true",
-    "expired": "expired",
+    "expired": "over: its time has passed, or it was called off",
     "ended": "ended: nothing supports it any more",
     "reopened": "believed again",
     "corrected": "corrected",
@@ -46,7 +46,10 @@ OP_LABELS: Final[Mapping[JournalOp, str]] = {
     "pinned": "pinned",
     "unpinned": "unpinned",
     "separated": "kept apart",
+    "proposed": "read, and not believed until you confirm it",
+    "withdrawn": "no longer waits to be confirmed",
 }
+READ_OTHERWISE: Final = "ended: its words were read again, without it"
 AUTHOR_LABELS: Final[Mapping[str, str]] = {
     "person": "you",
     "rules": "rules",
@@ -66,18 +69,21 @@ AUTHOR_LABELS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepShape(Schema):
-    """One decision in the history of a belief."""
+class HistoryEntrySchema(Schema):
+    """A decision in the history of a belief."""
 
     id: str = field(
-        metadata=describe("What was decided about: it, or what it overtook or gave way to.")
+        metadata=describe(
+            "The id of the belief decided about: this one, or one that it replaced or "
+            "was replaced by."
+        )
     )
     op: JournalOp
     by: str
     at: str
     until: str | None
     text: str
-    because: tuple[MessageShape, ...]
+    because: tuple[MessageSchema, ...]
 
     @classmethod
     def from_domain(cls, entry: HistoryEntry, *, zone: str) -> Self:
@@ -89,28 +95,30 @@ class StepShape(Schema):
             at=format_time(entry.change.decided_at, zone),
             until=format_time(entry.until, zone),
             text=name_belief(entry.change.after),
-            because=tuple(MessageShape.from_domain(each) for each in entry.cause_messages),
+            because=tuple(MessageSchema.from_domain(each) for each in entry.cause_messages),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryShape(Schema):
-    """Everything that was decided about a belief, oldest first."""
+class HistorySchema(Schema):
+    """The history of a belief, oldest first."""
 
     id: str
-    steps: tuple[StepShape, ...]
+    steps: tuple[HistoryEntrySchema, ...]
 
     @classmethod
     def from_domain(cls, history: BeliefHistory, *, zone: str) -> Self:
         """Present the history of a belief to the API."""
         return cls(
             id=history.object_id,
-            steps=tuple(StepShape.from_domain(each, zone=zone) for each in history.entries),
+            steps=tuple(
+                HistoryEntrySchema.from_domain(each, zone=zone) for each in history.entries
+            ),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class Decision:
     """One decision about a belief: when, what, by whom and based on which messages."""
 
     at: datetime
@@ -118,7 +126,7 @@ class Decided:
     op: str  # learned, revised, superseded, corrected …
     by: str  # "person", a rule or a prompt with its version
     belief: Belief  # as it was decided
-    because: tuple[Words, ...]
+    because: tuple[StoredMessage, ...]
 
     @classmethod
     def from_domain(cls, entry: HistoryEntry, zone: str) -> Self:
@@ -129,7 +137,7 @@ class Decided:
             op=entry.change.op,
             by=entry.change.author,
             belief=Belief.from_domain(BeliefDetails(content=entry.change.after), zone),
-            because=tuple(map(Words.from_domain, entry.cause_messages)),
+            because=tuple(map(StoredMessage.from_domain, entry.cause_messages)),
         )
 
 
@@ -152,7 +160,7 @@ def entry_as_json(entry: HistoryEntry, zone: str) -> dict[str, JsonValue]:
         "until": format_exact_time(entry.until, zone),
         "segment": entry.change.segment,
         "after": content_as_json(entry.change.after, zone=zone),
-        "because": [Words.from_domain(each).as_json() for each in entry.cause_messages],
+        "because": [StoredMessage.from_domain(each).as_json() for each in entry.cause_messages],
     }
 
 
@@ -166,7 +174,7 @@ def format_history_entry(entry: HistoryEntry, zone: str) -> list[str]:
     change = entry.change
     until = f", until {format_datetime(entry.until, zone)}" if entry.until is not None else ""
     head = (
-        f"{format_datetime(change.decided_at, zone)}  {OP_LABELS[change.op]}, by "
+        f"{format_datetime(change.decided_at, zone)}  {format_op(change)}, by "
         f"{format_author(change.author)}{until}"
     )
     where = f" (read in segment {shorten_id(change.segment)})" if change.segment else ""
@@ -175,6 +183,11 @@ def format_history_entry(entry: HistoryEntry, zone: str) -> list[str]:
         f"    {format_belief_line(change.after, zone=zone)}",
         *(f"  {format_message(message)}" for message in entry.cause_messages),
     ]
+
+
+def format_op(change: JournalEntry) -> str:
+    """Format what was decided; of what a reading has ended, that its words were read otherwise."""
+    return READ_OTHERWISE if change.op == "ended" and change.segment else OP_LABELS[change.op]
 
 
 def format_author(author: str) -> str:
@@ -191,3 +204,8 @@ def format_segment_line(segment: Segment, *, zone: str) -> str:
     count = "1 message" if segment.messages == 1 else f"{segment.messages:,} messages"
     author = f", read by {format_author(segment.author)}" if segment.author else ""
     return f"{shorten_id(segment.id)}  {count} of {span}{author}"
+
+
+def format_ending(change: JournalEntry) -> str:
+    """Format on one line what a reading has ended, and why."""
+    return f"no longer believed: {name_belief(change.after)} ({format_op(change)})"

@@ -6,24 +6,25 @@ from typing import Self
 
 from typing_extensions import override
 
+from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Message
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import BeliefHit
-from oldfriend.presenters.message_schemas import Words, build_words_fields, evidence_as_json
+from oldfriend.presenters.message_schemas import StoredMessage, build_words_fields, evidence_as_json
 from oldfriend.search import Reason, ReasonCause
 from oldfriend.turn.reason_texts import format_reason, format_reasons
-from oldfriend.turn.retrieval import RecalledBelief, RecalledMessage, RecallResult
+from oldfriend.turn.recalled import RecalledBelief, RecalledMessage, RecallResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReasonShape(Schema):
-    """Why something came to mind."""
+class ReasonSchema(Schema):
+    """A reason why something was recalled."""
 
     cause: ReasonCause
-    words: tuple[str, ...] = field(metadata=describe("That it holds."))
-    name: str = field(metadata=describe("Of whom or what it speaks; empty: of nobody."))
-    text: str = field(metadata=describe("All of it as a phrase.", examples=["it holds “boat”"]))
+    words: tuple[str, ...] = field(metadata=describe("The matching words."))
+    name: str = field(metadata=describe("The name of the entity it mentions; empty if none."))
+    text: str = field(metadata=describe("The reason as a phrase.", examples=["it says “boat”"]))
 
     @classmethod
     def from_domain(cls, reason: Reason) -> Self:
@@ -37,14 +38,14 @@ class ReasonShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit(Words):
+class Hit(StoredMessage):
     """A message that answers a query; ``score`` ranges from 0 to 1."""
 
     kind: str = "message"
     score: float
     why: tuple[str, ...]  # in plain words, the strongest reason first
-    around: tuple[Words, ...] = ()  # neighboring messages, if requested
-    later: tuple[Words, ...] = ()  # what probably changed it since, the newest first
+    around: tuple[StoredMessage, ...] = ()  # neighboring messages, if requested
+    later: tuple[StoredMessage, ...] = ()  # what probably changed it since, the newest first
 
     @classmethod
     def from_recalled(
@@ -54,8 +55,10 @@ class Hit(Words):
         later: Sequence[Message] = (),
     ) -> Self:
         """Present a recalled message, with its neighbors and what probably changed it since."""
-        hit = cls.from_message(recalled.message, recalled.hit.score, recalled.hit.reasons, around)
-        return replace(hit, later=tuple(Words.from_domain(each) for each in later))
+        hit = cls.from_message(
+            recalled.message, recalled.hit.score.value, recalled.hit.reasons, around
+        )
+        return replace(hit, later=tuple(StoredMessage.from_domain(each) for each in later))
 
     @classmethod
     def from_message(
@@ -70,7 +73,7 @@ class Hit(Words):
             **build_words_fields(message),
             score=score,
             why=tuple(format_reasons(why)),
-            around=tuple(Words.from_domain(each) for each in around),
+            around=tuple(StoredMessage.from_domain(each) for each in around),
         )
 
     @override
@@ -80,7 +83,7 @@ class Hit(Words):
         later: list[JsonValue] = [each.as_json() for each in self.later]
         return {
             "kind": self.kind,
-            **Words.as_json(self),
+            **StoredMessage.as_json(self),
             "score": round(self.score, 4),
             "why": [*self.why],
             **({"around": around} if around else {}),
@@ -97,6 +100,17 @@ class RecalledHits(list[Hit | BeliefHit]):
 
     answer_probability: float
     has_answer: bool
+
+    @classmethod
+    def from_ranking(cls, recalled: RecallResult, zone: str) -> Self:
+        """Present all that was recalled."""
+        hits = [
+            BeliefHit.from_recalled(each, zone)
+            if isinstance(each, RecalledBelief)
+            else Hit.from_recalled(each)
+            for each in recalled.ranking
+        ]
+        return cls.from_recalled(hits, recalled)
 
     @classmethod
     def from_recalled(cls, hits: Iterable[Hit | BeliefHit], recalled: RecallResult) -> Self:
@@ -119,6 +133,7 @@ class RecalledHits(list[Hit | BeliefHit]):
 def belief_hit_as_json(recalled: RecalledBelief, zone: str) -> dict[str, JsonValue]:
     """Return a found belief as JSON, with its evidence."""
     memory, stats = recalled.state.memory, recalled.state.stats
+    told_zone = get_told_zone(memory, zone)
     return {
         "kind": memory.kind,
         "memory": memory.id,
@@ -130,10 +145,10 @@ def belief_hit_as_json(recalled: RecalledBelief, zone: str) -> dict[str, JsonVal
         "confidence": stats.confidence,
         "times_seen": stats.times_seen,
         "at": format_time(stats.last_seen, zone),
-        "happened_at": format_time(memory.happened_at, zone),
-        "due_at": format_time(memory.due_at, zone),
-        "until": format_time(memory.holds_until or memory.ended_at, zone),
-        "score": round(recalled.score, 4),
+        "happened_at": format_time(memory.happened_at, told_zone),
+        "due_at": format_time(memory.due_at, told_zone),
+        "until": format_time(memory.holds_until, told_zone) or format_time(memory.ended_at, zone),
+        "score": round(recalled.score.value, 4),
         "why": [*format_reasons(recalled.why)],
         "evidence": [evidence_as_json(each) for each in recalled.evidence],
     }

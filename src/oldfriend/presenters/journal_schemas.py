@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Final, Literal, Self
 
 from typing_extensions import override
@@ -10,11 +11,11 @@ from oldfriend.beliefs.belief_pages import BeliefChange
 from oldfriend.beliefs.queries import BeliefDetails
 from oldfriend.domain.ids import shorten_id
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Evidence, JournalEntry, JournalOp
+from oldfriend.domain.memories import Evidence, JournalEntry, JournalOp, ObjectKind
 from oldfriend.memory.journal import ChangeEffect, DayChanges
 from oldfriend.memory.reflection_log import ReflectionKind, ReflectionRecord, ReflectionTrigger
 from oldfriend.presenters.base_schema import Schema, describe, format_datetime, format_time
-from oldfriend.presenters.belief_schemas import BeliefShape, name_belief
+from oldfriend.presenters.belief_schemas import BeliefSchema, name_belief
 from oldfriend.presenters.history_schemas import format_author
 
 SOURCES: Final[Mapping[str, Literal["reflection", "slow tick"]]] = {
@@ -25,17 +26,17 @@ SOURCES: Final[Mapping[str, Literal["reflection", "slow tick"]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided(Schema):
-    """A decision about something believed, and how it stands."""
+class JournalEntrySchema(Schema):
+    """A decision about a belief, and the belief as it was decided."""
 
     seq: int
     op: JournalOp
-    by: str = field(metadata=describe("Who has decided.", examples=["rules", "a model", "you"]))
+    by: str = field(metadata=describe("Who decided it.", examples=["rules", "a model", "you"]))
     source: Literal["reflection", "slow tick"] | None = field(
-        metadata=describe("Of a thought: what it came from.")
+        metadata=describe("Where a thought came from.")
     )
     at: str
-    belief: BeliefShape
+    belief: BeliefSchema
 
     @classmethod
     def from_domain(cls, entry: JournalEntry, evidence: Sequence[Evidence], *, zone: str) -> Self:
@@ -46,7 +47,7 @@ class Decided(Schema):
             by=format_author(entry.author),
             source=SOURCES.get(entry.author.partition("/")[0]),
             at=format_time(entry.decided_at, zone),
-            belief=BeliefShape.from_domain(
+            belief=BeliefSchema.from_domain(
                 BeliefDetails(content=entry.after, evidence=tuple(evidence), base=entry.seq),
                 zone=zone,
             ),
@@ -54,31 +55,39 @@ class Decided(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learned(Schema):
-    """What was learned, the latest first."""
+class JournalPageSchema(Schema):
+    """A page of what was learned, the latest first."""
 
-    items: tuple[Decided, ...]
-    earlier: str | None = field(metadata=describe("The cursor of what was learned before."))
+    items: tuple[JournalEntrySchema, ...]
+    earlier: str | None = field(metadata=describe("The cursor of the page before."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadNow(Schema):
-    """What came of reading what was said."""
+class LearnNowSchema(Schema):
+    """The result of reading new messages."""
 
-    read: int = field(metadata=describe("How many segments of conversation were read."))
+    read: int = field(metadata=describe("The number of conversation segments that were read."))
     waiting: int = field(
-        metadata=describe("How many are waiting, because a model takes its time or is paused.")
+        metadata=describe("The number still waiting, because a model is slow or paused.")
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DayShape(Schema):
-    """How much was decided on a day, by the clocks of the person."""
+class DayCountsSchema(Schema):
+    """The number of belief changes on a day, in the person's time zone."""
 
     day: str = field(metadata=describe(examples=["2026-03-14"]))
     added: int
     changed: int
     ended: int
+    kinds: dict[ObjectKind, int] = field(
+        default_factory=dict, metadata=describe("What was first said then, by kind.")
+    )
+
+    @classmethod
+    def from_counts(cls, day: date, kinds: dict[ObjectKind, int]) -> Self:
+        """Present what was first said on a day."""
+        return cls(day=day.isoformat(), added=sum(kinds.values()), changed=0, ended=0, kinds=kinds)
 
     @classmethod
     def from_domain(cls, changes: DayChanges) -> Self:
@@ -92,30 +101,30 @@ class DayShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DaysShape(Schema):
-    """The days on which something was decided, oldest first."""
+class DayCountsListSchema(Schema):
+    """The days on which beliefs changed, oldest first."""
 
-    items: tuple[DayShape, ...]
+    items: tuple[DayCountsSchema, ...]
     today: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnedShape(Schema):
-    """Something that is not believed on two days alike."""
+class BeliefChangeSchema(Schema):
+    """A belief that differs between two days."""
 
     turn: ChangeEffect
-    op: JournalOp = field(metadata=describe("What was decided about it last."))
+    op: JournalOp = field(metadata=describe("The latest decision about it."))
     by: str
     at: str
-    belief: BeliefShape
+    belief: BeliefSchema
     before: str | None = field(
-        metadata=describe("How it read on the earlier day, if it was believed.")
+        metadata=describe("Its text on the earlier day, if it was believed then.")
     )
 
     @classmethod
     def from_domain(cls, change: BeliefChange, evidence: Sequence[Evidence], *, zone: str) -> Self:
         """Present a difference between two days."""
-        decided = Decided.from_domain(change.change, evidence, zone=zone)
+        decided = JournalEntrySchema.from_domain(change.change, evidence, zone=zone)
         return cls(
             turn=change.effect,
             op=decided.op,
@@ -127,29 +136,29 @@ class TurnedShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BetweenShape(Schema):
-    """A page of what has changed between two days, the newest first."""
+class BeliefChangePageSchema(Schema):
+    """A page of changes between two days, the newest first."""
 
-    items: tuple[TurnedShape, ...]
+    items: tuple[BeliefChangeSchema, ...]
     counts: dict[ChangeEffect, int]
     next: str | None = field(
-        metadata=describe("The cursor of the next page; None: this is the last.")
+        metadata=describe("The cursor of the next page; null on the last page.")
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TickShape(Schema):
-    """One time of thinking."""
+class ReflectionSchema(Schema):
+    """A reflection."""
 
     id: str
     kind: ReflectionKind
-    why: ReflectionTrigger = field(metadata=describe("Why it thought just then."))
+    why: ReflectionTrigger = field(metadata=describe("Why the reflection was started."))
     at: str
     tokens_in: int
     tokens_out: int
-    learned: int = field(metadata=describe("So much came of it that is believed."))
-    rejected: int = field(metadata=describe("So much was thought, and not believed."))
-    error: str | None = field(metadata=describe("Why nothing of it could be read."))
+    learned: int = field(metadata=describe("The number of beliefs that came of it."))
+    rejected: int = field(metadata=describe("The number of thoughts that were rejected."))
+    error: str | None = field(metadata=describe("Why its answer could not be read."))
 
     @classmethod
     def from_domain(cls, record: ReflectionRecord, *, zone: str) -> Self:
@@ -158,16 +167,18 @@ class TickShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ticks(Schema):
-    """Times of thinking, the last first."""
+class ReflectionPageSchema(Schema):
+    """A page of reflections, the latest first."""
 
-    items: tuple[TickShape, ...]
-    next: str | None = field(metadata=describe("The cursor of the next page."))
+    items: tuple[ReflectionSchema, ...]
+    next: str | None = field(
+        metadata=describe("The cursor of the next page; null on the last page.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thought(TickShape):
-    """One time of thinking, with what was shown and said in it."""
+class ReflectionDetailsSchema(ReflectionSchema):
+    """A reflection, with what the model was shown and answered."""
 
     shown: tuple[str, ...]
     answered: tuple[str, ...]
@@ -185,7 +196,7 @@ class Thought(TickShape):
 
 
 def build_tick_fields(record: ReflectionRecord, zone: str) -> dict[str, Any]:
-    """Return the fields of ``TickShape``."""
+    """Return the fields of ``ReflectionSchema``."""
     return {
         "id": record.id,
         "kind": record.kind,

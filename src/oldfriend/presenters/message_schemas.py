@@ -11,26 +11,36 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence
 from oldfriend.domain.messages import Message, Role, TrustClass, is_voice_message
+from oldfriend.memory.message_metadata import Metadata, parse_metadata
 from oldfriend.presenters.base_schema import Schema, describe, format_time, to_one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageShape(Schema):
-    """A message as it reads now."""
+class MessageSchema(Schema):
+    """A message in its latest version."""
 
     id: str
-    version: int = field(metadata=describe("From 1; more: it was edited."))
+    version: int = field(
+        metadata=describe("The version, from 1; higher if the message was edited.")
+    )
     role: Role
     speaker: str
     trust: TrustClass
-    channel: str = field(metadata=describe("Where it was said.", examples=["web", "telegram"]))
-    session: str = field(metadata=describe("The session that it belongs to."))
-    turn: str | None = field(metadata=describe("What was said and what was replied share it."))
+    channel: str = field(
+        metadata=describe("The channel on which it was sent.", examples=["web", "telegram"])
+    )
+    session: str = field(metadata=describe("The session the message belongs to."))
+    turn: str | None = field(metadata=describe("The turn, which a message and its reply share."))
     text: str
     at: str
-    is_aloud: bool = field(metadata=describe("Said aloud; the text is what was heard."))
-    has_sound: bool = field(metadata=describe("It can be listened to: GET …/sound."))
-    key: str | None = field(metadata=describe("The Idempotency-Key with which it was said."))
+    is_aloud: bool = field(
+        metadata=describe("Whether it is a voice message; its text is the transcript.")
+    )
+    is_markdown: bool = field(
+        metadata=describe("Whether the text is Markdown, as models write; else it is plain.")
+    )
+    has_sound: bool = field(metadata=describe("Whether there is a recording to play: GET …/sound."))
+    key: str | None = field(metadata=describe("The Idempotency-Key with which it was sent."))
 
     @classmethod
     def from_domain(cls, message: Message, *, with_audio: Container[MessageId] = ()) -> Self:
@@ -47,13 +57,14 @@ class MessageShape(Schema):
             text=message.text,
             at=format_said_at(message),
             is_aloud=is_voice_message(message.details),
+            is_markdown=message.is_markdown,
             has_sound=message.id in with_audio,
             key=message.external_id if message.channel == WEB_CHANNEL else None,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class StoredMessage:
     """A message in the memory."""
 
     id: str
@@ -65,6 +76,7 @@ class Words:
     trust: str  # "outside": forwarded, fetched or pasted, so not the speaker's own words
     at: datetime  # aware, in the zone where it was said
     text: str
+    metadata: Metadata = field(default_factory=dict, hash=False)  # what a program stored with it
 
     @classmethod
     def from_domain(cls, message: Message) -> Self:
@@ -83,11 +95,12 @@ class Words:
             "trust": self.trust,
             "at": self.at.isoformat(timespec="seconds"),
             "text": self.text,
+            **({"metadata": dict(self.metadata)} if self.metadata else {}),
         }
 
 
 def build_words_fields(message: Message) -> dict[str, Any]:
-    """Return the fields of ``Words`` for a message."""
+    """Return the fields of ``StoredMessage`` for a message."""
     return {
         "id": message.id,
         "external_id": message.external_id,
@@ -98,6 +111,7 @@ def build_words_fields(message: Message) -> dict[str, Any]:
         "trust": message.trust,
         "at": from_micros(message.at, message.zone),
         "text": message.text,
+        "metadata": parse_metadata(message.details),
     }
 
 
@@ -120,19 +134,17 @@ def format_said_at(message: Message) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordsShape(Schema):
-    """Words that a belief rests on, or that speak against it."""
+class EvidenceSchema(Schema):
+    """A quote for or against a belief."""
 
     message: str
     quote: str
-    role: Role = field(metadata=describe("Who has said it, whatever they were called then."))
+    role: Role = field(metadata=describe("Who said it, whatever their name was then."))
     speaker: str
     trust: TrustClass
     supports: bool
     at: str
-    channel: str | None = field(
-        default=None, metadata=describe("Where it was said, where that is told.")
-    )
+    channel: str | None = field(default=None, metadata=describe("The channel, if it is known."))
 
     @classmethod
     def from_domain(cls, evidence: Evidence) -> Self:
@@ -150,10 +162,10 @@ class WordsShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quoted:
+class EvidenceQuote:
     """A quote for or against a belief."""
 
-    message: str  # id of the message, as in ``Words``
+    message: str  # id of the message, as in ``StoredMessage``
     text: str
     speaker: str
     at: datetime

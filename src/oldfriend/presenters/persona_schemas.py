@@ -15,18 +15,18 @@ from oldfriend.presenters.base_schema import (
     format_exact_time,
     format_time,
 )
-from oldfriend.presenters.usage_schemas import LikelyCost
+from oldfriend.presenters.usage_schemas import CostEstimateSchema
 from oldfriend.prompts.starter_personas import StarterPersona
 
 Version: TypeAlias = CoreBlock | GlobalPersona
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlockShape(Schema):
-    """One block, in people's words."""
+class CoreBlockSchema(Schema):
+    """A core block."""
 
     name: BlockName
-    version: int = field(metadata=describe("0: nothing was ever written."))
+    version: int = field(metadata=describe("The version; 0 if nothing was ever written."))
     text: str
     written_at: str | None
 
@@ -44,8 +44,8 @@ class BlockShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoulShape(Schema):
-    """Who the companion is to everybody, as SOUL.md says."""
+class SoulSchema(Schema):
+    """The persona that everybody shares, from SOUL.md."""
 
     version: int
     text: str
@@ -58,8 +58,8 @@ class SoulShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartingShape(Schema):
-    """A persona and a style to begin with."""
+class StarterPersonaSchema(Schema):
+    """A starter persona with a style."""
 
     name: str
     about: str
@@ -75,13 +75,13 @@ class StartingShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestionShape(Schema):
-    """Words for a block that wait for a decision."""
+class SuggestionSchema(Schema):
+    """A suggested change of a core block that waits for a decision."""
 
     id: str
     block: BlockName
     text: str
-    replaces: str = field(metadata=describe("The words it stands in for; empty: it is added."))
+    replaces: str = field(metadata=describe("The text it replaces; empty if it is added."))
     reason: str
     by: str
     status: Literal["pending", "accepted", "declined"]
@@ -104,47 +104,55 @@ class SuggestionShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Character(Schema):
-    """Who is who."""
+class PersonaSchema(Schema):
+    """The companion's persona, and what it knows of the person."""
 
-    name: str = field(metadata=describe("What the companion is called.", examples=["Mira"]))
-    longest_name: int = field(metadata=describe("So many characters fit in its name."))
-    blocks: tuple[BlockShape, ...]
-    longest: int = field(metadata=describe("So many characters fit in a block."))
-    soul: SoulShape | None
-    soul_file: str | None = field(metadata=describe("Where SOUL.md is written: for the owner."))
-    starting: tuple[StartingShape, ...]
-    suggestions: tuple[SuggestionShape, ...]
+    name: str = field(metadata=describe("The companion's name.", examples=["Mira"]))
+    longest_name: int = field(metadata=describe("The maximum length of the name, in characters."))
+    blocks: tuple[CoreBlockSchema, ...]
+    longest: int = field(metadata=describe("The maximum length of a block, in characters."))
+    soul: SoulSchema | None
+    soul_file: str | None = field(
+        metadata=describe("Where SOUL.md is stored; shown to the owner only.")
+    )
+    starting: tuple[StarterPersonaSchema, ...]
+    suggestions: tuple[SuggestionSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foreseen(Schema):
-    """What it would take to have a model read some words."""
+class DraftEstimateSchema(Schema):
+    """The estimated cost of having a model read a text."""
 
     pieces: int
-    likely_cost: LikelyCost | None = field(metadata=describe("None: no model is connected."))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drafted(Schema):
-    """What was drafted: suggestions, of which each is to be decided."""
-
-    suggestions: tuple[SuggestionShape, ...]
-    is_rough: bool = field(metadata=describe("By plain rules, without a model: much is missed."))
-    left_out: dict[str, int] = field(
-        metadata=describe("What belongs elsewhere, and how much of it.")
+    likely_cost: CostEstimateSchema | None = field(
+        metadata=describe("Null if no model is connected.")
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionShape(Schema):
-    """One version of a block, with what it changed."""
+class DraftResultSchema(Schema):
+    """Drafted suggestions, each of which waits for a decision."""
+
+    suggestions: tuple[SuggestionSchema, ...]
+    is_rough: bool = field(
+        metadata=describe(
+            "Whether it was drafted by simple rules, without a model, which miss much."
+        )
+    )
+    left_out: dict[str, int] = field(
+        metadata=describe("How much was left out, by where it belongs.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreBlockVersionSchema(Schema):
+    """A version of a core block, with its changes."""
 
     version: int
     written_at: str
     text: str
     lines: tuple[str, ...] = field(
-        metadata=describe("What changed since before: “- ” gone, “+ ” new.")
+        metadata=describe("The changes as lines: “- ” removed, “+ ” added.")
     )
 
     @classmethod
@@ -159,20 +167,22 @@ class VersionShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(Schema):
-    """Every version of a block, the newest first."""
+class CoreBlockVersionPageSchema(Schema):
+    """A page of the versions of a core block, the newest first."""
 
-    items: tuple[VersionShape, ...]
-    next: str | None = field(metadata=describe("The cursor of older ones."))
+    items: tuple[CoreBlockVersionSchema, ...]
+    next: str | None = field(
+        metadata=describe("The cursor of older versions; null on the last page.")
+    )
 
 
 def list_version_shapes(
     versions: Sequence[CoreBlock], *, limit: int, zone: str
-) -> tuple[VersionShape, ...]:
+) -> tuple[CoreBlockVersionSchema, ...]:
     """Return the newest versions, each with its difference from the one before."""
     texts = {each.version: each.text for each in versions}
     return tuple(
-        VersionShape.from_domain(each, texts.get(each.version - 1, ""), zone=zone)
+        CoreBlockVersionSchema.from_domain(each, texts.get(each.version - 1, ""), zone=zone)
         for each in reversed(versions[-limit:])
     )
 

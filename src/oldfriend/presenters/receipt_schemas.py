@@ -14,44 +14,45 @@ from oldfriend.domain.messages import Message, Role
 from oldfriend.memory.belief_views import get_memory
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.message_log import get_message
-from oldfriend.memory.receipts import Receipt, ReceiptItem
+from oldfriend.memory.receipts import UNPROMPTED_KEY, Receipt, ReceiptItem
 from oldfriend.presenters.base_schema import Schema, describe, to_one_line
-from oldfriend.presenters.hit_schemas import Hit, ReasonShape
+from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.hit_schemas import Hit, ReasonSchema
 from oldfriend.presenters.message_schemas import (
-    MessageShape,
-    Words,
-    WordsShape,
+    EvidenceSchema,
+    MessageSchema,
+    StoredMessage,
     evidence_as_json,
     evidence_as_text,
     format_message,
     format_said_at,
 )
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
-from oldfriend.turn.reason_texts import format_reasons, sort_reasons
+from oldfriend.turn.reason_texts import (
+    INTENT_TEXTS,
+    format_handled,
+    format_reasons,
+    name_likelihood,
+    sort_reasons,
+)
 from oldfriend.turn.receipt_items import CITED_KEY, CORE_BLOCK_KEY, READER_KEY, READINGS_KEY
 from oldfriend.usage.costs import MICRODOLLARS
 from oldfriend.usage.model_calls import list_shown_ids
 
 ReceiptObject: TypeAlias = Message | Memory | None
 
-MAX_REPLY_TIME: Final = HOUR
-"""A reply that took longer was delayed, and its time says nothing about speed."""
-MAX_QUOTES = 3
-"""How many quotes of a belief are shown with a reply; `memory show` lists the rest."""
+MAX_REPLY_TIME: Final = HOUR  # one that took longer was delayed, which says nothing about speed
+MAX_QUOTES = 3  # of a belief, shown with a reply; `memory show` lists the rest
+SURENESS: Final = "It seemed {likelihood} that this answers you."
+UNSURE: Final = (
+    "Shown as close, not as the answer: it was not clear that any of them answers you and still "
+    "holds. To the search it seemed {likelihood} that something you have said answers you."
+)
 KIND_NAMES: Mapping[str, str] = {"note": "your note", "summary": "what we talked about"}
 NOT_SEARCHABLE = (
     "what the companion said without a model, and messages that only ask or greet, are not searched"
 )
 """Why fewer messages can be found than are stored."""
-INTENT_TEXTS = {
-    "question": "You asked something, so I searched everything that you and others said.",
-    "statement": "You told me something, so I looked for anything earlier that it relates to.",
-    "about_me": "You asked what I know about you, so I told you, and read your notes.",
-    "promises": "You asked what is promised or expected, so I listed what is still open.",
-    "why_so": "You asked why, so I named the words that my previous answer was based on.",
-    "believed_then": "You asked what I believed at another time, so I looked up what it was then.",
-    "remember": "You asked me to remember something, so I noted your exact words.",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,19 +147,19 @@ async def find_receipt_object(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground(Schema):
-    """One thing that a reply stood on, or that was considered for it."""
+class ReceiptItemSchema(Schema):
+    """A message or belief that a reply was based on, or that was considered for it."""
 
     kind: str
     id: str
-    text: str | None = field(metadata=describe("None: it was taken out since."))
-    role: Role | None = field(metadata=describe("Of a message: who has said it."))
+    text: str | None = field(metadata=describe("Null if it was removed since."))
+    role: Role | None = field(metadata=describe("Who said a message."))
     speaker: str | None
     channel: str | None
     at: str | None
     score: float
-    why: tuple[ReasonShape, ...] = field(metadata=describe("The strongest first."))
-    words: tuple[WordsShape, ...]
+    why: tuple[ReasonSchema, ...] = field(metadata=describe("The strongest reasons first."))
+    words: tuple[EvidenceSchema, ...]
 
     @classmethod
     def from_domain(
@@ -169,44 +170,74 @@ class Ground(Schema):
         return cls(
             kind=thing.kind if isinstance(thing, Memory) else item.kind,
             id=item.object,
-            text=None if thing is None else thing.text,
+            text=name_ground(thing, words),
             role=None if message is None else message.role,
             speaker=None if message is None else message.speaker,
             channel=None if message is None else message.channel,
             at=None if message is None else format_said_at(message),
             score=round(item.score, 4),
-            why=tuple(ReasonShape.from_domain(each) for each in sort_reasons(item.why)),
-            words=tuple(WordsShape.from_domain(each) for each in words),
+            why=tuple(ReasonSchema.from_domain(each) for each in sort_reasons(item.why)),
+            words=tuple(EvidenceSchema.from_domain(each) for each in words),
         )
 
 
+def name_ground(thing: ReceiptObject, words: Sequence[Evidence]) -> str | None:
+    """Return a belief as a sentence, or the text of a message; None: it was taken out since."""
+    if isinstance(thing, Memory):
+        return build_sentence(thing, words)
+    return None if thing is None else thing.text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SectionShape(Schema):
-    """A part of what a model was told."""
+class PromptSectionSchema(Schema):
+    """A section of the prompt."""
 
     name: str = field(metadata=describe(examples=["rules", "recent", "facts"]))
     tokens: int
-    dropped: int = field(metadata=describe("How much did not fit in: messages and beliefs."))
+    dropped: int = field(metadata=describe("The number of messages and beliefs that did not fit."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiptShape(Schema):
-    """Why a reply was given."""
+class UnpromptedReasonSchema(Schema):
+    """Why a message was sent that answers nobody."""
+
+    kind: str = field(metadata=describe("What made it.", examples=["reminder"]))
+    reason: str = field(metadata=describe("Why it was sent, in a sentence in its language."))
+
+    @classmethod
+    def from_details(cls, details: Mapping[str, JsonValue]) -> Self | None:
+        """Present the reason in the details of a receipt; None for a reply."""
+        found = details.get(UNPROMPTED_KEY)
+        if not isinstance(found, dict):
+            return None
+        return cls(kind=str(found["kind"]), reason=str(found["reason"]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptSchema(Schema):
+    """The receipt of a reply: why it was given."""
 
     id: str
-    asked: MessageShape
-    reply: MessageShape
-    intent: str = field(metadata=describe("What the message was taken for, in a sentence."))
-    stood_on: tuple[Ground, ...] = field(
-        metadata=describe("What the reply used, the surest first.")
+    asked: MessageSchema | None = field(
+        metadata=describe("What was answered; null if the message answers nobody.")
+    )
+    unprompted: UnpromptedReasonSchema | None = field(
+        metadata=describe("Why it was sent without being asked; null for a reply.")
+    )
+    reply: MessageSchema
+    intent: str = field(metadata=describe("How the message was understood, in a sentence."))
+    stood_on: tuple[ReceiptItemSchema, ...] = field(
+        metadata=describe("What the reply used, the most certain first.")
     )
     is_written: bool = field(
-        metadata=describe("Whether it told what the person wrote about themselves.")
+        metadata=describe("Whether it quoted what the person wrote about themselves.")
     )
-    also_shown: tuple[Ground, ...] = field(metadata=describe("What a model had in view besides."))
-    left_out: tuple[Ground, ...]
-    only_shown: tuple[MessageShape, ...] = field(
-        metadata=describe("What a model saw of the talk besides.")
+    also_shown: tuple[ReceiptItemSchema, ...] = field(
+        metadata=describe("What else the model was shown.")
+    )
+    left_out: tuple[ReceiptItemSchema, ...]
+    only_shown: tuple[MessageSchema, ...] = field(
+        metadata=describe("Other messages of the conversation that the model was shown.")
     )
     model: str | None
     prompt: str | None
@@ -214,18 +245,18 @@ class ReceiptShape(Schema):
     tokens_out: int | None
     cost_usd: float | None
     seconds: float | None = field(
-        metadata=describe("How long it was in the making, from the question.")
+        metadata=describe("The time from the question to the reply, in seconds.")
     )
-    sections: tuple[SectionShape, ...] = field(
-        metadata=describe("What a model was told; empty: none was.")
+    sections: tuple[PromptSectionSchema, ...] = field(
+        metadata=describe("The sections of the prompt; empty without a model.")
     )
     answerable: float | None = field(
-        metadata=describe("How likely it seemed that it answers, 0 to 1.")
+        metadata=describe("The estimated probability that it answers the question, from 0 to 1.")
     )
     missing: tuple[str, ...] = field(
-        metadata=describe("What of the memory it lacked, in its language.")
+        metadata=describe("What it could not search in the memory, in the reply's language.")
     )
-    as_text: str = field(metadata=describe("All of it to read, as `oldfriend why` prints it."))
+    as_text: str = field(metadata=describe("The receipt as text, as `oldfriend why` prints it."))
 
     @classmethod
     def from_domain(cls, resolved: ResolvedReceipt) -> Self:
@@ -234,16 +265,18 @@ class ReceiptShape(Schema):
         model = details.get("model")
         model_call: Mapping[str, JsonValue] = model if isinstance(model, dict) else {}
         cost, answerable = to_optional_int(model_call.get("cost")), details.get("answerable")
+        unprompted = UnpromptedReasonSchema.from_details(details)
         return cls(
             id=resolved.receipt.id,
-            asked=MessageShape.from_domain(resolved.asked),
-            reply=MessageShape.from_domain(resolved.reply),
+            asked=MessageSchema.from_domain(resolved.asked) if unprompted is None else None,
+            unprompted=unprompted,
+            reply=MessageSchema.from_domain(resolved.reply),
             intent=format_intent(resolved.receipt),
             stood_on=build_grounds(resolved, grounds.used),
             is_written=bool(details.get(CORE_BLOCK_KEY)),
             also_shown=build_grounds(resolved, grounds.also_in_mind),
             left_out=build_grounds(resolved, grounds.left_out),
-            only_shown=tuple(MessageShape.from_domain(each) for each in resolved.shown_context),
+            only_shown=tuple(MessageSchema.from_domain(each) for each in resolved.shown_context),
             model=to_optional_text(model_call.get("name")),
             prompt=to_optional_text(details.get("prompt")),
             tokens_in=to_optional_int(model_call.get("tokens_in")),
@@ -269,10 +302,10 @@ def to_optional_int(value: JsonValue) -> int | None:
 
 def build_grounds(
     resolved: ResolvedReceipt, items: Sequence[tuple[ReceiptItem, ReceiptObject]]
-) -> tuple[Ground, ...]:
+) -> tuple[ReceiptItemSchema, ...]:
     """Present items of a receipt with their objects."""
     return tuple(
-        Ground.from_domain(item, thing, resolved.evidence.get(ObjectId(item.object), ()))
+        ReceiptItemSchema.from_domain(item, thing, resolved.evidence.get(ObjectId(item.object), ()))
         for item, thing in items
     )
 
@@ -280,15 +313,16 @@ def build_grounds(
 def compute_reply_seconds(resolved: ResolvedReceipt) -> float | None:
     """Compute the seconds from question to reply; None outside 0 to MAX_REPLY_TIME."""
     elapsed = resolved.receipt.made_at - resolved.asked.at
-    return round(elapsed / SECOND, 1) if 0 <= elapsed < MAX_REPLY_TIME else None
+    is_reply = UNPROMPTED_KEY not in resolved.receipt.details
+    return round(elapsed / SECOND, 1) if is_reply and 0 <= elapsed < MAX_REPLY_TIME else None
 
 
-def build_sections(context: JsonValue) -> tuple[SectionShape, ...]:
+def build_sections(context: JsonValue) -> tuple[PromptSectionSchema, ...]:
     """Present the prompt sections, with the tokens of each and how much was dropped."""
     match context:
         case {"tokens": dict(tokens), "dropped": dict(dropped)}:
             return tuple(
-                SectionShape(name=name, tokens=took, dropped=count_items(dropped.get(name)))
+                PromptSectionSchema(name=name, tokens=took, dropped=count_items(dropped.get(name)))
                 for name, took in tokens.items()
                 if isinstance(took, int) and (took or name in dropped)
             )
@@ -306,14 +340,16 @@ def receipt_as_json(resolved: ResolvedReceipt) -> dict[str, JsonValue]:
     return {
         "id": receipt.id,
         "turn": receipt.turn,
-        "asked": resolved.asked.text,
+        "asked": None if UNPROMPTED_KEY in receipt.details else resolved.asked.text,
         "reply": resolved.reply.text,
         **receipt.details,
         "missing": [*list_missing_texts(receipt)],
         "evidence": items_as_json(resolved, grounds.used),
         "also_in_mind": items_as_json(resolved, grounds.also_in_mind),
         "considered": items_as_json(resolved, grounds.left_out),
-        "only_shown": [Words.from_domain(each).as_json() for each in resolved.shown_context],
+        "only_shown": [
+            StoredMessage.from_domain(each).as_json() for each in resolved.shown_context
+        ],
     }
 
 
@@ -349,9 +385,7 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
     """Format a receipt as an explanation."""
     receipt, grounds = resolved.receipt, resolved.grounds
     lines = [
-        f"You said ({format_said_at(resolved.asked)}, {resolved.asked.channel}):",
-        f"    {to_one_line(resolved.asked.text)}",
-        "I replied:",
+        *format_occasion(resolved),
         *(f"    {line}" for line in resolved.reply.text.splitlines()),
         *format_model_note(receipt),
         "",
@@ -369,6 +403,14 @@ def receipt_as_text(resolved: ResolvedReceipt) -> str:
     return "\n".join(
         [*lines, "", *format_confidence(receipt), *list_missing_texts(receipt)]
     ).rstrip()
+
+
+def format_occasion(resolved: ResolvedReceipt) -> list[str]:
+    """Format what was answered, or that nothing was."""
+    when = f"({format_said_at(resolved.asked)}, {resolved.asked.channel}):"
+    if UNPROMPTED_KEY in resolved.receipt.details:
+        return [f"I wrote without being asked {when}"]
+    return [f"You said {when}", f"    {to_one_line(resolved.asked.text)}", "I replied:"]
 
 
 def format_items(
@@ -403,15 +445,21 @@ def format_item(
             *(f"      because {evidence_as_text(each)}" for each in evidence[:MAX_QUOTES]),
         ]
     head, reasons = format_message(thing), ", ".join(format_reasons(item.why))
-    score = f"score {item.score:.2f}"
-    if isinstance(reading, float):
-        score += f", answers according to the reader: {reading:.0%}"
-    return [head, f"      because {reasons} ({score})"] if reasons else [head]
+    judged = (
+        f"; to the reader it seems {name_likelihood(reading)} to answer you"
+        if isinstance(reading, float)
+        else ""
+    )
+    return [head, f"      because {reasons}{judged}"] if reasons else [head]
 
 
 def format_intent(receipt: Receipt) -> str:
-    """Format what the message was taken for, in a sentence."""
-    return INTENT_TEXTS.get(str(receipt.details.get("intent")), "It needed nothing from memory.")
+    """Format what the message was taken for, or why it was sent unasked, in a sentence."""
+    unprompted = UnpromptedReasonSchema.from_details(receipt.details)
+    if handled := format_handled(receipt.details):
+        return handled
+    known = INTENT_TEXTS.get(str(receipt.details.get("intent")), "It needed nothing from memory.")
+    return known if unprompted is None else unprompted.reason
 
 
 def format_model_note(receipt: Receipt) -> list[str]:
@@ -448,13 +496,14 @@ def format_confidence(receipt: Receipt) -> list[str]:
     answerable = receipt.details.get("answerable")
     if not isinstance(answerable, float):
         return []
-    lines = [f"How likely this seemed to answer you: {answerable:.0%}."]
+    is_unsure = receipt.details.get("certainty") == "unsure"
+    likelihood = name_likelihood(answerable)
+    lines = [(UNSURE if is_unsure else SURENESS).format(likelihood=likelihood)]
     by_reader = receipt.details.get(READER_KEY)
     if isinstance(by_reader, float):
         lines.append(
-            "The scores come from the search. The built-in reader then read each message beside "
-            f"your question, and ordered them by both; it judged it {by_reader:.0%} likely that "
-            "one of them answers."
+            "The built-in reader then read each message beside your question. To it, it seemed "
+            f"{name_likelihood(by_reader)} that one of them answers."
         )
     return lines
 

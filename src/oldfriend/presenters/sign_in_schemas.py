@@ -14,21 +14,26 @@ from oldfriend.presenters.base_schema import Schema, describe, format_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signed(Schema):
-    """Who this browser is signed in as."""
+class SignedInSchema(Schema):
+    """The person that this browser is signed in as."""
 
-    id: str = field(metadata=describe("By which the page keeps unsent words apart from another's."))
+    id: str = field(
+        metadata=describe("The person's id, by which the page keeps unsent messages apart.")
+    )
     name: str = field(metadata=describe("The person's name.", examples=["owner"]))
-    is_owner: bool = field(metadata=describe("Whether this install is theirs."))
-    language: str | None = field(metadata=describe("The language they last spoke, such as en."))
-    zone: str = field(metadata=describe("The time zone by whose clocks they are told when."))
+    is_owner: bool = field(metadata=describe("Whether they own this installation."))
+    language: str | None = field(
+        metadata=describe("The language of their latest message, such as en.")
+    )
+    zone: str = field(metadata=describe("The time zone in which times are shown to them."))
     token: str = field(
         metadata=describe(
-            "To be sent as X-CSRF-Token with everything, beside the cookie; told once, to "
-            "who signs in, and empty elsewhere. Programs need none."
+            "The token to send as X-CSRF-Token with every request, beside the cookie. "
+            "It is returned once, on signing in, and empty otherwise. Programs need "
+            "none."
         )
     )
-    expires_at: str = field(metadata=describe("Until when this browser is signed in."))
+    expires_at: str = field(metadata=describe("When this browser's session expires."))
 
     @classmethod
     def from_domain(cls, me: Principal, token: str = "") -> Self:
@@ -45,23 +50,25 @@ class Signed(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketMade(Schema):
-    """A ticket that was just made."""
+class TicketSchema(Schema):
+    """A new ticket."""
 
-    ticket: str = field(metadata=describe("To be given as `ticket`, beside the session's cookie."))
+    ticket: str = field(
+        metadata=describe("The value to pass as `ticket`, beside the session's cookie.")
+    )
     expires_at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionShape(Schema):
-    """A browser that is signed in."""
+class WebSessionSchema(Schema):
+    """A signed-in browser."""
 
     id: str
-    is_this: bool = field(metadata=describe("Whether it is the one that asks."))
+    is_this: bool = field(metadata=describe("Whether it is the current session."))
     opened_with: SignInMethod
     browser: str = field(metadata=describe(examples=["Firefox on Linux"]))
     made_at: str
-    used_at: str = field(metadata=describe("When it was used last, to five minutes."))
+    used_at: str = field(metadata=describe("When it was last used, to within five minutes."))
     expires_at: str
 
     @classmethod
@@ -79,22 +86,22 @@ class SessionShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sessions(Schema):
-    """Where somebody is signed in."""
+class WebSessionListSchema(Schema):
+    """The person's sessions."""
 
-    items: tuple[SessionShape, ...]
+    items: tuple[WebSessionSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended(Schema):
-    """How many were ended."""
+class EndedSessionsSchema(Schema):
+    """The number of sessions that were ended."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenShape(Schema):
-    """A token, without what it consists of."""
+class TokenSchema(Schema):
+    """A token, without its secret."""
 
     id: str
     name: str
@@ -103,7 +110,7 @@ class TokenShape(Schema):
     expires_at: str
     is_over: bool
     used_at: str | None = field(
-        metadata=describe("When it was used last, to five minutes; None: never.")
+        metadata=describe("When it was last used, to within five minutes; null if never.")
     )
 
     @classmethod
@@ -113,10 +120,10 @@ class TokenShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TokenMade(TokenShape):
-    """A token that was just made, with what it consists of; that is shown this once."""
+class CreatedTokenSchema(TokenSchema):
+    """A new token with its secret, which is shown only here."""
 
-    token: str = field(metadata=describe("To be sent as `Authorization: Bearer …`."))
+    token: str = field(metadata=describe("The secret to send as `Authorization: Bearer …`."))
 
     @classmethod
     def from_secret(cls, token: ApiToken, secret: str, *, now: Micros, zone: str) -> Self:
@@ -125,14 +132,14 @@ class TokenMade(TokenShape):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens(Schema):
-    """Somebody's tokens."""
+class TokenListSchema(Schema):
+    """The person's tokens."""
 
-    items: tuple[TokenShape, ...]
+    items: tuple[TokenSchema, ...]
 
 
 def build_token_fields(token: ApiToken, now: Micros, zone: str) -> dict[str, Any]:
-    """Return the fields of ``TokenShape``."""
+    """Return the fields of ``TokenSchema``."""
     return {
         "id": token.id,
         "name": token.name,
@@ -145,14 +152,14 @@ def build_token_fields(token: ApiToken, now: Micros, zone: str) -> dict[str, Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(Schema):
-    """What the browser is to ask a device."""
+class PasskeyOptionsSchema(Schema):
+    """The WebAuthn options to pass to a device."""
 
-    options: dict[str, JsonValue] = field(metadata=describe("As WebAuthn's JSON forms have it."))
+    options: dict[str, JsonValue] = field(metadata=describe("In WebAuthn's JSON format."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PasskeyShape(Schema):
+class PasskeySchema(Schema):
     """A passkey."""
 
     id: str
@@ -172,18 +179,18 @@ class PasskeyShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passkeys(Schema):
-    """Somebody's passkeys."""
+class PasskeyListSchema(Schema):
+    """The person's passkeys."""
 
-    items: tuple[PasskeyShape, ...]
+    items: tuple[PasskeySchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InvitationShape(Schema):
-    """An invitation that waits."""
+class InvitationSchema(Schema):
+    """An open invitation."""
 
     id: str
-    name: str = field(metadata=describe("Whom it is for."))
+    name: str = field(metadata=describe("Whom the invitation is for."))
     made_at: str
     expires_at: str
 
@@ -199,17 +206,19 @@ class InvitationShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InvitationMade(Schema):
-    """An invitation that was just made."""
+class CreatedInvitationSchema(Schema):
+    """A new invitation."""
 
     id: str
     name: str
-    link: str = field(metadata=describe("Opens once, within a week; it is shown this once."))
+    link: str = field(
+        metadata=describe("The link, which works once, within a week. It is shown only here.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonShape(Schema):
-    """Somebody with a memory here."""
+class PersonSchema(Schema):
+    """A person with a memory on this installation."""
 
     name: str
     is_owner: bool
@@ -221,11 +230,11 @@ class PersonShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Household(Schema):
-    """Who is here, and who is invited."""
+class HouseholdSchema(Schema):
+    """The people on this installation, and open invitations."""
 
-    people: tuple[PersonShape, ...]
-    invitations: tuple[InvitationShape, ...]
+    people: tuple[PersonSchema, ...]
+    invitations: tuple[InvitationSchema, ...]
 
     @classmethod
     def from_domain(
@@ -233,6 +242,8 @@ class Household(Schema):
     ) -> Self:
         """Present who is here, and who is invited."""
         return cls(
-            people=tuple(PersonShape.from_domain(each) for each in people),
-            invitations=tuple(InvitationShape.from_domain(each, zone=zone) for each in invitations),
+            people=tuple(PersonSchema.from_domain(each) for each in people),
+            invitations=tuple(
+                InvitationSchema.from_domain(each, zone=zone) for each in invitations
+            ),
         )

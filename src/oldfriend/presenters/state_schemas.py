@@ -16,7 +16,7 @@ from oldfriend.domain.messages import sanitize_text
 from oldfriend.learning.learning_progress import LearningProgress
 from oldfriend.memory.mood import TimedMood
 from oldfriend.presenters.base_schema import (
-    SayingShape,
+    LocalizedTextSchema,
     Schema,
     describe,
     format_exact_time,
@@ -27,12 +27,12 @@ from oldfriend.usage.costs import MICRODOLLARS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MoodShape(Schema):
-    """How the companion feels just now."""
+class MoodSchema(Schema):
+    """The companion's current mood."""
 
     phrase: str = field(metadata=describe(examples=["calm and glad to hear from you"]))
     energy: int = field(metadata=describe(ge=0, le=10))
-    signal: MoodSignal | None = field(metadata=describe("How the person seemed."))
+    signal: MoodSignal | None = field(metadata=describe("The person's mood, as it seemed."))
 
     @classmethod
     def from_domain(cls, mood: Mood) -> Self:
@@ -41,13 +41,13 @@ class MoodShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeltShape(Schema):
-    """How the companion felt at the end of a talk."""
+class MoodEntrySchema(Schema):
+    """The companion's mood at the end of a conversation."""
 
     at: str
     phrase: str
     energy: int = field(metadata=describe("0 to 10."))
-    signal: MoodSignal | None = field(metadata=describe("How the person seemed."))
+    signal: MoodSignal | None = field(metadata=describe("The person's mood, as it seemed."))
 
     @classmethod
     def from_domain(cls, felt: TimedMood, *, zone: str) -> Self:
@@ -61,27 +61,25 @@ class FeltShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moods(Schema):
-    """Moods, oldest first."""
+class MoodHistorySchema(Schema):
+    """The companion's moods, oldest first."""
 
-    items: tuple[FeltShape, ...]
+    items: tuple[MoodEntrySchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressShape(Schema):
-    """What goes on behind the talk."""
+class LearningProgressSchema(Schema):
+    """Work that goes on in the background."""
 
-    read: int = field(
-        metadata=describe("Segments of conversation that were read, of those to be read.")
-    )
+    read: int = field(metadata=describe("The number of conversation segments read so far."))
     of: int
     since: str | None = field(
-        metadata=describe("When the first was said that is still to be read …")
+        metadata=describe("When the earliest message that is still to be read was sent.")
     )
-    until: str | None = field(metadata=describe("… and the last."))
-    cost_usd: float = field(metadata=describe("Of it so far, as far as it is known."))
-    waits_until: str | None = field(metadata=describe("It goes on then; None: it is at it."))
-    reflects: bool = field(metadata=describe("It thinks about what it has read."))
+    until: str | None = field(metadata=describe("When the latest one was sent."))
+    cost_usd: float = field(metadata=describe("The known cost so far."))
+    waits_until: str | None = field(metadata=describe("When it continues; null if it is running."))
+    reflects: bool = field(metadata=describe("Whether it is reflecting on what it has read."))
 
     @classmethod
     def from_domain(cls, progress: LearningProgress, *, zone: str) -> Self:
@@ -98,44 +96,47 @@ class ProgressShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State(Schema):
-    """How things are now."""
+class StateSchema(Schema):
+    """The current state."""
 
     companion: str = field(metadata=describe(examples=["Oldfriend"]))
     is_new: bool = field(
-        metadata=describe("Nothing was said yet, and nobody has written who is who.")
+        metadata=describe("Whether nothing was said yet and no core block was written.")
     )
-    mood: MoodShape | None = field(metadata=describe("None: neutral."))
-    forms: bool = field(metadata=describe("Whether memory forms of what is said."))
-    has_unread: bool = field(metadata=describe("Something was said that memory has not read yet."))
-    model: str | None = field(metadata=describe("Which model answers; None: it is offline."))
-    troubles: tuple[SayingShape, ...] = field(
-        metadata=describe("Why not all of its work is done; empty: all is well.")
+    mood: MoodSchema | None = field(metadata=describe("Null if neutral."))
+    forms: bool = field(metadata=describe("Whether it learns from messages."))
+    has_unread: bool = field(
+        metadata=describe("Whether there are messages that memory has not read yet.")
+    )
+    unread_failed: int = field(
+        metadata=describe("The number of readings that failed and wait to be tried again.")
+    )
+    model: str | None = field(metadata=describe("The model that answers; null when offline."))
+    troubles: tuple[LocalizedTextSchema, ...] = field(
+        metadata=describe("Why some work is not being done; empty if all is well.")
     )
     version: str
-    hears: bool = field(metadata=describe("Whether somebody listens to what is said aloud."))
-    progress: ProgressShape | None = field(
-        metadata=describe("What goes on behind the talk, if anything.")
-    )
+    hears: bool = field(metadata=describe("Whether voice messages can be transcribed."))
+    progress: LearningProgressSchema | None = field(metadata=describe("Background work, if any."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FindingShape(Schema):
-    """One thing that was looked at."""
+class FindingSchema(Schema):
+    """The result of one health check."""
 
     is_well: bool
-    told: SayingShape
+    told: LocalizedTextSchema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health(Schema):
-    """Whether everything is sound."""
+class HealthSchema(Schema):
+    """The results of the health checks."""
 
-    findings: tuple[FindingShape, ...]
+    findings: tuple[FindingSchema, ...]
 
 
 ERROR_KIND: Final = re.compile(
-    r"\A(?:given up after \d+ attempts: |with letter \d+: )*"
+    r"\A(?:given up after \d+ attempts: |with (?:job|letter) \d+: )*"
     r"([A-Z][A-Za-z]+(?=: )|interrupted$|the platform did not answer$|\[memory\] forms is off$"
     r"|whoever worked on it ended each time$)"
 )
@@ -153,8 +154,8 @@ KNOWN_ERRORS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LetterShape(Schema):
-    """Something that waits, or was set aside; without a word of what it says."""
+class JobSchema(Schema):
+    """A waiting or failed job, without its contents."""
 
     id: str
     queue: QueueName
@@ -163,7 +164,9 @@ class LetterShape(Schema):
     due_at: str
     attempts: int
     is_parked: bool
-    error: SayingShape | None = field(metadata=describe("Of which kind it was; without its words."))
+    error: LocalizedTextSchema | None = field(
+        metadata=describe("The kind of error, without its text.")
+    )
 
     @classmethod
     def from_domain(cls, job: Job, person_name: str | None, *, zone: str) -> Self:
@@ -176,16 +179,20 @@ class LetterShape(Schema):
             due_at=format_time(job.due_at, zone),
             attempts=job.attempts,
             is_parked=job.is_dead_letter,
-            error=None if job.error is None else SayingShape.from_domain(classify_error(job.error)),
+            error=None
+            if job.error is None
+            else LocalizedTextSchema.from_domain(classify_error(job.error)),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Letters(Schema):
-    """What waits."""
+class JobPageSchema(Schema):
+    """A page of jobs."""
 
-    items: tuple[LetterShape, ...]
-    next: str | None = field(metadata=describe("The cursor of the next page."))
+    items: tuple[JobSchema, ...]
+    next: str | None = field(
+        metadata=describe("The cursor of the next page; null on the last page.")
+    )
 
 
 def classify_error(error: str) -> str:

@@ -12,17 +12,19 @@ PURPOSE_LABELS: Final = {"background": "background work", "everything": "everyth
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sum(Schema):
-    """What was spent under a heading."""
+class UsageTotalSchema(Schema):
+    """The total under a heading."""
 
     heading: str = field(metadata=describe(examples=["reply"]))
     calls: int
     failed: int
     tokens_in: int
     tokens_out: int
-    dollars: float | None = field(metadata=describe("Null: nobody knows what it cost."))
+    dollars: float | None = field(metadata=describe("Null if the cost is unknown."))
     unknown_calls: int
-    unpriced_tokens: int = field(metadata=describe("In and out, of calls whose cost nobody knows."))
+    unpriced_tokens: int = field(
+        metadata=describe("Tokens in and out of calls whose cost is unknown.")
+    )
 
     @classmethod
     def from_domain(cls, heading: str, spent: UsageTotals) -> Self:
@@ -40,14 +42,14 @@ class Sum(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Left(Schema):
-    """What may still be spent today."""
+class RemainingBudgetSchema(Schema):
+    """What may still be spent today for a purpose."""
 
     purpose: Literal["background", "everything"]
-    dollars: float | None = field(metadata=describe("Null: there is no limit."))
+    dollars: float | None = field(metadata=describe("Null if there is no limit."))
     tokens: int | None
     unpriced_tokens: int | None = field(
-        metadata=describe("Of models without a known price. Null: there is no limit.")
+        metadata=describe("Tokens of models without a known price; null if there is no limit.")
     )
     is_used_up: bool
 
@@ -64,30 +66,32 @@ class Left(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spending(Schema):
-    """What models have cost."""
+class SpendingSchema(Schema):
+    """The cost of model calls."""
 
     days: int
-    total: Sum
-    by_purpose: tuple[Sum, ...]
-    by_model: tuple[Sum, ...]
-    by_day: tuple[Sum, ...] = field(
-        metadata=describe("The last first; only days on which there was any.")
+    total: UsageTotalSchema
+    by_purpose: tuple[UsageTotalSchema, ...]
+    by_model: tuple[UsageTotalSchema, ...]
+    by_day: tuple[UsageTotalSchema, ...] = field(
+        metadata=describe("The latest day first; days without calls are left out.")
     )
-    left: tuple[Left, ...]
+    left: tuple[RemainingBudgetSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LikelyCost(Schema):
-    """What it would take to have a model read it; rules read it for nothing."""
+class CostEstimateSchema(Schema):
+    """The estimated cost of having a model read something. Rules are free."""
 
     model: str = field(metadata=describe(examples=["anthropic:claude-haiku-4-5"]))
-    tokens: int = field(metadata=describe("About so many, in and out."))
+    tokens: int = field(metadata=describe("The estimated number of tokens, in and out."))
     cost_usd: float | None = field(
-        metadata=describe("About so much; None: the price is not known.")
+        metadata=describe("The estimated cost; null if the price is unknown.")
     )
     left_today_usd: float | None = field(
-        metadata=describe("Of the background's cap; None: no cap.")
+        metadata=describe(
+            "What is left of the daily limit for background work; null if there is none."
+        )
     )
 
 

@@ -5,12 +5,17 @@ values and decides which parts are used; it adds no words of its own.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 TITLE_PATTERN = re.compile(r"^== (\w+) ==$", re.MULTILINE)
+CLOSING_TAG = re.compile(r"</([a-z_]{1,30})>")
+ANY_END = re.compile(
+    "<[\\s\u200b-\u200f\u2060\ufeff]{0,9}/[\\s\u200b-\u200f\u2060\ufeff]{0,9}(?P<tag>[a-zA-Z_]{1,30})"
+)
+"""The end of a section, as a model may read one: also in capitals, or with spaces in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +34,23 @@ class Prompt:
         return f"{self.name}/{self.version}"
 
     def render(self, part: str, **values: str) -> str:
-        """Render a part with its values; placeholders within a value are not filled in."""
-        return self.parts[part].format(**values)
+        """Render a part with its values; placeholders within a value are not filled in.
+
+        No value can close a section of the part that it stands in.
+        """
+        template = self.parts[part]
+        tags = CLOSING_TAG.findall(template)
+        kept = {name: keep_inside(text, tags) for name, text in values.items()} if tags else values
+        return template.format(**kept)
+
+
+def keep_inside(text: str, tags: Sequence[str]) -> str:
+    """Return a text whose ends of these sections, however they are written, are no tags."""
+    if "<" not in text:
+        return text
+    return ANY_END.sub(
+        lambda found: f"\u2039{found[0][1:]}" if found["tag"].lower() in tags else found[0], text
+    )
 
 
 def join_prompt_ids(prompt_id: str, further_id: str) -> str:
@@ -40,7 +60,7 @@ def join_prompt_ids(prompt_id: str, further_id: str) -> str:
 
 def get_reply_prompt() -> Prompt:
     """Return the prompt for replies."""
-    return get_prompt("reply/7")
+    return get_prompt("reply/8")
 
 
 @cache

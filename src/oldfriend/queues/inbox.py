@@ -53,6 +53,7 @@ class BurstItem:
     number: int | None  # the channel's own message number, where it has one
     chars: int
     at: Micros  # of arrival
+    is_alone: bool = False  # a turn of its own, which waits for no more
 
 
 def is_possible_fragment(item: BurstItem) -> bool:
@@ -73,6 +74,8 @@ def is_continuation(before: BurstItem, after: BurstItem) -> bool:
 
 def can_join(item: BurstItem, *, debounce_s: float) -> bool:
     """Return whether messages like this one are ever joined."""
+    if item.is_alone:
+        return False
     return debounce_s > 0 or item.number is not None
 
 
@@ -82,6 +85,8 @@ def is_same_burst(burst: Sequence[BurstItem], item: BurstItem, *, debounce_s: fl
     ``debounce_s`` is the pause that ends a burst; with 0 each message is a turn of its own.
     """
     first, last = burst[0], burst[-1]
+    if first.is_alone:
+        return False
     if len(burst) >= MAX_CLAIMED_JOBS or sum(p.chars for p in burst) + item.chars > MAX_BURST_CHARS:
         return False
     is_in_burst = (
@@ -95,6 +100,8 @@ def is_same_burst(burst: Sequence[BurstItem], item: BurstItem, *, debounce_s: fl
 def compute_due_at(burst: Sequence[BurstItem], *, debounce_s: float) -> Micros:
     """Return when a turn stops waiting for more messages."""
     first, last = burst[0], burst[-1]
+    if first.is_alone:
+        return first.at
     quiet = min(last.at + round(debounce_s * SECOND), first.at + MAX_BURST)
     rest = last.at + MAX_FRAGMENT_GAP if is_possible_fragment(last) else last.at
     return max(quiet, rest)
@@ -132,6 +139,7 @@ class InboxPayload:
     number: int | None = None  # the channel's own message number, where it has one
     dedup_key: str | None = None  # identifies a redelivery
     speaker: str | None = None  # who sent it, if not the person of the partition
+    is_alone: bool = False  # it joins no other message, and none joins it
 
 
 async def find_joinable_turn(
@@ -189,8 +197,14 @@ async def enqueue_inbox(
         return job
     if payload.speaker is not None:
         body |= {"speaker": payload.speaker}
+    if payload.is_alone:
+        body |= {"alone": True}
     item = BurstItem(
-        sender=payload.speaker or person, number=payload.number, chars=payload.chars, at=now
+        sender=payload.speaker or person,
+        number=payload.number,
+        chars=payload.chars,
+        at=now,
+        is_alone=payload.is_alone,
     )
     turn_jobs: list[Job] = []
     if can_join(item, debounce_s=debounce_s):
@@ -219,8 +233,8 @@ async def enqueue_inbox(
 async def list_open_turns(tx: Transaction) -> frozenset[TurnId]:
     """Return the turns of all chats that are waiting for their answer."""
     rows = await tx.rows(
-        """SELECT DISTINCT "group" FROM letter
-           WHERE queue = 'inbox' AND parked_at IS NULL AND "group" IS NOT NULL"""
+        """SELECT DISTINCT "group" FROM job
+           WHERE queue = 'inbox' AND dead_lettered_at IS NULL AND "group" IS NOT NULL"""
     )
     return frozenset(TurnId(row[0]) for row in rows)  # the group of a notice is no turn id
 
@@ -279,7 +293,7 @@ async def find_turn_status(tx: Transaction, chat: ChatId, turn: TurnId) -> TurnS
 async def load_unanswered_turns(tx: Transaction, person: PersonId) -> dict[TurnId, bool]:
     """Return a person's unanswered turns on all channels; the value is True for dead letters."""
     rows = await tx.rows(
-        """SELECT "group", max(CASE WHEN parked_at IS NULL THEN 0 ELSE 1 END) FROM letter
+        """SELECT "group", max(CASE WHEN dead_lettered_at IS NULL THEN 0 ELSE 1 END) FROM job
            WHERE queue = 'inbox' AND person = :person AND body LIKE '{"kind": "said",%'
            GROUP BY 1""",
         person=person,
@@ -327,6 +341,7 @@ def to_burst_item(job: Job) -> BurstItem:
         number=payload.number,
         chars=payload.chars,
         at=job.enqueued_at,
+        is_alone=payload.is_alone,
     )
 
 
@@ -344,4 +359,5 @@ def parse_inbox_payload(job: Job) -> InboxPayload:
         number=None if job.payload.get("number") is None else get_int_field(job, "number"),
         dedup_key=job.dedup_key,
         speaker=get_text_field(job, "speaker") if "speaker" in job.payload else None,
+        is_alone=job.payload.get("alone") is True,
     )

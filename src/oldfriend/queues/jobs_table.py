@@ -41,7 +41,7 @@ def get_int_field(job: Job, name: str) -> int:
 
 def build_payload_error(job: Job, name: str) -> InvalidInput:
     """Build the error for a job whose payload lacks a field."""
-    return InvalidInput(f"Letter {job.seq} in {job.queue} {job.partition} has no {name!r}.")
+    return InvalidInput(f"Job {job.seq} in {job.queue} {job.partition} has no {name!r}.")
 
 
 MAX_CLAIMED_JOBS = 50
@@ -49,8 +49,8 @@ MAX_ERROR_CHARS = 2000
 MAX_CRASH_PAUSE_S: Final = 5
 """The longest pause after a crash in isolation, in seconds."""
 
-COLUMNS = """queue, lane, seq, person, key, "group", body, put_at, due_at, attempts, error,
-    parked_at, deaths, deaths_alone, is_alone, coalesce(scheduled_at, 0)"""
+COLUMNS = """queue, partition, seq, person, key, "group", body, enqueued_at, due_at, attempts,
+    error, dead_lettered_at, deaths, deaths_alone, is_alone, coalesce(scheduled_at, 0)"""
 ORDER_BY: Final = MappingProxyType[QueueName, str](
     {"inbox": "seq", "outbox": "seq", "agenda": "due_at, seq"}
 )
@@ -59,40 +59,41 @@ ORDER_BY: Final = MappingProxyType[QueueName, str](
 async def insert_job(tx: Transaction, job: Job) -> None:
     """Append a job to its partition."""
     await tx.run(
-        """INSERT INTO letter (queue, lane, seq, person, key, "group", body, put_at, due_at)
-           VALUES (:queue, :lane, :seq, :person, :key, :group, :body, :put_at, :due_at)""",
+        """INSERT INTO job (queue, partition, seq, person, key, "group", body, enqueued_at, due_at)
+           VALUES (:queue, :partition, :seq, :person, :key, :group, :body,
+             :enqueued_at, :due_at)""",
         queue=job.queue,
-        lane=job.partition,
+        partition=job.partition,
         seq=job.seq,
         person=job.person,
         key=job.dedup_key,
         group=job.group,
         body=json.dumps(job.payload),
-        put_at=job.enqueued_at,
+        enqueued_at=job.enqueued_at,
         due_at=job.due_at,
     )
 
 
 async def find_first_due(tx: Transaction, queue: QueueName, partition: str) -> Micros | None:
     """Return when the next job of a partition is due; None if none is open."""
-    row = await tx.row(build_first_due_sql(queue), queue=queue, lane=partition)
+    row = await tx.row(build_first_due_sql(queue), queue=queue, partition=partition)
     return None if row is None else int(row[0])
 
 
 def build_first_due_sql(queue: QueueName) -> str:
     """Build the SELECT of a partition's next due time, for use alone or as a subquery."""
-    return f"""SELECT due_at FROM letter WHERE queue = :queue AND lane = :lane
-        AND parked_at IS NULL ORDER BY {ORDER_BY[queue]} LIMIT 1"""
+    return f"""SELECT due_at FROM job WHERE queue = :queue AND partition = :partition
+        AND dead_lettered_at IS NULL ORDER BY {ORDER_BY[queue]} LIMIT 1"""
 
 
 async def find_first_job(tx: Transaction, queue: QueueName, partition: str) -> Job | None:
     """Return the next open job of a partition, due or not."""
     row = await tx.row(
-        f"""SELECT {COLUMNS} FROM letter
-           WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
+        f"""SELECT {COLUMNS} FROM job
+           WHERE queue = :queue AND partition = :partition AND dead_lettered_at IS NULL
            ORDER BY {ORDER_BY[queue]} LIMIT 1""",
         queue=queue,
-        lane=partition,
+        partition=partition,
     )
     return None if row is None else parse_job(row)
 
@@ -102,11 +103,11 @@ async def list_due_jobs(
 ) -> tuple[Job, ...]:
     """Return the due jobs of a partition, oldest first, in whole groups."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM letter
-           WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
+        f"""SELECT {COLUMNS} FROM job
+           WHERE queue = :queue AND partition = :partition AND dead_lettered_at IS NULL
            ORDER BY {ORDER_BY[queue]} LIMIT :most""",
         queue=queue,
-        lane=partition,
+        partition=partition,
         most=MAX_CLAIMED_JOBS,
     )
     return keep_whole_groups(
@@ -137,12 +138,13 @@ async def list_due_jobs_after(
 ) -> tuple[Job, ...]:
     """Return the open jobs after ``seq`` that are due by themselves, in whole groups."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM letter WHERE queue = :queue AND lane = :lane AND seq > :seq
-           AND parked_at IS NULL
-           AND (due_at <= :now OR (coalesce(scheduled_at, put_at) > :ahead AND due_at <> :never))
+        f"""SELECT {COLUMNS} FROM job WHERE queue = :queue AND partition = :partition AND seq > :seq
+           AND dead_lettered_at IS NULL
+           AND (due_at <= :now
+             OR (coalesce(scheduled_at, enqueued_at) > :ahead AND due_at <> :never))
            ORDER BY seq LIMIT :most""",
         queue=queue,
-        lane=partition,
+        partition=partition,
         seq=seq,
         now=now,
         ahead=now + MAX_CLOCK_SKEW,
@@ -155,11 +157,11 @@ async def list_due_jobs_after(
 async def list_last_jobs(tx: Transaction, queue: QueueName, partition: str) -> tuple[Job, ...]:
     """Return the open jobs of a partition that were enqueued last, newest first."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM letter
-           WHERE queue = :queue AND lane = :lane AND parked_at IS NULL
+        f"""SELECT {COLUMNS} FROM job
+           WHERE queue = :queue AND partition = :partition AND dead_lettered_at IS NULL
            ORDER BY seq DESC LIMIT :most""",
         queue=queue,
-        lane=partition,
+        partition=partition,
         most=MAX_CLAIMED_JOBS,
     )
     return tuple(map(parse_job, rows))
@@ -187,10 +189,10 @@ async def list_group_jobs(
 ) -> tuple[Job, ...]:
     """Return the jobs of a group, open or dead, oldest first."""
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM letter
-           WHERE queue = :queue AND lane = :lane AND "group" = :group ORDER BY seq""",
+        f"""SELECT {COLUMNS} FROM job
+           WHERE queue = :queue AND partition = :partition AND "group" = :group ORDER BY seq""",
         queue=queue,
-        lane=partition,
+        partition=partition,
         group=group,
     )
     return tuple(map(parse_job, rows))
@@ -201,10 +203,10 @@ async def list_queued_people(
 ) -> list[PersonId]:
     """Return the people with open jobs in partitions that match a LIKE pattern."""
     rows = await tx.rows(
-        """SELECT DISTINCT person FROM letter WHERE queue = :queue AND lane LIKE :lanes
-           AND person IS NOT NULL AND parked_at IS NULL ORDER BY person""",
+        """SELECT DISTINCT person FROM job WHERE queue = :queue AND partition LIKE :pattern
+           AND person IS NOT NULL AND dead_lettered_at IS NULL ORDER BY person""",
         queue=queue,
-        lanes=partition_pattern,
+        pattern=partition_pattern,
     )
     return [PersonId(row[0]) for row in rows]
 
@@ -212,8 +214,8 @@ async def list_queued_people(
 async def count_open_jobs(tx: Transaction, queue: QueueName, person: PersonId) -> int:
     """Return the number of a person's open jobs in all partitions of a queue."""
     row = await tx.row(
-        """SELECT count(*) FROM letter
-           WHERE queue = :queue AND person = :person AND parked_at IS NULL""",
+        """SELECT count(*) FROM job
+           WHERE queue = :queue AND person = :person AND dead_lettered_at IS NULL""",
         queue=queue,
         person=person,
     )
@@ -224,9 +226,9 @@ async def count_open_jobs(tx: Transaction, queue: QueueName, person: PersonId) -
 async def find_job(tx: Transaction, queue: QueueName, partition: str, seq: int) -> Job | None:
     """Return a job by its key, open or dead."""
     row = await tx.row(
-        f"SELECT {COLUMNS} FROM letter WHERE queue = :queue AND lane = :lane AND seq = :seq",
+        f"SELECT {COLUMNS} FROM job WHERE queue = :queue AND partition = :partition AND seq = :seq",
         queue=queue,
-        lane=partition,
+        partition=partition,
         seq=seq,
     )
     return None if row is None else parse_job(row)
@@ -235,7 +237,8 @@ async def find_job(tx: Transaction, queue: QueueName, partition: str, seq: int) 
 async def update_payload(tx: Transaction, job: Job, payload: Mapping[str, JsonValue]) -> None:
     """Replace the payload of a job."""
     await tx.run(
-        "UPDATE letter SET body = :body WHERE queue = :queue AND lane = :lane AND seq = :seq",
+        """UPDATE job SET body = :body
+           WHERE queue = :queue AND partition = :partition AND seq = :seq""",
         body=json.dumps(dict(payload)),
         **build_job_params(job),
     )
@@ -256,10 +259,10 @@ async def record_crash(
     if first.is_isolated and isolated_crashes < max_isolated:
         due_at = now + min(1 << isolated_crashes, MAX_CRASH_PAUSE_S) * SECOND
     await tx.run(
-        """UPDATE letter SET deaths = deaths + 1, deaths_alone = :deaths_alone, is_alone = 0,
+        """UPDATE job SET deaths = deaths + 1, deaths_alone = :deaths_alone, is_alone = 0,
              due_at = :due_at,
              scheduled_at = CASE WHEN due_at = :due_at THEN scheduled_at ELSE :now END
-           WHERE queue = :queue AND lane = :lane AND seq = :seq""",
+           WHERE queue = :queue AND partition = :partition AND seq = :seq""",
         deaths_alone=isolated_crashes,
         due_at=due_at,
         now=now,
@@ -270,8 +273,8 @@ async def record_crash(
 async def mark_isolated(tx: Transaction, job: Job, *, is_isolated: bool) -> None:
     """Record whether a job runs in isolation, so that a crash of its process counts against it."""
     await tx.run(
-        """UPDATE letter SET is_alone = :is_alone
-           WHERE queue = :queue AND lane = :lane AND seq = :seq""",
+        """UPDATE job SET is_alone = :is_alone
+           WHERE queue = :queue AND partition = :partition AND seq = :seq""",
         is_alone=int(is_isolated),
         **build_job_params(job),
     )
@@ -292,13 +295,13 @@ async def schedule_retry(
     If its work has ended (``has_ended``), earlier crashes no longer count against it.
     """
     await tx.run(
-        """UPDATE letter SET attempts = :attempts, error = :error, is_alone = 0,
+        """UPDATE job SET attempts = :attempts, error = :error, is_alone = 0,
              deaths_alone = CASE WHEN :has_ended = 1 THEN 0 ELSE deaths_alone END,
              due_at = coalesce(:due_at, due_at), scheduled_at = :now,
-             put_at = CASE WHEN put_at > :now THEN :now ELSE put_at END
-           WHERE queue = :queue AND lane = :lane AND seq = :seq""",
+             enqueued_at = CASE WHEN enqueued_at > :now THEN :now ELSE enqueued_at END
+           WHERE queue = :queue AND partition = :partition AND seq = :seq""",
         queue=job.queue,
-        lane=job.partition,
+        partition=job.partition,
         seq=job.seq,
         attempts=attempts,
         error=truncate_error(error),
@@ -322,8 +325,8 @@ async def move_to_dead_letters(
         if not each.is_dead_letter
     )
     await tx.run_many(
-        """UPDATE letter SET parked_at = :now, error = :error
-           WHERE queue = :queue AND lane = :lane AND seq = :seq""",
+        """UPDATE job SET dead_lettered_at = :now, error = :error
+           WHERE queue = :queue AND partition = :partition AND seq = :seq""",
         [{**build_job_params(each), "now": now, "error": each.error} for each in dead],
     )
     return dead
@@ -331,15 +334,16 @@ async def move_to_dead_letters(
 
 def format_dead_letter_reason(job: Job, failed_job: Job, error: str) -> str:
     """Return why a job is a dead letter; it may be due to another job of its group."""
-    return error if job.seq == failed_job.seq else f"with letter {failed_job.seq}: {error}"
+    return error if job.seq == failed_job.seq else f"with job {failed_job.seq}: {error}"
 
 
 async def reopen_dead_letters(tx: Transaction, jobs: Iterable[Job], *, now: Micros) -> None:
     """Reopen dead letters in their old positions, with attempts and crashes reset."""
     await tx.run_many(
-        """UPDATE letter SET parked_at = NULL, attempts = 0, error = NULL, due_at = :now,
+        """UPDATE job SET dead_lettered_at = NULL, attempts = 0, error = NULL, due_at = :now,
              scheduled_at = :now, deaths = 0, deaths_alone = 0, is_alone = 0
-           WHERE queue = :queue AND lane = :lane AND seq = :seq AND parked_at IS NOT NULL""",
+           WHERE queue = :queue AND partition = :partition AND seq = :seq
+           AND dead_lettered_at IS NOT NULL""",
         [{**build_job_params(job), "now": now} for job in jobs],
     )
 
@@ -347,14 +351,14 @@ async def reopen_dead_letters(tx: Transaction, jobs: Iterable[Job], *, now: Micr
 async def delete_jobs(tx: Transaction, jobs: Iterable[Job]) -> None:
     """Delete jobs for good."""
     await tx.run_many(
-        "DELETE FROM letter WHERE queue = :queue AND lane = :lane AND seq = :seq",
+        "DELETE FROM job WHERE queue = :queue AND partition = :partition AND seq = :seq",
         [build_job_params(job) for job in jobs],
     )
 
 
 def build_job_params(job: Job) -> dict[str, str | int]:
     """Return the SQL parameters that identify a job."""
-    return {"queue": job.queue, "lane": job.partition, "seq": job.seq}
+    return {"queue": job.queue, "partition": job.partition, "seq": job.seq}
 
 
 def truncate_error(error: str) -> str:
@@ -365,7 +369,7 @@ def truncate_error(error: str) -> str:
 def parse_job(row: Row) -> Job:
     """Build a job from a row of COLUMNS."""
     queue, partition, seq, person, key, group, body, enqueued_at, due_at, attempts, error = row[:11]
-    parked_at, crashes, isolated_crashes, is_isolated, scheduled_at = row[11:]
+    dead_lettered_at, crashes, isolated_crashes, is_isolated, scheduled_at = row[11:]
     return Job(
         queue=queue,
         partition=partition,
@@ -378,7 +382,7 @@ def parse_job(row: Row) -> Job:
         due_at=due_at,
         attempts=attempts,
         error=error,
-        is_dead_letter=parked_at is not None,
+        is_dead_letter=dead_lettered_at is not None,
         crashes=crashes,
         isolated_crashes=isolated_crashes,
         is_isolated=bool(is_isolated),
@@ -428,18 +432,20 @@ async def load_queue_stats(tx: Transaction, *, now: Micros) -> list[QueueStats]:
     """Load the statistics of every queue, even of empty ones."""
     rows = await tx.rows(
         """SELECT queue, count(*), count(CASE WHEN due_at <= :now THEN 1 END), min(due_at)
-           FROM letter WHERE parked_at IS NULL GROUP BY queue""",
+           FROM job WHERE dead_lettered_at IS NULL GROUP BY queue""",
         now=now,
     )
     open_counts: dict[QueueName, OpenCounts] = {
         queue: (count, due, first_at) for queue, count, due, first_at in rows
     }
     # In this order SQLite reads only the few dead letters; grouped, it would read all jobs
-    dead = await tx.rows("SELECT queue FROM letter WHERE parked_at IS NOT NULL ORDER BY parked_at")
+    dead = await tx.rows(
+        "SELECT queue FROM job WHERE dead_lettered_at IS NOT NULL ORDER BY dead_lettered_at"
+    )
     dead_letters: Counter[QueueName] = Counter(queue for (queue,) in dead)
     leased: dict[QueueName, int] = dict(
         await tx.rows(
-            "SELECT queue, count(*) FROM lane WHERE lease_until IS NOT NULL GROUP BY queue"
+            "SELECT queue, count(*) FROM job_partition WHERE lease_until IS NOT NULL GROUP BY queue"
         )
     )
     return [

@@ -1,4 +1,4 @@
-"""Outbox: replies that wait to be delivered, what was delivered, and the chats that block us.
+"""Outbox: replies that wait, what was delivered, chats that block us, how far others are heard.
 
 The parts of a reply go out in order, and those of the next reply after them; if one cannot be
 delivered, only the rest of its own reply is held back with it.
@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.db.database import Transaction
+from oldfriend.domain.buttons import Button, dump_buttons, parse_buttons
 from oldfriend.domain.clock import DAY, Micros
-from oldfriend.domain.ids import MessageId, PersonId
+from oldfriend.domain.ids import ChatId, MessageId, PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import Chat, sanitize_text
 from oldfriend.queues.jobs_table import get_int_field, get_text_field
-from oldfriend.queues.queue import enqueue
+from oldfriend.queues.queue import enqueue, reschedule_jobs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +28,20 @@ class ReplyPart:
     reply: MessageId
     ordinal: int  # from 0
     text: str
+    is_markdown: bool = False
     draft_external_id: str | None = None  # of the message that showed it as a draft
     draft_send_key: str | None = None  # else the send key of the draft, if it may have been sent
     is_audio: bool = False  # the whole reply as audio, after its text
+    buttons: tuple[Button, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyTexts:
+    """The texts of a reply's parts; what is not Markdown is shown as it stands."""
+
+    parts: Sequence[str]
+    is_markdown: bool = False
+    buttons: Sequence[Button] = ()  # below the last part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +52,16 @@ class ShownDraft:
     draft_send_key: str | None = None  # the key with which it was sent, if its own is unknown
 
 
+@dataclass(frozen=True, slots=True)
+class DeliveredPiece:
+    """A piece of a part of a reply that a platform has accepted."""
+
+    reply: MessageId
+    ordinal: int
+    number: int
+    chat: ChatId
+
+
 NO_DRAFT: Final = ShownDraft()
 
 
@@ -47,7 +69,7 @@ async def enqueue_reply(
     tx: Transaction,
     chat: Chat,
     reply: MessageId,
-    texts: Sequence[str],
+    texts: ReplyTexts,
     *,
     now: Micros,
     draft: ShownDraft = NO_DRAFT,
@@ -59,15 +81,19 @@ async def enqueue_reply(
     the title of the audio version; None if there is none.
     """
     base = {"channel": chat.channel, "address": chat.address, "reply": reply}
+    markup = {"markdown": True} if texts.is_markdown else {}
     bodies: list[dict[str, JsonValue]] = [
-        {**base, "ordinal": ordinal, "text": text} for ordinal, text in enumerate(texts)
+        {**base, **markup, "ordinal": ordinal, "text": text}
+        for ordinal, text in enumerate(texts.parts)
     ]
     if draft.draft_external_id is not None and bodies:
         bodies[0]["shown"] = draft.draft_external_id
     elif draft.draft_send_key is not None and bodies:
         bodies[0]["shown_as"] = draft.draft_send_key
+    if texts.buttons and bodies:
+        bodies[-1]["buttons"] = dump_buttons(texts.buttons)
     if audio_title is not None and bodies:
-        bodies.append({**base, "ordinal": len(texts), "text": audio_title, "aloud": True})
+        bodies.append({**base, "ordinal": len(texts.parts), "text": audio_title, "aloud": True})
     jobs = [
         await enqueue(
             tx,
@@ -92,10 +118,52 @@ def parse_reply_part(job: Job) -> ReplyPart:
         reply=MessageId(get_text_field(job, "reply")),
         ordinal=get_int_field(job, "ordinal"),
         text=get_text_field(job, "text"),
+        is_markdown=job.payload.get("markdown") is True,
         draft_external_id=get_text_field(job, "shown") if "shown" in job.payload else None,
         draft_send_key=get_text_field(job, "shown_as") if "shown_as" in job.payload else None,
         is_audio=job.payload.get("aloud") is True,
+        buttons=parse_buttons(job.payload.get("buttons")),
     )
+
+
+async def find_cursor(tx: Transaction, channel: str, scope: str) -> str | None:
+    """Return up to which position a channel has been heard in a scope."""
+    row = await tx.row(
+        "SELECT position FROM channel_cursor WHERE channel = :channel AND scope = :scope",
+        channel=channel,
+        scope=scope,
+    )
+    return None if row is None else str(row[0])
+
+
+async def save_cursor(
+    tx: Transaction, channel: str, scope: str, position: str, *, now: Micros
+) -> None:
+    """Save up to which position a channel has been heard in a scope."""
+    await tx.run(
+        """INSERT INTO channel_cursor (channel, scope, position, saved_at)
+           VALUES (:channel, :scope, :position, :now)
+           ON CONFLICT (channel, scope)
+           DO UPDATE SET position = excluded.position, saved_at = excluded.saved_at""",
+        channel=channel,
+        scope=scope,
+        position=position,
+        now=now,
+    )
+
+
+async def is_set_aside(tx: Transaction, person: PersonId, chat: str, part: ReplyPart) -> bool:
+    """Tell whether a part's address is no longer that of the person whose chat it belongs to."""
+    row = await tx.row(
+        """SELECT 1 FROM chat c WHERE c.person = :person AND c.id = :chat AND c.address = c.id
+           AND NOT EXISTS (SELECT 1 FROM chat o WHERE o.person = :person
+             AND o.channel = :channel AND o.address = :address)""",
+        person=person,
+        chat=chat,
+        channel=part.channel,
+        address=part.address,
+    )
+    return row is not None
 
 
 MAX_REASON_CHARS: Final = 200
@@ -136,6 +204,22 @@ async def clear_chat_blocked(tx: Transaction, channel: str, address: str) -> Non
         address=address,
         within=f"{address}/%",
     )
+
+
+async def resume_held_parts(tx: Transaction, channel: str, address: str, *, now: Micros) -> None:
+    """Let the parts go out that wait until somebody writes from this chat."""
+    rows = await tx.rows(
+        """SELECT c.id FROM chat c WHERE c.channel = :channel AND c.address = :address
+           AND EXISTS (SELECT 1 FROM job j WHERE j.queue = 'outbox' AND j.partition = c.id
+             AND j.due_at > :now)""",
+        channel=channel,
+        address=address,
+        now=now,
+    )
+    for row in rows:
+        await reschedule_jobs(tx, "outbox", row[0], from_seq=0, due_at=now, now=now)
+    if rows:
+        await tx.notify()
 
 
 def get_group_address(address: str) -> str:
@@ -224,6 +308,62 @@ async def count_delivered_pieces(tx: Transaction, person: PersonId, part: ReplyP
         ordinal=part.ordinal,
     )
     return 0 if row is None else int(row[0])
+
+
+async def list_chat_people(tx: Transaction, channel: str, address: str) -> list[PersonId]:
+    """Return whose chat an address on a channel is."""
+    rows = await tx.rows(
+        "SELECT person FROM chat WHERE channel = :channel AND address = :address ORDER BY person",
+        channel=channel,
+        address=address,
+    )
+    return [PersonId(row[0]) for row in rows]
+
+
+async def take_back_piece(
+    tx: Transaction, person: PersonId, channel: str, address: str, external_id: str
+) -> DeliveredPiece | None:
+    """Delete the record of a piece that was not delivered after all, and of those after it."""
+    row = await tx.row(
+        """SELECT d.reply, d.ordinal, d.number, d.chat FROM delivered d
+           JOIN chat c ON c.id = d.chat WHERE d.person = :person AND d.external_id = :key
+           AND c.channel = :channel AND c.address = :address""",
+        person=person,
+        key=external_id,
+        channel=channel,
+        address=address,
+    )
+    if row is None:
+        return None
+    piece = DeliveredPiece(MessageId(row[0]), int(row[1]), int(row[2]), ChatId(row[3]))
+    await tx.run(
+        """DELETE FROM delivered WHERE person = :person AND reply = :reply
+           AND ordinal = :ordinal AND number >= :number""",
+        person=person,
+        reply=piece.reply,
+        ordinal=piece.ordinal,
+        number=piece.number,
+    )
+    return piece
+
+
+async def enqueue_again(
+    tx: Transaction, person: PersonId, part: ReplyPart, *, chat: str, now: Micros
+) -> Job:
+    """Enqueue a part once more, after all that waits."""
+    markup = {"markdown": True} if part.is_markdown else {}
+    body: dict[str, JsonValue] = {
+        "channel": part.channel,
+        "address": part.address,
+        "reply": part.reply,
+        **markup,
+        "ordinal": part.ordinal,
+        "text": part.text,
+        "buttons": dump_buttons(part.buttons),
+    }
+    job = await enqueue(tx, "outbox", chat, body, person=person, now=now, group=part.reply)
+    assert job is not None
+    return job
 
 
 async def find_delivered_reply(

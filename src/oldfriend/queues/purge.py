@@ -16,7 +16,7 @@ async def purge_jobs(
 ) -> int:
     """Delete the jobs that name or quote deleted content, with their keys; return how many."""
     rows = await tx.rows(
-        f"SELECT {COLUMNS} FROM letter WHERE person = :person ORDER BY queue, lane, seq",
+        f"SELECT {COLUMNS} FROM job WHERE person = :person ORDER BY queue, partition, seq",
         person=person,
     )
     purged = [
@@ -28,18 +28,18 @@ async def purge_jobs(
         await lock_partition(tx, queue, partition)
         await delete_jobs(tx, jobs)
         await update_ready_at(tx, queue, partition)
-    await purge_outbox_keys(tx, gone)
+    await purge_keys(tx, gone)
     return len(purged)
 
 
-async def purge_outbox_keys(tx: Transaction, gone: Collection[str]) -> None:
-    """Delete the dedup keys of the parts of deleted replies, since they name the reply."""
-    rows = await tx.rows("SELECT lane, key FROM letter_key WHERE queue = 'outbox'")
+async def purge_keys(tx: Transaction, gone: Collection[str]) -> None:
+    """Delete the dedup keys that begin with a deleted id: of the parts of replies, of reminders."""
+    rows = await tx.rows("SELECT queue, partition, key FROM job_key")
     await tx.run_many(
-        "DELETE FROM letter_key WHERE queue = 'outbox' AND lane = :lane AND key = :key",
+        "DELETE FROM job_key WHERE queue = :queue AND partition = :partition AND key = :key",
         [
-            {"lane": partition, "key": key}
-            for partition, key in rows
+            {"queue": queue, "partition": partition, "key": key}
+            for queue, partition, key in rows
             if key.partition("/")[0] in gone
         ],
     )
@@ -48,8 +48,8 @@ async def purge_outbox_keys(tx: Transaction, gone: Collection[str]) -> None:
 async def delete_inbox_keys(tx: Transaction, keys: Iterable[tuple[str, str]]) -> None:
     """Delete dedup keys of finished or withdrawn inbox jobs, given as (partition, key)."""
     await tx.run_many(
-        "DELETE FROM letter_key WHERE queue = 'inbox' AND lane = :lane AND key = :key",
-        [{"lane": partition, "key": key} for partition, key in keys],
+        "DELETE FROM job_key WHERE queue = 'inbox' AND partition = :partition AND key = :key",
+        [{"partition": partition, "key": key} for partition, key in keys],
     )
 
 

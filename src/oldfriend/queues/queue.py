@@ -24,14 +24,19 @@ from dataclasses import replace
 from typing import Final, cast
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import SECOND, Micros, uptime_s
+from oldfriend.domain.clock import MAX_TIME, SECOND, Micros, uptime_s
 from oldfriend.domain.errors import InvalidInput, LeaseLost
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.job_types import MAX_LEASE_S, Job, Lease, QueueName
+from oldfriend.domain.job_types import MAX_LEASE_S, Job, Lease, PartitionFilter, QueueName
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import sanitize_text
-from oldfriend.queues.claim import compute_lease_end, find_free_partition
+from oldfriend.queues.claim import (
+    build_filter_condition,
+    build_filter_params,
+    compute_lease_end,
+    find_free_partition,
+)
 from oldfriend.queues.dedup_keys import add_dedup_key, expire_keys
 from oldfriend.queues.jobs_table import (
     COLUMNS,
@@ -73,11 +78,11 @@ async def enqueue(  # noqa: PLR0913 - a job has this many properties
 ) -> Job | None:
     """Append a job to a partition; None if its dedup key is known there."""
     row = await tx.row(
-        """INSERT INTO lane (queue, key, next_seq) VALUES (:queue, :lane, 2)
-           ON CONFLICT (queue, key) DO UPDATE SET next_seq = lane.next_seq + 1
+        """INSERT INTO job_partition (queue, partition, next_seq) VALUES (:queue, :partition, 2)
+           ON CONFLICT (queue, partition) DO UPDATE SET next_seq = job_partition.next_seq + 1
            RETURNING next_seq - 1, ready_at, lease_until""",
         queue=queue,
-        lane=partition,
+        partition=partition,
     )
     assert row is not None
     seq, ready_at, lease_until = row
@@ -114,10 +119,10 @@ async def claim(
     owner: str,
     now: Micros,
     lease_s: float,
-    partition: str | None = None,
+    partition: str | PartitionFilter | None = None,
     max_crashes: int = MAX_CRASHES,
 ) -> Lease | None:
-    """Lease a partition that has a due job (only the named one, if given); None if there is none.
+    """Lease a partition that has a due job (the named one, or one of some); None if there is none.
 
     A job that crashed ``max_crashes`` processes in isolation becomes a dead letter. The lease
     reports it, even if nothing else is due in that partition.
@@ -170,11 +175,12 @@ async def take_due_jobs(
 async def renew_lease(tx: Transaction, lease: Lease, *, lease_s: float) -> bool:
     """Extend a lease; False if it was lost."""
     touched = await tx.run(
-        """UPDATE lane SET lease_until = :until
-           WHERE queue = :queue AND key = :lane AND epoch = :epoch AND lease_until IS NOT NULL""",
+        """UPDATE job_partition SET lease_until = :until
+           WHERE queue = :queue AND partition = :partition AND epoch = :epoch
+           AND lease_until IS NOT NULL""",
         until=compute_lease_end(await tx.read_clock(), lease_s),
         queue=lease.queue,
-        lane=lease.partition,
+        partition=lease.partition,
         epoch=lease.epoch,
     )
     return touched == 1
@@ -183,10 +189,11 @@ async def renew_lease(tx: Transaction, lease: Lease, *, lease_s: float) -> bool:
 async def lock_lease(tx: Transaction, lease: Lease) -> None:
     """Lock the partition if this lease still holds it. Raises LeaseLost."""
     row = await tx.row(
-        """SELECT 1 FROM lane WHERE queue = :queue AND key = :lane AND epoch = :epoch
+        """SELECT 1 FROM job_partition
+           WHERE queue = :queue AND partition = :partition AND epoch = :epoch
            AND lease_until IS NOT NULL FOR UPDATE""",
         queue=lease.queue,
-        lane=lease.partition,
+        partition=lease.partition,
         epoch=lease.epoch,
     )
     if row is None:
@@ -196,9 +203,9 @@ async def lock_lease(tx: Transaction, lease: Lease) -> None:
 async def check_epoch(tx: Transaction, lease: Lease) -> None:
     """Raise LeaseLost if another worker holds the partition; that may also happen right after."""
     row = await tx.row(
-        "SELECT epoch FROM lane WHERE queue = :queue AND key = :lane",
+        "SELECT epoch FROM job_partition WHERE queue = :queue AND partition = :partition",
         queue=lease.queue,
-        lane=lease.partition,
+        partition=lease.partition,
     )
     if row is None or int(row[0]) != lease.epoch:
         raise LeaseLost(f"{lease.queue} {lease.partition} was taken over from {lease.owner}.")
@@ -281,10 +288,11 @@ async def claim_new_jobs(tx: Transaction, lease: Lease, *, now: Micros) -> tuple
     new_jobs = await list_due_jobs_after(tx, lease.queue, lease.partition, seq=last_seq, now=now)
     if new_jobs:
         await tx.run(
-            "UPDATE lane SET handed_out = :last WHERE queue = :queue AND key = :lane",
+            """UPDATE job_partition SET last_claimed_seq = :last
+               WHERE queue = :queue AND partition = :partition""",
             last=get_last_seq(new_jobs),
             queue=lease.queue,
-            lane=lease.partition,
+            partition=lease.partition,
         )
     return new_jobs
 
@@ -292,24 +300,12 @@ async def claim_new_jobs(tx: Transaction, lease: Lease, *, now: Micros) -> tuple
 async def get_last_claimed_seq(tx: Transaction, queue: QueueName, partition: str) -> int:
     """Return the position of the last job that the lease holder has claimed; 0 if not leased."""
     row = await tx.row(
-        "SELECT coalesce(handed_out, 0) FROM lane WHERE queue = :queue AND key = :lane",
+        """SELECT coalesce(last_claimed_seq, 0) FROM job_partition
+           WHERE queue = :queue AND partition = :partition""",
         queue=queue,
-        lane=partition,
+        partition=partition,
     )
     return 0 if row is None else int(row[0])
-
-
-async def is_any_leased(tx: Transaction, queue: QueueName, partitions: Sequence[str]) -> bool:
-    """Return whether any of the given partitions is leased."""
-    names = {f"lane{index}": key for index, key in enumerate(partitions)}
-    row = await tx.row(
-        f"""SELECT 1 FROM lane WHERE queue = :queue AND lease_until > :clock
-           AND key IN ({", ".join(f":{name}" for name in names)}) LIMIT 1""",
-        queue=queue,
-        clock=await tx.read_clock(),
-        **names,
-    )
-    return row is not None
 
 
 def get_last_seq(jobs: Sequence[Job]) -> int:
@@ -317,15 +313,24 @@ def get_last_seq(jobs: Sequence[Job]) -> int:
     return max(job.seq for job in jobs)
 
 
-async def find_next_due(tx: Transaction, queue: QueueName) -> Micros | None:
-    """Return when the next free partition is ready, perhaps in the past; None if none is.
+async def find_next_due(
+    tx: Transaction,
+    queue: QueueName,
+    *,
+    only: PartitionFilter | None = None,
+    until: Micros = MAX_TIME,
+) -> Micros | None:
+    """Return when the next free partition is ready, perhaps in the past; None if none is by then.
 
     Expiring leases do not count: they are found by polling.
     """
     row = await tx.row(
-        """SELECT ready_at FROM lane WHERE queue = :queue AND ready_at IS NOT NULL
+        f"""SELECT ready_at FROM job_partition
+           WHERE queue = :queue AND ready_at <= :until {build_filter_condition(only)}
            ORDER BY ready_at LIMIT 1""",
         queue=queue,
+        until=until,
+        **build_filter_params(only),
     )
     return None if row is None else int(row[0])
 
@@ -342,12 +347,13 @@ async def reschedule_jobs(
     """Change the due time of the open jobs of a partition, from a position on."""
     await lock_partition(tx, queue, partition)
     await tx.run(
-        """UPDATE letter SET due_at = :due_at, scheduled_at = :now
-           WHERE queue = :queue AND lane = :lane AND seq >= :since AND parked_at IS NULL""",
+        """UPDATE job SET due_at = :due_at, scheduled_at = :now
+           WHERE queue = :queue AND partition = :partition AND seq >= :since
+           AND dead_lettered_at IS NULL""",
         due_at=due_at,
         now=now,
         queue=queue,
-        lane=partition,
+        partition=partition,
         since=from_seq,
     )
     await update_ready_at(tx, queue, partition)
@@ -361,13 +367,14 @@ async def list_jobs(
     after: tuple[QueueName, str, int] = FIRST_POSITION,
 ) -> list[Job]:
     """Return jobs of all partitions in order, from a position on; optionally dead letters only."""
-    only = "AND parked_at IS NOT NULL" if is_dead_letter else ""
+    only = "AND dead_lettered_at IS NOT NULL" if is_dead_letter else ""
     queue, partition, seq = after
     rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM letter WHERE (queue, lane, seq) > (:queue, :lane, :seq) {only}
-           ORDER BY queue, lane, seq LIMIT :most""",
+        f"""SELECT {COLUMNS} FROM job
+           WHERE (queue, partition, seq) > (:queue, :partition, :seq) {only}
+           ORDER BY queue, partition, seq LIMIT :most""",
         queue=queue,
-        lane=partition,
+        partition=partition,
         seq=seq,
         most=limit,
     )
@@ -402,9 +409,9 @@ async def drop_job(
 async def lock_partition(tx: Transaction, queue: QueueName, partition: str) -> None:
     """Lock a partition, waiting until nobody else writes to it."""
     await tx.lock(
-        "SELECT 1 FROM lane WHERE queue = :queue AND key = :lane FOR UPDATE",
+        "SELECT 1 FROM job_partition WHERE queue = :queue AND partition = :partition FOR UPDATE",
         queue=queue,
-        lane=partition,
+        partition=partition,
     )
 
 
@@ -413,10 +420,10 @@ async def lock_idle_partition(tx: Transaction, queue: QueueName, partition: str)
     await lock_partition(tx, queue, partition)
     clock = await tx.read_clock()
     lease = await tx.row(
-        """SELECT owner FROM lane WHERE queue = :queue AND key = :lane
+        """SELECT owner FROM job_partition WHERE queue = :queue AND partition = :partition
            AND lease_until > :clock AND lease_until <= :latest""",
         queue=queue,
-        lane=partition,
+        partition=partition,
         clock=clock,
         latest=compute_lease_end(clock, MAX_LEASE_S),
     )
@@ -436,14 +443,14 @@ async def lease_partition(
 ) -> int:
     """Lease a locked partition to an owner, and return its new epoch."""
     row = await tx.row(
-        """UPDATE lane SET owner = :owner, lease_until = :until, ready_at = NULL,
-             epoch = epoch + 1, handed_out = :handed_out
-           WHERE queue = :queue AND key = :lane RETURNING epoch""",
+        """UPDATE job_partition SET owner = :owner, lease_until = :until, ready_at = NULL,
+             epoch = epoch + 1, last_claimed_seq = :last_claimed_seq
+           WHERE queue = :queue AND partition = :partition RETURNING epoch""",
         owner=owner,
         until=lease_until,
-        handed_out=last_claimed_seq,
+        last_claimed_seq=last_claimed_seq,
         queue=queue,
-        lane=partition,
+        partition=partition,
     )
     assert row is not None
     return int(row[0])
@@ -452,11 +459,11 @@ async def lease_partition(
 async def release_partition(tx: Transaction, queue: QueueName, partition: str) -> Micros | None:
     """Release a locked partition, and return when it is ready for what is left in it."""
     row = await tx.row(
-        f"""UPDATE lane SET owner = NULL, lease_until = NULL, handed_out = NULL,
+        f"""UPDATE job_partition SET owner = NULL, lease_until = NULL, last_claimed_seq = NULL,
              ready_at = ({build_first_due_sql(queue)})
-           WHERE queue = :queue AND key = :lane RETURNING ready_at""",
+           WHERE queue = :queue AND partition = :partition RETURNING ready_at""",
         queue=queue,
-        lane=partition,
+        partition=partition,
     )
     return None if row is None or row[0] is None else int(row[0])
 
@@ -473,11 +480,11 @@ async def set_ready_at(
 ) -> None:
     """Set when a partition is ready, unless it is leased."""
     await tx.run(
-        """UPDATE lane SET ready_at = :at
-           WHERE queue = :queue AND key = :lane AND lease_until IS NULL""",
+        """UPDATE job_partition SET ready_at = :at
+           WHERE queue = :queue AND partition = :partition AND lease_until IS NULL""",
         at=ready_at,
         queue=queue,
-        lane=partition,
+        partition=partition,
     )
 
 
@@ -493,7 +500,7 @@ def is_poison_suspect(job: Job) -> bool:
 async def release_partitions_of_dead_owner(tx: Transaction, owner: str, *, now: Micros) -> int:
     """Release all partitions that a dead process holds, and return their number."""
     rows = await tx.rows(
-        """SELECT queue, key FROM lane WHERE queue IN ('inbox', 'outbox', 'agenda')
+        """SELECT queue, partition FROM job_partition WHERE queue IN ('inbox', 'outbox', 'agenda')
            AND lease_until IS NOT NULL AND owner = :owner FOR UPDATE SKIP LOCKED""",
         owner=owner,
     )

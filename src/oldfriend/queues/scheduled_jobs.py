@@ -52,16 +52,18 @@ async def schedule_job(
 async def delete_partition_jobs(tx: Transaction, partition: str) -> None:
     """Delete all jobs of a partition, even those being worked on: they count as done."""
     await lock_partition(tx, "agenda", partition)
-    await tx.run("DELETE FROM letter WHERE queue = 'agenda' AND lane = :lane", lane=partition)
+    await tx.run(
+        "DELETE FROM job WHERE queue = 'agenda' AND partition = :partition", partition=partition
+    )
     await update_ready_at(tx, "agenda", partition)
 
 
 async def list_due_times(tx: Transaction, name: str, *, partition: str) -> list[Micros]:
     """Return the due times of a partition's jobs with this name, earliest first."""
     rows = await tx.rows(
-        """SELECT due_at FROM letter WHERE queue = 'agenda' AND lane = :lane
-           AND parked_at IS NULL AND body LIKE :begins ORDER BY due_at""",
-        lane=partition,
+        """SELECT due_at FROM job WHERE queue = 'agenda' AND partition = :partition
+           AND dead_lettered_at IS NULL AND body LIKE :begins ORDER BY due_at""",
+        partition=partition,
         begins=build_name_prefix(name),
     )
     return [int(row[0]) for row in rows]
@@ -71,11 +73,11 @@ async def find_pending_jobs(
     tx: Transaction, name: str, *, partitions: Sequence[str]
 ) -> PendingJobs | None:
     """Return the earliest enqueue and due times of jobs with this name; None if none is pending."""
-    names = {f"lane{index}": partition for index, partition in enumerate(partitions)}
+    names = {f"partition{index}": partition for index, partition in enumerate(partitions)}
     row = await tx.row(
-        f"""SELECT min(put_at), min(due_at) FROM letter
-           WHERE queue = 'agenda' AND lane IN ({", ".join(f":{each}" for each in names)})
-           AND parked_at IS NULL AND body LIKE :begins""",
+        f"""SELECT min(enqueued_at), min(due_at) FROM job
+           WHERE queue = 'agenda' AND partition IN ({", ".join(f":{each}" for each in names)})
+           AND dead_lettered_at IS NULL AND body LIKE :begins""",
         begins=build_name_prefix(name),
         **names,
     )
@@ -84,11 +86,11 @@ async def find_pending_jobs(
 
 async def count_scheduled_jobs(tx: Transaction, name: str, *, partitions: Sequence[str]) -> int:
     """Return how many jobs with this name are pending in some partitions, now or later."""
-    names = {f"lane{index}": partition for index, partition in enumerate(partitions)}
+    names = {f"partition{index}": partition for index, partition in enumerate(partitions)}
     row = await tx.row(
-        f"""SELECT count(*) FROM letter
-           WHERE queue = 'agenda' AND lane IN ({", ".join(f":{each}" for each in names)})
-           AND parked_at IS NULL AND body LIKE :begins""",
+        f"""SELECT count(*) FROM job
+           WHERE queue = 'agenda' AND partition IN ({", ".join(f":{each}" for each in names)})
+           AND dead_lettered_at IS NULL AND body LIKE :begins""",
         begins=build_name_prefix(name),
         **names,
     )
@@ -100,11 +102,11 @@ async def list_scheduled_jobs(
     tx: Transaction, name: str, *, partitions: Sequence[str]
 ) -> list[JobSpec]:
     """Return the jobs with this name that are pending in some partitions, now or later."""
-    names = {f"lane{index}": partition for index, partition in enumerate(partitions)}
+    names = {f"partition{index}": partition for index, partition in enumerate(partitions)}
     rows = await tx.rows(
-        f"""SELECT body FROM letter
-           WHERE queue = 'agenda' AND lane IN ({", ".join(f":{each}" for each in names)})
-           AND parked_at IS NULL AND body LIKE :begins ORDER BY lane, seq""",
+        f"""SELECT body FROM job
+           WHERE queue = 'agenda' AND partition IN ({", ".join(f":{each}" for each in names)})
+           AND dead_lettered_at IS NULL AND body LIKE :begins ORDER BY partition, seq""",
         begins=build_name_prefix(name),
         **names,
     )

@@ -17,7 +17,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId
 from oldfriend.domain.memories import Entity, JournalObject, Memory, MemoryState, Summary
-from oldfriend.learning.candidate_pairs import list_candidate_pairs
+from oldfriend.learning.dedup import list_candidate_pairs
 from oldfriend.learning.resolution.attribute_resolution import fold_value
 from oldfriend.learning.similarity import (
     COMPATIBLE_KINDS,

@@ -32,7 +32,11 @@ from oldfriend.learning.extractor_factory import (
     build_consolidation_deps_with_model,
     is_model_requested,
 )
-from oldfriend.learning.learning_scheduler import mark_consolidation_failed
+from oldfriend.learning.learning_scheduler import (
+    is_consolidated,
+    is_extracted_by_rules,
+    mark_consolidation_failed,
+)
 from oldfriend.learning.merge_duplicates import (
     DuplicateMerge,
     merge_duplicate_memories,
@@ -61,7 +65,7 @@ from oldfriend.memory.message_log import get_message
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.reflection_log import ReflectionKind, expire_questions
 from oldfriend.memory.retraction import record_next_decision
-from oldfriend.memory.segments import get_segment
+from oldfriend.memory.segments import get_segment, reopen_segment
 from oldfriend.replay.alignment import TargetSnapshot, find_counterpart
 from oldfriend.replay.cached_model import CachedModel, ReplayCache
 from oldfriend.replay.replay_types import ReplayContext
@@ -232,7 +236,8 @@ async def find_or_copy_counterpart(
     """
     before = source_history.get_belief_before(object_id, change.seq)
     known = await snapshot.list_all(tx)
-    is_any = change.op in OPS_ON_ENDED
+    is_waiting = isinstance(before.content, Memory) and before.content.status == "unconfirmed"
+    is_any = change.op in OPS_ON_ENDED or is_waiting
     candidates = [each for each in known if is_any or each.content.ended_at is None]
     says_value = change.op in {"learned", "corrected"}
     found = find_counterpart(before, candidates, is_strict=not says_value)
@@ -374,8 +379,12 @@ async def replay_consolidation(
     """Read a segment again; mark it failed if a model cannot make sense of it."""
     assert step.segment is not None
     app, result = context.app, context.result
-    async with app.db.begin_read() as tx:
+    async with app.db.begin_write() as tx:
         segment = await get_segment(tx, person, step.segment)
+        if is_consolidated(segment) and is_extracted_by_rules(segment) != (
+            step.extractor == "rules"
+        ):
+            segment = await reopen_segment(tx, segment)  # it is the second reading
     asker = CallContext(
         person=person,
         turn=TurnId(segment.id),

@@ -27,9 +27,13 @@ from oldfriend.learning.consolidate import would_use_model
 from oldfriend.learning.learning_scheduler import enqueue_learning, enqueue_maintenance
 from oldfriend.learning.re_extraction import build_reextraction_plan
 from oldfriend.learning.summary_rollup import count_words
+from oldfriend.memory.consolidation_undo import (
+    requeue_segment,
+    reset_journal_counters,
+    rewind_memory,
+)
 from oldfriend.memory.expiry import find_next_expiry
 from oldfriend.memory.people import list_people
-from oldfriend.memory.replay_reset import requeue_segment, reset_journal_counters, rewind_memory
 from oldfriend.memory.segments import Segment, list_segment_messages, list_uncut_spans
 from oldfriend.replay.alignment import TargetSnapshot
 from oldfriend.replay.cached_model import load_replay_cache

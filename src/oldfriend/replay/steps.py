@@ -1,7 +1,8 @@
 """Replay steps: what happened in the source database, in the order in which to repeat it.
 
-Each segment is read once, as it reads now, at the time of its first reading. The person's
-decisions, maintenance, summary rollups and reflections keep their original times.
+Each segment is read once by each extractor that has found something in it, as it reads now, at the
+time of its first reading and, by the second extractor, of its last. The person's decisions,
+maintenance, summary rollups and reflections keep their original times.
 
 An interrupted replay can therefore resume in any process. The jobs are never due, so no worker
 takes them. The checkpoint also records which source database was replayed and its state.
@@ -11,7 +12,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import attrgetter
 from typing import Final, Literal
 
 from oldfriend.beliefs.queries import BeliefDetails
@@ -26,13 +28,14 @@ from oldfriend.learning import llm_dedup_judge, merge_duplicates, summary_rollup
 from oldfriend.learning.extractor_factory import ExtractorChoice
 from oldfriend.learning.learning_scheduler import is_consolidated, is_extracted_by_rules
 from oldfriend.memory.belief_corrections import BY_PERSON
+from oldfriend.memory.consolidation_undo import UNDO_AUTHOR
 from oldfriend.memory.deletion.journal_redaction import DELETION_AUTHOR, ORPHAN_AUTHOR
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.expiry import BY_CLOCK
 from oldfriend.memory.journal import get_memory_version, list_journal
 from oldfriend.memory.people import find_companion
+from oldfriend.memory.readers import ReaderKind, find_reader
 from oldfriend.memory.reflection_log import ReflectionKind, ReflectionRecord, list_reflections
-from oldfriend.memory.retraction import UNDO_AUTHOR
 from oldfriend.memory.segments import Segment, list_segments
 from oldfriend.queues.jobs_table import delete_jobs, find_first_job
 from oldfriend.queues.scheduled_jobs import (
@@ -42,6 +45,7 @@ from oldfriend.queues.scheduled_jobs import (
     schedule_job,
 )
 
+ALL_EXTRACTORS: Final[Sequence[ExtractorChoice]] = ("rules", "model")
 StepKind = Literal["read", "carry", "uphold", "tidy", "fold", "think"]
 ExtractorMode = Literal["as then", "rules", "model"]
 """"as then" keeps each segment's original extractor; the others use rules or a model for all."""
@@ -146,6 +150,7 @@ def build_steps(
     """Build the steps since a moment (None: all of them), in order."""
     changes, segments = source_history.journal, source_history.segments
     first = map_first_changes(changes)
+    found_by = map_extractors(source_history.evidence)
     positioned = (
         [
             (step.at, step.change, step)
@@ -157,19 +162,15 @@ def build_steps(
             )
         ]
         + [
-            (
-                at,
-                seq,
-                ReplayStep(
-                    kind="read",
-                    at=at,
-                    segment=segment.id,
-                    extractor=choose_extractor(segment, mode),
-                ),
-            )
+            (at, seq, ReplayStep(kind="read", at=at, segment=segment.id, extractor=extractor))
             for segment in segments
             if segment.status != "taken back"
-            for at, seq in [compute_position(segment, first, since=since)]
+            for at, seq, extractor in list_readings(
+                segment,
+                found_by.get(segment.id, ()),
+                compute_position(segment, first, since=since),
+                mode,
+            )
         ]
         + [
             (
@@ -205,6 +206,39 @@ def compute_position(
     if since is not None and at < since and not is_new:
         return segment.ended_at or segment.cut_at, 0
     return at, 0 if first_change is None else first_change.seq
+
+
+def map_extractors(
+    evidence: Mapping[ObjectId, Iterable[Evidence]],
+) -> dict[SegmentId, list[ExtractorChoice]]:
+    """Return the extractors that have found what is known of each segment, the first one first."""
+    found: defaultdict[SegmentId, list[ExtractorChoice]] = defaultdict(list)
+    for each in sorted(chain.from_iterable(evidence.values()), key=attrgetter("id")):
+        reader = find_reader(each.extractor)
+        extractor: ExtractorChoice = "model" if reader is ReaderKind.MODEL else "rules"
+        if each.segment is not None and reader is not None and extractor not in found[each.segment]:
+            found[each.segment].append(extractor)
+    return found
+
+
+def list_readings(
+    segment: Segment,
+    found_by: Sequence[ExtractorChoice],
+    position: tuple[Micros, int],
+    mode: ExtractorMode,
+) -> list[tuple[Micros, int, ExtractorChoice]]:
+    """Return when to read a segment, after which decision, and by which extractor.
+
+    As then it is read twice where both extractors have found what is known of it.
+    """
+    last = choose_extractor(segment, mode)
+    if mode != "as then" or not is_consolidated(segment):
+        return [(*position, last)]
+    # A model that came last has summarized it; rules that did may have left all to the model.
+    readers = [*found_by, *([last] if last == "model" and last not in found_by else [])]
+    if len(readers) < len(ALL_EXTRACTORS):
+        return [(*position, readers[0] if readers else last)]
+    return [(*position, readers[0]), (segment.ended_at or segment.cut_at, 0, readers[1])]
 
 
 def choose_extractor(segment: Segment, mode: ExtractorMode) -> ExtractorChoice:

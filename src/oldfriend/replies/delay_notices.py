@@ -15,7 +15,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import StoreError
 from oldfriend.domain.messages import Message
-from oldfriend.memory.message_log import find_chat_language
+from oldfriend.memory.chat_language import find_chat_language
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, choose_language, load_phrases
 from oldfriend.queues.inbox import find_turn_status
 

@@ -41,9 +41,10 @@ TRANSIENT_ERRORS: Final = (StoreFull, StoreUnusable, StoreBusy)
 """Errors that may pass: a full disk, missing permissions, a server that is unreachable."""
 MAX_COPIED_MESSAGES: Final = 20_000
 """Messages; a longer history is left out of the offline session."""
-SKIPPED_TABLES: Final = frozenset({"lane", "letter", "letter_key", "pace", "attachment", "cleanup"})
+SKIPPED_TABLES: Final = frozenset(
+    {"job_partition", "job", "job_key", "pace", "attachment", "cleanup"}
+)
 """Queues are not copied, since nothing may be done twice; neither is audio, which is large."""
-OF_TURNS: Final = ("model_call", "tool_call")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,8 @@ from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.queues.inbox import is_turn_waiting, take_first_turn
 from oldfriend.replies.delay_notices import OnDelay, report_delays
 from oldfriend.replies.draft_streaming import open_draft_stream
+from oldfriend.replies.edited_requests import follow_edit
+from oldfriend.replies.goal_progress import GOAL_PROGRESS
 from oldfriend.replies.turn_commit import (
     TurnTask,
     commit_stop,
@@ -234,7 +236,11 @@ async def process_turn(
     """
     if task.payloads[0].kind != "said":  # a notice for a turn that is over
         async with app.db.begin_write() as tx:
-            return await verify_and_acknowledge(tx, app.clock, task)
+            if task.payloads[0].kind == "edited" and task.jobs[0].person is not None:
+                await follow_edit(tx, app, task.jobs[0].person, task.payloads[0])
+            rest = await verify_and_acknowledge(tx, app.clock, task)
+        app.notifier.notify()
+        return rest
     tee, stale = StreamTee(on_text), StaleDecision("Nothing was decided yet.")
     for _ in range(MAX_DECISIONS):
         utterance = await load_utterance(app, task)
@@ -290,6 +296,7 @@ async def decide_turn(
     """Run the turn, and embed the messages if they are informative."""
     await extract_before_reply(app, utterance)
     dependencies = await build_turn_dependencies(app, utterance)
+    dependencies = replace(dependencies, handlers=(GOAL_PROGRESS, *dependencies.handlers))
     app.on_crash_point("thinking")
     try:
         async with asyncio.timeout(app.settings.limits.turn_timeout_s):

@@ -91,7 +91,7 @@ async def synthesize(
     try:
         speech = await speaker.with_account(account).synthesize(words, language=message.language)
     except (ModelError, AllowanceUsedUp) as error:
-        log_warning("not-spoken", error, model=speaker.model)
+        log_warning("speech-failed", error, model=speaker.model)
         return None
     return (
         speech

@@ -17,6 +17,7 @@ from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.leases import HeldLease
 from oldfriend.app.recorded_models import build_asker
 from oldfriend.db.database import Database, Transaction
+from oldfriend.domain.buttons import build_button_details
 from oldfriend.domain.clock import Clock, Micros
 from oldfriend.domain.errors import (
     LeaseLost,
@@ -31,14 +32,15 @@ from oldfriend.inbound.accept import build_addressee
 from oldfriend.inbound.system_replies import STOPPED_MARKER, build_turn_target, write_marker
 from oldfriend.lang.unlearned_languages import find_unlearned_language
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
+from oldfriend.learning.told_expectations import close_told
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.recorded_calls import MAX_GRACE_S
+from oldfriend.memory.chat_history import has_earlier_messages
+from oldfriend.memory.chat_language import find_chat_language
 from oldfriend.memory.deletion.audit_log import has_all_sources, has_unchanged_versions
 from oldfriend.memory.journal import get_memory_version
 from oldfriend.memory.message_log import (
-    find_chat_language,
     get_message,
-    has_earlier_messages,
     list_recent_messages,
     write_message,
 )
@@ -62,7 +64,7 @@ from oldfriend.queues.inbox import (
     take_first_turn,
 )
 from oldfriend.queues.jobs_table import compute_retry_at
-from oldfriend.queues.outbox import ShownDraft, enqueue_reply
+from oldfriend.queues.outbox import ReplyTexts, ShownDraft, enqueue_reply
 from oldfriend.queues.queue import (
     MAX_ATTEMPTS,
     ack_and_claim_new,
@@ -72,8 +74,10 @@ from oldfriend.queues.queue import (
     lock_lease,
     release_lease,
 )
+from oldfriend.replies.edited_requests import follow_edit
 from oldfriend.replies.text_to_speech import extract_speakable, is_speech_wanted
 from oldfriend.turn.pipeline import build_failure_outcome
+from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from oldfriend.usage.model_calls import clear_committed_calls, load_completions_by_step
 from oldfriend.usage.tool_calls import has_side_effects
@@ -128,14 +132,16 @@ async def commit_turn(
             await save_message_vectors(tx, utterance.person.id, model, seqs, vectors)
         elif outcome.is_informative:
             await plan_embedding(tx, now=now)
-        for note in outcome.notes:
-            await learn_note(tx, note.text, source=note.source, author=note.author, now=now)
-        if outcome.working_memory is not None:
-            session, working = (
-                utterance.message.session,
-                outcome.working_memory.with_reply(reply.id),
+        if outcome.is_informative and not utterance.is_in_group:
+            await close_told(
+                tx,
+                utterance.person,
+                utterance.messages,
+                model=app.embedder.model,
+                vectors=vectors,
+                now=now,
             )
-            await save_working_memory(tx, utterance.person.id, session, working, now=now)
+        await save_decisions(tx, utterance, outcome, reply, now=now, may_redo=may_redo)
         if outcome.language and outcome.language != utterance.person.language:
             await set_language(tx, utterance.person.id, outcome.language)
         await enqueue_learning_for_message(
@@ -153,12 +159,35 @@ async def commit_turn(
         await lock_lease(tx, task.lease)  # no more jobs arrive from here on
         notices = await list_turn_notices(tx, task.lease.partition, task.payloads[0].turn)
         await raise_if_stopped_or_edited(tx, notices, utterance, may_redo=may_redo)
+        await follow_edits(tx, app, notices, utterance)
         rest = await acknowledge(tx, app.clock, task, notices)
         app.on_crash_point("committing")
         await tx.notify()
     app.on_crash_point("committed")
     app.notifier.notify()
     return rest
+
+
+async def save_decisions(
+    tx: Transaction,
+    utterance: Utterance,
+    outcome: Outcome,
+    reply: Message,
+    *,
+    now: Micros,
+    may_redo: bool,
+) -> None:
+    """Store the notes, the changes and the working memory that a turn decided."""
+    for note in outcome.notes:
+        await learn_note(tx, note.text, source=note.source, author=note.author, now=now)
+    scope = ChangeScope(
+        person=utterance.person, message=utterance.message, now=now, may_redo=may_redo
+    )
+    for change in outcome.changes:
+        await change.apply(tx, scope)
+    if outcome.working_memory is not None:
+        session, working = utterance.message.session, outcome.working_memory.with_reply(reply.id)
+        await save_working_memory(tx, utterance.person.id, session, working, now=now)
 
 
 async def commit_with_retry(
@@ -210,12 +239,25 @@ async def raise_if_stopped_or_edited(
     payloads = [parse_inbox_payload(each) for each in notices]
     if any(payload.kind == "stop" for payload in payloads):
         raise TurnStopped("The person said stop.")
-    answered = {each.id: each.version for each in utterance.messages}
-    is_edited = any(
-        payload.version > answered.get(payload.message, payload.version) for payload in payloads
-    )
+    is_edited = any(tells_newer(each, utterance) for each in notices)
     if is_edited and may_redo and not await has_side_effects(tx, person, turn):
         raise StaleDecision("What was said has been edited.")
+
+
+async def follow_edits(
+    tx: Transaction, app: AppContext, notices: Sequence[Job], utterance: Utterance
+) -> None:
+    """Follow edits of what was answered already."""
+    for each in notices:
+        if tells_newer(each, utterance):
+            await follow_edit(tx, app, utterance.person.id, parse_inbox_payload(each))
+
+
+def tells_newer(notice: Job, utterance: Utterance) -> bool:
+    """Tell whether a notice is about words that a turn has not read."""
+    payload = parse_inbox_payload(notice)
+    answered = {each.id: each.version for each in utterance.messages}
+    return payload.version > answered.get(payload.message, payload.version)
 
 
 async def raise_if_forgotten(
@@ -330,6 +372,7 @@ async def write_and_enqueue_reply(
     If it is no answer, a marker follows it. Only a model's words can be found again: those of rules
     quote the person's, and would be found in place of them.
     """
+    buttons = outcome.reply.buttons if chat.channel in app.platforms else ()
     unlogged = UnloggedMessage(
         role="companion",
         speaker=utterance.companion.name,
@@ -337,6 +380,7 @@ async def write_and_enqueue_reply(
         at=utterance.message.at,
         zone=utterance.message.zone,
         trust="companion",
+        details=build_button_details(buttons),
     )
     target = build_turn_target(chat, utterance.message, language=outcome.reply.language)
     is_searchable = outcome.reply.is_from_model and outcome.failure_kind is None
@@ -345,6 +389,7 @@ async def write_and_enqueue_reply(
     if outcome.failure_kind is not None:
         await write_marker(tx, chat, utterance.message, outcome.failure_kind, now=now)
     if chat.channel in app.platforms:
+        parts = app.split_reply(chat.channel, reply.text, is_markdown=reply.is_markdown)
         draft = ShownDraft(
             draft_external_id=await find_draft_external_id(tx, task.jobs),
             draft_send_key=str(utterance.message.turn),
@@ -353,7 +398,7 @@ async def write_and_enqueue_reply(
             tx,
             chat,
             reply.id,
-            app.split_reply(chat.channel, reply.text),
+            ReplyTexts(parts, is_markdown=reply.is_markdown, buttons=buttons),
             now=now,
             draft=draft,
             audio_title=find_audio_title(app, utterance, reply.text),

@@ -8,12 +8,23 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, TypeAlias
 
+from typing_extensions import override
+
 from oldfriend.app.doctor_checks import CheckResult, report_ok, report_problem
-from oldfriend.channels.channel import BotChannel, BotDiagnosis, Channel, ChannelSpec, HandleEvent
+from oldfriend.channels.channel import (
+    BotChannel,
+    BotDiagnosis,
+    Channel,
+    ChannelSpec,
+    Cursors,
+    HandleEvent,
+    SentLookup,
+)
 from oldfriend.channels.channel_registry import CHANNELS
-from oldfriend.config.provider_resolution import find_channel_token
+from oldfriend.config.provider_resolution import ChannelCredentials, find_channel_credentials
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
+from oldfriend.domain.buttons import Button
 from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros
 from oldfriend.domain.errors import DeliveryFailed, PlatformRejected, PlatformUnavailable
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
@@ -23,7 +34,7 @@ from oldfriend.memory.message_log import find_last_message_time
 from oldfriend.queues.outbox import list_blocked_chats
 
 
-class UnavailableChannel:
+class UnavailableChannel(Channel):
     """A configured platform that lacks something it needs."""
 
     debounce_s = 0.0
@@ -32,50 +43,67 @@ class UnavailableChannel:
         """Take the reason."""
         self.reason = reason
 
-    def split(self, text: str) -> Sequence[str]:
+    @override
+    def split(self, text: str, *, is_markdown: bool = False) -> Sequence[str]:
         """Return the text whole; a process that reaches the platform splits it."""
         return [text]
 
+    @override
     async def send(
-        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
+        self,
+        address: str,
+        text: str,
+        *,
+        send_key: str,
+        preview_send_key: str | None = None,
+        is_markdown: bool = False,
+        buttons: Sequence[Button] = (),
     ) -> str:
         """Raise DeliveryFailed."""
-        del address, text, send_key, preview_send_key
         raise DeliveryFailed(self.reason)
 
-    async def edit(self, address: str, external_id: str, text: str) -> bool:
+    @override
+    async def was_sent(self, address: str, send_key: str, *, since: Micros = 0) -> SentLookup:
         """Raise DeliveryFailed."""
-        del address, external_id, text
         raise DeliveryFailed(self.reason)
 
+    @override
+    async def edit(
+        self,
+        address: str,
+        external_id: str,
+        text: str,
+        *,
+        is_markdown: bool = False,
+        buttons: Sequence[Button] = (),
+    ) -> bool:
+        """Raise DeliveryFailed."""
+        raise DeliveryFailed(self.reason)
+
+    @override
     async def send_audio(
         self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
     ) -> str:
         """Raise DeliveryFailed."""
-        del address, audio, is_opus, title, send_key
         raise DeliveryFailed(self.reason)
 
+    @override
     async def download_audio(self, file_id: str) -> bytes:
         """Raise DeliveryFailed."""
-        del file_id
         raise DeliveryFailed(self.reason)
 
-    def open_preview(self, address: str, *, send_key: str, external_id: str | None = None) -> None:
-        """Return None: there is no preview."""
-        del address, send_key, external_id
-
-    async def listen(self, handle_event: HandleEvent) -> None:
+    @override
+    async def listen(self, handle_event: HandleEvent, cursors: Cursors) -> None:
         """Raise PlatformRejected."""
-        del handle_event
         raise PlatformRejected(self.reason)
 
 
 class BotConnections:
-    """The connected platforms, with one connection per token that survives reloads."""
+    """The connected platforms; a connection survives reloads while its credentials stay."""
 
     def __init__(self) -> None:
         """Connect to none yet."""
-        self._opened: dict[tuple[str, str], BotChannel] = {}  # by channel and token
+        self._opened: dict[tuple[str, ChannelCredentials], BotChannel] = {}  # by channel
 
     def connect_channels(self, settings: Settings) -> dict[str, Channel]:
         """Return the connected channels; an unusable one reports why when it is used.
@@ -85,9 +113,9 @@ class BotConnections:
         connected: dict[str, Channel] = {}
         for spec in CHANNELS.values():
             if settings.channels[spec.name].enabled:
-                token = find_channel_token(settings, spec.name)
-                if token is not None:
-                    connected[spec.name] = self._connect(spec, token.value, settings)
+                credentials = find_channel_credentials(settings, spec)
+                if credentials is not None:
+                    connected[spec.name] = self._connect(spec, credentials, settings)
         return connected
 
     async def close(self) -> None:
@@ -95,45 +123,53 @@ class BotConnections:
         for each in self._opened.values():
             await each.close()
 
-    def _connect(self, spec: ChannelSpec, token: str, settings: Settings) -> Channel:
-        if (spec.name, token) not in self._opened:
+    def _connect(
+        self, spec: ChannelSpec, credentials: ChannelCredentials, settings: Settings
+    ) -> Channel:
+        if (spec.name, credentials) not in self._opened:
             try:
-                self._opened[spec.name, token] = open_bot(spec, token, settings)
+                self._opened[spec.name, credentials] = open_bot(spec, credentials, settings)
             except PlatformRejected as error:
                 return UnavailableChannel(str(error))
-        return self._opened[spec.name, token]
+        bot = self._opened[spec.name, credentials]
+        bot.apply_settings(settings.channels[spec.name])
+        return bot
 
 
-def open_bot(spec: ChannelSpec, token: str, settings: Settings) -> BotChannel:
+def open_bot(spec: ChannelSpec, credentials: ChannelCredentials, settings: Settings) -> BotChannel:
     """Open a bot on a platform.
 
-    Raises PlatformRejected without the extra, for an invalid token, and for a base URL that no
+    Raises PlatformRejected without the extra, for invalid credentials, and for an address that no
     request may be sent to.
     """
-    chosen = settings.channels[spec.name]
-    if refusal := find_refusal(chosen.base_url):
-        raise PlatformRejected(refusal)
-    return spec.open_bot(token, chosen, settings.data / spec.name)
+    chosen, values = settings.channels[spec.name], dict(credentials.values)
+    addresses = [chosen.base_url, *(values[each.name] for each in spec.credentials if each.is_url)]
+    for address in filter(None, addresses):
+        if refusal := find_refusal(address):
+            raise PlatformRejected(refusal)
+    return spec.open_bot(values, chosen, settings.data / spec.name)
 
 
 @asynccontextmanager
 async def opened_bot(
-    spec: ChannelSpec, token: str, settings: Settings
+    spec: ChannelSpec, credentials: ChannelCredentials, settings: Settings
 ) -> AsyncIterator[BotChannel]:
     """Open a bot for a moment. Raises PlatformRejected."""
-    bot = open_bot(spec, token, settings)
+    bot = open_bot(spec, credentials, settings)
     try:
         yield bot
     finally:
         await bot.close()
 
 
-async def register_bot(spec: ChannelSpec, token: str, settings: Settings) -> str:
+async def register_bot(
+    spec: ChannelSpec, credentials: ChannelCredentials, settings: Settings
+) -> str:
     """Tell the platform how the bot hears of messages, and return the bot's name there.
 
     Raises PlatformRejected, PlatformUnavailable.
     """
-    async with opened_bot(spec, token, settings) as bot:
+    async with opened_bot(spec, credentials, settings) as bot:
         return await bot.register()
 
 
@@ -145,20 +181,25 @@ Diagnoses: TypeAlias = Mapping[str, BotDiagnosis | str]
 
 
 async def diagnose_bots(settings: Settings) -> Diagnoses:
-    """Ask each platform that has a token and is not off."""
+    """Ask each platform that is connected and is not off."""
     found: dict[str, BotDiagnosis | str] = {}
     for spec in CHANNELS.values():
         if settings.channels[spec.name].enabled:
-            token = find_channel_token(settings, spec.name)
-            if token is not None:
-                found[spec.name] = await diagnose_bot(spec, token.value, settings)
+            credentials = find_channel_credentials(settings, spec)
+            if credentials is not None:
+                found[spec.name] = await diagnose_bot(spec, credentials, settings)
     return found
 
 
-async def diagnose_bot(spec: ChannelSpec, token: str, settings: Settings) -> BotDiagnosis | str:
+async def diagnose_bot(
+    spec: ChannelSpec, credentials: ChannelCredentials, settings: Settings
+) -> BotDiagnosis | str:
     """Ask a platform about its bot; a text says why it did not answer."""
     try:
-        async with asyncio.timeout(ANSWER_TIMEOUT_S), opened_bot(spec, token, settings) as bot:
+        async with (
+            asyncio.timeout(ANSWER_TIMEOUT_S),
+            opened_bot(spec, credentials, settings) as bot,
+        ):
             return await bot.diagnose()
     except (PlatformRejected, PlatformUnavailable) as error:
         return error.user_text

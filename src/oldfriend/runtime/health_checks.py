@@ -38,6 +38,7 @@ from oldfriend.learning.reflection_scheduler import (
 )
 from oldfriend.llm.embedding import Embedder
 from oldfriend.llm.reading import OWN_SPEAKER, FactTagger, Passage, Reader
+from oldfriend.memory.belief_views import list_unconfirmed_memories
 from oldfriend.memory.deletion.audit_log import CleanupResult, list_cleanups, list_unverified
 from oldfriend.memory.journal import list_view_mismatches
 from oldfriend.memory.message_log import count_messages
@@ -55,6 +56,7 @@ from oldfriend.runtime.learn_now import LEARNING_DISABLED
 from oldfriend.runtime.provider_roles import find_speech_fault
 from oldfriend.runtime.provider_setup import ProviderOffer, list_offers
 from oldfriend.runtime.schema_check import list_schema_faults
+from oldfriend.runtime.tool_server_checks import check_tool_servers
 from oldfriend.usage.model_calls import find_last_call
 
 LOW_DISK_BYTES = 200 * 1024 * 1024
@@ -70,15 +72,23 @@ ANSWERED_OUTCOMES = frozenset({"done", "refused", "cut off"})
 
 async def run_checks(app: AppContext) -> list[CheckResult]:
     """Run all checks; a failed one says what to do."""
-    results = [
+    return [
         *await check_database(app.db, app.settings),
         *await check_store_limit(app.db, app.settings),
         *await check_unused_space(app.db),
+        *await check_installation(app),
+    ]
+
+
+async def check_installation(app: AppContext) -> list[CheckResult]:
+    """Check all but the database itself."""
+    results = [
         *check_free_disk(app.settings),
         *check_permissions(app.settings),
         await check_embedder(app.embedder),
         *await check_bundled_networks(app.reader, app.fact_tagger),
         *await check_deletions(app),
+        *await check_tool_servers(app),
     ]
     diagnoses = await diagnose_bots(app.settings)
     has_model = any(app.settings.models.for_role(role) for role in MODEL_ROLES)
@@ -166,7 +176,8 @@ def check_free_disk(settings: Settings) -> list[CheckResult]:
     """Check that there is disk space for the file to grow; skipped for a database server."""
     if is_postgres_url(settings.database):
         return []
-    folder = parse_database_path(settings.database).parent
+    path = parse_database_path(settings.database)
+    folder = next(each for each in path.parents if each.exists())  # it may not be created yet
     free = shutil.disk_usage(folder).free
     gb = round(free / 1024**3, 1)
     room = f"{gb} GB free in {folder}"
@@ -335,6 +346,7 @@ async def check_person(tx: Transaction, person: Person, model: str) -> list[Chec
         )
     ]
     results += await check_learning(tx, person)
+    results += await check_unconfirmed(tx, person)
     for memory in await list_view_mismatches(tx, person.id):
         results.append(
             report_problem(
@@ -463,6 +475,22 @@ async def check_learning(tx: Transaction, person: Person) -> list[CheckResult]:
             )
         )
     return results
+
+
+async def check_unconfirmed(tx: Transaction, person: Person) -> list[CheckResult]:
+    """Report how much waits for the person's word."""
+    waiting = len(await list_unconfirmed_memories(tx, person.id))
+    if not waiting:
+        return []
+    return [
+        report_ok(
+            "claims_unconfirmed",
+            f"{person.name}: {waiting:,} things that were read are not believed until they are "
+            "confirmed: oldfriend memory unconfirmed",
+            name=person.name,
+            count=waiting,
+        )
+    ]
 
 
 def format_unread_segment(segment: Segment, zone: str) -> str:

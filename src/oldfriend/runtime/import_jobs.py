@@ -313,9 +313,9 @@ def log_reader_failure(error: OldfriendError) -> None:
     """Log how a reader process ended, if that is what failed."""
     match error:
         case ParserCrashed(exit_code=code):
-            log_warning("import-reader-ended", error, exit_code=code)
+            log_warning("import-reader-crashed", error, exit_code=code)
         case ParserNotStarted(exit_code=code, stderr=stderr):
-            log_warning("import-reader-unstarted", error, exit_code=code, stderr=stderr)
+            log_warning("import-reader-not-started", error, exit_code=code, stderr=stderr)
         case _:
             pass
 

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -13,20 +14,23 @@ from oldfriend.app.event_log import log_event, log_warning
 from oldfriend.app.leases import HeldLease
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
+from oldfriend.db.merge_record import forget_expired_merges
 from oldfriend.domain.clock import DAY, MINUTE, Clock, Micros, from_micros, get_start_of_day
 from oldfriend.domain.errors import (
     AllowanceUsedUp,
     BrokenOutput,
     InvalidInput,
     LeaseLost,
+    NotFound,
     UnknownJob,
 )
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job, Lease
 from oldfriend.forgetting.cleanup import CLEAN_JOB, run_cleanup_job
-from oldfriend.forgetting.delete import RETENTION_JOB, apply_retention_to_all
+from oldfriend.forgetting.delete import RETENTION_JOB, apply_retention_to_all, forget
 from oldfriend.inbound.audio_storage import SWEEP_JOB, can_have_audio, sweep_audio
 from oldfriend.inbound.voice_messages import TRANSCRIBE_JOB, transcribe_group_audio
+from oldfriend.inbound.withdrawn_messages import DELETE_JOB, RESEND_JOB, parse_resend_job
 from oldfriend.learning.learning_scheduler import (
     MAINTAIN_JOB,
     ROLLUP_JOB,
@@ -48,11 +52,29 @@ from oldfriend.learning.reflection_scheduler import (
     REFLECTION_JOBS,
     run_reflection,
 )
+from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.people import list_people
+from oldfriend.proactive.look_planner import LOOK_JOB, plan_next_look
 from oldfriend.queues.inbox import list_open_turns
 from oldfriend.queues.jobs_table import compute_retry_at, find_first_due
-from oldfriend.queues.queue import MAX_ATTEMPTS, ack, fail_job, release_lease
+from oldfriend.queues.queue import (
+    MAX_ATTEMPTS,
+    ack,
+    fail_job,
+    release_lease,
+    release_locked_lease,
+)
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
+from oldfriend.replies.outbox_worker import resend_undelivered
+from oldfriend.replies.proactive_messages import look
+from oldfriend.replies.purge_person import purge_person
+from oldfriend.replies.push_notifications import PUSH_JOB, deliver_push
+from oldfriend.replies.reminders import deliver_reminder
+from oldfriend.replies.watch_checks import check_watch
+from oldfriend.tasks.reminder_jobs import REMIND_JOB, plan_reminders
+from oldfriend.transfer.oura_pull import OURA_JOB, plan_oura_jobs, read_oura
+from oldfriend.turn.tools.command_tools import PURGE_JOB
+from oldfriend.watches.watch_store import WATCH_JOB, plan_watches
 
 UNKNOWN_JOB_ATTEMPTS = 9
 """A job this version does not know backs off like one with this many attempts."""
@@ -82,11 +104,13 @@ async def schedule_learning_of_person(app: AppContext, job: Job) -> None:
         cut_reason=parse_cut_reason(parse_job_spec(job)),
         by_model="small" in app.models,
     )
+    await plan_look(app, get_person_id(job))
 
 
 async def consolidate_segments_job(app: AppContext, job: Job) -> None:
     """Extract beliefs from one segment, or from several that are read together."""
     await consolidate_planned(app, get_person_id(job), parse_consolidate_job(parse_job_spec(job)))
+    await plan_look(app, get_person_id(job))
 
 
 async def expire_messages(app: AppContext, _: Job) -> None:
@@ -144,9 +168,38 @@ async def plan_expiry(db: Database, clock: Clock, person: PersonId) -> None:
         await enqueue_next_maintenance(tx, person, now=clock())
 
 
+async def look_at_impulses(app: AppContext, job: Job) -> None:
+    """Say what there is to say unasked, if anything."""
+    await look(app, get_person_id(job))
+
+
+async def plan_look(app: AppContext, person: PersonId) -> None:
+    """Plan when to look whether there is something to say unasked, as something may be new."""
+    async with app.db.begin_write() as tx:
+        await plan_next_look(tx, person, now=app.clock())
+
+
+async def run_oura_job(app: AppContext, job: Job) -> None:
+    """Read what a person's ring has measured, and plan the next reading."""
+    await read_oura(app, get_person_id(job))
+
+
 async def transcribe_group_messages(app: AppContext, job: Job) -> None:
     """Transcribe voice messages of a group that were addressed to others."""
     await transcribe_group_audio(app, get_person_id(job), parse_job_spec(job))
+
+
+async def forget_deleted_message(app: AppContext, job: Job) -> None:
+    """Forget a message that was deleted on its platform, with all that follows from it."""
+    message = str(parse_job_spec(job).arguments["message"])
+    with suppress(NotFound):  # it was forgotten meanwhile
+        await forget(app, get_person_id(job), DeletionRequest(ids=(message,)))
+
+
+async def resend_message(app: AppContext, job: Job) -> None:
+    """Send a message again that its platform had accepted and did not deliver."""
+    with suppress(NotFound):  # the reply was forgotten meanwhile
+        await resend_undelivered(app, get_person_id(job), parse_resend_job(job))
 
 
 JOB_HANDLERS: Mapping[str, JobHandler] = MappingProxyType(
@@ -162,21 +215,39 @@ JOB_HANDLERS: Mapping[str, JobHandler] = MappingProxyType(
         DESCRIBE_JOB: run_reflection_job,
         SWEEP_JOB: sweep_stored_audio,
         TRANSCRIBE_JOB: transcribe_group_messages,
+        LOOK_JOB: look_at_impulses,
         CLEAN_JOB: clean_deleted_files,
+        DELETE_JOB: forget_deleted_message,
+        PURGE_JOB: purge_person,
+        RESEND_JOB: resend_message,
+        REMIND_JOB: deliver_reminder,
+        OURA_JOB: run_oura_job,
+        WATCH_JOB: check_watch,
+        PUSH_JOB: deliver_push,
     }
 )
 LEARNING_OFF_RETRY = 60 * MINUTE
 """How long to wait before checking again whether learning was turned on."""
 MAX_MODEL_ATTEMPTS = 3
 """Attempts at a reading or a reflection before it becomes a dead letter."""
+MAX_BROKEN_ATTEMPTS = 2
+"""The same for a reading of which the model's answer is unusable, also when it is told why."""
+BROKEN_OUTPUT_PAUSE_S = 60.0
+"""Pause before a model that gave an unusable answer is asked again."""
 
 
 async def plan_jobs(db: Database, clock: Clock, settings: Settings) -> None:
     """Enqueue the jobs that may be due at a start."""
     async with db.begin_write() as tx:
+        await forget_expired_merges(tx, now=clock())
         await plan_embedding(tx, now=clock())
         await plan_retention(tx, clock, settings, due_at=clock())
         await plan_audio_sweep(tx, clock, settings, due_at=clock())
+        await plan_reminders(tx, now=clock())
+        await plan_oura_jobs(tx, now=clock())
+        for person in await list_people(tx):
+            await plan_next_look(tx, person.id, now=clock())
+            await plan_watches(tx, person.id, now=clock())
 
 
 async def plan_retention(
@@ -214,23 +285,36 @@ async def run_jobs(app: AppContext, lease: Lease, stopping: asyncio.Event) -> No
         if parse_job_spec(job).name == CONSOLIDATE_JOB and not app.settings.memory.forms:
             await postpone_until_learning_on(app.db, app.clock, lease, job)
             return
-        try:
-            async with held_lease.isolated(job):
-                await held_lease.run(run_job(app, job))
-        except LeaseLost:
-            return  # another process took it over
-        except asyncio.CancelledError:
-            await held_lease.release(job)
-            raise
-        except AllowanceUsedUp as error:
-            await postpone_to_tomorrow(app.db, app.clock, app.settings, lease, job, error)
+        if not await run_leased_job(app, held_lease, job):
             return
-        except Exception as error:
-            await schedule_job_retry(app.db, app.clock, lease, job, error)
-            raise
         async with app.db.begin_write() as tx:
             await ack(tx, lease, [job], now=app.clock())
-    await held_lease.release()
+            if job == lease.jobs[-1]:
+                await release_locked_lease(tx, lease, now=app.clock())
+    if stopping.is_set() or not lease.jobs:
+        await held_lease.release()
+
+
+async def run_leased_job(app: AppContext, held_lease: HeldLease, job: Job) -> bool:
+    """Run a job and return whether it is done; it is not if it waits or the lease is lost.
+
+    The error of a failed one is raised once it is scheduled again.
+    """
+    try:
+        async with held_lease.isolated(job):
+            await held_lease.run(run_job(app, job))
+    except LeaseLost:
+        return False  # another process took it over
+    except asyncio.CancelledError:
+        await held_lease.release(job)
+        raise
+    except AllowanceUsedUp as error:
+        await postpone_to_tomorrow(app.db, app.clock, app.settings, held_lease.lease, job, error)
+        return False
+    except Exception as error:
+        await schedule_job_retry(app.db, app.clock, held_lease.lease, job, error)
+        raise
+    return True
 
 
 async def run_job(app: AppContext, job: Job) -> None:
@@ -244,7 +328,7 @@ async def run_job(app: AppContext, job: Job) -> None:
 def get_person_id(job: Job) -> PersonId:
     """Return the person a job is for. Raises InvalidInput."""
     if job.person is None:
-        raise InvalidInput(f"Letter {job.seq} in {job.partition} names no person.")
+        raise InvalidInput(f"Job {job.seq} in {job.partition} names no person.")
     return job.person
 
 
@@ -297,10 +381,14 @@ async def schedule_job_retry(
     now, is_known = clock(), not isinstance(error, UnknownJob)
     is_patient = not is_known or parse_job_spec(job).name == ROLLUP_JOB
     attempts = UNKNOWN_JOB_ATTEMPTS if is_patient else job.attempts
-    retry_at = compute_retry_at(now, attempts, jitter=random.random())
+    is_broken = isinstance(error, BrokenOutput)
+    min_delay_s = BROKEN_OUTPUT_PAUSE_S if is_broken else 0.0
+    retry_at = compute_retry_at(now, attempts, jitter=random.random(), min_delay_s=min_delay_s)
     is_reading = is_known and parse_job_spec(job).name == CONSOLIDATE_JOB
-    is_in_vain = parse_job_spec(job).name in REFLECTION_JOBS and isinstance(error, BrokenOutput)
+    is_in_vain = is_broken and parse_job_spec(job).name in REFLECTION_JOBS
     max_attempts = MAX_MODEL_ATTEMPTS if is_reading or is_in_vain else MAX_ATTEMPTS
+    if is_reading and is_broken:
+        max_attempts = MAX_BROKEN_ATTEMPTS
     is_hopeless = not is_patient and job.attempts >= max_attempts
     async with db.begin_write() as tx:
         if is_hopeless and is_reading:
@@ -336,6 +424,6 @@ async def run_handler(
     try:
         await handler(app, lease, stopping)
     except Exception as error:
-        log_warning("work-failed", error, queue=lease.queue, lane=lease.partition)
+        log_warning("job-failed", error, queue=lease.queue, partition=lease.partition)
     finally:
         limiter.release()

@@ -19,6 +19,7 @@ from oldfriend.learning.learning_scheduler import (
 )
 from oldfriend.learning.reading_jobs import build_backlog_partition, build_learning_partition
 from oldfriend.learning.reflection_scheduler import REFLECTION_JOBS, build_reflection_partition
+from oldfriend.proactive.look_planner import build_look_partition
 from oldfriend.queues.claim import filter_ready_partitions, is_queue_leased
 from oldfriend.queues.queue import OVERDUE_S
 from oldfriend.runtime.job_handlers import plan_retention
@@ -29,6 +30,7 @@ from oldfriend.runtime.learn_now import (
     process_due_segments,
     run_leased_jobs,
 )
+from oldfriend.turn.tools.command_tools import build_purge_partition
 
 SLICE_S: Final = 2.0
 """Seconds after a command or a call in which jobs may start; a job that has started finishes."""
@@ -161,11 +163,13 @@ async def list_due_partitions(
         build_maintenance_partition(person),
     ]
     reflection_partitions = [build_reflection_partition(name, person) for name in REFLECTION_JOBS]
-    partitions = [EMBED_JOB, RETENTION_JOB]
+    partitions = [build_purge_partition(person), EMBED_JOB, RETENTION_JOB]
     if asks_models or "small" not in app.models:
         partitions += learning_partitions
     if asks_models or "reflect" not in app.models:
         partitions += reflection_partitions
+    if asks_models or "main" not in app.models:
+        partitions.append(build_look_partition(person))
     async with app.db.begin_read() as tx:
         return await filter_ready_partitions(tx, "agenda", partitions, now=due_at)
 

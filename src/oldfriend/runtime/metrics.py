@@ -83,15 +83,15 @@ def build_memory_metrics(metrics: MemoryMetrics) -> Iterable[Metric]:
     """Yield the memory metrics for Prometheus."""
     states = Counter[str](each.status for each in metrics.segments)
     yield build_counter(
-        "stretches_read",
-        f"Stretches of talk by how their reading ended, {SINCE_MIDNIGHT}",
+        "segments_read",
+        f"Conversation segments by how reading them ended, {SINCE_MIDNIGHT}",
         {(state,): states[state] for state in ("done", "trivial", "failed")},
         "state",
     )
     stats = compute_learning_stats(metrics.segments)
     yield build_counter(
-        "things_told",
-        f"What readings were told, by what became of it, {SINCE_MIDNIGHT}",
+        "claims",
+        f"Claims of readings by outcome, {SINCE_MIDNIGHT}",
         {
             ("learned",): stats.learned,
             ("joined",): stats.joined,
@@ -100,14 +100,14 @@ def build_memory_metrics(metrics: MemoryMetrics) -> Iterable[Metric]:
         "outcome",
     )
     yield build_counter(
-        "things_refused",
-        f"What readings refused, by reason, {SINCE_MIDNIGHT}",
+        "claims_rejected",
+        f"Rejected claims of readings by reason, {SINCE_MIDNIGHT}",
         {(reason,): count for reason, count in sorted(stats.refused.items())},
         "reason",
     )
     yield build_counter(
-        "decisions",
-        f"Decisions about memories, {SINCE_MIDNIGHT}",
+        "belief_decisions",
+        f"Decisions about beliefs, {SINCE_MIDNIGHT}",
         {(op,): count for op, count in sorted(metrics.decisions)},
         "op",
     )
@@ -120,7 +120,7 @@ def build_latency_metrics(metrics: MemoryMetrics) -> Iterable[Metric]:
     latencies = [each.latency_s for each in replies]
     yield build_gauge(
         "reply_seconds",
-        f"From accepting a message to its reply, {SINCE_MIDNIGHT}",
+        f"Seconds from accepting a message to its reply, {SINCE_MIDNIGHT}",
         compute_quantiles(latencies),
         "quantile",
     )
@@ -129,18 +129,18 @@ def build_latency_metrics(metrics: MemoryMetrics) -> Iterable[Metric]:
     ]
     yield build_gauge(
         "reading_seconds",
-        f"From the end of a stretch of talk to its being read, {SINCE_MIDNIGHT}",
+        f"Seconds from the end of a segment to its reading, {SINCE_MIDNIGHT}",
         compute_quantiles(reading_latencies),
         "quantile",
     )
     yield build_gauge(
-        "found_by_words_alone",
-        f"The share of replies found without an embedder, {SINCE_MIDNIGHT}",
+        "replies_without_embedder_ratio",
+        f"Share of replies that were found without an embedder, {SINCE_MIDNIGHT}",
         compute_mean([each.is_without_embedder for each in replies]),
     )
     yield build_gauge(
-        "found_closeness",
-        f"Mean cosine of what replies stand on, {SINCE_MIDNIGHT}",
+        "evidence_similarity",
+        f"Mean cosine similarity of the evidence of replies, {SINCE_MIDNIGHT}",
         compute_mean(metrics.similarities),
     )
 
@@ -224,10 +224,10 @@ def render_prometheus(snapshot: MetricsSnapshot, *, up_s: float) -> bytes:
                 *build_memory_metrics(snapshot.memory),
                 build_counter(
                     "turns",
-                    f"Turns that came to their reply {SINCE_MIDNIGHT}",
+                    f"Turns that ended with a reply, {SINCE_MIDNIGHT}",
                     {(): snapshot.turns},
                 ),
-                build_gauge("uptime_seconds", "How long this process has been running", {(): up_s}),
+                build_gauge("uptime_seconds", "Seconds since this process started", {(): up_s}),
             ]
         )
     )
@@ -238,29 +238,29 @@ def render_prometheus(snapshot: MetricsSnapshot, *, up_s: float) -> bytes:
 def build_queue_metrics(snapshot: MetricsSnapshot) -> Iterable[Metric]:
     """Yield the metrics of the queues."""
     yield build_gauge(
-        "letters",
-        "Letters by what they wait for",
+        "jobs",
+        "Jobs in each queue by state",
         {
             (each.queue, state): count
             for each in snapshot.queues
             for state, count in (
                 ("waiting", each.due),
-                ("later", each.delayed),
-                ("parked", each.dead_letters),
+                ("delayed", each.delayed),
+                ("dead_letter", each.dead_letters),
             )
         },
         "queue",
         "state",
     )
     yield build_gauge(
-        "lanes_held",
-        "Lanes on which somebody works",
+        "leased_partitions",
+        "Partitions that are leased by a worker",
         {(each.queue,): each.leased for each in snapshot.queues},
         "queue",
     )
     yield build_gauge(
         "oldest_waiting_seconds",
-        "Age of the letter that has waited longest; 0 when none waits",
+        "Age of the oldest waiting job in seconds; 0 if none is waiting",
         {(each.queue,): compute_age_s(each, snapshot.at) for each in snapshot.queues},
         "queue",
     )
@@ -271,13 +271,13 @@ def build_call_metrics(snapshot: MetricsSnapshot) -> Iterable[Metric]:
     totals = [each for _, each in snapshot.calls]
     yield build_counter(
         "model_calls",
-        f"Calls of models by how they ended, {SINCE_MIDNIGHT}",
+        f"Model calls by outcome, {SINCE_MIDNIGHT}",
         {(outcome,): each.calls for outcome, each in snapshot.calls},
         "outcome",
     )
     yield build_counter(
         "model_tokens",
-        f"Tokens as providers counted them, {SINCE_MIDNIGHT}; cached ones are also in",
+        f"Tokens as counted by providers, {SINCE_MIDNIGHT}; cached tokens are also in",
         {
             ("in",): sum(each.tokens_in for each in totals),
             ("cached",): sum(each.tokens_cached for each in totals),
@@ -287,12 +287,14 @@ def build_call_metrics(snapshot: MetricsSnapshot) -> Iterable[Metric]:
     )
     dollars = sum(each.cost for each in totals) / MICRODOLLARS
     yield build_counter(
-        "model_cost_dollars", f"Cost of calls whose price is known, {SINCE_MIDNIGHT}", {(): dollars}
+        "model_cost_dollars",
+        f"Cost of the model calls with a known price, {SINCE_MIDNIGHT}",
+        {(): dollars},
     )
     unpriced = sum(each.unpriced_calls for each in totals)
     yield build_counter(
         "model_calls_unpriced",
-        f"Calls that cost nobody knows what, {SINCE_MIDNIGHT}",
+        f"Model calls without a known price, {SINCE_MIDNIGHT}",
         {(): unpriced},
     )
 
@@ -301,25 +303,27 @@ def build_platform_metrics(snapshot: MetricsSnapshot) -> Iterable[Metric]:
     """Yield the metrics of each platform, and of sent messages."""
     each = snapshot.platforms
     yield build_gauge(
-        "people_known",
-        "Addresses that are somebody's",
+        "linked_accounts",
+        "Linked accounts",
         {(platform.name,): platform.identities for platform in each},
         "channel",
     )
     yield build_gauge(
-        "places_closed",
-        "Chats that take nothing from us any more",
+        "blocked_chats",
+        "Chats that no longer accept messages",
         {(platform.name,): platform.blocked_chats for platform in each},
         "channel",
     )
     yield build_gauge(
-        "turned_away",
-        "Messages of people whom nobody knows, within a day",
+        "rejected_messages",
+        "Messages from unknown people in the last 24 hours",
         {(platform.name,): platform.rejected_messages for platform in each},
         "channel",
     )
     yield build_counter(
-        "sent", f"Pieces of replies that were sent {SINCE_MIDNIGHT}", {(): snapshot.sent}
+        "reply_parts_sent",
+        f"Parts of replies that were sent, {SINCE_MIDNIGHT}",
+        {(): snapshot.sent},
     )
 
 

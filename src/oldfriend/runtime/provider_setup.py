@@ -330,9 +330,9 @@ async def try_model(settings: Settings, setup: ProviderSetup) -> str:
     request = CompletionRequest(
         purpose="test",
         prompt="test/1",
-        stable="Answer in one word.",
-        turns=(PromptTurn(role="house", text="Say hello."),),
-        most_tokens=64,
+        system_prompt="Answer in one word.",
+        turns=(PromptTurn(role="instruction", text="Say hello."),),
+        max_output_tokens=64,
     )
     registry, charges = ModelRegistry(with_setup(settings, setup), system_clock), PendingCharges()
     try:

@@ -109,15 +109,15 @@ async def run_with_restarts(
             if is_being_cancelled():
                 raise
             part.record_crash(error, asyncio.get_running_loop().time())
-            log_warning("crashed", error, part=part.name, times=len(part.crashes))
+            log_warning("task-crashed", error, task=part.name, times=len(part.crashes))
         finally:
             part.running -= 1
         if part.has_given_up:
-            log_warning("given-up", part=part.name)
+            log_warning("task-given-up", task=part.name)
             return
         if part.crashes and not stopping.is_set():
             await sleep_or_stop(backoff(len(part.crashes)), stopping)
-    log_event("ended", part=part.name)
+    log_event("task-ended", task=part.name)
 
 
 async def run_once(run: RunUntilStopped, stopping: asyncio.Event) -> None:
@@ -278,14 +278,14 @@ class Supervisor:
         try:
             loaded = self._load_settings()
         except InvalidInput as error:
-            log_warning("reload-refused", error)
+            log_warning("settings-refused", error)
             return ReloadResult(number=self._reload_count, refused=error.user_text)
         settings, needs_start = apply_reload(self.app.settings, loaded)
         self.app = self.app.with_settings(self.app, settings)
         for part in self.parts.values():
             part.reset_crashes()
         self._start_generation(group)
-        log_event("reloaded", needs_start=" ".join(needs_start))
+        log_event("settings-reloaded", needs_start=" ".join(needs_start))
         return ReloadResult(number=self._reload_count, needs_start=needs_start)
 
     def _notify_waiters(self, outcome: ReloadResult) -> None:
@@ -309,7 +309,7 @@ class Supervisor:
         for task in unfinished:
             task.cancel()
         if unfinished:
-            log_warning("left-unfinished", parts=len(unfinished))
+            log_warning("shutdown-incomplete", tasks=len(unfinished))
         return not unfinished
 
 

@@ -20,6 +20,7 @@ from oldfriend.app.spend_limits import UsageAccount
 from oldfriend.config.keys import reject_short_key
 from oldfriend.config.provider_resolution import (
     can_send_to_model,
+    find_tool_server_key,
     get_provider_url,
     parse_provider,
     resolve_model,
@@ -43,6 +44,7 @@ from oldfriend.llm.model import CallSink, LanguageModel
 from oldfriend.llm.providers import ModelConfig, is_free, is_free_at
 from oldfriend.llm.reading import FactTagger, Reader
 from oldfriend.llm.unavailable import UnavailableModel
+from oldfriend.mcp_client.server_pool import ToolServerPool
 from oldfriend.memory.index_cache import IndexCache
 from oldfriend.runtime.bot_connections import BotConnections
 from oldfriend.search.document_terms import encode_document_terms
@@ -75,6 +77,7 @@ async def open_app(
     account = UsageAccount(db=db, settings=settings, clock=clock, spool=spool)
     embedders = EmbedderRegistry(settings, account)
     embedder = embedders.get_current()
+    tool_servers = ToolServerPool(settings.mcp, partial(find_tool_server_key, settings))
     registries, speech_models = (
         [ModelRegistry(settings, clock)],
         [build_speech_models(settings, embedders.account)],
@@ -115,6 +118,7 @@ async def open_app(
             find_former_embedder=embedders.find_former,
             models=registries[0].build_role_models(),
             warm_up=registries[0].warm_up,
+            tool_servers=tool_servers if settings.mcp else None,
             transcriber=speech_models[0].build_transcriber(settings.speech.transcriber),
             speaker=speech_models[0].build_synthesizer(
                 settings.speech.speaker, settings.speech.voice
@@ -130,7 +134,7 @@ async def open_app(
         yield await with_finished_cleanups(app)
     finally:
         await close_spool(db, spool)
-        await close_all(notifier, *registries, *speech_models, bots, embedders, db)
+        await close_all(notifier, tool_servers, *registries, *speech_models, bots, embedders, db)
 
 
 async def with_finished_cleanups(app: AppContext) -> AppContext:

@@ -9,22 +9,29 @@ companion uses; it needs no network and no key.
 """
 
 from oldfriend.presenters.belief_schemas import Belief, BeliefHit
-from oldfriend.presenters.deletion_schemas import Forgot
-from oldfriend.presenters.history_schemas import Decided
+from oldfriend.presenters.deletion_schemas import ForgetResult
+from oldfriend.presenters.history_schemas import Decision
 from oldfriend.presenters.hit_schemas import Hit, RecalledHits
-from oldfriend.presenters.message_schemas import Quoted, Words
-from oldfriend.sdk.memory import Memory, MemoryOpener, MemorySync
+from oldfriend.presenters.message_schemas import EvidenceQuote, StoredMessage
+from oldfriend.sdk.answering import Answer
+from oldfriend.sdk.memory import Memory, MemoryOpener
+from oldfriend.sdk.memory_sync import MemorySync
+from oldfriend.sdk.record_methods import Goal, Task, Watch
 
 __all__ = [
+    "Answer",
     "Belief",
     "BeliefHit",
-    "Decided",
-    "Forgot",
+    "Decision",
+    "EvidenceQuote",
+    "ForgetResult",
+    "Goal",
     "Hit",
     "Memory",
     "MemoryOpener",
     "MemorySync",
-    "Quoted",
     "RecalledHits",
-    "Words",
+    "StoredMessage",
+    "Task",
+    "Watch",
 ]

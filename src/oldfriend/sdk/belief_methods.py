@@ -2,9 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Final
 
-from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.correct import (
     BeliefAction,
     apply_belief_action,
@@ -22,31 +20,28 @@ from oldfriend.beliefs.queries import (
     list_beliefs_at,
     list_conversation_summaries,
     list_entity_beliefs,
+    list_unconfirmed,
+    load_decided_beliefs,
 )
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
-from oldfriend.domain.errors import MemoryMisused
 from oldfriend.domain.memories import JournalObject
-from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.eager_extraction import extract_unread
 from oldfriend.presenters.belief_schemas import Belief
-from oldfriend.presenters.history_schemas import Decided
+from oldfriend.presenters.history_schemas import Decision
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
-from oldfriend.sdk.input_validation import TimeInput, parse_bound
-
-NOT_OPEN_MESSAGE: Final = (
-    "This memory is not open. Use it inside its with block: `with Memory.open(...) as memory:`, "
-    "or `async with` in a program that awaits."
+from oldfriend.sdk.input_validation import (
+    TimeInput,
+    parse_bound,
+    parse_number,
+    parse_optional_text,
+    parse_text,
 )
+from oldfriend.sdk.open_memory import OpenMemory
 
 
-class BeliefMethods:
+class BeliefMethods(OpenMemory):
     """One person's beliefs; ids may be given in full or by their last characters."""
-
-    def __init__(self, app: AppContext, chat_context: ChatContext) -> None:
-        """Internal: use ``Memory.open``."""
-        self._open_app: AppContext | None = app
-        self._chat_context = chat_context
 
     async def consolidate(self) -> int:
         """Read all stored messages and learn from them; return how many segments were read.
@@ -69,6 +64,15 @@ class BeliefMethods:
             found = await list_beliefs(tx, self._chat_context.person.id, kinds=ATTRIBUTE_KINDS)
         return self._to_beliefs(found)
 
+    async def unconfirmed(self) -> list[Belief]:
+        """Return what is not believed before ``confirm`` or ``reject``, the newest first.
+
+        A language model has read it in words that may be another's, or not meant.
+        """
+        async with self._app.db.begin_read() as tx:
+            found = await list_unconfirmed(tx, self._chat_context.person.id)
+        return self._to_beliefs(found)
+
     async def entities(self) -> list[Belief]:
         """Return the entities known by name, including uncertain ones (see ``status``)."""
         await self._extract_unread()
@@ -89,25 +93,28 @@ class BeliefMethods:
 
         Raises InvalidInput, NotFound for an unknown name.
         """
+        name = parse_optional_text(about, "about")
+        at = parse_bound(as_of, "as_of", self._chat_context.person.zone) or self._app.clock()
         if as_of is None:
             await self._extract_unread()
-        at = parse_bound(as_of, "as_of", self._chat_context.person.zone) or self._app.clock()
+            at = self._app.clock()
         async with self._app.db.begin_read() as tx:
             person = self._chat_context.person.id
             found = await list_beliefs_at(tx, person, at)
-            if about is not None:
-                found = await only_about(tx, person, about, found)
+            if name is not None:
+                found = await only_about(tx, person, name, found)
         return self._to_beliefs(found)
 
-    async def history(self, belief: str) -> list[Decided]:
+    async def history(self, belief: str) -> list[Decision]:
         """Return the decisions about a belief and those it superseded, oldest first.
 
         Raises NotFound, InvalidInput.
         """
+        belief_id = parse_text(belief, "belief")
         async with self._app.db.begin_read() as tx:
-            history = await get_history(tx, self._chat_context.person.id, belief)
+            history = await get_history(tx, self._chat_context.person.id, belief_id)
         return [
-            Decided.from_domain(step, self._chat_context.person.zone) for step in history.entries
+            Decision.from_domain(step, self._chat_context.person.zone) for step in history.entries
         ]
 
     async def correct(
@@ -123,12 +130,12 @@ class BeliefMethods:
             self._app.db,
             self._app.clock,
             person.id,
-            belief,
-            text,
-            value=value,
-            since=parse_since(since, person.zone),
+            parse_text(belief, "belief"),
+            parse_text(text, "text"),
+            value=parse_optional_text(value, "value"),
+            since=parse_since(parse_optional_text(since, "since"), person.zone),
         )
-        return self._to_decided_beliefs(decided)
+        return await self._load_decided(decided)
 
     async def pin(self, belief: str) -> list[Belief]:
         """Protect a belief from fading and from being merged away.
@@ -154,14 +161,24 @@ class BeliefMethods:
 
     async def merge(self, belief: str, other: str) -> list[Belief]:
         """Merge the second of two beliefs into the first. Raises NotFound, InvalidInput."""
-        return self._to_decided_beliefs(
-            await merge_beliefs(self._app, self._chat_context.person.id, belief, other)
+        return await self._load_decided(
+            await merge_beliefs(
+                self._app,
+                self._chat_context.person.id,
+                parse_text(belief, "belief"),
+                parse_text(other, "other"),
+            )
         )
 
     async def separate(self, belief: str, other: str) -> list[Belief]:
         """Separate two beliefs for good. Raises NotFound, InvalidInput."""
-        return self._to_decided_beliefs(
-            await separate_beliefs(self._app, self._chat_context.person.id, belief, other)
+        return await self._load_decided(
+            await separate_beliefs(
+                self._app,
+                self._chat_context.person.id,
+                parse_text(belief, "belief"),
+                parse_text(other, "other"),
+            )
         )
 
     async def undo_import(self, number: int) -> int:
@@ -169,36 +186,36 @@ class BeliefMethods:
 
         The numbers are those of ``oldfriend import list``. Raises NotFound.
         """
-        return (
-            await undo_import(
-                self._app.db, self._app.clock, self._app.settings, self._chat_context.person, number
-            )
-        ).messages
+        undone = await undo_import(
+            self._app.db,
+            self._app.clock,
+            self._app.settings,
+            self._chat_context.person,
+            parse_number(number, "number"),
+        )
+        return undone.messages
 
     async def _extract_unread(self) -> None:
         await extract_unread(self._app, self._chat_context.person.id)
 
     async def _set_verdict(self, verdict: BeliefAction, belief: str) -> list[Belief]:
-        return self._to_decided_beliefs(
+        return await self._load_decided(
             await apply_belief_action(
-                self._app.db, self._app.clock, self._chat_context.person.id, verdict, belief
+                self._app.db,
+                self._app.clock,
+                self._chat_context.person.id,
+                verdict,
+                parse_text(belief, "belief"),
             )
         )
 
     def _to_beliefs(self, found: Sequence[Known]) -> list[Belief]:
         return [Belief.from_domain(each, self._chat_context.person.zone) for each in found]
 
-    def _to_decided_beliefs(self, decided: Sequence[JournalObject]) -> list[Belief]:
-        return [
-            Belief.from_domain(Known(content=each), self._chat_context.person.zone)
-            for each in decided
-        ]
+    async def _load_decided(self, decided: Sequence[JournalObject]) -> list[Belief]:
+        async with self._app.db.begin_read() as tx:
+            found = await load_decided_beliefs(tx, self._chat_context.person.id, decided)
+        return self._to_beliefs(found)
 
     def _close(self) -> None:
         self._open_app = None
-
-    @property
-    def _app(self) -> AppContext:
-        if self._open_app is None:
-            raise MemoryMisused(NOT_OPEN_MESSAGE)
-        return self._open_app

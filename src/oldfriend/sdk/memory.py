@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-import math
 import threading
-from collections.abc import Collection, Coroutine, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, Self
+
+from typing_extensions import override
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import load_deletion_filter
@@ -23,157 +24,66 @@ from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.import_writer import ImportTarget, write_imported_messages
 from oldfriend.memory.message_log import list_messages
-from oldfriend.presenters.belief_schemas import Belief, BeliefHit
-from oldfriend.presenters.deletion_schemas import Forgot
-from oldfriend.presenters.history_schemas import Decided
+from oldfriend.memory.message_metadata import (
+    Metadata,
+    find_seqs_with_metadata,
+    list_beliefs_from_messages,
+    list_messages_with_metadata,
+)
+from oldfriend.presenters.belief_schemas import BeliefHit
+from oldfriend.presenters.deletion_schemas import ForgetResult
 from oldfriend.presenters.hit_schemas import Hit, RecalledHits
-from oldfriend.presenters.message_schemas import Words
+from oldfriend.presenters.message_schemas import StoredMessage
 from oldfriend.runtime.maintenance import SLICE_S, MaintenanceTask, maintain
 from oldfriend.runtime.wiring import open_app
-from oldfriend.sdk.belief_methods import NOT_OPEN_MESSAGE, BeliefMethods
+from oldfriend.sdk.answering import Answer, answer_question
+from oldfriend.sdk.belief_methods import BeliefMethods
+from oldfriend.sdk.call_checks import build_unknown_method, check_calls, require_opened
 from oldfriend.sdk.input_validation import (
     MessageInput,
     TimeInput,
     parse_bound,
     parse_count,
+    parse_flag,
+    parse_ids,
+    parse_kind_names,
     parse_message_inputs,
-    parse_query,
+    parse_metadata_filter,
+    parse_optional_text,
+    parse_seconds,
+    parse_text,
 )
+from oldfriend.sdk.memory_sync import MemorySync
+from oldfriend.sdk.open_memory import NOT_OPEN_MESSAGE
+from oldfriend.sdk.record_methods import RecordMethods
+from oldfriend.search.types import MessageScope
 from oldfriend.turn.kind_filter import parse_kinds
 from oldfriend.turn.later_messages import list_later_by_message
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.neighbors import list_neighbors
-from oldfriend.turn.retrieval import RecalledBelief, RecallQuery, recall
+from oldfriend.turn.recalled import RecalledBelief, RecallQuery
+from oldfriend.turn.retrieval import recall
 from oldfriend.usage.model_calls import CallContext
-
-T = TypeVar("T")
-
-
-class MemorySync:
-    """One person's open memory for synchronous programs. See ``Memory``."""
-
-    def __init__(self, memory: "Memory", loop: asyncio.AbstractEventLoop) -> None:
-        """Internal: use ``Memory.open``."""
-        self._memory = memory
-        self._loop = loop
-
-    def add(self, messages: Iterable[MessageInput]) -> int:
-        """Store messages; return how many were new. See ``Memory.add``."""
-        return self._run(self._memory.add(messages))
-
-    def recall(
-        self, query: str, limit: int = 10, *, kinds: Collection[str] = (), around: bool = False
-    ) -> RecalledHits:
-        """Return the messages and beliefs that answer a query, best first.
-
-        See ``Memory.recall``.
-        """
-        return self._run(self._memory.recall(query, limit, kinds=kinds, around=around))
-
-    def context(self, query: str, budget: int = 2000) -> str:
-        """Return what the memory holds on a query, for a prompt. See ``Memory.context``."""
-        return self._run(self._memory.context(query, budget))
-
-    def messages(
-        self, *, since: TimeInput | None = None, until: TimeInput | None = None, limit: int = 100
-    ) -> list[Words]:
-        """Return the newest messages in a span of time, oldest first. See ``Memory.messages``."""
-        return self._run(self._memory.messages(since=since, until=until, limit=limit))
-
-    def forget(
-        self,
-        *ids: str,
-        about: str | None = None,
-        since: TimeInput | None = None,
-        until: TimeInput | None = None,
-        everything: bool = False,
-        orphan: bool = False,
-    ) -> Forgot:
-        """Delete messages for good, with everything that rests on them. See ``Memory.forget``."""
-        return self._run(
-            self._memory.forget(
-                *ids, about=about, since=since, until=until, everything=everything, orphan=orphan
-            )
-        )
-
-    def consolidate(self) -> int:
-        """Read all stored messages and learn from them. See ``Memory.consolidate``."""
-        return self._run(self._memory.consolidate())
-
-    def maintain(self) -> int:
-        """Run all due background jobs. See ``Memory.maintain``."""
-        return self._run(self._memory.maintain())
-
-    def facts(self) -> list[Belief]:
-        """Return the current facts and preferences with their evidence, oldest first."""
-        return self._run(self._memory.facts())
-
-    def entities(self) -> list[Belief]:
-        """Return the entities known by name. See ``Memory.entities``."""
-        return self._run(self._memory.entities())
-
-    def summaries(self) -> list[Belief]:
-        """Return the summaries of conversations. See ``Memory.summaries``."""
-        return self._run(self._memory.summaries())
-
-    def beliefs(self, *, as_of: TimeInput | None = None, about: str | None = None) -> list[Belief]:
-        """Return all beliefs held now, or at a moment. See ``Memory.beliefs``."""
-        return self._run(self._memory.beliefs(as_of=as_of, about=about))
-
-    def history(self, belief: str) -> list[Decided]:
-        """Return the decisions about a belief, oldest first. See ``Memory.history``."""
-        return self._run(self._memory.history(belief))
-
-    def correct(
-        self, belief: str, text: str, *, value: str | None = None, since: str | None = None
-    ) -> list[Belief]:
-        """Correct a belief. See ``Memory.correct``."""
-        return self._run(self._memory.correct(belief, text, value=value, since=since))
-
-    def pin(self, belief: str) -> list[Belief]:
-        """Protect a belief from fading and from being merged away."""
-        return self._run(self._memory.pin(belief))
-
-    def unpin(self, belief: str) -> list[Belief]:
-        """Let a belief fade like others."""
-        return self._run(self._memory.unpin(belief))
-
-    def confirm(self, belief: str) -> list[Belief]:
-        """Confirm that a belief is true."""
-        return self._run(self._memory.confirm(belief))
-
-    def reject(self, belief: str) -> list[Belief]:
-        """Reject a belief as false. See ``Memory.reject``."""
-        return self._run(self._memory.reject(belief))
-
-    def merge(self, belief: str, other: str) -> list[Belief]:
-        """Merge the second of two beliefs into the first."""
-        return self._run(self._memory.merge(belief, other))
-
-    def separate(self, belief: str, other: str) -> list[Belief]:
-        """Separate two beliefs for good."""
-        return self._run(self._memory.separate(belief, other))
-
-    def undo_import(self, number: int) -> int:
-        """Remove an import; return how many messages were removed. See ``Memory.undo_import``."""
-        return self._run(self._memory.undo_import(number))
-
-    def _run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        if self._loop.is_closed():
-            coroutine.close()
-            raise MemoryMisused(NOT_OPEN_MESSAGE)
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
-
 
 BATCH_SIZE = 1000
 ALREADY_OPEN_MESSAGE: Final = (
     "This memory is open already. Open one for each with block: `with Memory.open(...) as memory:`."
 )
+AWAITED_MESSAGE: Final = (
+    "This memory was opened with `async with`, so its methods are awaited. To call them without "
+    "await, open it with `with Memory.open(...) as memory:`."
+)
 logger = logging.getLogger("oldfriend")
 
 
-class Memory(BeliefMethods):
+@check_calls
+class Memory(BeliefMethods, RecordMethods):
     """One person's open memory, made by ``Memory.open``; every method is awaited."""
+
+    def __new__(cls, *given: object, **_: object) -> Self:
+        """Raise MemoryMisused where it is not made by ``Memory.open``."""
+        require_opened(given)
+        return super().__new__(cls)
 
     def __init__(self, app: AppContext, chat_context: ChatContext, *, maintenance_s: float) -> None:
         """Internal: use ``Memory.open``."""
@@ -199,9 +109,30 @@ class Memory(BeliefMethods):
         it; 0: never. Use the result with ``with`` or ``async with``. Raises StoreError,
         InvalidInput.
         """
-        if not 0 <= maintenance_s < math.inf:
-            raise InvalidInput(f"maintenance_s is {maintenance_s}; give seconds, 0 for none.")
-        return MemoryOpener(url, person=person, channel=channel, maintenance_s=maintenance_s)
+        return MemoryOpener(
+            parse_optional_text(url, "url"),
+            person=parse_optional_text(person, "person"),
+            channel=parse_text(channel, "channel"),
+            maintenance_s=parse_seconds(maintenance_s, "maintenance_s"),
+        )
+
+    async def __aenter__(self) -> Self:
+        """Return itself: it stays open until the block that opened it ends."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Leave it open."""
+
+    def __enter__(self) -> NoReturn:
+        """Raise MemoryMisused: its methods are awaited."""
+        raise MemoryMisused(AWAITED_MESSAGE)
+
+    def __exit__(self, *_: object) -> None:
+        """Never reached."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise UnknownMethod, which names what may be meant."""
+        raise build_unknown_method(type(self), name)
 
     async def close(self) -> None:
         """Internal: called when leaving the ``with`` block."""
@@ -220,15 +151,17 @@ class Memory(BeliefMethods):
     async def add(self, messages: Iterable[MessageInput]) -> int:
         """Store messages; return how many were new.
 
-        Each is a mapping or an object with ``text`` and, if known, ``speaker``, ``role`` ("person",
-        "companion", "other"), ``at`` (ISO 8601 or datetime; now if missing), ``id`` and
-        ``session``. Without a role, a message without a speaker or with the person's own name is
-        the person's, and any other is by somebody else; but where no message has a role, and one of
-        two speakers answers at length whatever the other asks, that one is the companion and the
-        other the person. A known ``id`` with the same text is
-        skipped; with another text it becomes a new version. Without a session, messages of the last
-        half hour continue the open session, and the rest is split into sessions at pauses of half
-        an hour. Messages are stored, and found by words, before they are embedded.
+        Each is a text, or a mapping or an object with ``text`` (or ``content``) and, if known,
+        ``speaker``, ``role`` ("person", "companion", "other", or "user", "assistant", "tool",
+        "system"), ``at`` (ISO 8601 or datetime; now if missing), ``id``, ``session`` and
+        ``metadata`` (a mapping that ``recall`` and ``messages`` filter by). Without a role, a
+        message without a speaker or with the person's own name is the person's, and any other is
+        by somebody else; but where no message has a role, and one of two speakers answers at length
+        whatever the other asks, that one is the companion and the other the person. A known ``id``
+        with the same text is skipped; with another text or metadata it becomes a new version.
+        Without a session, messages of the last half hour continue the open session, and the rest is
+        split into sessions at pauses of half an hour. One dated more than a day ahead counts as
+        said a day ago. Messages are stored, and found by words, before they are embedded.
 
         Raises InvalidInput, naming the message (counted from 0); nothing is stored then.
         """
@@ -252,20 +185,29 @@ class Memory(BeliefMethods):
         return added
 
     async def recall(
-        self, query: str, limit: int = 10, *, kinds: Collection[str] = (), around: bool = False
+        self,
+        query: str,
+        limit: int = 10,
+        *,
+        kinds: Collection[str] = (),
+        around: bool = False,
+        metadata: Metadata | None = None,
     ) -> RecalledHits:
         """Return the messages and beliefs that answer a query, best first; each has a ``kind``.
 
         What is nearest is returned even if it answers nothing: ``has_answer`` of the result tells
         whether any of it is likely to. ``kinds`` restricts them, such as to "message", "fact" or
         "event" (see ``Belief``); empty: all. With ``around`` a message comes with the three before
-        and after it. ``later`` of a message is what was said since and probably changed it. Raises
-        InvalidInput.
+        and after it. ``later`` of a message is what was said since and probably changed it.
+        ``metadata`` restricts them to messages that were added with these values, and to beliefs
+        that rest on those. Raises InvalidInput.
         """
         limit = parse_count(limit, "limit")
         deps, person = self._app.search_deps, self._chat_context.person
-        kind_filter = parse_kinds(kinds)
+        kind_filter = parse_kinds(parse_kind_names(kinds, "kinds"))
+        has_neighbors = parse_flag(around, "around")
         recall_query = replace(self._build_query(query), kinds=kind_filter.belief_kinds)
+        recall_query = await self._limit_to_metadata(recall_query, metadata)
         hits: list[Hit | BeliefHit] = []
         found = await recall(deps, person, recall_query, limit=limit)
         shown = kind_filter.select(found.ranking)[:limit]
@@ -274,11 +216,23 @@ class Memory(BeliefMethods):
             if isinstance(recalled, RecalledBelief):
                 hits.append(BeliefHit.from_recalled(recalled, person.zone))
             else:
-                neighbors = await list_neighbors(deps, recalled.message) if around else ()
+                neighbors = await list_neighbors(deps, recalled.message) if has_neighbors else ()
                 since = later.get(recalled.message.id, ())
                 hits.append(Hit.from_recalled(recalled, neighbors, since))
         self._maintenance.start()
         return RecalledHits.from_recalled(hits, found)
+
+    async def ask(self, query: str, *, metadata: Metadata | None = None) -> Answer:
+        """Have the connected language model answer a question from what is recalled for it.
+
+        Neither the question nor the answer becomes part of the memory; the call counts against the
+        daily limits. ``metadata`` restricts what is recalled, as in ``recall``. Raises
+        InvalidInput, ModelNotSetUp without a model, AllowanceUsedUp, ModelError.
+        """
+        asked = await self._limit_to_metadata(self._build_query(query), metadata)
+        answer = await answer_question(self._app, self._chat_context.person, asked)
+        self._maintenance.start()
+        return answer
 
     async def context(self, query: str, budget: int = 2000) -> str:
         """Return what the memory holds on a query, for a prompt, in at most ``budget`` tokens."""
@@ -289,22 +243,32 @@ class Memory(BeliefMethods):
         return assembled
 
     async def messages(
-        self, *, since: TimeInput | None = None, until: TimeInput | None = None, limit: int = 100
-    ) -> list[Words]:
+        self,
+        *,
+        since: TimeInput | None = None,
+        until: TimeInput | None = None,
+        limit: int = 100,
+        metadata: Metadata | None = None,
+    ) -> list[StoredMessage]:
         """Return the newest messages in a span of time (``until`` excluded), oldest first.
 
-        Times are datetimes or ISO 8601 text, as in ``add``. Raises InvalidInput.
+        Times are datetimes or ISO 8601 text, as in ``add``; with ``metadata`` only messages that
+        were added with these values are returned. Raises InvalidInput.
         """
         person = self._chat_context.person
         first, end = (
             parse_bound(since, "since", person.zone),
             parse_bound(until, "until", person.zone),
         )
+        wanted, most = parse_metadata_filter(metadata, "metadata"), parse_count(limit, "limit")
         async with self._app.db.begin_read() as tx:
-            found = await list_messages(
-                tx, person.id, since=first, until=end, limit=parse_count(limit, "limit")
-            )
-        return [Words.from_domain(message) for message in found]
+            if wanted is None:
+                found = await list_messages(tx, person.id, since=first, until=end, limit=most)
+            else:
+                found = await list_messages_with_metadata(
+                    tx, person.id, wanted, since=first, until=end, limit=most
+                )
+        return [StoredMessage.from_domain(message) for message in found]
 
     async def forget(
         self,
@@ -314,25 +278,39 @@ class Memory(BeliefMethods):
         until: TimeInput | None = None,
         everything: bool = False,
         orphan: bool = False,
-    ) -> Forgot:
+    ) -> ForgetResult:
         """Delete messages for good, with everything that rests on them; it cannot be undone.
 
-        ``ids`` are those of ``Words`` and ``Hit``, not the ones that a program gave to ``add``;
-        ``about`` is the name of an entity. With ``orphan``, beliefs that rested on them stay.
-        Raises NotFound, InvalidInput.
+        ``ids`` are those of ``StoredMessage`` and ``Hit``, not those that a program gave to
+        ``add``; ``about`` is the name of an entity. With ``orphan``, beliefs that rested on them
+        stay. Raises NotFound, InvalidInput.
         """
         zone = self._chat_context.person.zone
         deletion = DeletionRequest(
-            ids=ids,
-            about=about,
+            ids=parse_ids(ids, "ids"),
+            about=parse_optional_text(about, "about"),
             since=parse_bound(since, "since", zone),
             until=parse_bound(until, "until", zone),
-            everything=everything,
+            everything=parse_flag(everything, "everything"),
         )
+        keeps_beliefs = parse_flag(orphan, "orphan")
         if deletion == DeletionRequest():
             raise InvalidInput("Name what to forget: ids, about, since, until, or everything.")
-        report = await forget(self._app, self._chat_context.person.id, deletion, orphan=orphan)
-        return Forgot.from_domain(report)
+        person = self._chat_context.person.id
+        report = await forget(self._app, person, deletion, orphan=keeps_beliefs)
+        return ForgetResult.from_domain(report)
+
+    async def _limit_to_metadata(
+        self, query: RecallQuery, metadata: Metadata | None
+    ) -> RecallQuery:
+        wanted, person = parse_metadata_filter(metadata, "metadata"), self._chat_context.person.id
+        if wanted is None:
+            return query
+        async with self._app.db.begin_read() as tx:
+            messages = await find_seqs_with_metadata(tx, person, wanted)
+            beliefs = await list_beliefs_from_messages(tx, person, messages.values())
+        scope = MessageScope(seqs=frozenset(messages))
+        return replace(query, scope=scope, belief_ids=beliefs)
 
     async def _embed_missing(self) -> None:
         problem = await try_embed_missing(self._app, self._chat_context.person.id)
@@ -344,13 +322,13 @@ class Memory(BeliefMethods):
         return self._chat_context.person.language or self._app.settings.language or "en"
 
     def _build_query(self, query: str) -> RecallQuery:
-        text = sanitize_text(parse_query(query))
+        text = sanitize_text(parse_text(query, "query"))
         language = detect_language(text, fallback=self._language)
         return RecallQuery(text=text, language=language, at=self._app.clock())
 
 
 class MemoryOpener:
-    """A memory to be opened by ``with`` or ``async with``."""
+    """A memory to be opened by ``with`` or ``async with``; within the block it has its methods."""
 
     def __init__(
         self, url: str | None, *, person: str | None, channel: str, maintenance_s: float
@@ -361,24 +339,34 @@ class MemoryOpener:
         self._person = person
         self._channel = channel
         self._is_entered = False
+        self._opened: Memory | MemorySync | None = None
         self._stack = AsyncExitStack()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
-    def __getattr__(self, name: str) -> NoReturn:
-        """Raise MemoryMisused for methods that only an open memory has."""
-        if hasattr(MemorySync, name):
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a method of the memory while it is open; raise MemoryMisused otherwise."""
+        if name.startswith("_") or not hasattr(MemorySync, name):
+            raise build_unknown_method(MemorySync, name)
+        if self._opened is None:
             raise MemoryMisused(NOT_OPEN_MESSAGE)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        method: Callable[..., Any] = getattr(self._opened, name)
+        return method
+
+    @override
+    def __dir__(self) -> list[str]:
+        """Name what an open memory has."""
+        return [name for name in dir(MemorySync) if not name.startswith("_")]
 
     async def __aenter__(self) -> Memory:
         """Open it for asynchronous use. Raises StoreError, InvalidInput, MemoryMisused."""
         self._enter()
         try:
-            return await self._open()
+            self._opened = memory = await self._open()
         except BaseException:
             self._is_entered = False
             raise
+        return memory
 
     async def __aexit__(
         self,
@@ -387,6 +375,7 @@ class MemoryOpener:
         trace: TracebackType | None,
     ) -> None:
         """Close the memory."""
+        self._opened = None
         try:
             await self._stack.aclose()
         finally:
@@ -403,7 +392,8 @@ class MemoryOpener:
         except BaseException:
             self._stop()
             raise
-        return MemorySync(memory, self._loop)
+        self._opened = opened = MemorySync(memory, self._loop)
+        return opened
 
     def __exit__(
         self,
@@ -412,6 +402,7 @@ class MemoryOpener:
         trace: TracebackType | None,
     ) -> None:
         """Close the memory and stop its event loop."""
+        self._opened = None
         assert self._loop is not None
         try:
             asyncio.run_coroutine_threadsafe(self._stack.aclose(), self._loop).result()

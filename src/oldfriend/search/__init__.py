@@ -9,6 +9,7 @@ from oldfriend.search.document_terms import encode_document_terms, is_current_en
 from oldfriend.search.entity_graph import EntityGraph, ReachedRelation
 from oldfriend.search.later_links import (
     LaterLink,
+    compute_novelty,
     extract_link_terms,
     list_earlier_links,
     list_later_links,
@@ -16,7 +17,7 @@ from oldfriend.search.later_links import (
 from oldfriend.search.message_search import list_rerank_seqs, search
 from oldfriend.search.name_index import list_named_entities
 from oldfriend.search.near_duplicates import list_older_duplicates
-from oldfriend.search.novelty import compute_novelty
+from oldfriend.search.score import Reason, ReasonCause, Score
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.similarity_baseline import (
     CALIBRATION_MODEL,
@@ -26,8 +27,6 @@ from oldfriend.search.similarity_baseline import (
 from oldfriend.search.types import (
     IndexRow,
     QueryEmbedding,
-    Reason,
-    ReasonCause,
     ScoredMessage,
     SearchQuery,
     SearchResult,
@@ -48,6 +47,7 @@ __all__ = [
     "ReachedRelation",
     "Reason",
     "ReasonCause",
+    "Score",
     "ScoredBelief",
     "ScoredMessage",
     "SearchQuery",

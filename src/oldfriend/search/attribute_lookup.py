@@ -11,14 +11,11 @@ from oldfriend.domain.supersession import is_or_was_true
 from oldfriend.search.question_patterns import RequestedAttribute, has_any_word
 from oldfriend.search.subject_query import SubjectQuery
 from oldfriend.search.tense import TimeFrame
-from oldfriend.search.types import Reason
 
-VALUE_CONFIDENCE: Final = 0.95  # probability that a value of the requested key answers
 _END_PREFIX: Final = re.compile(
     r"no longer |ya no |plus |nicht mehr |不再|(?:none|ninguno|aucun|keine) \(|无（"
 )
 """How the value of an ended belief begins."""
-REQUESTED_VALUE: Final = Reason(cause="asked_for", strength=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ from typing import Final
 from oldfriend.domain.ids import EntityId, MemoryId
 from oldfriend.domain.memories import MemoryState
 from oldfriend.search.belief_results import BeliefSearchResult
-from oldfriend.search.belief_score import find_time_range
 from oldfriend.search.belief_search import BeliefIndex
+from oldfriend.search.belief_weight import find_time_range
 from oldfriend.search.mention_index import build_mention_text
 from oldfriend.search.name_index import contains_name
 from oldfriend.search.types import MessageScope

@@ -24,25 +24,26 @@ from oldfriend.domain.profile_attributes import (
     select_lately,
 )
 from oldfriend.domain.relations import EntityResolver
-from oldfriend.search.attribute_lookup import (
-    VALUE_CONFIDENCE,
-    AttributeValues,
-    collect_attribute_values,
-)
-from oldfriend.search.belief_hits import (
+from oldfriend.search.attribute_lookup import AttributeValues, collect_attribute_values
+from oldfriend.search.belief_results import (
+    BeliefSearchResult,
+    ScoredBelief,
     ask_in_first_person,
     build_hit,
     build_reached_hit,
     build_safety_hits,
     build_value_hits,
+    deduplicate,
+    demote_current_values,
+    drop_tentative,
     put_requested_first,
+    sort_by_date,
     to_index_row,
 )
-from oldfriend.search.belief_results import BeliefSearchResult, ScoredBelief, drop_tentative
-from oldfriend.search.belief_score import BeliefRanker
+from oldfriend.search.belief_weight import BeliefRanker
 from oldfriend.search.entity_graph import EntityGraph, ReachedRelation, RelationFilter, is_current
 from oldfriend.search.mention_index import MentionIndex
-from oldfriend.search.message_search import search
+from oldfriend.search.message_search import search, search_with_undated
 from oldfriend.search.name_index import NameIndex, list_possible_duplicates
 from oldfriend.search.own_names import drop_own
 from oldfriend.search.preference_intent import (
@@ -53,9 +54,9 @@ from oldfriend.search.preference_intent import (
     is_opposite_belief,
 )
 from oldfriend.search.question_patterns import find_requested_attribute
-from oldfriend.search.result_order import deduplicate, demote_current_values, sort_by_date
 from oldfriend.search.role_holders import NOBODY_CALLED, CalledByRole, RoleHolders, unite
 from oldfriend.search.role_references import find_role_references
+from oldfriend.search.score import VALUE_CONFIDENCE, Score
 from oldfriend.search.scorers import Scorer, typed_decay
 from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.subject_query import SubjectQuery, is_about_other
@@ -63,7 +64,6 @@ from oldfriend.search.synonyms import rewrite_idioms
 from oldfriend.search.tense import TimeFrame
 from oldfriend.search.time_query import is_recency_query, list_non_events
 from oldfriend.search.types import Floats, SearchQuery, SearchResult
-from oldfriend.search.undated_facts import search_with_undated
 
 _EXPLICIT_KINDS: Final = frozenset(list_kinds(lambda kind: kind.is_found_on_request))
 _OVERFETCH_FACTOR: Final = 2  # fetch this many times k before ranking by kind
@@ -382,12 +382,12 @@ class BeliefIndex:
             )
         if time_frame.is_before_now:
             hits = demote_current_values(hits)
-        ranked = sorted(hits, key=lambda hit: (-hit.score, hit.known.base_seq))
+        ranked = sorted(hits, key=lambda hit: (-hit.score.value, hit.known.base_seq))
         best = deduplicate(drop_tentative(ranked))
         if is_recency_query(query.text):
             best = sort_by_date(best, query.asked_at)
         is_liked = preference is not None and any(
-            is_matching_preference(each.known.memory, each.reasons, preference, query.language)
+            is_matching_preference(each.known.memory, each.score, preference, query.language)
             for each in best[:1]
         )
         confidence = (
@@ -499,7 +499,7 @@ class BeliefIndex:
         for hit in found.hits:
             known = self._by_seq[hit.seq]
             is_named = not asked_about.isdisjoint(known.memory.entities)
-            hits.append(build_hit(known, hit.score, hit.reasons, ranker, is_named=is_named))
+            hits.append(build_hit(known, hit.score, ranker, is_named=is_named))
         return hits
 
     def _list_named_hits(
@@ -513,7 +513,7 @@ class BeliefIndex:
         found = {hit.known.base_seq for hit in hits}.union(excluded)
         about = {each.base_seq: each for one in named_entities for each in self.list_about(one.id)}
         return [
-            build_hit(known, 0.0, (), ranker, is_named=True)
+            build_hit(known, Score(), ranker, is_named=True)
             for base, known in about.items()
             if base not in found
         ]

@@ -49,6 +49,7 @@ _AMBIGUOUS_MONTHS: Final = frozenset(
 )
 _MONTH_PREFIXES: Final = frozenset(
     {"in", "of", "de", "en", "im", "last", "on", "since", "by", "during", "this", "le", "am"}
+    | {"depuis", "seit"}
 )
 _SEASON_WORDS: Final = {
     12: "winter invierno hiver inverno зимой 冬天 冬",

@@ -46,6 +46,7 @@ class LaterLink(NamedTuple):
     seq: int
     logit: float
     is_next: bool  # one of the few that came right after
+    among: int  # the later messages of which it is one
 
 
 class LinkFeatures(NamedTuple):
@@ -89,7 +90,7 @@ def select_later_links(
     rest = (each for each in following if each not in best)
     chosen = [*best, *sorted(rest, key=lambda each: -logits[each])]
     return [
-        LaterLink(int(index.columns.seq[each]), float(logits[each]), each in following)
+        LaterLink(int(index.columns.seq[each]), float(logits[each]), each in following, len(later))
         for each in chosen
     ]
 
@@ -192,3 +193,16 @@ def compute_logits(features: LinkFeatures) -> Floats:
         + np.float32(DEVIATION_WEIGHT) * features.deviation
     )
     return logits
+
+
+def compute_novelty(index: PersonIndex, seq: int, terms: Collection[int]) -> float:
+    """Return the share of a message's terms that no earlier message holds; 0 if it has none.
+
+    The companion's messages do not count. ``terms`` are those of `extract_link_terms`.
+    """
+    if not terms:
+        return 0.0
+    hits = index.find_hits([[term] for term in terms])
+    is_earlier = (index.columns.seq < seq) & ~index.columns.is_companion
+    known = np.unique(hits.words[is_earlier[hits.messages]])
+    return 1 - len(known) / len(terms)

@@ -24,6 +24,8 @@ def build_scope_mask(index: PersonIndex, scope: MessageScope) -> NDArray[np.bool
         mask &= _mask_speakers(index, scope.speakers)
     if scope.names:
         mask &= _mask_mentions(index, scope.names)
+    if scope.seqs is not None:
+        mask &= index.build_mask(scope.seqs)
     return mask
 
 

@@ -1,7 +1,6 @@
 """Name index: finds the known entities that a text names."""
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -9,7 +8,7 @@ from typing import Final
 
 from oldfriend.domain.memories import Entity
 from oldfriend.domain.text_cache import text_lru_cache
-from oldfriend.domain.unicode_text import normalize
+from oldfriend.domain.unicode_text import strip_accents
 from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.search.tokenizer import is_stop_word, is_unspaced
 
@@ -208,12 +207,7 @@ def _split_name(name: str) -> tuple[str, tuple[str, ...]]:
 
 def _fold_name(text: str) -> str:
     """Return a text without case and accents."""
-    folded = text.casefold()
-    if folded.isascii():
-        return folded
-    decomposed = normalize("NFKD", folded)
-    plain = "".join(each for each in decomposed if not unicodedata.combining(each))
-    return normalize("NFC", plain)
+    return strip_accents(text.casefold())
 
 
 def list_possible_duplicates(entities: Sequence[Entity]) -> Iterator[tuple[Entity, Entity]]:

@@ -5,12 +5,12 @@ each language that the companion speaks.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.profile_attributes import HOME_KEYS, IDENTITY_KEYS, WORK_KEYS
-from oldfriend.search.types import Reason
+from oldfriend.search.score import Score
 
 PreferenceIntent = Literal["likes", "dislikes"]
 
@@ -83,13 +83,11 @@ def is_opposite_text(text: str, intent: PreferenceIntent) -> bool:
 
 
 def is_matching_preference(
-    memory: Memory, reasons: Collection[Reason], intent: PreferenceIntent, language: str
+    memory: Memory, score: Score, intent: PreferenceIntent, language: str
 ) -> bool:
     """Tell whether a belief is of this preference and close to the question: jazz is music.
 
     "Like" stands in most sentences, so word matches alone say little about what is asked for.
     """
     is_preference = memory.key.rpartition(":")[2] in _KEYS[intent]
-    return (
-        language == _MEANT_IN and is_preference and any(each.cause == "meaning" for each in reasons)
-    )
+    return language == _MEANT_IN and is_preference and score.has_cause("meaning")

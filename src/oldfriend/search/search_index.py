@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oldfriend.lang.language_pack import get_traits
-from oldfriend.search.legacy_vectors import LegacyVectors
-from oldfriend.search.posting_blocks import PostingBlocks, flatten_terms, reorder_terms
-from oldfriend.search.postings import TermHits
+from oldfriend.search.postings import PostingBlocks, TermHits, flatten_terms, reorder_terms
 from oldfriend.search.term_columns import (
     Columns,
     GrowableColumns,
@@ -23,7 +21,7 @@ from oldfriend.search.term_columns import (
     build_columns,
 )
 from oldfriend.search.types import Floats, Ints
-from oldfriend.search.vector_array import GrowableArray, VectorArray
+from oldfriend.search.vector_array import GrowableArray, LegacyVectors, VectorArray
 
 _Number = TypeVar("_Number", bound=np.generic)
 

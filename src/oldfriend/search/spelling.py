@@ -22,10 +22,9 @@ from oldfriend.search.search_index import PersonIndex
 from oldfriend.search.term_columns import Terms
 from oldfriend.search.tokenizer import stem_word, to_term
 
-LEXICON_FILE: Final = Path(__file__).parent / "lexicon.npz"
 LANGUAGES: Final = ("de", "en", "es", "fr", "it", "nl", "pt", "ru")
 STEPS_PER_BIT: Final = 8
-"""Resolution of stored surprisal; set by `scripts/build_lexicon.py`, which writes the file."""
+"""Resolution of stored surprisal; set by `scripts/build_lexicon.py`, which writes the lexica."""
 UNLISTED_SURPRISAL: Final = 22.0
 """Surprisal in bits of a word that is not listed, such as a name: once in four million words."""
 
@@ -55,12 +54,16 @@ class Lexicon:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def find_lexicon(language: str) -> Lexicon | None:
-    """Return the lexicon of a language, or None where there is none. Takes a few milliseconds."""
+    """Return the lexicon of a language, or None where there is none."""
     if language not in LANGUAGES:
         return None
-    with np.load(BytesIO(read_bundled_file(LEXICON_FILE))) as arrays:
-        terms, steps = arrays[f"{language}_terms"], arrays[f"{language}_steps"]
-    return Lexicon(language=language, terms=terms, steps=steps)
+    with np.load(BytesIO(read_bundled_file(get_lexicon_path(language)))) as arrays:
+        return Lexicon(language=language, terms=arrays["terms"], steps=arrays["steps"])
+
+
+def get_lexicon_path(language: str) -> Path:
+    """Return the file of a language's lexicon: one for each, as few people need all."""
+    return Path(__file__).parent / f"lexicon_{language}.npz"
 
 
 _MIN_LENGTH: Final = 5

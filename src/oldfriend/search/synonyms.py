@@ -93,3 +93,13 @@ def list_role_keys(role: str) -> tuple[str, ...]:
 def get_role_words(language: str) -> Mapping[str, str]:
     """Return the words of a language for relatives and pets, each with its role."""
     return load_language_pack(language).read("roles")
+
+
+@lru_cache(maxsize=32)
+def get_role_phrases(language: str) -> Mapping[str, str]:
+    """Return what somebody is to the person in a language, by role: "your sister"."""
+    pack = load_language_pack(language)
+    words: Mapping[str, Sequence[str]] = (
+        pack.read("address").get("kin", {}) if pack.has("address") else {}
+    )
+    return {role: to_person for role, (to_person, _) in words.items()}

@@ -17,7 +17,7 @@ from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.lang.named_days import Granularity, load_event_patterns
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 from oldfriend.search.tokenizer import is_stop_word, tokenize
-from oldfriend.search.types import Floats, Reason, SearchQuery
+from oldfriend.search.types import Floats, SearchQuery
 
 _DAY_US: Final = 86_400_000_000
 _EPOCH_ORDINAL: Final = 719_163
@@ -122,13 +122,8 @@ class RecencyCandidate(NamedTuple):
     """What the newest-first order needs to know of a hit."""
 
     score: float
-    reasons: tuple[Reason, ...]
+    word_coverage: float  # share of the question's words, by weight, that it contains
     timestamp: int
-
-    @property
-    def word_coverage(self) -> float:
-        """Share of the question's words, by weight, that the hit contains."""
-        return max((each.strength for each in self.reasons if each.cause == "words"), default=0.0)
 
 
 def rank_newest_first(best_first: Sequence[RecencyCandidate]) -> list[int]:
@@ -147,12 +142,16 @@ def rank_newest_first(best_first: Sequence[RecencyCandidate]) -> list[int]:
 
 
 MAX_WORDS: Final = 8
+MAX_QUESTION_CHARS: Final = 1_000
+"""A longer text asks of more than a time: it has more than MAX_WORDS words of content."""
 
 
 def is_time_only_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
     """Tell whether a question asks what happened at a time and nothing else."""
+    if not spans or len(query.text) > MAX_QUESTION_CHARS:
+        return False
     patterns = load_event_patterns(query.language)
-    if not spans or patterns is None or not patterns.happened.search(query.text):
+    if patterns is None or not patterns.happened.search(query.text):
         return False
     rest = patterns.happened.sub(" ", query.text)
     if _times(rest, query) != spans:
@@ -187,7 +186,7 @@ def is_recap_query(query: SearchQuery, spans: tuple[DateSpan, ...]) -> bool:
 
 def find_recap_spans(query: SearchQuery, *, is_happening_known: bool) -> tuple[DateSpan, ...]:
     """Find the times of which a question asks only what was said, or what happened if unknown."""
-    spans = _times(query.text, query)
+    spans = _find_asked_spans(query)
     is_asked = is_recap_query if is_happening_known else is_time_only_query
     return spans if is_asked(query, spans) else ()
 
@@ -197,7 +196,7 @@ def list_non_events(query: SearchQuery, known: Iterable[MemoryState]) -> set[int
 
     "Three years ago" does not say that something happened in May.
     """
-    spans = _times(query.text, query)
+    spans = _find_asked_spans(query)
     if not is_time_only_query(query, spans):
         return set()
     max_days = max((span.end - span.first).days for span in spans)
@@ -216,6 +215,11 @@ def _is_of_time(word: str, text: str, question: SearchQuery) -> bool:
     """Tell whether a word is part of a date: without it the text names another date, or none."""
     without = re.sub(re.escape(word), " ", text, flags=re.IGNORECASE)
     return _times(without, question) != _times(text, question)
+
+
+def _find_asked_spans(query: SearchQuery) -> tuple[DateSpan, ...]:
+    """Find the times of a question that may ask of nothing else."""
+    return () if len(query.text) > MAX_QUESTION_CHARS else _times(query.text, query)
 
 
 def _times(text: str, question: SearchQuery) -> tuple[DateSpan, ...]:

@@ -99,6 +99,18 @@ def is_stop_word(word: str, language: str) -> bool:
     return word in _CONTRACTION_ENDINGS or word in get_traits(language).stop_words
 
 
+def collect_terms(text: str, language: str) -> frozenset[int]:
+    """Return the terms of the content words of a text; of all its words, if it has no others."""
+    content = collect_content_terms(text, language)
+    return content or frozenset(to_term(each, language) for each in tokenize(text))
+
+
+def collect_content_terms(text: str, language: str) -> frozenset[int]:
+    """Return the terms of the content words of a text, also of single Chinese characters."""
+    words = (each for each in tokenize(text) if not is_stop_word(each, language))
+    return frozenset(to_term(each, language) for each in words)
+
+
 def is_unspaced(word: str) -> bool:
     """Tell whether a word is of a script that is written without spaces."""
     return _UNSPACED_START.match(word) is not None

@@ -7,6 +7,8 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from oldfriend.search.score import Reason, Score
+
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
@@ -73,6 +75,7 @@ class MessageScope:
     role: Literal["", "person", "companion"] = ""  # who said it
     speakers: tuple[str, ...] = ()  # one of these said it, by the name that stands in the log
     names: tuple[str, ...] = ()  # one of these says it, or it or a message beside it names them
+    seqs: frozenset[int] | None = None  # it is one of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,39 +98,17 @@ class SearchQuery:
     exact_cosines: Mapping[int, float] = field(default_factory=dict)  # of exact vectors, by seq
 
 
-ReasonCause = Literal[
-    "words",  # the message contains these words of the question
-    "words_near",  # … the message just before or after does
-    "words_like",  # the message contains words that share most parts with these
-    "meaning",  # the vectors are close
-    "said_by",  # said by the speaker who is asked about
-    "own_words",  # the question says "I", and the person said it
-    "mentions",  # mentions the speaker or entity that is asked about
-    "date",  # said at the time that is asked about
-    "session",  # its session matches as a whole
-    "answers",  # follows a message that asks the same question
-    "asked_for",  # belief only: a value of the attribute that is asked for
-    "reached",  # relation only: of a named entity or one of its neighbors
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """One reason why a result was found."""
-
-    cause: ReasonCause
-    words: tuple[str, ...] = ()  # as in the question, with corrected spelling
-    name: str | None = None  # of a speaker or entity: said_by, own_words, mentions, reached
-    strength: float = 0.0  # 0…1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredMessage:
-    """Message that was found, with a score from 0 to 1."""
+    """Message that was found."""
 
     seq: int
-    score: float
-    reasons: tuple[Reason, ...]
+    score: Score
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why it was found."""
+        return self.score.reasons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

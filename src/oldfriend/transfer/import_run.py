@@ -5,13 +5,28 @@ chats, adds only what is new. Vectors are computed elsewhere; words are searchab
 """
 
 import asyncio
+import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from operator import or_
+from typing import Final
 
 from oldfriend.db.database import Database, Transaction
-from oldfriend.domain.clock import SECOND, Clock, Micros
-from oldfriend.domain.messages import Chat, Companion, Person
+from oldfriend.diary.diary_store import DiaryEntry, save_entries
+from oldfriend.domain.clock import SECOND, Clock, Micros, to_micros
+from oldfriend.domain.ids import MessageId, PersonId
+from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import Chat, Companion, Person, UnloggedMessage
+from oldfriend.measurements.measurement_store import (
+    MAX_NAME_CHARS,
+    Measurement,
+    delete_message_measurements,
+    drop_deleted_measurements,
+    save_measurements,
+)
+from oldfriend.measurements.measures import get_measure
 from oldfriend.memory.deletion.tombstones import NO_TOMBSTONES, Tombstones
 from oldfriend.memory.import_batches import (
     ImportBatch,
@@ -29,10 +44,13 @@ from oldfriend.memory.import_writer import (
     KnownMessage,
     find_chat_span,
     list_chats,
+    list_current_versions,
     load_known_messages,
     write_imported_messages,
 )
 from oldfriend.memory.people import ensure_chat
+from oldfriend.transfer.formats.day_one import parse_modified
+from oldfriend.transfer.formats.imported_record import split_record
 from oldfriend.transfer.formats.parsed_message import ChatFormat, ParsedMessage
 from oldfriend.transfer.preview import ChatPreview, ImportPreview, MessageSample, hash_text
 from oldfriend.transfer.sandbox_process import MessageStream
@@ -74,6 +92,7 @@ class ImportItem:
 
     chat: str
     message: ImportedMessage
+    record: Mapping[str, JsonValue] | None = None  # what it is beside its text
 
 
 @dataclass(slots=True)
@@ -193,8 +212,12 @@ def compute_progress(done: int, total: int, done_this_run: int, elapsed: Micros)
 def build_item(message: ParsedMessage, preview: ImportPreview) -> ImportItem:
     """Convert one message of the file. Raises ImportRefused."""
     spoken = preview.speaker_roles.to_spoken(message, preview.zone)
+    details, record = split_record(spoken.details)
+    spoken = replace(spoken, details=details)
     return ImportItem(
-        chat=message.chat, message=ImportedMessage(session=message.session, message=spoken)
+        chat=message.chat,
+        message=ImportedMessage(session=message.session, message=spoken),
+        record=record,
     )
 
 
@@ -213,6 +236,13 @@ async def write_batch(
         run.changed += written.changed
         run.left_out += written.forgotten
         added += written.added
+        records = [
+            (item.message.message, item.record)
+            for item in items
+            if item.chat == key and item.record is not None
+        ]
+        if records:
+            await write_records(tx, run.person.id, target.chat, records, now=now)
     await advance_batch(tx, run.batch, added=added, known=len(items) - added)
     return replace(
         run.batch,
@@ -333,3 +363,105 @@ def build_free_address(key: str, existing: Sequence[Chat]) -> str:
         key if number == 1 else f"{key} ({number})" for number in range(1, len(existing) + 2)
     )
     return next(address for address in candidates if address not in taken)
+
+
+Record = tuple[UnloggedMessage, Mapping[str, JsonValue]]
+MAX_UNIT_CHARS: Final = 20
+NAMESPACE: Final = uuid.UUID("0c8b3c1e-5a44-4d6b-9b1c-0a1a6f3e7d52")
+"""Of the ids of imported values."""
+
+
+async def write_records(
+    tx: Transaction, person: PersonId, chat: Chat, records: Sequence[Record], *, now: Micros
+) -> None:
+    """Write the rows of messages that are in the log now; what was forgotten has none."""
+    ids = [message.external_id for message, _ in records if message.external_id is not None]
+    known = await list_current_versions(tx, person, chat.id, ids)
+    entries: list[DiaryEntry] = []
+    measured: list[Measurement] = []
+    for message, record in records:
+        version = known.get(message.external_id or "")
+        if version is None:
+            continue
+        if record["kind"] == "diary":
+            entries.append(build_entry(person, message, record, version))
+        else:
+            source = f"{person}/{chat.channel}/{chat.address}/{message.external_id}"
+            measured.extend(build_measurements(person, message, record, version, source))
+    await save_entries(tx, person, entries)
+    again = {each.message for each in measured if each.message is not None}
+    await delete_message_measurements(tx, person, sorted(again))
+    kept = await drop_deleted_measurements(tx, person, measured)
+    await save_measurements(tx, person, kept, now=now)
+
+
+def build_entry(
+    person: PersonId,
+    message: UnloggedMessage,
+    record: Mapping[str, JsonValue],
+    version: tuple[MessageId, int],
+) -> DiaryEntry:
+    """Build the diary entry of a message; its id is that of the message, so it is written once."""
+    tags, media = record.get("tags"), record.get("media")
+    modified = parse_modified(str(record.get("modified") or ""))
+    has_offset = modified is not None and modified.tzinfo is not None
+    return DiaryEntry(
+        id=version[0],
+        person=person,
+        text=message.text,
+        written_at=message.at,
+        zone=str(record.get("zone") or message.zone),
+        created_at=message.at,
+        modified_at=to_micros(modified) if modified is not None and has_offset else message.at,
+        place=str(record.get("place") or ""),
+        city=str(record.get("city") or ""),
+        weather=str(record.get("weather") or ""),
+        tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
+        media={name: int(str(count)) for name, count in media.items()}
+        if isinstance(media, dict)
+        else {},
+        origin="import",
+        message=version[0],
+        message_seq=version[1],
+    )
+
+
+def build_measurements(
+    person: PersonId,
+    message: UnloggedMessage,
+    record: Mapping[str, JsonValue],
+    version: tuple[MessageId, int],
+    source: str,
+) -> list[Measurement]:
+    """Build the values of the day of a message; the same ones have the same ids each time."""
+    rows = record["rows"]
+    measured = [
+        Measurement(
+            id="",
+            person=person,
+            name=str(name)[:MAX_NAME_CHARS],
+            day=date.fromisoformat(str(record["day"])),
+            measured_at=message.at,
+            zone=message.zone,
+            value=float(str(value)),
+            unit=str(unit)[:MAX_UNIT_CHARS],
+            second_value=None if second is None else float(str(second)),
+            second_unit=str(second_unit)[:MAX_UNIT_CHARS],
+            origin="import",
+            message=version[0],
+            message_seq=version[1],
+        )
+        for name, value, unit, second, second_unit in (
+            each for each in (rows if isinstance(rows, list) else []) if isinstance(each, list)
+        )
+    ]
+    counted: Counter[str] = Counter()
+    return [replace(each, id=build_row_id(source, each, counted)) for each in measured]
+
+
+def build_row_id(source: str, measured: Measurement, counted: Counter[str]) -> str:
+    """Return the id of a value: that of its day, or among several of a day that of its numbers."""
+    told = "" if get_measure(measured.name).is_daily else (measured.value, measured.second_value)
+    name = f"{source}/{measured.name}/{measured.day}/{told}"
+    counted[name] += 1
+    return str(uuid.uuid5(NAMESPACE, f"{name}/{counted[name]}"))

@@ -14,7 +14,8 @@ from typing import Final
 
 from oldfriend.db.database import Database, SqlValue, Transaction
 from oldfriend.db.schema import remove_rule_summaries, run_conversion
-from oldfriend.db.stored_tables import EXPORTED_TABLES, StoredTable
+from oldfriend.db.stored_table import StoredTable
+from oldfriend.db.stored_tables import EXPORTED_TABLES
 from oldfriend.domain.clock import is_representable
 from oldfriend.domain.errors import ImportRefused, StoreError
 from oldfriend.domain.ids import PersonId
@@ -46,6 +47,7 @@ TYPES_BY_KIND: Final[dict[DumpColumnType, tuple[tuple[type, ...], str]]] = {
     "int": ((int,), "a whole number"),
     "int?": ((int, type(None)), "a whole number or null"),
     "real": ((int, float), "a number"),
+    "real?": ((int, float, type(None)), "a number or null"),
 }
 
 

@@ -45,15 +45,13 @@ class SpeakerRoles:
         role = self.resolve_role(message.speaker, message.role)
         check_lengths(message)
         at, message_zone = resolve_time(message, zone)
-        # System notices count as outside, because a group's title is not evidence for anything.
-        is_outside = message.outside or role == "system"
         return UnloggedMessage(
             role=role,
             speaker=message.speaker or (self.person if role == "person" else ""),
             text=message.text,
             at=at,
             zone=message_zone,
-            trust="outside" if is_outside else TRUST_BY_ROLE[role],
+            trust="outside" if message.outside else TRUST_BY_ROLE[role],
             external_id=message.external_id,
             details=message.details,
             is_searchable=role != "system" and not message.is_placeholder,

@@ -1,9 +1,11 @@
 """Answer reading: lets the reader judge which recalled messages answer, and how sure that is.
 
-Only for replies without a model. Reads the database and runs the reader; never writes.
+Sure is only what speaks of the one whom the question asks about. Only for replies without a model.
+Reads the database and runs the reader; never writes.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,8 +17,19 @@ from oldfriend.lang.language_pack import get_traits
 from oldfriend.llm.glosses import gloss_all
 from oldfriend.llm.reading import COMPANION_SPEAKER, OWN_SPEAKER, Passage
 from oldfriend.memory.message_log import list_messages_by_seq
-from oldfriend.turn.offline_ranking import is_about_asked_person, list_later_answers
-from oldfriend.turn.retrieval import (
+from oldfriend.search import list_named_entities
+from oldfriend.search.role_references import RoleReference, find_role_references
+from oldfriend.search.spelling import find_lexicon
+from oldfriend.search.synonyms import list_role_keys
+from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
+from oldfriend.turn.attribution.quoted_spans import is_passed_on
+from oldfriend.turn.offline_ranking import (
+    MAX_RIVAL_BEHIND,
+    compute_fused_score,
+    is_about_asked_person,
+    list_later_answers,
+)
+from oldfriend.turn.recalled import (
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
@@ -24,13 +37,18 @@ from oldfriend.turn.retrieval import (
     SearchDeps,
 )
 
-READER_WEIGHT: Final = 2.0
-"""Of the reader's logit, added to the logarithm of the search's score."""
 MIN_SURE: Final = 0.6
 """Probability of the best message, among all that were read and none, to be told as an answer."""
+MIN_SURE_LOGIT: Final = 4.5
+"""The reader's logit from which a message is one, too, if no other comes close.
+
+Of 713 questions of English lives 34 are answered as sure, 29 of them rightly.
+"""
 MIN_SURE_SEARCH: Final = 0.4
 """Probability that anything answers, by the search, for an answer to be sure."""
-MIN_SCORE: Final = 1e-6
+MIN_NAME_SURPRISAL: Final = 17.0
+"""Bits of surprisal from which the first word of a message is likely a name."""
+WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 async def read_answers(
@@ -111,20 +129,30 @@ def name_speaker(message: Message) -> str:
     return COMPANION_SPEAKER if message.role == "companion" else message.speaker
 
 
-def compute_fused_score(recalled: RecalledMessage) -> float:
-    """Return how well a message answers: by the search's score and the reader's."""
-    logit = 0.0 if recalled.reading is None else recalled.reading.logit
-    return math.log(max(recalled.hit.score, MIN_SCORE)) + READER_WEIGHT * logit
-
-
 def is_sure(ranked: Sequence[RecalledMessage], result: RecallResult) -> bool:
-    """Tell whether the first message is an answer: search and reader agree, and none is later."""
+    """Tell whether the first message is an answer.
+
+    Search and reader agree, it speaks of whom is asked about, and no later one answers as well.
+    """
     return (
         result.answer_probability >= MIN_SURE_SEARCH
-        and ranked[0] is max(ranked, key=lambda each: each.hit.score)
-        and compute_shares(ranked)[0] >= MIN_SURE
+        and ranked[0] is max(ranked, key=lambda each: each.hit.score.value)
+        and (compute_shares(ranked)[0] >= MIN_SURE or is_far_ahead(ranked))
         and is_about_asked_person(ranked[0], result)
+        and not is_of_somebody_else(ranked[0], result)
+        and not is_of_another_role(ranked[0], result)
         and not list_later_answers(ranked, ranked[0].message.at)
+    )
+
+
+def is_far_ahead(ranked: Sequence[RecalledMessage]) -> bool:
+    """Tell whether the reader takes the first message for an answer, and no other comes close."""
+    first, *others = ranked
+    best = compute_fused_score(first)
+    return (
+        first.reading is not None
+        and first.reading.logit >= MIN_SURE_LOGIT
+        and all(compute_fused_score(each) < best - MAX_RIVAL_BEHIND for each in others)
     )
 
 
@@ -132,3 +160,70 @@ def compute_shares(ranked: Sequence[RecalledMessage]) -> list[float]:
     """Return the probability of each message to be the answer, beside that of none."""
     odds = [0.0 if each.reading is None else math.exp(each.reading.logit) for each in ranked]
     return [each / (1 + sum(odds)) for each in odds]
+
+
+def is_of_somebody_else(recalled: RecalledMessage, result: RecallResult) -> bool:
+    """Tell whether a message seems to speak of somebody else than a question asks about.
+
+    "Ana lives in Porto." does not tell where the one who said it lives, nor does what they have
+    passed on; of Ana tells what names her, or what she said.
+    """
+    message = recalled.message
+    language = message.language or ""
+    if result.named_entities:
+        named = (*result.named_entities,)
+        return not (
+            list_named_entities(message.text, named) or list_named_entities(message.speaker, named)
+        )
+    if message.role != "person" or not is_asked_of_self(result, language):
+        return False
+    return is_passed_on(message.text, language) or is_told_of_a_name(message.text, language)
+
+
+def is_of_another_role(recalled: RecalledMessage, result: RecallResult) -> bool:
+    """Tell whether a message only speaks of others in one's life than a question asks about.
+
+    "My dog is called Rex" does not tell what the cat is called.
+    """
+    language = recalled.message.language or ""
+    if list_named_entities(recalled.message.text, result.named_entities):
+        return False
+    asked = list_meant_roles(result.question, language)
+    told = list_meant_roles(recalled.message.text, language)
+    is_told = any(
+        one in list_role_keys(other) or other in list_role_keys(one)
+        for one in asked
+        for other in told
+    )
+    return bool(asked and told) and not is_told
+
+
+def list_meant_roles(text: str, language: str) -> frozenset[str]:
+    """List the roles by which a text calls somebody: of "my sister's husband" the husband."""
+    references = find_role_references(text, language)
+    passed = {each.owner.span for each in references if isinstance(each.owner, RoleReference)}
+    meant = (each for each in references if each.span not in passed)
+    return frozenset(role for each in meant for role in each.role.split("/"))
+
+
+def is_asked_of_self(result: RecallResult, language: str) -> bool:
+    """Tell whether a question asks something of the one who asks it."""
+    if result.requested_attribute is not None:
+        return result.requested_attribute.is_own
+    return speaks_of_self(result.question, language)
+
+
+def is_told_of_a_name(text: str, language: str) -> bool:
+    """Tell whether a text begins with what is likely a name, and its author is not in it."""
+    first = WORD.search(text)
+    lexicon = find_lexicon(language)
+    if first is None or lexicon is None or get_traits(language).is_cjk:
+        return False
+    is_name = lexicon.compute_surprisal(first[0].casefold()) >= MIN_NAME_SURPRISAL
+    return is_name and not speaks_of_self(text, language)
+
+
+def speaks_of_self(text: str, language: str) -> bool:
+    """Tell whether somebody speaks of themselves in a text."""
+    plain = fold_punctuation(text)
+    return any(each.self.search(plain) for each in load_cues_for(text, language))

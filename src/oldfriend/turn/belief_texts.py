@@ -7,10 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.belief_times import get_told_zone, is_overdue, is_whole_day, name_other_zone
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId
 from oldfriend.domain.memories import Evidence, Memory, MemoryState
+from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.prompts.locale_phrases import LocalePhrases
+from oldfriend.search.synonyms import get_role_phrases
 from oldfriend.search.tense import compute_validity
 from oldfriend.turn.lookups import DeletionPreview, PastBeliefs, ReplySources
 from oldfriend.turn.profile_facts import list_profile_facts
@@ -21,15 +24,13 @@ from oldfriend.turn.quotes import (
     format_moment,
     format_quote,
 )
+from oldfriend.turn.recalled import RecalledBelief
 from oldfriend.turn.reply_context import ReplyContext
-from oldfriend.turn.retrieval import RecalledBelief
 
 MAX_QUOTES_PER_BELIEF = 2
 """The most quotes shown for one belief: its first and last evidence."""
 MAX_BELIEFS_PER_ENTITY = 8
 MAX_LISTED = 40
-END_OF_DAY = (23, 59)
-"""A due time that stands for the whole day."""
 
 
 def format_belief(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str:
@@ -47,7 +48,7 @@ def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -
     if memory.ended_at is not None and memory.holds_until is None:
         return book.phrases["known_over"].format(text=text)
     if memory.ended_at is not None and memory.holds_until is not None:
-        until = format_day(book, memory.holds_until, zone, memory.grain)
+        until = format_day(book, memory.holds_until, get_told_zone(memory, zone), memory.grain)
         return book.phrases["known_past"].format(until=until, text=text)
     if memory.trust == "outside":
         return book.phrases["known_read"].format(text=text)
@@ -57,13 +58,22 @@ def format_belief_sentence(known: MemoryState, book: LocalePhrases, zone: str) -
 
 def format_dated_memory(memory: Memory, book: LocalePhrases, zone: str) -> str:
     """Return a belief's text with the days of an event, or the first day of a state, if known."""
+    zone, text = get_told_zone(memory, zone), format_in_language(memory, book.language)
     if (days := memory.happened_during) is not None:
-        return f"{memory.text} ({format_day_span(book, *days, zone)})"
+        return f"{text} ({format_day_span(book, *days, zone)})"
     if memory.holds_from is not None and memory.kind not in FUTURE_KINDS:
         since = format_day(book, memory.holds_from, zone, memory.grain)
         part = "since_period" if memory.grain else "since_day"
-        return book.phrases[part].format(text=memory.text, since=since)
-    return memory.text
+        return book.phrases[part].format(text=text, since=since)
+    return text
+
+
+def format_in_language(memory: Memory, language: str) -> str:
+    """Return a belief's text; who somebody is to the person in a language, if told in another."""
+    name = memory.key.removesuffix(RELATION_KEY_SUFFIX)
+    is_relation = memory.kind == "fact" and name != memory.key
+    phrase = get_role_phrases(language).get(memory.value) if is_relation else None
+    return memory.text if phrase is None or memory.language == language else f"{name}: {phrase}."
 
 
 def format_past_belief(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str:
@@ -205,23 +215,23 @@ def format_open_promises(
 
 def format_open_promise(known: MemoryState, book: LocalePhrases, *, now: Micros, zone: str) -> str:
     """Format a promise or expectation with its due time, marked if overdue."""
-    text, due = known.memory.text, known.memory.due_at
-    if due is None:
+    text = known.memory.text
+    if known.memory.due_at is None:
         return f"• {text}"
-    grain = known.memory.grain
-    when = format_day(book, due, zone, grain) if grain else format_due(book, due, zone)
-    if due < now:
+    when = format_due(book, known.memory, known.memory.due_at, zone)
+    if is_overdue(known.memory, zone, now=now):
         when = book.phrases["overdue"].format(when=when)
     elif when in text:
         return f"• {text}"
     return book.phrases["open_line"].format(text=text, when=when)
 
 
-def format_due(book: LocalePhrases, due: Micros, zone: str) -> str:
-    """Format a due time; only the day if its end is meant."""
-    local = from_micros(due, zone)
-    is_whole_day = (local.hour, local.minute) == END_OF_DAY
-    return (format_day if is_whole_day else format_moment)(book, due, zone)
+def format_due(book: LocalePhrases, memory: Memory, due: Micros, zone: str) -> str:
+    """Format a due time as it was said: a month, a day, or a clock time and where it is so late."""
+    told_zone = get_told_zone(memory, zone)
+    if memory.grain or is_whole_day(due, told_zone):
+        return format_day(book, due, told_zone, memory.grain)
+    return f"{format_moment(book, due, told_zone)} {name_other_zone(memory, zone)}".rstrip()
 
 
 def format_belief_with_quote(belief: RecalledBelief, book: LocalePhrases, zone: str) -> str:

@@ -75,6 +75,12 @@ COMMON_WORD_BITS: Final = 9.0
 """Surprisal of an everyday word, in bits; only what exceeds it counts."""
 CITATION_BITS: Final = 7.0
 """Shared bits for a citation: one rare word, such as "hazelnuts", or two less rare ones."""
+UNEXPLAINED_BITS: Final = 1.0
+"""Bits that a further source must share alone, not with those that were cited before."""
+TOLD_SHARE: Final = 0.5
+"""Or else so much of it stands in the reply that it tells the same as one that was cited."""
+TIE_BITS: Final = 0.5
+"""For each word that is shared at all."""
 UNKNOWN_WORD_BITS: Final = 13.0
 """Surprisal of a word in a language without a lexicon: two such words are enough."""
 CHARACTER_PAIR_BITS: Final = 12.0
@@ -132,17 +138,67 @@ def rank_cited_sources(
     rare = set(list_rare_stems(new, is_rare))
     bits = {stem: max(estimate_bits(new[stem], languages) - COMMON_WORD_BITS, 0.0) for stem in rare}
     quotable = find_quotable_ngrams(reply_text, question_text, bits)
-    scores = {}
-    for source, text in sources.items():
-        words = list_content_words(text, languages[0])
-        is_quoted = any(not runs.isdisjoint(words.ngrams(size)) for size, runs in quotable.items())
-        common = rare & words.words_by_stem.keys()
-        score = sum(bits[stem] for stem in common)
-        if has_shared_date(reply_text, question_text, words, common):
+    texts = {source: list_content_words(text, languages[0]) for source, text in sources.items()}
+    evidence = Evidence(reply_text, question_text, bits, quotable)
+    candidates = {
+        source: words for source, words in texts.items() if evidence.score(words) >= CITATION_BITS
+    }
+    cited = list[str]()
+    while candidates:
+        best = max(candidates, key=lambda source: evidence.rank(candidates[source]))
+        words = candidates.pop(best)
+        if (
+            not cited
+            or evidence.score(words) >= UNEXPLAINED_BITS
+            or evidence.share_told(words) >= TOLD_SHARE
+        ):
+            cited.append(best)
+            evidence.remove(words)
+    return cited
+
+
+class Evidence:
+    """What in a reply tells of its sources, less what those that were cited account for."""
+
+    def __init__(
+        self,
+        reply: TokenizedText,
+        question: TokenizedText,
+        bits: Mapping[str, float],
+        quotable: Mapping[int, set[tuple[str, ...]]],
+    ) -> None:
+        """Begin with the whole reply."""
+        self._reply, self._question = reply, question
+        self._bits = dict(bits)
+        self._quotable = {size: set(runs) for size, runs in quotable.items()}
+
+    def score(self, source: TokenizedText) -> float:
+        """Return the bits of a reply that a source accounts for."""
+        common = self._bits.keys() & source.words_by_stem.keys()
+        score = sum(self._bits[stem] for stem in common)
+        if has_shared_date(self._reply, self._question, source, common):
             score += DATE_BITS
-        if is_quoted or score >= CITATION_BITS:
-            scores[source] = score + CITATION_BITS * is_quoted
-    return sorted(scores, key=lambda source: -scores[source])
+        quoted = any(
+            not runs.isdisjoint(source.ngrams(size)) for size, runs in self._quotable.items()
+        )
+        return score + CITATION_BITS * quoted
+
+    def rank(self, source: TokenizedText) -> float:
+        """Return by what the next source is chosen: of two with one name in common, the closer."""
+        shared = self._reply.words_by_stem.keys() & source.words_by_stem.keys()
+        return self.score(source) + TIE_BITS * len(shared)
+
+    def share_told(self, source: TokenizedText) -> float:
+        """Return the share of a source's words that stand in the reply."""
+        shared = self._reply.words_by_stem.keys() & source.words_by_stem.keys()
+        return len(shared) / max(len(source.words_by_stem), 1)
+
+    def remove(self, source: TokenizedText) -> None:
+        """Take away what a source accounts for."""
+        for stem in self._bits.keys() & source.words_by_stem.keys():
+            del self._bits[stem]
+        for size, runs in self._quotable.items():
+            runs -= source.ngrams(size)
 
 
 def find_quotable_ngrams(

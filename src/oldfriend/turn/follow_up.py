@@ -18,7 +18,8 @@ from oldfriend.search.pronouns import (
 )
 from oldfriend.turn.intent import Perception
 from oldfriend.turn.question_parts import split_question
-from oldfriend.turn.retrieval import READ_ERRORS, SearchDeps
+from oldfriend.turn.recalled import SearchDeps
+from oldfriend.turn.retrieval import READ_ERRORS
 from oldfriend.turn.role_names import list_own_names
 from oldfriend.turn.turn_outcome import Utterance
 

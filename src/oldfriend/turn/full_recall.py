@@ -6,15 +6,15 @@ from oldfriend.domain.messages import Person
 from oldfriend.turn.later_messages import add_later_to_ranking
 from oldfriend.turn.neighbors import add_neighbors
 from oldfriend.turn.prompt_ranking import drop_irrelevant, move_near_duplicates_last
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.recalled import (
     RecalledItem,
     RecalledMessage,
     RecallQuery,
     RecallResult,
     SearchDeps,
     get_item_id,
-    recall,
 )
+from oldfriend.turn.retrieval import recall
 
 
 async def recall_in_full(

@@ -1,7 +1,8 @@
 """Generate: the model loop of one turn, with its tool calls.
 
 The model may ask for tools until it answers in words; calls and results always come in pairs. A
-call counts only if it stands in the model's own output of this turn.
+call counts only if it stands in the model's own output of this turn. A model that cannot call tools
+may write markers instead, which are run as calls once it has answered.
 """
 
 from collections.abc import Sequence
@@ -10,22 +11,28 @@ from typing import Final
 
 from oldfriend.domain.errors import BrokenOutput, ModelError
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel
+from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel, ToolCall
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.failure_messages import FailureKind, classify_failure
 from oldfriend.turn.intent import Perception
+from oldfriend.turn.markers import build_call_form, build_calls
+from oldfriend.turn.note_extraction import find_own_part
 from oldfriend.turn.prompt_builder import BuiltPrompt, build_reply_prompt
 from oldfriend.turn.prompt_sections import find_person_name
+from oldfriend.turn.recalled import RecalledItem, get_item_id
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.reply_stream import ReplyStream
-from oldfriend.turn.retrieval import RecalledItem, get_item_id
+from oldfriend.turn.tools.confirmation import build_question
 from oldfriend.turn.tools.tool import ToolContext
 from oldfriend.turn.tools.tool_executor import (
     SUCCESS_STATUSES,
+    Ask,
     ToolExecutor,
     ToolUse,
+    ask_nobody,
     is_same_call,
 )
+from oldfriend.turn.tools.tool_words import load_tool_words
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 
@@ -63,6 +70,7 @@ class ToolLoop:
     model: LanguageModel
     executor: ToolExecutor
     stream: ReplyStream
+    words: str = ""  # the person's last ones, for calls that are written as markers
     completions: list[Completion] = field(default_factory=list)
 
     async def run(self, request: CompletionRequest) -> None:
@@ -83,9 +91,13 @@ class ToolLoop:
             request = replace(
                 request,
                 turns=(*request.turns, completion.turn, *results),
+                tools=self.executor.definitions,
                 shown=tuple(dict.fromkeys([*request.shown, *seen])),
             )
-        if len(self.stream.text) == length_before:
+        written = build_calls(self.stream.markers, request, words=self.words)
+        for call in written:
+            await self.executor.execute(call)
+        if len(self.stream.text) == length_before and not written:
             model = completion.model
             message = f"{model} ended its turn without a word."
             raise BrokenOutput(localizable("answer_empty", message, model=model))
@@ -122,8 +134,9 @@ async def act(
         recall_tokens=deps.limits.budget.snippets,
         shown_ids=shown_ids,
         noted_text=perception.note,
+        decided=[*context.handled_changes],
     )
-    executor = build_executor(tool_context, deps)
+    executor = build_executor(tool_context, deps, ask=build_asking(utterance, perception, deps))
     built_prompt = build_reply_prompt(
         utterance,
         context,
@@ -133,11 +146,13 @@ async def act(
         budget=deps.limits.budget,
     )
     shown_ids |= built_prompt.shown_ids
-    loop = ToolLoop(model=deps.model, executor=executor, stream=stream)
+    words = find_own_part(utterance)
+    loop = ToolLoop(model=deps.model, executor=executor, stream=stream, words=words)
+    call_form = build_call_form([*executor.tools_by_name])
     failure_kind: FailureKind | None = None
     error = ""
     try:
-        await loop.run(built_prompt.request)
+        await loop.run(replace(built_prompt.request, call_form=call_form))
     except ModelError as failure:
         failure_kind, error = classify_failure(failure), str(failure)
         await stream.end_paragraph()
@@ -150,15 +165,32 @@ async def act(
     )
 
 
-def build_executor(context: ToolContext, deps: TurnDependencies) -> ToolExecutor:
+def build_asking(utterance: Utterance, perception: Perception, deps: TurnDependencies) -> Ask:
+    """Return how the person is asked before a call; nobody is in a group, or if nothing is kept."""
+    if utterance.is_in_group or not utterance.is_persisted:
+        return ask_nobody
+    words = load_tool_words(perception.reply_language)
+    labels = {spec.name: words.get_label(spec.name, spec.label) for spec in deps.tools}
+    return lambda call: build_question(call, labels[call.name], words)
+
+
+def build_executor(
+    context: ToolContext,
+    deps: TurnDependencies,
+    *,
+    ask: Ask = ask_nobody,
+    confirmed: ToolCall | None = None,
+) -> ToolExecutor:
     """Build the tool executor of this turn."""
     limits = deps.limits
     return ToolExecutor(
-        [spec.build(context) for spec in deps.tools],
+        [spec.bind(context) for spec in deps.tools],
         deps.call_store,
         context.prompt,
         max_calls=limits.max_tool_calls,
         call_timeout_s=limits.tool_timeout_s,
+        ask=ask,
+        confirmed=confirmed,
     )
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from oldfriend.domain.errors import InstallationDamaged
 from oldfriend.domain.ids import MessageId
@@ -17,6 +17,7 @@ from oldfriend.lang.detection import detect_language, is_possible_language
 from oldfriend.lang.glossing import gloss
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
+from oldfriend.lang.unlearned_languages import detect_spoken_language, guess_language
 from oldfriend.prompts.locale_phrases import (
     OFFLINE_LANGUAGES,
     LocalePhrases,
@@ -26,6 +27,7 @@ from oldfriend.prompts.locale_phrases import (
 )
 from oldfriend.search.question_patterns import find_requested_attribute
 from oldfriend.search.tokenizer import is_unspaced
+from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.injection_detection import (
     InjectionFindings,
     detect_injection,
@@ -53,6 +55,9 @@ Intent = Literal[
 Signal = Literal["dry", "stressed", "roasting", "normal"]
 """How the person seems to be."""
 
+ASKED_BEHIND_GREETING: Final = frozenset[Intent]({"about_me", "about_you", "promises"})
+GREETING_END: Final = re.compile(r"[!,.;:\n]\s{0,4}")
+
 CACHE_SIZE = 256
 """Messages; each is classified when it is accepted and again when it is answered."""
 
@@ -74,10 +79,14 @@ MAX_ADDRESS_CHARS = 300
 MAX_REQUEST_CHARS = 2000
 """Characters; a longer message is a statement, whatever it begins with."""
 
+NAME_WITHIN: Final = re.compile(r"(?<=[\w,] )[A-Z\u00c0-\u00de]")
+"""A capital letter behind the first word, as names begin with."""
 MAX_UNMARKED_QUESTION_CHARS = 300
 """Characters; a longer message without a sign of a question tells something."""
-MIN_QUESTION_PROBABILITY = 0.4
+MIN_QUESTION_PROBABILITY = 0.3
 """Of a message without a sign of a question, to be answered as one."""
+MIN_UNLEARNED_QUESTION_PROBABILITY = 0.4
+"""The same, in a language of which few texts were learned from."""
 
 PUNCTUATION_FOLDING = str.maketrans(
     "\uff1f\uff01\uff1a\uff0c\uff1b\u2019\u3000\xa0\n\t", "?!:,;'    "
@@ -108,13 +117,24 @@ class Perception:
 
     intent: Intent
     text: str
-    language: str  # of the reply
+    language: str  # the offline companion's, in which it was read
     detected_language: str | None  # the person's, if the words tell
     note: str | None = None  # the exact words to note
     question: str | None = None  # the asking part, if there is also a note or a name
     named_in: tuple[MessageId, ...] = ()  # earlier messages that tell whom the question means
     is_only_question: bool = False  # holds nothing worth finding later
     may_be_statement: bool = False  # taken for a question without any sign of one
+    fixed_language: str | None = None  # in which the person has chosen to be answered
+
+    @property
+    def offline_reply_language(self) -> str:
+        """Return the language of what is worded by rules."""
+        return choose_language(self.fixed_language, self.language)
+
+    @property
+    def reply_language(self) -> str:
+        """Return the language of the reply, which a model may speak better than rules do."""
+        return self.fixed_language or self.detected_language or self.language
 
     @property
     def told_text(self) -> str:
@@ -163,11 +183,12 @@ class Perception:
 @text_lru_cache(CACHE_SIZE)
 def perceive(text: str, addressee: Addressee) -> Perception:
     """Classify one message; never fails, whatever the text."""
-    detected = detect_language(text, fallback="")
-    expected = (
-        detected or None,
-        *(each for each in addressee.languages if is_likely_language(text, each)),
+    detected = detect_spoken_language(text)
+    usual = [each for each in addressee.languages if is_likely_language(text, each)]
+    guessed = detected or (
+        guess_language(text[:MAX_REQUEST_CHARS], usual[0] or "") if usual else ""
     )
+    expected = (guessed or None, *usual)
     words = strip_address(text, addressee.name)
     folded = words.translate(PUNCTUATION_FOLDING)
     # Longer messages are not matched as a whole.
@@ -183,6 +204,15 @@ def perceive(text: str, addressee: Addressee) -> Perception:
                 detected_language=detected or language,
                 note=note,
                 is_only_question=intent not in {"remember", "correct"},
+            )
+        asked = match_behind_greeting(folded, addressee.name, book)
+        if asked is not None:
+            return Perception(
+                intent=asked,
+                text=text,
+                language=language,
+                detected_language=detected or language,
+                is_only_question=True,
             )
     return classify_sentences(
         text,
@@ -222,8 +252,17 @@ def classify_sentences(
         note=note,
         question=question,
         is_only_question=bool(asking) and all(asking),
-        may_be_statement=is_asking and not any(asking),
+        may_be_statement=is_asking and (not any(asking) or is_riddle(sentences, asking, language)),
     )
+
+
+def is_riddle(sentences: list[str], asking: list[bool], language: str) -> bool:
+    """Tell whether a message answers what it asks, of nobody in the talk."""
+    if not asking[0] or asking[-1]:
+        return False
+    cues = load_cues_for(" ".join(sentences), language)
+    is_own = any(each.self.search(fold_punctuation(text)) for each in cues for text in sentences)
+    return not is_own and not NAME_WITHIN.search(sentences[0])
 
 
 def is_question_by_classifier(text: str, language: str) -> bool:
@@ -238,7 +277,9 @@ def is_question_by_classifier(text: str, language: str) -> bool:
     if not get_traits(language).is_cjk:
         with suppress(InstallationDamaged):
             forms.add(gloss(text, language))
-    return any(classify_act(form)["question"] >= MIN_QUESTION_PROBABILITY for form in forms)
+    is_learned = not language or get_traits(language).is_tagged
+    least = MIN_QUESTION_PROBABILITY if is_learned else MIN_UNLEARNED_QUESTION_PROBABILITY
+    return any(classify_act(form)["question"] >= least for form in forms)
 
 
 def tells_of_loss(text: str, patterns: PhrasePatterns) -> bool:
@@ -301,6 +342,17 @@ def match_intent(
     if matched is None:
         return find_pleasantries(normalized, patterns), None
     return (None if matched == "correct" and is_question(folded, book) else matched), None
+
+
+def match_behind_greeting(folded: str, name: str, book: LocalePhrases) -> Intent | None:
+    """Return what a message asks behind a greeting about the companion or the person, if so."""
+    if len(folded) > MAX_REQUEST_CHARS:
+        return None
+    greeting, _, rest = GREETING_END.sub("\n", folded, count=1).partition("\n")
+    if not rest or find_pleasantry(normalize_phrase(greeting, name), book.patterns) != "greeting":
+        return None
+    intent, _ = match_intent(rest, rest, normalize_phrase(rest, name), book)
+    return intent if intent in ASKED_BEHIND_GREETING else None
 
 
 def find_pleasantry(phrase: str, patterns: PhrasePatterns) -> Intent | None:

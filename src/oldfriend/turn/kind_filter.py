@@ -7,7 +7,7 @@ from typing import Final
 from oldfriend.domain.belief_kinds import list_kinds
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.memories import MemoryKind
-from oldfriend.turn.retrieval import RecalledBelief, RecalledItem
+from oldfriend.turn.recalled import RecalledBelief, RecalledItem
 
 MESSAGE_KIND: Final = "message"
 NOTE_KIND: Final = "note"  # found as the message it quotes

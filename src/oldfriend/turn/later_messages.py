@@ -22,11 +22,12 @@ from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.date_parser import DateSpan
 from oldfriend.search.later_links import LaterLink, extract_link_terms, weigh_update
 from oldfriend.search.message_scope import list_within_scope
+from oldfriend.search.score import give_score
 from oldfriend.search.time_query import parse_query_spans
-from oldfriend.turn.answer_reading import compute_fused_score
 from oldfriend.turn.attribution.spans import find_sentences
 from oldfriend.turn.neighbors import is_asking
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.offline_ranking import compute_change_logit, compute_fused_score
+from oldfriend.turn.recalled import (
     LaterMessage,
     RecalledBelief,
     RecalledItem,
@@ -34,9 +35,9 @@ from oldfriend.turn.retrieval import (
     RecallQuery,
     RecallResult,
     SearchDeps,
-    build_question,
     get_item_id,
 )
+from oldfriend.turn.retrieval import build_question
 
 MAX_LATER: Final = 2
 """The most later messages of one message."""
@@ -60,6 +61,8 @@ CORRECTION_LOGIT: Final = 0.0
 """The least logit of a message that says that something was wrong, soon after another."""
 MIN_CORRECTION: Final = -1.5
 """The least logit, of an update, of what begins as a correction; all but 1 in 100 have it."""
+MIN_CHANGE_OF_SURE: Final = -5.4
+"""The logit of a change from which nothing is told as sure; lower than where it is told."""
 MAX_UPDATE_GAIN: Final = 2.0
 """By so much a message that reads like an update may be likelier than what both share says."""
 
@@ -79,7 +82,11 @@ async def add_later_messages(
     later = await list_later_messages(
         search_deps, person, messages, query, min_logit=MIN_LOGIT, min_share=MIN_SHARE
     )
-    is_changed = any(each.changed == result.sure_message for each in later)
+    is_changed = any(
+        each.changed == result.sure_message
+        and compute_change_logit(each, result) >= MIN_CHANGE_OF_SURE
+        for each in later
+    )
     return replace(
         result,
         later_messages=later,
@@ -206,6 +213,7 @@ async def list_later_messages(
             changed=followed[changed].id,
             recalled=build_later(message),
             logit=weigh_link(link, message, followed[changed], min_logit=min_logit),
+            among=link.among,
         )
         for changed, found in links.items()
         for link in found
@@ -226,9 +234,10 @@ def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit
 
 
 def is_correction_of(link: LaterLink, message: Message, changed: Message) -> bool:
-    """Tell whether a message came soon after another and says that something was wrong."""
+    """Tell whether a message came soon after another in its chat, and says that it was wrong."""
     languages = {message.language, changed.language}
-    return link.is_next and is_short_correction(message.text, languages)
+    is_after = link.is_next and message.chat == changed.chat
+    return is_after and is_short_correction(message.text, languages)
 
 
 def is_short_correction(text: str, languages: Iterable[str]) -> bool:
@@ -269,6 +278,5 @@ def is_only_asking(message: Message) -> bool:
 def build_later(message: Message) -> RecalledMessage:
     """Return a later message as recalled."""
     reason = Reason(cause="session", strength=0.2)
-    return RecalledMessage(
-        message=message, hit=ScoredMessage(seq=message.seq, score=0.0, reasons=(reason,))
-    )
+    hit = ScoredMessage(seq=message.seq, score=give_score(0.0, reason))
+    return RecalledMessage(message=message, hit=hit)

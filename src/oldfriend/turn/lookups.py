@@ -37,8 +37,9 @@ from oldfriend.search.synonyms import list_key_synonyms
 from oldfriend.search.time_query import find_recap_spans, is_recap_query
 from oldfriend.search.types import SearchQuery
 from oldfriend.turn.quotes import SENTENCE_BREAK
+from oldfriend.turn.recalled import RecalledBelief
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
-from oldfriend.turn.retrieval import RecalledBelief, get_utc_offset_s, load_known_with_evidence
+from oldfriend.turn.retrieval import get_utc_offset_s, load_known_with_evidence
 from oldfriend.turn.turn_outcome import Utterance
 
 MIN_TERM_OVERLAP: Final = 0.6

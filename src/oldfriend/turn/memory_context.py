@@ -1,21 +1,28 @@
 """Memory context: the recalled beliefs, notes and messages in a prompt, within a token budget."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from oldfriend.domain.clock import Micros, TimeGrain, format_grain, from_micros, get_day_range
+from oldfriend.domain.belief_times import get_told_zone, name_other_zone
+from oldfriend.domain.clock import format_grain, from_micros
 from oldfriend.domain.ids import MemoryId
 from oldfriend.domain.memories import MemoryState
-from oldfriend.domain.messages import Message, Person, estimate_tokens
+from oldfriend.domain.messages import Person, estimate_tokens
 from oldfriend.memory.core_blocks import get_block_text
 from oldfriend.prompts.token_budget import select_fitting
 from oldfriend.turn.full_recall import recall_in_full
+from oldfriend.turn.prompt_labels import (
+    flatten_whitespace,
+    format_iso_day,
+    format_iso_days,
+    format_message_line,
+)
 from oldfriend.turn.prompt_ranking import (
     select_candidates,
     select_fitting_items,
 )
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.recalled import (
     KnownNote,
     RecalledBelief,
     RecalledItem,
@@ -24,8 +31,8 @@ from oldfriend.turn.retrieval import (
     RecallResult,
     SearchDeps,
     get_item_id,
-    list_known_notes,
 )
+from oldfriend.turn.retrieval import list_known_notes
 
 MAX_CONSIDERED = 50
 MAX_BELIEFS = 20
@@ -45,10 +52,26 @@ MESSAGES_TITLE = "Said before:"
 UNSURE_MESSAGES_TITLE = "Said before, uncertain whether it answers:"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryContext:
+    """What is known that is relevant to a query, and what it was taken from."""
+
+    text: str
+    items: tuple[RecalledItem, ...]  # that were found for the query
+    shown_ids: tuple[str, ...]  # of everything in the text
+
+
 async def build_context(
     search_deps: SearchDeps, person: Person, query: RecallQuery, *, budget: int
 ) -> str:
-    """Return what is known that is relevant to a query, as text of at most ``budget`` tokens.
+    """Return what is known that is relevant to a query, as text of at most ``budget`` tokens."""
+    return (await build_memory_context(search_deps, person, query, budget=budget)).text
+
+
+async def build_memory_context(
+    search_deps: SearchDeps, person: Person, query: RecallQuery, *, budget: int
+) -> MemoryContext:
+    """Return what is known that is relevant to a query, within ``budget`` tokens, and from what.
 
     The core block, the profile and open promises come first, and the notes, of which the newest are
     kept if not all fit; then other beliefs and messages: the best that fit without repeating each
@@ -81,8 +104,10 @@ async def build_context(
         estimate_line_tokens(line) for title, lines in always for line in (title, *lines)
     )
     covered_ids = {*profile_lines.values(), *open_lines.values()}
-    parts = [*always, *build_recalled_parts(result, covered_ids, person, left)]
-    return "\n\n".join("\n".join([title, *lines]) for title, lines in parts if lines)
+    recalled, items = build_recalled_parts(result, covered_ids, person, left)
+    text = "\n\n".join("\n".join([title, *lines]) for title, lines in [*always, *recalled] if lines)
+    shown = [*covered_ids, *(note.memory.id for note in notes), *map(get_item_id, items)]
+    return MemoryContext(text=text, items=items, shown_ids=tuple(dict.fromkeys(shown)))
 
 
 TitledLines: TypeAlias = tuple[str, list[str]]
@@ -121,8 +146,8 @@ def build_part(title: str, lines: list[str]) -> TitledLines:
 
 def build_recalled_parts(
     recall_result: RecallResult, covered_ids: Collection[str], person: Person, budget: int
-) -> list[TitledLines]:
-    """Return the best recalled items that fit: beliefs, and messages by time."""
+) -> tuple[list[TitledLines], tuple[RecalledItem, ...]]:
+    """Return the best recalled items that fit, and their lines: beliefs, and messages by time."""
     beliefs_title = BELIEFS_TITLE if recall_result.is_belief_answerable else UNSURE_BELIEFS_TITLE
     title = MESSAGES_TITLE if recall_result.is_answerable else UNSURE_MESSAGES_TITLE
     items = select_candidates(recall_result.ranking)
@@ -136,7 +161,8 @@ def build_recalled_parts(
         for each in kept
         if isinstance(each, RecalledMessage)
     )
-    return [(beliefs_title, beliefs), (title, [line for _, _, line in messages])]
+    parts = [(beliefs_title, beliefs), (title, [line for _, _, line in messages])]
+    return parts, tuple(kept)
 
 
 def select_fitting_lines(lines: Sequence[str], budget: int) -> list[str]:
@@ -166,60 +192,23 @@ def format_item(item: RecalledItem, zone: str) -> str:
 
 def format_belief_line(known: MemoryState, zone: str) -> str:
     """Format a belief as a line of a prompt, with its dates and its status."""
-    memory = known.memory
+    memory, told_zone = known.memory, get_told_zone(known.memory, zone)
     remarks = [f"said {format_iso_day(known.stats.last_seen, zone)}"]
     if (days := memory.happened_during) is not None:
-        remarks.insert(0, f"on {format_iso_days(*days, zone, memory.grain)}")
+        remarks.insert(0, f"on {format_iso_days(*days, told_zone, memory.grain)}")
     if memory.due_at is not None:
-        due = from_micros(memory.due_at, zone)
+        due = from_micros(memory.due_at, told_zone)
         when = format_grain(due.date(), memory.grain) if memory.grain else f"{due:%Y-%m-%d %H:%M}"
-        remarks.append(f"due {when}")
+        remarks.append(f"due {when} {name_other_zone(memory, zone)}".rstrip())
     if memory.ended_at is not None:
-        grain = memory.grain if memory.holds_until else ""
-        until = format_iso_day(memory.holds_until or memory.ended_at, zone, grain)
+        until = (
+            format_iso_day(memory.holds_until, told_zone, memory.grain)
+            if memory.holds_until
+            else format_iso_day(memory.ended_at, zone)
+        )
         remarks.append(f"until {until}")
     elif memory.status != "active":
         remarks.append(memory.status)
     if memory.trust == "outside":
         remarks.append("only read somewhere")
     return f"- {flatten_whitespace(memory.text)} ({', '.join(remarks)})"
-
-
-def format_iso_day(at: Micros, zone: str, grain: TimeGrain = "") -> str:
-    """Return the day of a moment in a time zone, or only its month or year."""
-    return format_grain(from_micros(at, zone).date(), grain)  # a third of the time of "%Y-%m-%d"
-
-
-def format_iso_days(first: Micros, last: Micros, zone: str, grain: TimeGrain = "") -> str:
-    """Return a day, or the first and last of several; or only their months or years."""
-    days = (format_grain(day, grain) for day in get_day_range(first, last, zone))
-    return " to ".join(dict.fromkeys(days))
-
-
-def format_message_line(message: Message) -> str:
-    """Format a message as a line of a prompt: time, channel, speaker and text."""
-    when = from_micros(message.at, message.zone).strftime("%Y-%m-%d %H:%M")
-    return (
-        f"[{when} {message.channel}] {format_speaker(message)}: {flatten_whitespace(message.text)}"
-    )
-
-
-def format_speaker(message: Message) -> str:
-    """Return a message's speaker, with the origin of words that are not their own."""
-    return (flatten_whitespace(message.speaker) or message.channel) + format_origin_with_channel(
-        message
-    )
-
-
-def format_origin_with_channel(message: Message) -> str:
-    """Return a remark on the origin of words that are not the speaker's own; else ""."""
-    if message.trust != "outside":
-        return ""
-    return (
-        " (forwarded)" if "forwarded_from" in message.details else f" (read in {message.channel})"
-    )
-
-
-def flatten_whitespace(text: str) -> str:
-    """Return a text on one line, so that it cannot pass for several."""
-    return " ".join(text.split())

@@ -252,14 +252,16 @@ def build_analysis_request(
     return CompletionRequest(
         purpose="classify",
         prompt=prompt.id,
-        stable=prompt.render("stable", name=sanitize(companion_name)),
-        changing="\n".join(
+        system_prompt=prompt.render("stable", name=sanitize(companion_name)),
+        call_instructions="\n".join(
             format_working_memory(working_memory, prompt, person_name=person_name, tools=tools)
         ),
         turns=(
-            PromptTurn(role="house", text=prompt.render("message", text=sanitize(own_text.text))),
+            PromptTurn(
+                role="instruction", text=prompt.render("message", text=sanitize(own_text.text))
+            ),
         ),
-        most_tokens=MAX_TOKENS,
+        max_output_tokens=MAX_TOKENS,
         shown=tuple(dict.fromkeys([*own_text.message_ids, *working_memory.source_ids])),
     )
 

@@ -9,7 +9,8 @@ from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.message_log import list_messages_by_seq, list_surrounding_messages
 from oldfriend.search import Reason, ScoredMessage
 from oldfriend.search.message_scope import list_within_scope
-from oldfriend.turn.retrieval import (
+from oldfriend.search.score import give_score
+from oldfriend.turn.recalled import (
     RecalledItem,
     RecalledMessage,
     RecallQuery,
@@ -84,5 +85,5 @@ def is_asking(message: Message) -> bool:
 
 def build_neighbor(message: Message, hit: RecalledMessage, reason: Reason) -> RecalledMessage:
     """Return a neighbor as recalled, with the score of its hit."""
-    scored = ScoredMessage(seq=message.seq, score=hit.hit.score, reasons=(reason,))
+    scored = ScoredMessage(seq=message.seq, score=give_score(hit.hit.score.value, reason))
     return replace(hit, message=message, hit=scored, reading=None)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from oldfriend.domain.messages import Message, can_be_evidence
 from oldfriend.memory.notes import normalize_note
-from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans
+from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans, merge_spans
 from oldfriend.turn.attribution.reporting_frames import is_open_request
 from oldfriend.turn.intent import EDGE_PUNCTUATION, MIN_NOTE_WIDTH, PUNCTUATION_FOLDING
 from oldfriend.turn.turn_outcome import Utterance
@@ -38,6 +38,20 @@ def find_own_words(utterance: Utterance, quote: str) -> MatchedWords | None:
         if words in blank_spans(message.text, borrowed):
             return MatchedWords(words, message)
     return None
+
+
+def find_own_part(utterance: Utterance) -> str:
+    """Return the longest part of the last message that is the person's own; empty if none is."""
+    addressee_names = frozenset({utterance.addressee.name})
+    for message in utterance.messages[::-1]:
+        if can_be_evidence(message.trust) and not is_pasted_for_request(utterance, message):
+            text = message.text
+            borrowed = find_borrowed_spans(text, message.language, addressee_names)
+            spans = merge_spans(borrowed)
+            edges = [0, *(at for span in spans for at in (span.start, span.end)), len(text)]
+            parts = (text[at:end] for at, end in zip(edges[::2], edges[1::2], strict=True))
+            return max(parts, key=len).strip()
+    return ""
 
 
 def is_pasted_for_request(utterance: Utterance, message: Message) -> bool:

@@ -11,8 +11,8 @@ from oldfriend.domain.messages import Message
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import Reason, ScoredMessage, list_named_entities
+from oldfriend.search.score import give_score
 from oldfriend.search.tokenizer import tokenize
-from oldfriend.turn.answer_reading import compute_fused_score
 from oldfriend.turn.belief_texts import (
     format_belief,
     format_belief_with_quote,
@@ -27,19 +27,10 @@ from oldfriend.turn.belief_texts import (
 )
 from oldfriend.turn.intent import EDGE_PUNCTUATION, RULES_VERSION, Perception
 from oldfriend.turn.lookups import answer_from_core_block
-from oldfriend.turn.offline_acknowledgement import (
-    acknowledge_statement,
-    format_recalled_quote,
-    is_short_act,
-)
-from oldfriend.turn.offline_lists import (
-    answer_about_beliefs,
-    format_note_confirmation,
-    select_known_beliefs,
-)
 from oldfriend.turn.offline_ranking import (
     can_answer,
     can_answer_past,
+    compute_fused_score,
     fits_question,
     has_better_messages,
     has_named_entity,
@@ -56,15 +47,16 @@ from oldfriend.turn.offline_ranking import (
     select_told,
     tells_role,
 )
-from oldfriend.turn.quotes import format_quote
-from oldfriend.turn.receipt_items import (
-    CORE_BLOCK_KEY,
-    READER_KEY,
-    READINGS_KEY,
-    build_recalled_item,
+from oldfriend.turn.offline_texts import (
+    acknowledge_statement,
+    answer_about_beliefs,
+    format_note_confirmation,
+    format_recalled_quote,
+    is_short_act,
+    select_known_beliefs,
 )
-from oldfriend.turn.reply_context import ReplyContext
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.quotes import format_quote
+from oldfriend.turn.recalled import (
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
@@ -72,9 +64,18 @@ from oldfriend.turn.retrieval import (
     get_item_id,
     get_score,
 )
+from oldfriend.turn.receipt_items import (
+    CORE_BLOCK_KEY,
+    READER_KEY,
+    READINGS_KEY,
+    build_recalled_item,
+)
+from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.turn_outcome import Reply, Utterance
 
 MAX_QUOTES = 3
+MAX_CLOSE = 4
+"""Messages quoted where none is surely the answer, beside what was said later."""
 MAX_BELIEFS = 2
 MAX_VALUES = 8
 MAX_TOLD_THEN = 6
@@ -295,9 +296,9 @@ def answer_told_then(
     lines = [f"• {format_quote(each, book)}" for each in chosen]
     if len(told) > len(chosen):
         lines.append(book.phrases["more_told"].format(count=len(told) - len(chosen)))
-    why = (Reason(cause="date", strength=1.0),)
+    score = give_score(1.0, Reason(cause="date", strength=1.0))
     used = [
-        RecalledMessage(message=each, hit=ScoredMessage(seq=each.seq, score=1.0, reasons=why))
+        RecalledMessage(message=each, hit=ScoredMessage(seq=each.seq, score=score))
         for each in chosen
     ]
     return format_list(book.phrases["told_then"], lines), used
@@ -441,8 +442,8 @@ def answer_from_beliefs(
     beliefs: Sequence[RecalledBelief], book: LocalePhrases, zone: str
 ) -> tuple[str, Sequence[RecalledItem]]:
     """Return the best beliefs, each with its evidence."""
-    best = beliefs[0].score
-    used = [each for each in beliefs if each.score >= MIN_SCORE_RATIO * best][:MAX_BELIEFS]
+    best = beliefs[0].score.value
+    used = [each for each in beliefs if each.score.value >= MIN_SCORE_RATIO * best][:MAX_BELIEFS]
     return "\n\n".join(format_belief(each, book, zone) for each in used), used
 
 
@@ -494,9 +495,10 @@ def quote_messages(
 
     What is only close is quoted with what was said later of the same, the newest first.
     """
-    closest = drop_repeated_wording(recalled)[:MAX_QUOTES]
+    told = drop_repeated_wording(recalled)
+    closest = told[:MAX_QUOTES]
     if closest[0].message.id != recall_result.sure_message:
-        ordered = list_newest_first(closest, recall_result)
+        ordered = list_newest_first(told[:MAX_CLOSE], recall_result)
         lines = (f"• {format_recalled_quote(each, book)}" for each in ordered)
         return format_list(book.phrases["not_sure"], lines), ordered
     used = sorted(closest, key=is_context_only)

@@ -8,27 +8,30 @@ database.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
+from oldfriend.domain.belief_kinds import BELIEF_KINDS
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolDefinition
+from oldfriend.memory.reflection_log import is_question
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import Priority, PromptBudget
-from oldfriend.turn.companion_sections import (
-    MAX_GUIDANCE_TOKENS,
-    MAX_TOPIC_TOKENS,
-    MAX_WORKING_MEMORY_TOKENS,
-    THOUGHTS_DIVISOR,
-    build_guidance_section,
-    build_thoughts_section,
-    build_topic_sections,
-    build_working_memory_section,
-)
 from oldfriend.turn.profile_sections import (
+    build_belief_section,
     build_profile_sections,
     build_summaries_around_section,
     build_summaries_section,
+)
+from oldfriend.turn.project_context import ProjectContext, render_skills
+from oldfriend.turn.prompt_labels import (
+    format_iso_day,
+    label_other_message,
+    render_record,
+    sanitize,
+    sanitize_core_block,
 )
 from oldfriend.turn.prompt_sections import (
     FORWARDED_SECTION,
@@ -37,10 +40,12 @@ from oldfriend.turn.prompt_sections import (
     build_core_section,
     build_forwarded_section,
     build_notes_section,
+    build_ranked_section,
     build_recalled_sections,
     build_rules_section,
     build_state_section,
     build_tools_section,
+    build_whole_section,
     count_tokens,
 )
 from oldfriend.turn.recent_messages import (
@@ -52,6 +57,176 @@ from oldfriend.turn.recent_messages import (
 )
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.turn_outcome import Utterance
+
+MAX_TOPIC_TOKENS: Final = sum(
+    kind.section.max_tokens for kind in BELIEF_KINDS if kind.section is not None
+)
+MAX_WORKING_MEMORY_TOKENS: Final = 150
+MAX_GUIDANCE_TOKENS: Final = 150
+"""The most tokens."""
+THOUGHTS_DIVISOR: Final = 4
+"""Thoughts take at most this part (one fourth) of the recall budget."""
+
+SourcedLine: TypeAlias = tuple[str, Sequence[str]]
+"""A line with the ids of the messages and memories that it was made from."""
+
+
+def build_working_memory_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return the plan, open questions, last tool result, emotions and earlier turns."""
+    working, prompt = draft.context.companion_state.working_memory, draft.prompt
+    lines: list[SourcedLine] = []
+    if working.plan is not None:
+        plan = working.plan
+        words = {"text": plan.goal, "result": plan.progress, "until": plan.next_step}
+        lines.append((render_sanitized(prompt, "plan", **words), plan.seen))
+    if working.slots:
+        names = ", ".join(slot.name for slot in working.slots)
+        seen = [each for slot in working.slots for each in slot.seen]
+        lines.append((render_sanitized(prompt, "asked_for", names=names), seen))
+    if working.last_result:
+        result = render_sanitized(prompt, "last_result", result=working.last_result)
+        lines.append((result, working.result_seen))
+    if any(emotion != "neutral" for emotion in working.trajectory):
+        lines.append((render_sanitized(prompt, "seemed", names=", ".join(working.trajectory)), ()))
+    lines += [
+        (
+            render_sanitized(prompt, "turn_before", text=brief.said, result=brief.replied),
+            brief.messages,
+        )
+        for brief in working.briefs
+        if draft.context.window.dropped_messages
+    ]
+    return [build_sourced_section("in mind", prompt.render("in_mind"), lines, budget)]
+
+
+def build_guidance_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return how to talk and the companion's mood, as far as that is not as usual.
+
+    The prompt has no words for what the rules say already. What does not fit is dropped from the
+    end. A plain question is answered plainly, whatever the mood.
+    """
+    state, prompt = draft.context.companion_state, draft.prompt
+    style, analysis = state.style, state.analysis
+    if style is None or analysis is None:
+        return []
+    parts: Sequence[str] = (
+        f"style_{style.mode}",
+        f"tone_{style.tone.emotion}",
+        f"goal_{analysis.goal}",
+        f"length_{style.tone.length}",
+        f"emoji_{style.tone.emoji}",
+    )
+    if analysis.is_plain_question:
+        parts = ("plain",)
+    lines = [prompt.render(part) for part in parts if part in prompt.parts]
+    if state.mood is not None and not analysis.is_plain_question:
+        mood = state.mood
+        lines.append(render_sanitized(prompt, "mood", text=mood.phrase, count=str(mood.energy)))
+    sourced = [(line, ()) for line in lines]
+    return [build_sourced_section("guidance", prompt.render("guidance"), sourced, budget)]
+
+
+def build_thoughts_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return the companion's thoughts, as far as they fit; none to a plain question.
+
+    Else they do not depend on the message.
+    """
+    state = draft.context.companion_state
+    if state.analysis is not None and state.analysis.is_plain_question:
+        return []
+    return [build_memories_section(draft, "thoughts", "thoughts", state.thoughts, budget)]
+
+
+def build_topic_sections(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return the beliefs on the current topics, a section for each kind that has one."""
+    sections: list[PromptSection] = []
+    for kind in BELIEF_KINDS:
+        if kind.section is not None:
+            known = draft.context.companion_state.on_topic.get(kind.name, ())
+            left = min(budget - count_tokens(sections), kind.section.max_tokens)
+            name, title = kind.section.name, kind.section.title
+            sections.append(build_memories_section(draft, name, title, known, max(left, 0)))
+    return sections
+
+
+def build_memories_section(
+    draft: PromptDraft, name: str, title: str, known: Sequence[MemoryState], budget: int
+) -> PromptSection:
+    """Return a titled section of memories of one kind."""
+    zone = draft.utterance.message.zone
+    lines = [
+        render_record(
+            draft.prompt,
+            each.memory.text,
+            {
+                "kind": "question" if is_question(each.memory) else "",
+                "when": format_iso_day(get_formed_at(each), zone),
+                "about": each.memory.subject,
+                "class": "companion",
+            },
+        )
+        for each in known
+    ]
+    return build_belief_section(
+        draft.prompt, name, draft.prompt.render(title), known, lines, budget
+    )
+
+
+def get_formed_at(known: MemoryState) -> Micros:
+    """Return when a thought was thought, not when what it rests on was said; else the latter."""
+    return known.memory.learned_at if known.memory.kind == "thought" else known.stats.last_seen
+
+
+def render_sanitized(prompt: Prompt, part: str, **values: str) -> str:
+    """Render a part of the prompt with sanitized values."""
+    return prompt.render(part, **{name: sanitize(text) for name, text in values.items()})
+
+
+def build_sourced_section(
+    name: str, title: str, lines: Sequence[SourcedLine], budget: int
+) -> PromptSection:
+    """Return a titled section of lines; what does not fit is dropped from the end."""
+    kept = list(lines)
+    while kept:
+        section = build_whole_section(name, [title, *(line for line, _ in kept)])
+        if section.tokens <= budget:
+            seen = dict.fromkeys(each for _, ids in kept for each in ids)
+            return replace(section, source_ids=tuple(seen))
+        kept.pop()
+    return PromptSection(name=name)
+
+
+MAX_PROJECT_TOKENS: Final = 250
+"""Of what was said in the project before."""
+
+
+def render_instructions(projects: ProjectContext, prompt: Prompt) -> list[str]:
+    """Return the skills that fit, those written last first, and the open project."""
+    parts = [*render_skills(projects.skills, prompt).values()]
+    if projects.project is not None:
+        name, role = sanitize(projects.project.name), sanitize_core_block(projects.project.role)
+        told = prompt.render("project", name=name, text=role).strip()
+        parts.append(prompt.render("core", kind="project", text=told))
+    return parts
+
+
+def build_project_sections(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return what was last said in the open project, and is not in view anyhow."""
+    projects, prompt = draft.context.projects, draft.prompt
+    if projects.project is None:
+        return ()
+    in_view = {each.id for each in draft.context.recent_messages} | {*draft.shown_ids}
+    messages = [each for each in projects.messages if each.id not in in_view]
+    lines = {index: label_other_message(prompt, each) for index, each in enumerate(messages)}
+    title = prompt.render("project_said", name=sanitize(projects.project.name))
+    newest_first = range(len(lines))[::-1]
+    ids = [each.id for each in messages]
+    return (
+        build_ranked_section(
+            prompt, "project", title, lines, ids, ranking=newest_first, budget=budget
+        ),
+    )
+
 
 NOTES_DIVISOR: Final = 4
 """The notes may take at least this part (one fourth) of the tokens for rules, tools and notes."""
@@ -133,6 +308,9 @@ SECTION_SLOTS: Final = (
     SectionSlot(
         priority="medium", max_tokens=compute_snippets_budget, build=build_recalled_sections
     ),
+    SectionSlot(
+        priority="medium", max_tokens=lambda _: MAX_PROJECT_TOKENS, build=build_project_sections
+    ),
     SectionSlot(priority="low", max_tokens=lambda _: MAX_TOPIC_TOKENS, build=build_topic_sections),
 )
 """The slots in the order in which those of one priority are filled."""
@@ -157,7 +335,9 @@ def build_reply_prompt(
     The rules, the core blocks and the current messages are never cut. The rest of the budget goes
     to the slots by priority, and to the recent messages before the "medium" ones.
     """
-    rules, core = build_rules_section(utterance, prompt), build_core_section(context, prompt)
+    instructions = render_instructions(context.projects, prompt)
+    core = build_core_section(context, prompt, instructions=instructions)
+    rules = build_rules_section(utterance, prompt)
     state = build_state_section(utterance, context, prompt, noted_text=noted_text)
     message, forwarded = (
         build_message_section(utterance, prompt),
@@ -176,8 +356,8 @@ def build_reply_prompt(
         request=CompletionRequest(
             purpose="reply",
             prompt=prompt.id,
-            stable="\n\n".join(each.text for each in stable if each.text),
-            changing=build_changing_text(changing, window, forwarded, prompt),
+            system_prompt="\n\n".join(each.text for each in stable if each.text),
+            call_instructions=build_changing_text(changing, window, forwarded, prompt),
             turns=build_turns(utterance, window, prompt),
             tools=tuple(tools),
             shown=draft.seen_ids,
@@ -244,7 +424,7 @@ def build_person_turn(utterance: Utterance, prompt: Prompt) -> PromptTurn:
     """Return the person's current words as a turn; without any, a system turn."""
     if utterance.own_words:
         return PromptTurn(role="person", text=utterance.text_with_speakers)
-    return PromptTurn(role="house", text=prompt.render("passed_on"))
+    return PromptTurn(role="instruction", text=prompt.render("passed_on"))
 
 
 def build_turns(

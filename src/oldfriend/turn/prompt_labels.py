@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.belief_times import get_told_zone, is_overdue, name_other_zone
+from oldfriend.domain.clock import Micros, TimeGrain, format_grain, from_micros, get_day_range
 from oldfriend.domain.memories import Memory, MemoryState, Summary
-from oldfriend.domain.messages import Message
+from oldfriend.domain.messages import DOCUMENTS_DETAIL, Message
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.label_stripping import strip_labels_and_calls
-from oldfriend.turn.memory_context import flatten_whitespace, format_iso_day, format_iso_days
 from oldfriend.turn.quotes import extract_excerpt
-from oldfriend.turn.retrieval import KnownNote, RecalledBelief, RecalledItem, RecalledMessage
+from oldfriend.turn.recalled import KnownNote, RecalledBelief, RecalledItem, RecalledMessage
 
 MAX_RECORD_CHARS = 1_000
 """Characters of one recalled message; a longer one is cut to the sentences that matter."""
@@ -124,7 +124,8 @@ def label_belief(prompt: Prompt, known: MemoryState, *, zone: str) -> str:
     marks = {**format_belief_days(known, zone), "class": memory.trust}
     if memory.ended_at is not None:
         until = memory.holds_until
-        over = format_iso_day(until, zone, memory.grain) if until else "some time"
+        told_zone = get_told_zone(memory, zone)
+        over = format_iso_day(until, told_zone, memory.grain) if until else "some time"
         return render_record(prompt, memory.text, {**marks, "over since": over})
     sure = CERTAINTY_BY_STATUS.get(memory.status, "no")
     return render_record(prompt, memory.text, {**marks, "sure": sure})
@@ -136,22 +137,23 @@ def format_belief_days(known: MemoryState, zone: str) -> dict[str, str]:
     The days keep the model from applying it to earlier times. What was said again later bears both
     its first and its last day.
     """
-    memory = known.memory
+    memory, told_zone = known.memory, get_told_zone(known.memory, zone)
     if (days := memory.happened_during) is not None:
-        return {"on": format_iso_days(*days, zone, memory.grain)}
+        return {"on": format_iso_days(*days, told_zone, memory.grain)}
     if memory.holds_from is not None:
-        return {"since": format_iso_day(memory.holds_from, zone, memory.grain)}
+        return {"since": format_iso_day(memory.holds_from, told_zone, memory.grain)}
     first, last = known.stats.first_seen, known.stats.last_seen
     return {"said": ", ".join(dict.fromkeys(format_iso_day(each, zone) for each in (first, last)))}
 
 
 def format_due_time(memory: Memory, zone: str) -> str:
-    """Return when a belief is due, as precisely as it is known; "" if that is unknown."""
+    """Return when a belief is due, as precisely as it was said; "" if that is unknown."""
     if memory.due_at is None:
         return ""
+    told_zone = get_told_zone(memory, zone)
     if memory.grain:
-        return format_iso_day(memory.due_at, zone, memory.grain)
-    return format_timestamp(memory.due_at, zone)
+        return format_iso_day(memory.due_at, told_zone, memory.grain)
+    return f"{format_timestamp(memory.due_at, told_zone)} {name_other_zone(memory, zone)}".rstrip()
 
 
 def label_open_belief(
@@ -160,7 +162,7 @@ def label_open_belief(
     """Return a promise or expectation with its due time and whether it is overdue."""
     memory = known.memory
     due = format_due_time(memory, zone)
-    if memory.due_at is not None and memory.due_at < now:
+    if is_overdue(memory, zone, now=now):
         due += ", overdue"
     who = person_name if memory.subject == "person" else memory.subject
     marks = {"kind": memory.kind, "of": who, "due": due, "class": memory.trust}
@@ -196,6 +198,13 @@ def label_quoted_text(prompt: Prompt, message: Message) -> str:
     return render_message(prompt, quoted, text, remark=REPLIED_TO_REMARK)
 
 
+def label_documents(prompt: Prompt, message: Message) -> str:
+    """Return the documents that a program has put around a message, whole and from outside."""
+    documents = message.details[DOCUMENTS_DETAIL]
+    shown = replace(message, text=documents, speaker="", trust="outside", details={})
+    return render_message(prompt, shown, documents)
+
+
 def render_message(prompt: Prompt, message: Message, text: str, *, remark: str = "") -> str:
     """Return a text with its time, and with its speaker and trust class if not the person's own.
 
@@ -220,8 +229,8 @@ def format_origin(message: Message) -> str:
 
 
 def sanitize_core_block(text: str) -> str:
-    """Return a core block's text, lines kept, unable to close a label of ours."""
-    return strip_labels_and_calls(strip_invisible(text)).strip()
+    """Return a core block's text, lines kept, unable to open or close a label of ours."""
+    return MARKUP.sub(replace_markup, strip_labels_and_calls(strip_invisible(text)).strip())
 
 
 def label_note(prompt: Prompt, note: KnownNote) -> str:
@@ -233,3 +242,43 @@ def label_note(prompt: Prompt, note: KnownNote) -> str:
 def format_timestamp(at: int, zone: str) -> str:
     """Format a moment in a time zone, to the minute."""
     return from_micros(at, zone).replace(tzinfo=None).isoformat(" ", "minutes")
+
+
+def format_iso_day(at: Micros, zone: str, grain: TimeGrain = "") -> str:
+    """Return the day of a moment in a time zone, or only its month or year."""
+    return format_grain(from_micros(at, zone).date(), grain)  # a third of the time of "%Y-%m-%d"
+
+
+def format_iso_days(first: Micros, last: Micros, zone: str, grain: TimeGrain = "") -> str:
+    """Return a day, or the first and last of several; or only their months or years."""
+    days = (format_grain(day, grain) for day in get_day_range(first, last, zone))
+    return " to ".join(dict.fromkeys(days))
+
+
+def flatten_whitespace(text: str) -> str:
+    """Return a text on one line, so that it cannot pass for several."""
+    return " ".join(text.split())
+
+
+def format_message_line(message: Message) -> str:
+    """Format a message as a line of a prompt: time, channel, speaker and text."""
+    when = from_micros(message.at, message.zone).strftime("%Y-%m-%d %H:%M")
+    return (
+        f"[{when} {message.channel}] {format_speaker(message)}: {flatten_whitespace(message.text)}"
+    )
+
+
+def format_speaker(message: Message) -> str:
+    """Return a message's speaker, with the origin of words that are not their own."""
+    return (flatten_whitespace(message.speaker) or message.channel) + format_origin_with_channel(
+        message
+    )
+
+
+def format_origin_with_channel(message: Message) -> str:
+    """Return a remark on the origin of words that are not the speaker's own; else ""."""
+    if message.trust != "outside":
+        return ""
+    return (
+        " (forwarded)" if "forwarded_from" in message.details else f" (read in {message.channel})"
+    )

@@ -16,7 +16,7 @@ from oldfriend.llm.embedding import Vectors
 from oldfriend.memory.vectors import load_belief_vectors, load_message_vectors
 from oldfriend.search import ReasonCause, list_older_duplicates
 from oldfriend.search.shared_topics import extract_content_terms
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.recalled import (
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
@@ -133,7 +133,7 @@ def is_about_named(item: RecalledItem) -> bool:
 
 def has_cause(item: RecalledItem, cause: ReasonCause) -> bool:
     """Tell whether it is a belief that was recalled for a cause."""
-    return isinstance(item, RecalledBelief) and any(reason.cause == cause for reason in item.why)
+    return isinstance(item, RecalledBelief) and item.score.has_cause(cause)
 
 
 def select_fitting_items(

@@ -12,16 +12,18 @@ from functools import partial
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.memories import Entity, Memory
-from oldfriend.domain.messages import Message, estimate_tokens
+from oldfriend.domain.messages import DOCUMENTS_DETAIL, Message, estimate_tokens
+from oldfriend.lang.reply_language import name_language
 from oldfriend.llm.model import ToolDefinition
 from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import Priority, PromptBudget, select_fitting
-from oldfriend.search.belief_hits import NAME_MENTION
+from oldfriend.search.score import NAME_MENTION, give_score
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
     format_timestamp,
     frame_records,
+    label_documents,
     label_item,
     label_note,
     label_other_message,
@@ -39,14 +41,14 @@ from oldfriend.turn.prompt_ranking import (
     select_candidates,
     select_fitting_items,
 )
-from oldfriend.turn.reply_context import ReplyContext
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.recalled import (
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
     RecallResult,
     get_item_id,
 )
+from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import EntityContext
 
@@ -130,8 +132,13 @@ def build_rules_section(utterance: Utterance, prompt: Prompt) -> PromptSection:
     )
 
 
-def build_core_section(context: ReplyContext, prompt: Prompt) -> PromptSection:
-    """Return the core blocks on the companion and the person, which rarely change."""
+def build_core_section(
+    context: ReplyContext, prompt: Prompt, *, instructions: Sequence[str] = ()
+) -> PromptSection:
+    """Return the core blocks on the companion and the person, which rarely change.
+
+    Behind them stand the person's instructions for what they work on.
+    """
     user_context = context.user_context
     blocks = [
         ("soul", user_context.soul),
@@ -142,7 +149,8 @@ def build_core_section(context: ReplyContext, prompt: Prompt) -> PromptSection:
         for kind, text in blocks
         if text.strip()
     ]
-    return build_whole_section("core", parts)
+    section = build_whole_section("core", [*parts, *instructions])
+    return replace(section, source_ids=tuple(context.projects.source_ids))
 
 
 def build_tools_section(tools: Sequence[ToolDefinition]) -> PromptSection:
@@ -169,6 +177,9 @@ def build_state_section(
             language=utterance.person.language or message.language,
         )
     ]
+    if utterance.person.has_fixed_language and not utterance.is_in_group:
+        fixed = name_language(utterance.person.language or "en", language="en")
+        lines.append(prompt.render("fixed_language", language=fixed))
     if context.is_degraded:
         lines.append(prompt.render("degraded"))
     if context.recent_messages:
@@ -178,6 +189,11 @@ def build_state_section(
         one, other = context.user_context.possible_duplicates[0]
         names = {"name": sanitize(one.name), "names": sanitize(other.name)}
         lines.append(prompt.render("perhaps_same", **names))
+    handled = [each.text for each in context.handled if each.text and not each.is_fallback]
+    if handled:
+        lines.append(
+            "\n".join([prompt.render("handled"), *(f"- {sanitize(each)}" for each in handled)])
+        )
     if noted_text is not None:
         when = format_timestamp(message.at, message.zone)
         noted = [render_record(prompt, noted_text, {"when": when})]
@@ -216,6 +232,11 @@ def build_forwarded_section(
     lines = [label_replied_to(prompt, each) for each in context.replied_to]
     lines += [
         label_quoted_text(prompt, each) for each in utterance.messages if "quoted" in each.details
+    ]
+    lines += [
+        label_documents(prompt, each)
+        for each in utterance.messages
+        if DOCUMENTS_DETAIL in each.details
     ]
     lines += [label_other_message(prompt, each, is_whole=True) for each in forwarded]
     return replace(
@@ -327,7 +348,7 @@ def list_unrecalled(
         if not each.memory.is_quoted_fact
     }
     return [
-        RecalledBelief(state=each, score=0.0, why=(NAME_MENTION,), evidence=())
+        RecalledBelief(state=each, score=give_score(0.0, NAME_MENTION), evidence=())
         for each in known.values()
         if each.memory.id not in recalled
     ]

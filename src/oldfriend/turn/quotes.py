@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable
 from datetime import date, timedelta
 
+from oldfriend.diary.diary_reader import read_entry
 from oldfriend.domain.clock import Micros, TimeGrain, from_micros, get_day_range
 from oldfriend.domain.messages import Message
 from oldfriend.prompts.locale_phrases import LocalePhrases
+from oldfriend.turn.attribution.quoted_spans import is_passed_on
 
 MAX_QUOTE_CHARS = 280
 """Characters of one quote; a longer text is cut to the sentences that matter."""
@@ -17,16 +19,23 @@ SENTENCE_BREAK = re.compile("(?<=[.!?\u3002\uff01\uff1f\u2026])\\s*|\\n+")
 def format_quote(message: Message, book: LocalePhrases, *, words: Iterable[str] = ()) -> str:
     """Return a sentence that quotes a message: who, when and the text around ``words``.
 
-    Where it was said is named if that is not where the reply goes.
+    Where it was said is named if that is not where the reply goes; so it is that the words are not
+    the person's own.
     """
     key = {"person": "you_said", "outside": "outside_said"}.get(message.trust, "other_said")
+    text, language = message.text, message.language or ""
+    entry = read_entry(text, language) if key == "you_said" else None
+    if entry is not None and entry.text:
+        key, text = "you_wrote_in_diary", entry.text
+    elif key == "you_said" and is_passed_on(text, language):
+        key = "you_passed_on"
     return book.phrases[key].format(
         when=format_moment(book, message.at, message.zone),
         where=""
         if message.channel == book.channel
         else book.phrases["elsewhere"].format(channel=message.channel),
         who=message.speaker or message.channel,
-        quote=extract_excerpt(message.text, words),
+        quote=extract_excerpt(text, words),
     )
 
 

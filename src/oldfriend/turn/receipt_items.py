@@ -3,10 +3,20 @@
 from typing import Final, Literal
 
 from oldfriend.memory.receipts import ReceiptItem
-from oldfriend.turn.retrieval import RecalledBelief, RecalledItem
+from oldfriend.turn.recalled import RecalledBelief, RecalledItem
 
 CITED_KEY: Final = "cited"
 """A receipt detail of a model's reply: ids of sources it can be traced to, the surest first."""
+INFERRED_KEY: Final = "inferred"
+"""The words whose time was inferred, each with that time."""
+TOOLS_KEY: Final = "tools"
+"""A receipt detail: the tools that were used for a reply, in order."""
+CHANGED_KEY: Final = "changed"
+"""Of a tool in it: that it has changed something in the turn's own commit."""
+HANDLED_KEY: Final = "handled"
+"""A receipt detail: the names of the rules that did or told something at once."""
+USEFUL_KEY: Final = "useful"
+"""Of a tool in it: whether the reply can be traced to its result; left out if that is unknown."""
 READER_KEY: Final = "reader"
 """A receipt detail: the probability that anything answers, by the reader, which ordered it."""
 READINGS_KEY: Final = "readings"
@@ -23,7 +33,7 @@ def build_recalled_item(item: RecalledItem, *, used: bool) -> ReceiptItem:
             object=item.state.memory.id,
             version=item.state.base_seq,
             used=used,
-            score=item.score,
+            score=item.score.value,
             why=item.why,
         )
     return ReceiptItem(
@@ -31,7 +41,7 @@ def build_recalled_item(item: RecalledItem, *, used: bool) -> ReceiptItem:
         object=item.message.id,
         version=item.message.version,
         used=used,
-        score=item.hit.score,
+        score=item.hit.score.value,
         why=item.hit.reasons,
     )
 

@@ -4,6 +4,7 @@ The offline companion has no window of recent messages, so nothing recent is lef
 for a model, what it reads in the window is not recalled. Reads and never writes.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
@@ -15,6 +16,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.evidence import list_entities_mentioned_by_person, list_supported_objects
+from oldfriend.memory.index_cache import MessageIndexCache
 from oldfriend.memory.message_log import count_messages
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.answer_reading import read_answers
@@ -40,7 +42,16 @@ from oldfriend.turn.lookups import (
 )
 from oldfriend.turn.message_analysis import OwnText, analyze_message
 from oldfriend.turn.profile_facts import list_profile_facts
+from oldfriend.turn.project_context import NO_PROJECT, ProjectContext, load_project_context
 from oldfriend.turn.question_parts import split_question
+from oldfriend.turn.recalled import (
+    EMPTY_RECALL,
+    KnownNote,
+    RecalledBelief,
+    RecallQuery,
+    RecallResult,
+    SearchDeps,
+)
 from oldfriend.turn.recent_messages import (
     EMPTY_WINDOW,
     QuoteCounts,
@@ -49,19 +60,16 @@ from oldfriend.turn.recent_messages import (
     build_window,
     load_surrounding_messages,
 )
+from oldfriend.turn.request_handlers.handler import HandledRequest
 from oldfriend.turn.retrieval import (
-    EMPTY_RECALL,
     READ_ERRORS,
-    KnownNote,
-    RecalledBelief,
-    RecallQuery,
-    RecallResult,
-    SearchDeps,
     build_question,
     list_known_notes,
     load_known_with_evidence,
     recall,
 )
+from oldfriend.turn.store_change import StoreChange
+from oldfriend.turn.tools.tool_executor import ToolUse
 from oldfriend.turn.turn_dependencies import TurnDependencies
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import EMPTY_USER_CONTEXT, UserContext, load_user_context
@@ -90,6 +98,7 @@ class ReplyContext:
 
     recall_result: RecallResult
     user_context: UserContext = EMPTY_USER_CONTEXT
+    projects: ProjectContext = NO_PROJECT  # loaded only if a model answers
     notes: tuple[KnownNote, ...] = ()  # oldest first
     message_count: int = 0  # stored messages, if the reply tells their number
     recent_messages: tuple[Message, ...] = ()  # of this chat, oldest first
@@ -107,6 +116,17 @@ class ReplyContext:
     read_error: str | None = None  # why some of the memory could not be read
     unread_parts: tuple[ContextPart, ...] = ()
     question_parts: tuple[tuple[str, Self], ...] = ()  # of a message that asks two things offline
+    handled: tuple[HandledRequest, ...] = ()  # what the message asked for and rules have decided
+
+    @property
+    def handled_uses(self) -> tuple[ToolUse, ...]:
+        """Return the tools that were used for what rules have handled."""
+        return tuple(use for each in self.handled for use in each.uses)
+
+    @property
+    def handled_changes(self) -> tuple[StoreChange, ...]:
+        """Return the changes that rules have decided."""
+        return tuple(change for each in self.handled for change in each.changes)
 
     @property
     def missing_parts(self) -> tuple[ContextPart, ...]:
@@ -169,6 +189,7 @@ async def load_reply_context(
     context = ReplyContext(
         recall_result=EMPTY_RECALL,
         user_context=known_context.user_context,
+        projects=known_context.projects,
         notes=known_context.notes,
         recent_messages=before,
         quote_counts=quote_counts,
@@ -180,9 +201,16 @@ async def load_reply_context(
     )
     if not context.companion_state.needs_search:
         return context
+    in_view = [each.seq for each in (*window.shown_messages, *surrounding.pending)]
+    query = build_recall_query(utterance, perception, in_view)
     try:
-        in_view = [each.seq for each in (*window.shown_messages, *surrounding.pending)]
-        result = await recall_beyond_window(utterance, perception, deps, in_view)
+        try:
+            result = await recall_beyond_window(utterance, query, deps.search_deps)
+        except READ_ERRORS as error:
+            context = add_read_error(context, "search", error)
+            result = await recall_beyond_window(
+                utterance, query, leave_out_beliefs(deps.search_deps)
+            )
         async with deps.search_deps.db.begin_read() as tx:
             sources = {each.message.id for each in result.messages}
             sources |= {quote.message for each in result.beliefs for quote in each.evidence}
@@ -194,9 +222,13 @@ async def load_reply_context(
 
 def add_read_error(context: ReplyContext, part: ContextPart, error: Exception) -> ReplyContext:
     """Return the context with a part that could not be read and the reason."""
-    return replace(
-        context, read_error=format_error(error), unread_parts=(*context.unread_parts, part)
-    )
+    parts = dict.fromkeys((*context.unread_parts, part))
+    return replace(context, read_error=format_error(error), unread_parts=(*parts,))
+
+
+def leave_out_beliefs(search_deps: SearchDeps) -> SearchDeps:
+    """Search messages alone: a damaged belief must not hide what was said."""
+    return replace(search_deps, index_cache=MessageIndexCache(search_deps.index_cache))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +238,7 @@ class KnownContext:
     surrounding: SurroundingMessages
     notes: tuple[KnownNote, ...] = ()
     user_context: UserContext = EMPTY_USER_CONTEXT
+    projects: ProjectContext = NO_PROJECT
     companion_state: CompanionState = EMPTY_COMPANION_STATE
     read_error: str | None = None  # why some of it could not be read
     unread_parts: tuple[ContextPart, ...] = ()
@@ -227,6 +260,7 @@ async def load_known_context(utterance: Utterance, search_deps: SearchDeps) -> K
                 surrounding=surrounding,
                 notes=await list_known_notes(tx, utterance.person),
                 user_context=await load_user_context_for(tx, utterance, search_deps, recent),
+                projects=await load_project_context(tx, utterance),
                 companion_state=await load_companion_state(tx, search_deps.index_cache, utterance),
             )
     except READ_ERRORS:
@@ -246,7 +280,8 @@ async def load_known_parts(utterance: Utterance, search_deps: SearchDeps) -> Kno
         async with search_deps.db.begin_read() as tx:
             recent = parts.surrounding.recent_messages
             user_context = await load_user_context_for(tx, utterance, search_deps, recent)
-            parts = replace(parts, user_context=user_context)
+            projects = await load_project_context(tx, utterance)
+            parts = replace(parts, user_context=user_context, projects=projects)
     except READ_ERRORS as error:
         parts = parts.with_read_error("profile", error)
     try:
@@ -311,12 +346,11 @@ async def add_message_analysis(
 
 
 async def recall_beyond_window(
-    utterance: Utterance, perception: Perception, deps: TurnDependencies, excluded_seqs: list[int]
+    utterance: Utterance, query: RecallQuery, search_deps: SearchDeps
 ) -> RecallResult:
     """Recall what is not in the window and bears on the utterance, with neighbors."""
-    query = build_recall_query(utterance, perception, excluded_seqs)
     return await recall_in_full(
-        deps.search_deps, utterance.person, query, limit=MAX_RECALLED, is_selective=True
+        search_deps, utterance.person, query, limit=MAX_RECALLED, is_selective=True
     )
 
 
@@ -334,23 +368,10 @@ async def load_offline_context(
         return replace(contexts[0], question_parts=tuple(zip(parts, contexts, strict=True)))
     context = ReplyContext(recall_result=EMPTY_RECALL)
     if perception.needs_recall or perception.intent == "promises":
-        query = build_recall_query(utterance, perception, [])
-        is_read = perception.intent == "question" and bool(get_traits(query.language).reader)
-        query = replace(query, max_beliefs=MAX_RECALLED_OFFLINE)
-        limit = MAX_READ_OFFLINE if is_read else MAX_RECALLED_OFFLINE
-        try:
-            found = await recall(search_deps, utterance.person, query, limit=limit)
-            context = replace(context, recall_result=found)
-            if is_read:
-                found = await read_answers(
-                    search_deps, utterance.person, query.text, query.language, found
-                )
-                context = replace(context, recall_result=found)
-            if perception.intent == "question":
-                found = await add_later_messages(search_deps, utterance.person, query, found)
-                context = replace(context, recall_result=found)
-        except READ_ERRORS as error:
-            context = add_read_error(context, "search", error)
+        context = await recall_offline(utterance, perception, search_deps, context)
+        if context.unread_parts and context.recall_result is EMPTY_RECALL:
+            alone = leave_out_beliefs(search_deps)
+            context = await recall_offline(utterance, perception, alone, context)
     needs_more = perception.intent in LOOKUP_INTENTS or bool(context.recall_result.named_entities)
     if perception.intent != "question" and perception.note is None and not needs_more:
         return context
@@ -359,6 +380,31 @@ async def load_offline_context(
             return await load_lookups(tx, utterance, perception, search_deps, context)
     except READ_ERRORS as error:
         return add_read_error(context, "profile", error)
+
+
+async def recall_offline(
+    utterance: Utterance, perception: Perception, search_deps: SearchDeps, context: ReplyContext
+) -> ReplyContext:
+    """Return the context with what was recalled, as far as it could be read."""
+    query = build_recall_query(utterance, perception, [])
+    query = replace(query, max_beliefs=MAX_RECALLED_OFFLINE)
+    is_read = perception.intent == "question" and bool(get_traits(query.language).reader)
+    limit = MAX_READ_OFFLINE if is_read else MAX_RECALLED_OFFLINE
+    try:
+        found = await recall(search_deps, utterance.person, query, limit=limit)
+        context = replace(context, recall_result=found)
+        if is_read:
+            found = await read_answers(
+                search_deps, utterance.person, query.text, query.language, found
+            )
+            context = replace(context, recall_result=found)
+        if perception.intent == "question":
+            await asyncio.sleep(0)  # others are served between two looks at a long message
+            found = await add_later_messages(search_deps, utterance.person, query, found)
+            context = replace(context, recall_result=found)
+    except READ_ERRORS as error:
+        context = add_read_error(context, "search", error)
+    return context
 
 
 async def load_lookups(
@@ -408,7 +454,9 @@ async def load_lookups(
             tx, person.id, [*profile_beliefs, *entity_beliefs, *known.relations_between]
         ),
         notes=await list_known_notes(tx, person),
-        message_count=await count_messages(tx, person.id) if perception.intent == "about_me" else 0,
+        message_count=await count_messages(tx, person.id, role="person")
+        if perception.intent == "about_me"
+        else 0,
     )
 
 

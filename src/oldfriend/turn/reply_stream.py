@@ -5,6 +5,7 @@ What is streamed and what is stored are the same, character for character.
 
 from oldfriend.llm.model import TextCallback
 from oldfriend.turn.label_stripping import LabelStripper
+from oldfriend.turn.markers import Marker, MarkerStripper
 
 PARAGRAPH_BREAK = "\n\n"
 TRUNCATION_MARK = " …"
@@ -16,7 +17,7 @@ MAX_BLANK_CHARS = 1_000
 
 
 class OutputFilter:
-    """A stream filter that removes leaked labels and a leading role name."""
+    """A stream filter that removes leaked labels, markers and a leading role name."""
 
     def __init__(self, name: str) -> None:
         """Create a filter for a companion of this name."""
@@ -24,11 +25,12 @@ class OutputFilter:
         self.pending = ""
         self.has_started = False
         self._labels = LabelStripper()
+        self._markers = MarkerStripper()
 
     def feed(self, chunk: str) -> str:
         """Return what can be shown by now, however the text is cut into chunks."""
         self._labels.feed(chunk)
-        self.pending += self._labels.take()
+        self.pending += self._markers.feed(self._labels.take())
         if not self.has_started:
             self.pending = self._without_role()
             if any(role.startswith(self.pending.lower()) for role in self.roles):
@@ -40,8 +42,14 @@ class OutputFilter:
 
     def flush(self) -> str:
         """Return the rest that was held back; empty at the end of most replies."""
-        rest, self.pending = (self.pending + self._labels.flush()).rstrip(), ""
+        left = self._markers.flush(self._labels.flush())
+        rest, self.pending = (self.pending + left).rstrip(), ""
         return rest
+
+    @property
+    def markers(self) -> list[Marker]:
+        """Return the markers that were removed so far."""
+        return self._markers.found
 
     def _without_role(self) -> str:
         text, position = self.pending, _skip_whitespace(self.pending, 0)
@@ -69,6 +77,7 @@ class ReplyStream:
         self._filter = OutputFilter(name)
         self._has_input = False
         self._is_new_paragraph = True
+        self.markers: list[Marker] = []  # of the paragraphs that have ended
 
     @property
     def text(self) -> str:
@@ -87,6 +96,8 @@ class ReplyStream:
         if not self._has_input:
             await self.write(full_text)
         await self._emit(self._filter.flush())
+        if not is_truncated:  # of what broke off nobody knows how it goes on
+            self.markers += self._filter.markers
         if is_truncated and self.text and not self._is_new_paragraph:
             await self._emit(TRUNCATION_MARK)
         self._filter, self._has_input, self._is_new_paragraph = OutputFilter(self.name), False, True

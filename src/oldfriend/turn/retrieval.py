@@ -3,21 +3,18 @@
 Reads the database and calls the embedder, one after the other; never writes.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final
 
-from oldfriend.db.database import Database, Transaction
+from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import OldfriendError
-from oldfriend.domain.ids import MemoryId, MessageId, PersonId
-from oldfriend.domain.memories import Entity, Evidence, Memory, MemoryKind, MemoryState
+from oldfriend.domain.ids import MessageId, PersonId
+from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import MAX_QUERY_CHARS, Message, Person, truncate_middle
-from oldfriend.llm.embedding import Embedder
-from oldfriend.llm.reading import Reader, Reading
 from oldfriend.memory.belief_corrections import load_correction_times
 from oldfriend.memory.evidence import list_object_evidence
-from oldfriend.memory.index_cache import IndexCache
 from oldfriend.memory.message_log import list_messages_by_seq
 from oldfriend.memory.notes import list_notes
 from oldfriend.memory.vectors import compute_exact_cosines
@@ -26,28 +23,33 @@ from oldfriend.search import (
     BeliefSearchResult,
     PersonIndex,
     QueryEmbedding,
-    Reason,
     ScoredBelief,
-    ScoredMessage,
     SearchQuery,
     SearchResult,
     list_rerank_seqs,
     search,
 )
-from oldfriend.search.attribute_lookup import REQUESTED_VALUE
 from oldfriend.search.belief_scope import MAX_BELIEFS_IN_SCOPE, limit_to_scope
-from oldfriend.search.preference_intent import PreferenceIntent, find_preference_intent
+from oldfriend.search.preference_intent import find_preference_intent
 from oldfriend.search.pronouns import resolve_within
-from oldfriend.search.question_patterns import RequestedAttribute
-from oldfriend.search.result_order import UNASKED_VALUE_FACTOR
 from oldfriend.search.role_holders import unite
 from oldfriend.search.safety_topic import find_safety_topics
-from oldfriend.search.scorers import Scorer, typed_decay
+from oldfriend.search.score import LISTED, lower_below_values, raise_to_value
 from oldfriend.search.time_query import is_recency_query
-from oldfriend.search.types import MessageScope
 from oldfriend.turn.belief_sources import load_sources
 from oldfriend.turn.query_embedding import embed_query
 from oldfriend.turn.question_parts import interleave, split_question
+from oldfriend.turn.recalled import (
+    EMPTY_RECALL,
+    NO_MESSAGE_HITS,
+    KnownNote,
+    RecalledBelief,
+    RecalledMessage,
+    RecallQuery,
+    RecallResult,
+    SearchDeps,
+    get_item_id,
+)
 from oldfriend.turn.role_names import (
     NOBODY_NAMED,
     NamedByRole,
@@ -56,154 +58,6 @@ from oldfriend.turn.role_names import (
     list_safety_seqs,
     load_named_by_role,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecalledMessage:
-    """A recalled message with its search hit."""
-
-    message: Message
-    hit: ScoredMessage
-    reading: Reading | None = None  # how well it answers, if it was read
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecalledBelief:
-    """A recalled belief with its score, reasons and evidence."""
-
-    state: MemoryState
-    score: float  # 0 to 1, comparable with that of a message
-    why: tuple[Reason, ...]
-    evidence: tuple[Evidence, ...]  # oldest first; supports its current wording
-    set_by_person_at: Micros | None = None  # when the person set its wording
-    outdated_messages: frozenset[MessageId] = frozenset()  # evidence for its earlier wording
-
-    @property
-    def is_requested_value(self) -> bool:
-        """Tell whether it is a value of the requested attribute."""
-        return REQUESTED_VALUE in self.why
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaterMessage:
-    """A message that may have changed what an earlier one says."""
-
-    changed: MessageId
-    recalled: RecalledMessage
-    logit: float  # that it did
-
-
-RecalledItem: TypeAlias = RecalledMessage | RecalledBelief
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallResult:
-    """What was recalled for one question."""
-
-    messages: tuple[RecalledMessage, ...]  # best first
-    answer_probability: float  # probability that any message answers, 0 to 1
-    is_answerable: bool
-    is_degraded: bool  # searched by words alone, without an embedding
-    reader_probability: float | None = None  # that the best answers, by the reader, if it read
-    is_gloss_read: bool = False  # the reader read the question word by word in English
-    question: str = ""  # what was asked
-    sure_message: MessageId | None = None  # the one that is an answer beyond doubt, if any
-    beliefs: tuple[RecalledBelief, ...] = ()  # best first
-    belief_answer_probability: float = 0.0  # probability that any belief answers
-    is_belief_answerable: bool = False  # good enough to answer from a belief
-    named_entities: tuple[Entity, ...] = ()  # named in the question
-    requested_attribute: RequestedAttribute | None = None  # the requested attribute
-    # Its values at other times, if none held at the time asked about.
-    values_at_other_times: tuple[RecalledBelief, ...] = ()
-    has_unknown_role: bool = False  # it calls somebody by a role that nobody is known to play
-    # What those whom the question means must not eat or must take, if it is about food or health.
-    safety: tuple[RecalledBelief, ...] = ()
-    is_about_past: bool = False  # the question is about the past
-    is_about_before_now: bool = False  # about the past, without a named time
-    preference_intent: PreferenceIntent | None = None  # it asks for likes or dislikes
-    # It asks for the latest of something, or for a current state.
-    is_asking_for_latest: bool = False
-    later_messages: tuple[LaterMessage, ...] = ()  # than recalled messages and evidence
-    # Messages and beliefs, best first; empty: by score.
-    merged_ranking: tuple[RecalledItem, ...] = ()
-    # The same for each part of a question that asks several things; empty if it asks one.
-    part_rankings: tuple[tuple[RecalledItem, ...], ...] = ()
-
-    @property
-    def ranking(self) -> tuple[RecalledItem, ...]:
-        """Return messages and beliefs, best first."""
-        return self.merged_ranking or tuple(
-            sorted([*self.beliefs, *self.messages], key=lambda each: -get_score(each))
-        )
-
-    @property
-    def is_narrow(self) -> bool:
-        """Tell whether it is known what is asked for: an attribute, or the latest of something."""
-        return self.requested_attribute is not None or self.is_asking_for_latest
-
-    @property
-    def is_empty(self) -> bool:
-        """Tell whether nothing was recalled."""
-        return not (self.messages or self.beliefs)
-
-
-NO_MESSAGE_HITS = SearchResult(hits=(), answer_probability=0.0)
-EMPTY_RECALL = RecallResult(
-    messages=(), answer_probability=0.0, is_answerable=False, is_degraded=False
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallQuery:
-    """What to recall: a text and when it was said."""
-
-    text: str
-    language: str
-    at: Micros
-    excluded_seqs: Sequence[int] = ()  # messages in view anyway
-    answered_seqs: Sequence[int] = ()  # those of them being answered
-    kinds: Collection[MemoryKind] = ()  # of beliefs; empty: all
-    max_beliefs: int | None = None  # None: as many as messages
-    scope: MessageScope | None = None  # its times also hold for beliefs; None: everything
-    belief_ids: Collection[MemoryId] | None = None  # the beliefs that may be found; None: all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownNote:
-    """A note with its first evidence."""
-
-    memory: Memory
-    evidence: Evidence
-    set_by_person_at: Micros | None = None  # when the person set its wording
-
-
-def find_no_embedder(_model: str) -> Embedder | None:
-    """Return None: no embedder but the current one is available."""
-    return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchDeps:
-    """What a search uses: the database, the index cache and the embedders."""
-
-    db: Database
-    index_cache: IndexCache
-    embedder: Embedder | None
-    # By name of a model used earlier.
-    find_former_embedder: Callable[[str], Embedder | None] = find_no_embedder
-    scorer: Scorer = typed_decay  # weighs the beliefs that answer
-    reader: Reader | None = None  # judges which messages answer, in replies without a model
-
-
-def get_score(item: RecalledItem) -> float:
-    """Return how well an item answers, 0 to 1."""
-    return item.score if isinstance(item, RecalledBelief) else item.hit.score
-
-
-def get_item_id(item: RecalledItem) -> str:
-    """Return the id of the message or belief."""
-    return item.state.memory.id if isinstance(item, RecalledBelief) else item.message.id
-
 
 READ_ERRORS: Final = (OldfriendError, LookupError, TypeError, ValueError)
 """What reading a broken part of memory raises; the turn goes on without that part."""
@@ -395,11 +249,13 @@ def rank_by_current_values(
 ) -> tuple[RecalledMessage, ...]:
     """Rank messages so that evidence for current values precedes evidence for superseded ones."""
     current_values = [each for each in beliefs if each.is_requested_value]
-    value_scores = {words.message: each.score for each in current_values for words in each.evidence}
+    value_scores = {
+        words.message: each.score.value for each in current_values for words in each.evidence
+    }
     if not value_scores:
         return tuple(messages)
     scored = [adjust_score_for_current_value(each, value_scores, superseded) for each in messages]
-    return tuple(sorted(scored, key=lambda each: -each.hit.score))
+    return tuple(sorted(scored, key=lambda each: -each.hit.score.value))
 
 
 def adjust_score_for_current_value(
@@ -410,14 +266,12 @@ def adjust_score_for_current_value(
     """Raise the score of evidence for a current value; lower that of superseded evidence."""
     hit, message = recalled.hit, recalled.message.id
     if message in value_scores:
-        why = (*hit.reasons, REQUESTED_VALUE)
-        return replace(
-            recalled, hit=replace(hit, score=max(hit.score, value_scores[message]), reasons=why)
-        )
-    if message in superseded:
-        score = min(hit.score, UNASKED_VALUE_FACTOR * min(value_scores.values()))
-        return replace(recalled, hit=replace(hit, score=score))
-    return recalled
+        score = raise_to_value(hit.score, value_scores[message])
+    elif message in superseded:
+        score = lower_below_values(hit.score, value_scores.values())
+    else:
+        return recalled
+    return replace(recalled, hit=replace(hit, score=score))
 
 
 async def load_known_with_evidence(
@@ -428,8 +282,7 @@ async def load_known_with_evidence(
     return tuple(
         RecalledBelief(
             state=each,
-            score=1.0,
-            why=(),
+            score=LISTED,
             evidence=sources[each.memory.id].evidence,
             set_by_person_at=sources[each.memory.id].set_by_person_at,
         )
@@ -446,7 +299,6 @@ async def load_recalled_beliefs(
         RecalledBelief(
             state=hit.known,
             score=hit.score,
-            why=hit.reasons,
             evidence=sources[hit.known.memory.id].evidence,
             set_by_person_at=sources[hit.known.memory.id].set_by_person_at,
             outdated_messages=sources[hit.known.memory.id].outdated_messages,

@@ -45,7 +45,7 @@ async def complete_structured(
         if answer.is_truncated:
             raise OutputTruncated(build_unusable_text(answer, request, error)) from error
         repair_turn = PromptTurn(
-            role="house", text=get_prompt(REPAIR_PROMPT).render("wish", error=str(error))
+            role="instruction", text=get_prompt(REPAIR_PROMPT).render("wish", error=str(error))
         )
     repair_request = replace(
         request,

@@ -6,6 +6,7 @@ A turn decides; its caller writes the decision in one transaction.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from oldfriend.domain.buttons import Button
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import ADDRESS_DETAIL, Companion, Message, Person
@@ -14,6 +15,7 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.memory.working_memory import WorkingMemory
 from oldfriend.prompts.locale_phrases import choose_language
 from oldfriend.turn.intent import Addressee
+from oldfriend.turn.store_change import StoreChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,7 @@ class Reply:
     details: Mapping[str, JsonValue]
     is_introduction: bool = False  # says what the companion is, once per install
     is_from_model: bool = False  # no quotes by rules, and no notice
+    buttons: tuple[Button, ...] = ()  # below it, where the channel has them
 
     @property
     def dropped_message_ids(self) -> tuple[MessageId, ...]:
@@ -117,3 +120,4 @@ class Outcome:
     seen_ids: frozenset[str] = frozenset()  # ids of everything it was decided from
     read_messages: tuple[Message, ...] = ()  # the recent messages among them, as they read then
     failure_kind: str | None = None  # why the configured model did not answer
+    changes: tuple[StoreChange, ...] = ()  # what the person asked for and tools decided

@@ -83,6 +83,17 @@ async def sum_background_usage(tx: Transaction, person: PersonId, *, since: Micr
     return parse_totals(row)
 
 
+async def sum_person_usage(tx: Transaction, person: PersonId, *, since: Micros) -> UsageTotals:
+    """Return what was spent for one person since a time."""
+    row = await tx.row(
+        f"SELECT {TOTALS_SQL} FROM model_call WHERE made_at >= :since AND person = :person",
+        since=since,
+        person=person,
+    )
+    assert row is not None
+    return parse_totals(row)
+
+
 async def sum_usage_by(
     tx: Transaction, column: Literal["purpose", "model", "outcome"], *, since: Micros
 ) -> list[tuple[str, UsageTotals]]:

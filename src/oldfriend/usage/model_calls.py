@@ -28,6 +28,7 @@ from oldfriend.llm.model import (
     ToolCall,
     estimate_input_tokens,
 )
+from oldfriend.usage.tool_log import redact_tool_uses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,20 @@ PURPOSES_WITHOUT_TOKENS: Final[frozenset[Purpose]] = frozenset(
     {"embedding", "transcription", "speech"}
 )
 """Purposes whose usage is counted in another way, or by the caller."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedCall:
+    """A model call as it is listed; neither what was sent nor what came back."""
+
+    model: str
+    purpose: str
+    outcome: str
+    error: str | None
+    turn: str | None
+    cost: int | None
+    latency_us: int
+    made_at: Micros
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +148,33 @@ async def record_call(
         made_at=now,
     )
     return call_id
+
+
+async def list_logged_calls(
+    tx: Transaction, person: PersonId, *, limit: int, until: Micros | None = None
+) -> list[LoggedCall]:
+    """List the last model calls for a person up to a moment, newest first."""
+    rows = await tx.rows(
+        """SELECT model, purpose, outcome, error, turn, cost, latency, made_at FROM model_call
+           WHERE person = :person AND (:until IS NULL OR made_at <= :until)
+           ORDER BY made_at DESC, id DESC LIMIT :limit""",
+        person=person,
+        until=until,
+        limit=limit,
+    )
+    return [
+        LoggedCall(
+            model=model,
+            purpose=purpose,
+            outcome=outcome,
+            error=error,
+            turn=turn,
+            cost=cost,
+            latency_us=latency,
+            made_at=made_at,
+        )
+        for model, purpose, outcome, error, turn, cost, latency, made_at in rows
+    ]
 
 
 async def load_completions_by_step(tx: Transaction, context: CallContext) -> dict[int, Completion]:
@@ -433,9 +475,11 @@ async def redact_calls(
             for call in calls
         ],
     )
+    touched = sorted({*exposed.turns, *turns})
     await tx.run_many(
         """UPDATE tool_call SET arguments = '{}',
              result = CASE WHEN result IS NULL THEN NULL ELSE '' END
            WHERE person = :person AND turn = :turn""",
-        [{"person": person, "turn": turn} for turn in sorted({*exposed.turns, *turns})],
+        [{"person": person, "turn": turn} for turn in touched],
     )
+    await redact_tool_uses(tx, person, touched)

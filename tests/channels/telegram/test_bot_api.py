@@ -6,6 +6,7 @@ import pytest
 
 from oldfriend.channels.telegram.api_errors import GroupMigrated
 from oldfriend.channels.telegram.bot_api import BotApi, TelegramAddress, parse_address
+from oldfriend.channels.telegram.rendering import render
 from oldfriend.domain.errors import (
     DeliveryFailed,
     InvalidInput,
@@ -62,9 +63,9 @@ async def test_markdown_message_is_sent_and_edited_and_unchanged_edit_is_no_erro
     world: World, api: BotApi
 ) -> None:
     """The same words again are no error."""
-    number = await api.send_message(TO_ANA, "**hi** <1m", key="a")
-    await api.edit_message(TO_ANA, number, "**hi** there")
-    await api.edit_message(TO_ANA, number, "**hi** there")
+    number = await api.send_message(TO_ANA, render("**hi** <1m"), key="a")
+    await api.edit_message(TO_ANA, number, render("**hi** there"))
+    await api.edit_message(TO_ANA, number, render("**hi** there"))
 
     assert [(each.text, each.html) for each in world.shown] == [("hi there", "<b>hi</b> there")]
 
@@ -73,7 +74,7 @@ async def test_rejected_markup_is_resent_as_plain_text(world: World, api: BotApi
     """Its marks are lost, and nothing else."""
     refusal = Fault(status=400, description="Bad Request: can't parse entities: whatever")
     world.scripted["sendMessage"].append(refusal)
-    await api.send_message(TO_ANA, "**hi** <1m", key="a")
+    await api.send_message(TO_ANA, render("**hi** <1m"), key="a")
 
     assert [(each.text, each.html) for each in world.shown] == [("hi <1m", "hi <1m")]
 
@@ -93,7 +94,7 @@ async def test_temporary_send_error_raises_delivery_failed_with_retry_after(
     """With the time that Telegram asks for."""
     world.scripted["sendMessage"].append(fault)
     with pytest.raises(DeliveryFailed) as caught:
-        await api.send_message(TO_ANA, "x", key="a")
+        await api.send_message(TO_ANA, render("x"), key="a")
 
     assert caught.value.retry_after_s == (7 if fault.retry_after else None)
 
@@ -108,18 +109,18 @@ async def test_blocked_deleted_or_migrated_chat_raises_a_permanent_error(
     world.migrates(FAMILY, -1001)
     for chat in (8, 9):
         with pytest.raises(Undeliverable):
-            await api.send_message(TelegramAddress(chat_id=chat), "x", key="a")
+            await api.send_message(TelegramAddress(chat_id=chat), render("x"), key="a")
     with pytest.raises(GroupMigrated) as caught:
-        await api.send_message(TelegramAddress(chat_id=FAMILY), "x", key="a")
+        await api.send_message(TelegramAddress(chat_id=FAMILY), render("x"), key="a")
 
     assert caught.value.chat_id == -1001
 
 
 async def test_draft_is_shown_where_the_server_supports_drafts(world: World, api: BotApi) -> None:
     """Half-open marks are shown as they stand."""
-    assert await api.send_draft(TO_ANA, 1, "half **a")
+    assert await api.send_draft(TO_ANA, 1, render("half **a"))
     world.drafts_are_known = False
-    assert not await api.send_draft(TO_ANA, 1, "half **a bo")
+    assert not await api.send_draft(TO_ANA, 1, render("half **a bo"))
     world.drafts_are_known = True
 
     assert world.drafts[ANA] == ["half **a"]

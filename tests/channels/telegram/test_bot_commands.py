@@ -7,6 +7,7 @@ import pytest
 from oldfriend.channels.telegram.bot_api import BotApi
 from oldfriend.channels.telegram.telegram_channel import register_commands
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
+from oldfriend.turn.request_handlers.registry import COMMANDS
 from tests.fakes.telegram import Fault, World, running_telegram
 
 
@@ -31,6 +32,10 @@ async def test_bot_commands_are_registered_once_in_every_language(world: World) 
     in_spanish = world.commands["all_group_chats", "es"]
     assert (half, len(world.commands)) == (3, 2 * len(OFFLINE_LANGUAGES))
     assert calls == len(world.called("setMyCommands")) == 4 + 2 * len(OFFLINE_LANGUAGES)
-    assert [each["command"] for each in alone] == ["zone", "retry", "stop"]
-    assert alone[0]["description"] == "By whose clocks you live: /zone Lisbon"
+    offered = [each["command"] for each in alone]
+    assert offered[:3] == ["remind", "schedule", "tasks"]
+    assert offered[-3:] == ["help", "retry", "stop"]
+    assert {f"/{each}" for each in offered[:-3]} <= COMMANDS
+    zone = next(each for each in alone if each["command"] == "zone")
+    assert zone["description"] == "By whose clocks you live: /zone Lisbon"
     assert in_spanish[0]["description"] == "Parar la respuesta en la que estoy"

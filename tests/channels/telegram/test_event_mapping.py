@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from oldfriend.channels.channel import ChannelEvent, IncomingMessage, MembershipChange
+from oldfriend.channels.message_details import is_called_by_name
 from oldfriend.channels.telegram.bot_api import BotIdentity
-from oldfriend.channels.telegram.event_mapping import is_called_by_name, to_channel_event
+from oldfriend.channels.telegram.event_mapping import to_channel_event
 from oldfriend.channels.telegram.updates import parse_update
 
 ME = BotIdentity(id=42, name="Oldfriend", username="oldfriend_bot")

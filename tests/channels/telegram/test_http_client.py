@@ -471,3 +471,17 @@ async def test_cancellation_after_the_response_keeps_the_connection(
         assert await call(far, calls) == (200, b"{}")
 
     assert far.connections == 1
+
+
+async def test_call_after_a_reset_connection_opens_a_new_one() -> None:
+    """A server that restarts has ended them all; a message would be given up for the second."""
+    async with a_server(answer_late, answer_late, answer_late, hang_up) as (far, calls):
+        async with asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(call(far, calls))
+        with pytest.raises(NetworkError):
+            await call(far, calls)
+        before = far.connections
+        await call(far, calls)
+
+        assert (before, far.connections) == (3, 4)

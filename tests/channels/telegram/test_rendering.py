@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oldfriend.channels.telegram.rendering import count_utf16_units, render
+from oldfriend.channels.splitting import count_utf16_units
+from oldfriend.channels.telegram.rendering import render, render_text
 
 ALLOWED = {"b", "i", "s", "a", "code", "pre", "blockquote"}
 PIECES = st.sampled_from(
@@ -117,3 +118,19 @@ def test_length_is_counted_in_utf16_units_without_tags() -> None:
     """An emoji is two units; tags are none."""
     assert count_utf16_units("a\U0001f600") == 3
     assert render("**ab**").units == 2
+
+
+@given(st.lists(PIECES, max_size=25).map("".join))
+@example(r"My wifi password is a*b\_c*d~e~f&amp;g and `x`.")
+def test_text_that_is_no_markdown_is_shown_as_it_stands(text: str) -> None:
+    """A quotation of the person's words keeps every character."""
+    strict = Strict()
+    strict.feed(render_text(text, is_markdown=False).html)
+    strict.close()
+
+    assert render_text(text, is_markdown=False).visible == strict.text == text
+
+
+def test_words_of_a_link_are_not_turned_around() -> None:
+    """What would turn the label around is shown as a mark that does nothing."""
+    assert render("[a\u202eb\u2066](http://c.d)").visible == "a\ufffdb\ufffd"

@@ -7,16 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oldfriend.channels.telegram.rendering import render
-from oldfriend.channels.telegram.splitting import (
-    MAX_MESSAGE_UNITS,
-    get_visible_words,
-    is_short_enough,
-    split_reply,
-)
+from oldfriend.channels.splitting import ReplySplitter
+from oldfriend.channels.telegram.rendering import SPLITTER, get_shown_text, render
 from tests.channels.telegram.test_rendering import PIECES
 
+MAX_MESSAGE_UNITS = SPLITTER.max_units
 SENTENCE = "This is a sentence of an ordinary length. "
+
+
+def split_reply(markdown: str, *, max_units: int = MAX_MESSAGE_UNITS) -> list[str]:
+    """The parts of a reply in Markdown."""
+    return ReplySplitter(get_shown_text, max_units).split(markdown, is_markdown=True)
+
+
+def split_plain(text: str) -> list[str]:
+    """The parts of a reply that is no Markdown."""
+    return SPLITTER.split(text, is_markdown=False)
 
 
 def seen(markdown: str) -> str:
@@ -107,7 +113,7 @@ def test_splitting_adversarial_markdown_takes_bounded_time(unit: str) -> None:
 
     assert time.thread_time() - began < 5
     assert parts
-    assert all(is_short_enough(part, MAX_MESSAGE_UNITS) for part in parts)
+    assert all(SPLITTER.fits(part) for part in parts)
 
 
 def test_very_long_reply_is_split_as_plain_text_without_loss() -> None:
@@ -115,5 +121,16 @@ def test_very_long_reply_is_split_as_plain_text_without_loss() -> None:
     text = "Some *marked* words. " * 5_000
     parts = split_reply(text)
 
-    assert all(is_short_enough(part, MAX_MESSAGE_UNITS) for part in parts)
-    assert "".join(map(get_visible_words, parts)) == "".join(text.split())
+    assert all(SPLITTER.fits(part) for part in parts)
+    assert "".join(map(SPLITTER.get_visible_words, parts)) == "".join(text.split())
+
+
+def test_text_that_is_no_markdown_is_split_as_it_stands() -> None:
+    """Between words, without anything added, and a part stays as it is."""
+    text = r"say a*b\_c*d~e~f&amp;g and `x` " * 400
+    parts = split_plain(text)
+
+    assert len(parts) > 2
+    assert " ".join(parts) == text.strip()
+    assert [split_plain(part) for part in parts] == [[part] for part in parts]
+    assert split_plain(" \n ") == []

@@ -10,11 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
+from oldfriend.channels import http_listener
 from oldfriend.channels.channel import ChannelEvent, HandleEvent, IncomingMessage, UnreadableUpdate
 from oldfriend.channels.telegram import webhook
 from oldfriend.channels.telegram.telegram_channel import TelegramChannel
 from oldfriend.channels.telegram.webhook import WebhookAddress, derive_secret
 from oldfriend.domain.errors import PlatformRejected, PlatformUnavailable, StoreFull
+from tests.fakes.platform import MemoryCursors
 from tests.fakes.telegram import World, running_telegram
 
 ANA = 7
@@ -76,7 +78,7 @@ class Ear:
 async def hearing(telegram: TelegramChannel, receive: HandleEvent) -> AsyncIterator[None]:
     """A bot that listens meanwhile."""
     async with asyncio.TaskGroup() as group:
-        listening = group.create_task(telegram.listen(receive))
+        listening = group.create_task(telegram.listen(receive, MemoryCursors()))
         try:
             yield
         finally:
@@ -155,7 +157,7 @@ async def test_webhook_rejects_oversized_and_slow_bodies(
     world: World, hook: WebhookAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither more than a megabyte, told or not, nor for longer than it may take."""
-    monkeypatch.setattr(webhook, "BODY_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(http_listener, "BODY_TIMEOUT_S", 0.3)
     head = (
         f"POST /api/telegram HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
         f"x-telegram-bot-api-secret-token: {derive_secret(world.token)}\r\n"
@@ -234,7 +236,7 @@ async def test_occupied_port_or_foreign_webhook_url_is_reported(
         socket.create_server((hook.host, hook.port)),
         pytest.raises(PlatformUnavailable, match="webhook_port"),
     ):
-        await telegram.listen(Ear())
+        await telegram.listen(Ear(), MemoryCursors())
     monkeypatch.setattr(webhook, "CHECK_INTERVAL_S", 0.2)
 
     async def take_away() -> None:
@@ -244,7 +246,7 @@ async def test_occupied_port_or_foreign_webhook_url_is_reported(
     async with asyncio.TaskGroup() as group:
         group.create_task(take_away())
         with pytest.raises(PlatformRejected, match=r"elsewhere\.example"):
-            await telegram.listen(Ear())
+            await telegram.listen(Ear(), MemoryCursors())
     await telegram.close()
 
 

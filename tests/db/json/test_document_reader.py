@@ -9,7 +9,7 @@ import pytest
 from oldfriend.db.json.document_schema import ROLE_MAPPING
 from oldfriend.domain.errors import SchemaTooNew, StoreCorrupt
 from tests.db.json.conftest import Open, content_of
-from tests.friends import Friend, meet
+from tests.two_people import Friend, meet
 
 __all__ = ["meet"]
 
@@ -69,6 +69,8 @@ async def test_file_layout_groups_users_messages_and_summaries_by_person(
             '"created_at": "soon", "is_active',
             "'created_at' must be a moment",
         ),
+        (r'"role": "user"', '"role": "root"', "'role' must be one of user, assistant, other"),
+        (r'"trust": "person"', '"trust": "all"', "'trust' must be one of person, companion"),
         (r'"content"', '"contents"', "'content' cannot be empty"),
         (r'"version": 1,\n', '"version": 1, "mood": "good",\n', "'mood' is unknown here"),
         (r'"version": 1,\n', '"version": "1",\n', "'version' must be a whole number"),

@@ -15,8 +15,8 @@ from oldfriend.memory.message_log import edit_message
 from oldfriend.search.document_terms import encode_document_terms
 from tests.db.breaking import names, write
 from tests.db.json.conftest import Open, content_of
-from tests.friends import Meet, meet
 from tests.processes import kill, line_of, python
+from tests.two_people import Meet, meet
 
 __all__ = ["meet"]
 
@@ -244,7 +244,7 @@ async def test_older_file_is_backed_up_before_migration(opened: Open, file: Path
 
     db = opened()
 
-    assert db.migration_backup == file.with_name(f"{file.name}.before-{known[-1].version}")
+    assert db.migration_backup == file.with_name(f"{file.name}.before-{known[-2].version + 1}")
     assert db.list_backups() == (db.migration_backup,)
     assert db.migration_backup.read_bytes() == before
     assert stat.S_IMODE(db.migration_backup.stat().st_mode) == 0o600

@@ -4,7 +4,7 @@ from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import Entity, EntityStatus
 from oldfriend_evals.lives.acquaintance import confused_in, recognised_share
 from oldfriend_evals.lives.loading import load_life
-from tests.evals.lives.living import PERSON
+from tests.evals.lives.life_fixtures import PERSON
 
 LIFE = load_life("en")
 

@@ -1,5 +1,6 @@
 """The hostile extractor is a bad one: mostly wrong, always the same, and in the right form."""
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -16,7 +17,7 @@ from oldfriend_evals.lives.judging import Judge, Judgement
 from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.loading import LANGUAGES, load_life
 from oldfriend_evals.lives.poison import EASY
-from tests.evals.lives.living import Gate, as_read, lived, material_of, places_of
+from tests.evals.lives.life_fixtures import Gate, as_read, lived, material_of, places_of
 
 load_once = cache(load_life)
 
@@ -24,6 +25,13 @@ load_once = cache(load_life)
 def through_the_gates(extraction: Extraction, material: ExtractionInput) -> Extraction:
     """What is left after checking."""
     return validate_extraction(extraction, material).extraction
+
+
+def with_what_waits(extraction: Extraction, material: ExtractionInput) -> Extraction:
+    """What is left after checking, and what waits for the person's word."""
+    checked = validate_extraction(extraction, material)
+    waiting = [each.claim for each in checked.unconfirmed]
+    return replace(checked.extraction, claims=(*checked.extraction.claims, *waiting))
 
 
 async def judged(
@@ -67,10 +75,12 @@ async def test_hostile_extractor_with_poison_lowers_every_score(language: str):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_validation_gates_stop_forbidden_evidence_and_keep_peaks(language: str):
-    judgement, _ = await judged(load_once(language), gate=through_the_gates)
+    """A peak in words that may be another's waits at least."""
+    believed, _ = await judged(load_once(language), gate=through_the_gates)
+    kept, _ = await judged(load_once(language), gate=with_what_waits)
 
-    assert not judgement.forbidden
-    assert not judgement.lost_peaks
+    assert not believed.forbidden
+    assert not kept.lost_peaks
 
 
 def test_hostile_extractor_is_deterministic_for_a_seed():
@@ -98,11 +108,11 @@ def test_hostile_extractor_returns_valid_json_on_the_retry():
     requests = [request_of(life, day) for day in range(1, 33)]
     answer = hostile(life, seed=5)
     broken = next(request for request in requests if not answer(request).endswith("}"))
-    wish = PromptTurn(role="house", text="Again, please.")
+    wish = PromptTurn(role="instruction", text="Again, please.")
     again = CompletionRequest(
         purpose="extract",
         prompt="extract/7",
-        stable="",
+        system_prompt="",
         output=broken.output,
         turns=(*broken.turns, PromptTurn(role="companion", text=answer(broken)), wish),
     )
@@ -112,7 +122,10 @@ def test_hostile_extractor_returns_valid_json_on_the_retry():
 
 def test_hostile_extractor_answers_only_extraction_requests():
     asked = CompletionRequest(
-        purpose="reply", prompt="reply/1", stable="", turns=(PromptTurn(role="person", text="Hi"),)
+        purpose="reply",
+        prompt="reply/1",
+        system_prompt="",
+        turns=(PromptTurn(role="person", text="Hi"),),
     )
 
     assert hostile(load_once("en"), seed=1)(asked) == ""

@@ -11,7 +11,7 @@ from oldfriend_evals.lives.judging import Held, Judge, closed_share
 from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.likeness import contains, denies, likeness, numbers_in
 from oldfriend_evals.lives.loading import LANGUAGES, load_life
-from tests.evals.lives.living import evidence_of, places_of, truth_held
+from tests.evals.lives.life_fixtures import evidence_of, places_of, truth_held
 
 
 @pytest.fixture(scope="module")

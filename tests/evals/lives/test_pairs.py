@@ -13,7 +13,7 @@ from oldfriend_evals.lives.life import Life
 from oldfriend_evals.lives.loading import PAIRS, load_life
 from oldfriend_evals.lives.questions import load_questions
 from oldfriend_evals.lives.together import days_of
-from tests.evals.lives.living import places_of, truth_held
+from tests.evals.lives.life_fixtures import places_of, truth_held
 from tests.evals.lives.test_acquaintance import known
 
 load_once = cache(load_life)

@@ -26,6 +26,7 @@ from tests.fakes.telegram.world import BOT, Fault, Fields, World
 
 LARGEST_FILE = 20 * 1024 * 1024
 LONGEST_DESCRIPTION = 256
+LONGEST_TOAST, LONGEST_BUTTON_DATA = 200, 64
 METHODS = {"sendmessage": "sendMessage"}
 """As those are known here that are asked for in other letters: their case does not matter."""
 ACTIONS = {"typing", "record_voice", "upload_voice", "upload_document"}
@@ -140,7 +141,20 @@ class Api:
     async def do_sendmessage(self, fields: Fields) -> Any:
         chat = self._reachable(fields)
         text = self._text(fields, "text")
-        return self._sent(chat, fields, {"text": text, "html": str(fields["text"])})
+        shown = {"text": text, "html": str(fields["text"]), "buttons": buttons_of(fields)}
+        return self._sent(chat, fields, shown)
+
+    async def do_editmessagereplymarkup(self, fields: Fields) -> Any:
+        chat, number = self._reachable(fields), int(fields["message_id"])
+        shown = next((e for e in self.world.shown if (e.chat, e.id) == (chat, number)), None)
+        if shown is None:
+            raise Refused(400, "Bad Request: message to edit not found")
+        if shown.buttons == (buttons := buttons_of(fields)):
+            raise Refused(400, "Bad Request: message is not modified")
+        with self.world.changed:
+            shown.buttons = buttons
+            self.world.changed.notify_all()
+        return self._as_message(chat, number, shown.text)
 
     async def do_sendmessagedraft(self, fields: Fields) -> Any:
         """A text that is being written, in a private chat; gone with the next message."""
@@ -161,10 +175,12 @@ class Api:
         shown = next((e for e in self.world.shown if (e.chat, e.id) == (chat, number)), None)
         if shown is None:
             raise Refused(400, "Bad Request: message to edit not found")
-        if shown.html == fields["text"]:
+        buttons = buttons_of(fields)
+        if (shown.html, shown.buttons) == (fields["text"], buttons):
             raise Refused(400, "Bad Request: message is not modified")
         with self.world.changed:
             shown.text, shown.html, shown.edits = text, str(fields["text"]), shown.edits + 1
+            shown.buttons = buttons
             self.world.changed.notify_all()
         return self._as_message(chat, number, text)
 
@@ -197,7 +213,11 @@ class Api:
                 400,
                 "Bad Request: query is too old and response timeout expired or query ID is invalid",
             )
+        text = str(fields.get("text", ""))
+        if units(text) > LONGEST_TOAST:
+            raise Refused(400, "Bad Request: MESSAGE_TOO_LONG")
         with self.world.changed:
+            self.world.toasts.setdefault(query, text)
             self.world.acknowledged.add(query)
             self.world.changed.notify_all()
         return True
@@ -322,6 +342,22 @@ def parts_of(kind: str, body: bytes) -> Fields:
     return fields
 
 
+def buttons_of(fields: Fields) -> list[tuple[str, str]]:
+    """The buttons below a message: what they say, and what they send. Raises Refused."""
+    markup = fields.get("reply_markup")
+    rows = (json.loads(markup) if isinstance(markup, str) else markup or {}).get(
+        "inline_keyboard", []
+    )
+    found = [(str(each.get("text", "")), each) for row in rows for each in row]
+    for text, button in found:
+        if not text:
+            raise Refused(400, "Bad Request: Text buttons are unallowed in the inline keyboard")
+        data = str(button.get("callback_data", ""))
+        if not 1 <= len(data.encode()) <= LONGEST_BUTTON_DATA:
+            raise Refused(400, "Bad Request: BUTTON_DATA_INVALID")
+    return [(text, button["callback_data"]) for text, button in found]
+
+
 def offered_to(fields: Fields) -> tuple[str, str]:
     """To whom commands are offered: in which chats, and to which language."""
     scope = json.loads(str(fields.get("scope", '{"type": "default"}')))
@@ -332,7 +368,7 @@ async def failing(fault: Fault) -> Response:
     """What a call gets that goes wrong."""
     await asyncio.sleep(fault.delay_s)
     if fault.status == 0:
-        return CutOff() if fault.is_done else Reset()
+        return CutOff() if fault.is_done and fault.is_cut else Reset()
     more = {} if fault.retry_after is None else {"retry_after": fault.retry_after}
     return refusal(Refused(fault.status, fault.description, **more))
 

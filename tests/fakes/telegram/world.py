@@ -30,6 +30,7 @@ class Fault:
     retry_after: int | None = None
     delay_s: float = 0.0
     is_done: bool = False  # what was asked for is done all the same; only the answer is lost
+    is_cut: bool = True  # a reset that is done: in the middle of the answer, and not before it
     description: str = "Internal Server Error"
 
 
@@ -46,6 +47,7 @@ class Shown:
     kind: str = "text"
     file: bytes = b""
     edits: int = 0
+    buttons: list[tuple[str, str]] = field(default_factory=list)  # what they say, and send
     at: float = field(default_factory=time.monotonic)
 
 
@@ -62,6 +64,7 @@ class World:
         self.drafts: dict[int, list[str]] = defaultdict(list)
         self.actions: list[tuple[int, str]] = []
         self.acknowledged: set[str] = set()
+        self.toasts: dict[str, str] = {}  # what was said to who pressed, by the query
         self.commands: dict[tuple[str, str], list[Fields]] = {}  # by kind of chat and language
         self.calls: list[tuple[str, Fields]] = []
         self.files: dict[str, bytes] = {}
@@ -133,10 +136,13 @@ class World:
         }
         return self.says(user, **{kind: [held] if kind == "photo" else held}, **more)
 
-    def presses(self, user: int, data: str) -> str:
-        """Somebody presses a button; the id of the query."""
+    def presses(self, user: int, data: str, *, below: int | None = None) -> str:
+        """Somebody presses a button, below one of the bot's messages; the id of the query."""
         with self.changed:
             query = f"query-{self._update}"
+            message = self._message(user, None, {"text": "Which?"}, {})
+            if below is not None:
+                message["message_id"] = below
             self.tell(
                 {
                     "callback_query": {
@@ -144,7 +150,7 @@ class World:
                         "from": user_of(user),
                         "data": data,
                         "chat_instance": "1",
-                        "message": self._message(user, None, {"text": "Which?"}, {}),
+                        "message": message,
                     }
                 }
             )
@@ -248,6 +254,11 @@ class World:
             return self._update
 
     # What tests look at.
+
+    @property
+    def told(self) -> int:
+        """How many updates there were so far."""
+        return self._update
 
     def texts(self, chat: int) -> list[str]:
         """What the bot has said in a chat, as it reads now."""

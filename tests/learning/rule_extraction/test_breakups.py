@@ -5,8 +5,8 @@ import pytest
 from oldfriend.learning.extraction import Claim, RelationClaim
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.validate import validate_extraction
-from tests.learning.rule_extraction.saying import WEDNESDAY, material_of, message
-from tests.learning.talking import somebody
+from tests.learning.rule_extraction.message_fixtures import WEDNESDAY, material_of, message
+from tests.learning.segment_fixtures import somebody
 
 OF = {
     "en": ("Ana", "Ben", "Ben is Ana's husband."),

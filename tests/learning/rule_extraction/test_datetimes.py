@@ -7,7 +7,7 @@ import pytest
 from oldfriend.domain.clock import SECOND, from_micros, to_micros
 from oldfriend.learning.rule_extraction.datetimes import due_in, past_in, without_times
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
-from tests.learning.rule_extraction.saying import message, said
+from tests.learning.rule_extraction.message_fixtures import message, said
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from oldfriend.domain.clock import DAY
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
 from oldfriend.learning.validate import validate_extraction
-from tests.learning.rule_extraction.saying import WEDNESDAY, material_of, message
+from tests.learning.rule_extraction.message_fixtures import WEDNESDAY, material_of, message
 
 
 def kept(language: str, *texts: str) -> list[Claim]:

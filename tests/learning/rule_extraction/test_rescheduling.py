@@ -6,8 +6,8 @@ import pytest
 
 from oldfriend.domain.clock import DAY
 from oldfriend.learning.extraction import Claim
-from tests.learning.rule_extraction.saying import WEDNESDAY, message, read, said
-from tests.learning.talking import believed
+from tests.learning.rule_extraction.message_fixtures import WEDNESDAY, message, read, said
+from tests.learning.segment_fixtures import believed
 
 
 def put_off(first: str, then: str, language: str) -> tuple[Claim, list[Claim]]:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.domain.clock import DAY
-from tests.learning.rule_extraction.saying import WEDNESDAY, message, read, said
-from tests.learning.talking import believed
+from tests.learning.rule_extraction.message_fixtures import WEDNESDAY, message, read, said
+from tests.learning.segment_fixtures import believed
 
 
 def ended(language: str, text: str, *others: str, part: str = "boss") -> list[str]:

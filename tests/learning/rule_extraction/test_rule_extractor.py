@@ -16,7 +16,7 @@ from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.rule_extraction.rule_extractor import RULES_AUTHOR
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
-from tests.learning.rule_extraction.saying import WEDNESDAY, message, read, said
+from tests.learning.rule_extraction.message_fixtures import WEDNESDAY, message, read, said
 
 
 def only(claims: tuple[Claim, ...]) -> Claim:
@@ -259,7 +259,7 @@ def test_traditional_chinese_is_extracted_in_traditional_script():
 def test_first_extraction_compiles_only_the_rules_it_needs():
     """All books of five languages take seconds to compile."""
     code = (
-        "from tests.learning.rule_extraction.saying import said\n"
+        "from tests.learning.rule_extraction.message_fixtures import said\n"
         "from oldfriend.learning.rule_extraction.rule_loader import load_rule_book\n"
         "print(*(claim.text for claim in said('I live in Porto.').claims))\n"
         "book = load_rule_book('en')\n"
@@ -290,3 +290,22 @@ def test_arbitrary_text_never_crashes_extraction_and_quotes_match_it(text, langu
 
     for claim in read_.claims:
         assert all(quote.text in text for quote in claim.quotes if quote.message == "m0")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "values"),
+    [
+        ("en", "my flatmate Tomás is allergic to peanuts, don't forget", ["flatmate", "peanuts"]),
+        ("en", "I'm allergic to penicillin, please remember", ["penicillin"]),
+        ("en", "My sister Carla is allergic to nuts, don't let me forget", ["sister", "nuts"]),
+        ("en", "I'm allergic to nuts and eggs, please call the doctor", ["nuts", "eggs"]),
+        ("en", "I live in Leeds, don't forget", ["Leeds"]),
+        ("es", "Soy alérgica a la penicilina, no te olvides", ["penicilina"]),
+        ("de", "Ich bin allergisch gegen Nüsse, bitte nicht vergessen", ["Nüsse"]),
+        ("fr", "Je suis allergique aux noix, n'oublie pas", ["noix"]),
+        ("zh", "我对花生过敏，别忘了", ["花生"]),
+    ],
+)
+def test_order_to_remember_is_no_value(language: str, text: str, values: list[str]) -> None:
+    """Nor is any other order the name of what somebody is allergic to."""
+    assert [claim.value for claim in said(text, language=language).claims] == values

@@ -9,7 +9,7 @@ import pytest
 
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
-from tests.learning.rule_extraction.saying import said
+from tests.learning.rule_extraction.message_fixtures import said
 
 SENTENCES = Path(__file__).parent / "sentences"
 PRECISION, RECALL = 0.95, 0.6

@@ -27,9 +27,9 @@ WORDS = "my safe opens with 4711"
 REQUEST = CompletionRequest(
     purpose="test",
     prompt="test/1",
-    stable="Be brief.",
-    turns=(PromptTurn(role="house", text=WORDS),),
-    most_tokens=16,
+    system_prompt="Be brief.",
+    turns=(PromptTurn(role="instruction", text=WORDS),),
+    max_output_tokens=16,
 )
 
 

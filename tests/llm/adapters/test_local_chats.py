@@ -29,7 +29,7 @@ from tests.fakes.local_servers import (
     running,
 )
 from tests.fakes.raw_server import raw_server, whole
-from tests.llm.asking import WEATHER, Listener, saying
+from tests.llm.request_fixtures import WEATHER, Listener, saying
 
 KINDS = (FakeOllama, FakeLmStudio, FakeLlamaServer, FakeVllm)
 SCHEMA = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
@@ -61,9 +61,11 @@ async def test_local_model_request_disables_thinking_and_caps_output(
 ) -> None:
     """In pieces or at once; what it may write is capped, as thinking takes nothing of it."""
     async with opened(fake.base_url, fake.provider) as model:
-        completion = await model.complete(saying("hello", changing="It is noon."), heard)
+        asked = saying("hello", call_instructions="It is noon.", temperature=0.2)
+        completion = await model.complete(asked, heard)
 
     (body,) = fake.chats
+    assert (body["options"] if fake.provider == "ollama" else body)["temperature"] == 0.2
     assert completion.text == "I hear you."
     assert completion.cost == 0
     assert completion.usage.input > 0
@@ -125,7 +127,7 @@ async def test_prompt_beyond_the_context_length_is_rejected_not_truncated(fake: 
     fake.models = [replace(fake.models[0], context=16_384)]
     async with opened(fake.base_url, fake.provider) as model:
         with pytest.raises(RequestRejected):
-            await model.complete(saying("hello", stable=LONG, tools=(WEATHER,)))
+            await model.complete(saying("hello", system_prompt=LONG, tools=(WEATHER,)))
         await model.complete(saying("hello", tools=(WEATHER,)))
 
     assert [bool(body.get("tools")) for body in fake.chats] == [True, True]
@@ -137,7 +139,7 @@ async def test_ollama_context_length_is_set_by_prompt_size() -> None:
     with running(fake):
         async with opened(fake.base_url, "ollama") as model:
             short = await model.complete(saying("hello"))
-            long = await model.complete(saying("hello", stable=LONG))
+            long = await model.complete(saying("hello", system_prompt=LONG))
             await model.complete(saying("hello"))
 
     assert [body["options"]["num_ctx"] for body in fake.chats] == [8_192, 65_536, 65_536]
@@ -154,7 +156,7 @@ async def test_ollama_context_length_is_raised_when_it_counts_more_tokens(
     monkeypatch.setattr(local_servers, "count_tokens", lambda value: 3 * count(value))
     with running(fake):
         async with opened(fake.base_url, "ollama") as model:
-            completion = await model.complete(saying("hello", stable=LONG))
+            completion = await model.complete(saying("hello", system_prompt=LONG))
 
     assert [body["options"]["num_ctx"] for body in fake.chats] == [65_536, 131_072]
     assert completion.usage.input > 90_000
@@ -232,3 +234,23 @@ async def test_unreachable_ollama_raises_model_unavailable() -> None:
     async with opened("http://127.0.0.1:9/v1", "ollama") as model:
         with pytest.raises(ModelUnavailable, match="Is it running"):
             await model.complete(saying("hello"))
+
+
+@pytest.mark.parametrize("has_tools", [True, False])
+@pytest.mark.parametrize("kind", [FakeOllama, FakeVllm])
+async def test_only_a_model_without_tools_reads_how_calls_are_written(
+    kind: type[FakeServer], *, has_tools: bool
+) -> None:
+    """With the instructions of the system; and not where nothing may be called."""
+    fake = kind([FakeModel(name="m", has_tools=has_tools)])
+    fake.has_tool_parser = has_tools
+    form = "SCHEDULE: what | when"
+    request = saying("weather?", tools=(WEATHER,), call_form=form)
+    with running(fake):
+        async with opened(fake.base_url, fake.provider) as model:
+            await model.complete(request)
+            told = form in str(fake.chats[-1]["messages"][0])
+            await model.complete(replace(request, may_call=False))
+
+    assert told is not has_tools
+    assert form not in str(fake.chats[-1]["messages"])

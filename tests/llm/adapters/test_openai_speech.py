@@ -28,7 +28,7 @@ from oldfriend.llm.adapters.openai_speech import (
 from oldfriend.llm.providers import ModelConfig, Timeouts, build_model_config
 from oldfriend.llm.speech import MAX_AUDIO_BYTES, Speech, Transcription
 from tests.fakes.speech_server import SpeechServer, speech_server
-from tests.llm.purse import Purse
+from tests.llm.usage_accounts import Purse
 
 SOUNDS = Path(__file__).parents[2] / "data/sounds"
 VOICE = (SOUNDS / "voice.ogg").read_bytes()

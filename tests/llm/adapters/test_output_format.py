@@ -6,7 +6,7 @@ from pydantic_ai.profiles import ModelProfile
 from oldfriend.llm.adapters.ollama import build_messages
 from oldfriend.llm.adapters.pydantic_ai_mapping import build_parameters
 from oldfriend.llm.recorded_calls import hash_request
-from tests.llm.asking import saying
+from tests.llm.request_fixtures import saying
 
 SCHEMA = {"type": "object", "properties": {"age": {"type": "integer"}}}
 FORM = 'The form: {"age": 7}'

@@ -14,8 +14,8 @@ from oldfriend.llm.model import TokenUsage
 from oldfriend.llm.providers import build_model_config
 from tests.fakes.embedding_server import EmbeddingServer, embedding_server
 from tests.fakes.raw_server import raw_server, whole
-from tests.hashed import Hashed
-from tests.llm.purse import Purse
+from tests.hashed_embedder import Hashed
+from tests.llm.usage_accounts import Purse
 
 AT_ONCE = {"first_pause_s": 0.01, "max_pause_s": 0.02, "timeout_s": 2.0}
 

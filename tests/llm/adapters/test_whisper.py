@@ -23,7 +23,7 @@ from oldfriend.llm.adapters import whisper as decoding
 from oldfriend.llm.adapters.whisper import LazyWhisper, LocalTranscriber, Samples, find_problem
 from oldfriend.llm.speech import MAX_AUDIO_BYTES
 from tests.llm.adapters.test_openai_speech import VOICE
-from tests.llm.purse import Purse
+from tests.llm.usage_accounts import Purse
 
 DECODER = Path(__file__).parents[2] / "fakes" / "voice"
 

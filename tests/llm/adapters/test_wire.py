@@ -16,7 +16,7 @@ from oldfriend.llm.providers import ApiKind, Timeouts, build_model_config
 from oldfriend.turn.structured_output import complete_structured
 from tests.clock import FrozenClock
 from tests.fakes.model_server import ModelServer
-from tests.llm.asking import WEATHER, Ledger, Listener, saying
+from tests.llm.request_fixtures import WEATHER, Ledger, Listener, saying
 
 KEY = "sk-very-secret"
 KINDS: tuple[ApiKind, ...] = ("openai", "openai-responses", "anthropic")
@@ -91,8 +91,10 @@ async def test_reply_is_not_streamed_without_a_listener(model, provider):
 async def test_request_contains_instructions_and_turns_in_order(model, provider):
     """Stable first, the turns in order, what changes before the last words, the house as user."""
     provider.answers(fixture("Go on", {"content": "Yes."}))
-    request = saying("one", "two", "three", stable="Be kind.", changing="It is noon.")
-    wish = PromptTurn(role="house", text="Go on.")
+    request = saying(
+        "one", "two", "three", system_prompt="Be kind.", call_instructions="It is noon."
+    )
+    wish = PromptTurn(role="instruction", text="Go on.")
 
     await model.complete(replace(request, turns=(*request.turns, wish)))
 
@@ -350,7 +352,7 @@ async def test_openai_compatible_provider_is_supported_at_any_address(opened, pr
     provider.answers(fixture("hello", {"content": LONG}))
 
     completion = await opened("openai", model=name).complete(
-        saying("hello", changing="It is noon."), Listener()
+        saying("hello", call_instructions="It is noon."), Listener()
     )
 
     assert completion.text == LONG

@@ -17,7 +17,7 @@ from oldfriend.llm.adapters.model_factory import build_model
 from oldfriend.llm.model import UNREADABLE_ARGUMENTS, ToolCall, ToolResult
 from oldfriend.llm.providers import ApiKind, build_model_config
 from tests.fakes.raw_server import END, STREAM_HEAD, chat_piece, chunk, event, raw_server, whole
-from tests.llm.asking import WEATHER, Listener, saying
+from tests.llm.request_fixtures import WEATHER, Listener, saying
 
 KEY = "sk-very-secret"
 
@@ -237,7 +237,7 @@ async def test_only_the_stable_prompt_part_is_marked_for_caching():
         await ask(
             server.url,
             "anthropic",
-            saying("hello", changing="It is noon.", may_call=False, tools=(WEATHER,)),
+            saying("hello", call_instructions="It is noon.", may_call=False, tools=(WEATHER,)),
         )
 
     [body] = server.bodies

@@ -48,7 +48,7 @@ from oldfriend.memory.segments import (
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.memory.vectors import save_belief_vectors, save_message_vectors
 from oldfriend.queues.inbox import InboxPayload, enqueue_inbox
-from oldfriend.queues.outbox import enqueue_reply
+from oldfriend.queues.outbox import ReplyTexts, enqueue_reply
 from oldfriend.search import Reason
 from oldfriend.usage.model_calls import CallContext, record_call
 from oldfriend.usage.tool_calls import record_tool_result, record_tool_start
@@ -200,7 +200,7 @@ async def keep_calls(
     request = CompletionRequest(
         purpose="reply",
         prompt="reply/1",
-        stable="",
+        system_prompt="",
         turns=(PromptTurn(role="person", text=said.text),),
         shown=tuple(each.id for each in about),
     )
@@ -415,7 +415,7 @@ async def leave_letters(life: Life, tx: Transaction) -> None:
                 tx, life.chat.id, life.person.id, word, debounce_s=0, now=life.clock()
             )
         else:
-            await enqueue_reply(tx, life.chat, each.id, [each.text], now=life.clock())
+            await enqueue_reply(tx, life.chat, each.id, ReplyTexts([each.text]), now=life.clock())
 
 
 async def bring_some(life: Life, tx: Transaction, *, size: int = 8) -> None:

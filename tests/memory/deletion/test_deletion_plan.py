@@ -28,7 +28,7 @@ from oldfriend.memory.segments import (
     set_segment_status,
 )
 from oldfriend.prompts.locale_phrases import load_phrases
-from tests.friends import Friend
+from tests.two_people import Friend
 
 MARKER = RedactionMarker(text="(taken back)", language="en")
 SAID = "we moved to a yellow house near the harbour"

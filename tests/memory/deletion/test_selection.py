@@ -10,7 +10,7 @@ from oldfriend.memory.deletion.selection import DeletionRequest, has_any_name, s
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.message_log import edit_message
-from tests.friends import Friend
+from tests.two_people import Friend
 
 
 async def knows(friend: Friend, name: str, *, aliases: tuple[str, ...] = ()) -> Entity:

@@ -27,7 +27,7 @@ from oldfriend.memory.deletion.tombstones import (
     save_tombstones,
     tokenize_casefolded,
 )
-from tests.friends import Friend
+from tests.two_people import Friend
 
 KEY = b"k" * 32
 LONG = "my sister Ana is allergic to hazelnuts"

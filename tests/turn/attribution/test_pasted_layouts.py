@@ -25,6 +25,8 @@ PASTED = [
     ("en", '{"city": "Odessa", "job": "smuggler"}'),
     ("en", "| name | town |\n|---|---|\n| Nora | Hull |"),
     ("de", "Name;Ort;Beruf\nNora;Husum;Fischerin"),
+    ("en", "day,kg\n2026-11-01,71,2\n2026-11-02,71,4"),
+    ("en", "easy run,5,30,no pain"),
     ("en", "<profile><city>Riga</city></profile>"),
     ("en", "https://example.com/me?city=Dubrovnik"),
     ("en", "home = 'Minsk'"),
@@ -33,6 +35,8 @@ PASTED = [
 ]
 OWN = [
     ("en", "Update: I moved to Leeds!"),
+    ("de", "mein Gewicht war nicht 92,3 sondern 90,3"),
+    ("fr", "euh non, c'était 37,4 pas 38,4"),
     ("en", "Good news: the scan was clear"),
     ("en", "to do today:\n- buy paint\n- ring the council"),
     ("en", "the dentist is at 9:30 tomorrow"),

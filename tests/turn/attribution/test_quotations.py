@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.turn.attribution.quotations import find_quotations
-from tests.turn.attribution.borrowed import words_in
+from tests.turn.attribution.attribution_fixtures import words_in
 
 MARKS = [
     "'%s'",

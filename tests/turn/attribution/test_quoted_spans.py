@@ -5,7 +5,12 @@ import time
 import pytest
 
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
-from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans, merge_spans
+from oldfriend.turn.attribution.quoted_spans import (
+    blank_spans,
+    find_borrowed_spans,
+    is_passed_on,
+    merge_spans,
+)
 from oldfriend.turn.attribution.spans import BorrowedSpan
 
 UNITS = [
@@ -95,3 +100,19 @@ def test_every_detectable_language_has_attribution_cues(language: str) -> None:
     assert cues.rework.pattern
     assert cues.says.pattern
     assert len(fold_punctuation("Ｉ’m ＯＫ")) == len("Ｉ’m ＯＫ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My plan: I quit in May.",
+        'I told Ana: "I am leaving in May."',
+        "I love this: my sister baked me a cake.",
+        "I moved to Bonn. Found this: the tram closes.",
+        'My cat is called "Miso".',
+        "Ich habe zu Ana gesagt: „Ich kündige im Mai.“",
+    ],
+)
+def test_own_words_behind_a_heading_are_not_passed_on(text: str) -> None:
+    """Nor a message that tells something of its own before what was found."""
+    assert not is_passed_on(text, "")

@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.turn.attribution.reporting_frames import find_framed_spans, is_open_request
-from tests.turn.attribution.borrowed import words_in
+from tests.turn.attribution.attribution_fixtures import words_in
 
 FRAMED = [
     ("en", "Translate this: I keep goats.", "I keep goats."),

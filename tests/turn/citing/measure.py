@@ -33,7 +33,8 @@ class Told:
 def replies_traced() -> Iterator[Told]:
     """Trace each reply to the lines of its history, all of which were shown."""
     histories: dict[str, Any] = tomllib.loads(REPLIES.read_text("utf-8"))
-    for language, history in histories.items():
+    for name, history in histories.items():
+        language = name.rstrip("0123456789")
         lines: dict[str, str] = history["lines"]
         said = [("s1", "Ana", line) for line in lines.values()]
         index = PersonIndex.build(rows(said, language=language, role="person"))
@@ -74,12 +75,12 @@ def main() -> None:
     told = [*replies_traced()]
     lines = [
         f"{name}: {len(some)} replies, precision {precision(some):.3f}, recall {recall(some):.3f}"
-        for name in ("first", "second")
+        for name in ("first", "second", "third")
         if (some := [each for each in told if each.set == name])
     ]
     lines.append(f"all: {len(told)} replies, {precision(told):.3f}, {recall(told):.3f}")
     if "--each" in sys.argv:
-        wrong = (each for each in told if each.set == "first" and each.true != each.cited)
+        wrong = (each for each in told if each.set != "second" and each.true != each.cited)
         lines += [f"{each.reply}\n    {[*each.true]}\n    {[*each.cited]}" for each in wrong]
     sys.stdout.write("\n".join(lines) + "\n")
 

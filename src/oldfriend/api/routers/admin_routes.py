@@ -12,29 +12,35 @@ from oldfriend.domain.clock import from_micros, get_start_of_day
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.job_types import QueueName
 from oldfriend.memory.people import list_people
-from oldfriend.presenters.base_schema import SayingShape
+from oldfriend.presenters.base_schema import LocalizedTextSchema
 from oldfriend.presenters.state_schemas import (
-    FindingShape,
-    Health,
-    Letters,
-    LetterShape,
+    FindingSchema,
+    HealthSchema,
+    JobPageSchema,
+    JobSchema,
     find_job_key,
 )
-from oldfriend.presenters.usage_schemas import Left, Spending, Sum
+from oldfriend.presenters.usage_schemas import (
+    RemainingBudgetSchema,
+    SpendingSchema,
+    UsageTotalSchema,
+)
 from oldfriend.queues.queue import FIRST_POSITION, drop_job, list_jobs, retry_dead_letter
 from oldfriend.runtime.health_checks import run_checks
 from oldfriend.usage.costs import sum_usage, sum_usage_by, sum_usage_by_day
 
-router = APIRouter(tags=["upkeep"])
+router = APIRouter(tags=["administration"])
 
 
-@router.get("/spending", summary="What models have cost")
+@router.get("/spending", summary="Show spending")
 async def show_spending(
     _: OwnerUser,
     hub: HubDep,
-    days: Annotated[int, Query(ge=1, le=366, description="The last so many days.")] = 30,
-) -> Spending:
-    """By purpose, model and day; and what is left for today."""
+    days: Annotated[
+        int, Query(ge=1, le=366, description="The number of days to cover, up to today.")
+    ] = 30,
+) -> SpendingSchema:
+    """Return the cost of model calls by purpose, model and day, and what is left for today."""
     app = hub.app
     now, zone = app.clock(), app.settings.zone
     since = get_start_of_day(now, zone, days_back=days - 1)
@@ -44,28 +50,30 @@ async def show_spending(
         models = await sum_usage_by(tx, "model", since=since)
         by_day = await sum_usage_by_day(tx, days, now=now, zone=zone)
         left = await load_allowances(tx, app.settings, now=now)
-    return Spending(
+    return SpendingSchema(
         days=days,
-        total=Sum.from_domain("all", total),
-        by_purpose=tuple(Sum.from_domain(*each) for each in purposes),
-        by_model=tuple(Sum.from_domain(*each) for each in models),
+        total=UsageTotalSchema.from_domain("all", total),
+        by_purpose=tuple(UsageTotalSchema.from_domain(*each) for each in purposes),
+        by_model=tuple(UsageTotalSchema.from_domain(*each) for each in models),
         by_day=tuple(
-            Sum.from_domain(from_micros(day, zone).strftime("%Y-%m-%d"), spent)
+            UsageTotalSchema.from_domain(from_micros(day, zone).strftime("%Y-%m-%d"), spent)
             for day, spent in by_day
         ),
-        left=tuple(Left.from_domain(each) for each in left),
+        left=tuple(RemainingBudgetSchema.from_domain(each) for each in left),
     )
 
 
-@router.get("/letters", summary="Jobs that are waiting or have failed")
-async def show_letters(
+@router.get("/letters", summary="List waiting and failed jobs")
+async def show_jobs(
     me: OwnerUser,
     hub: HubDep,
     parked: Annotated[bool, Query(description="Only failed jobs.")] = True,
-    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
-    limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 50,
-) -> Letters:
-    """Of everybody, without a word of what it says."""
+    cursor: Annotated[
+        str | None, Query(max_length=400, description="The `next` cursor of the previous page.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="The maximum number of items.")] = 50,
+) -> JobPageSchema:
+    """List everybody's jobs, without their contents."""
     after = FIRST_POSITION if cursor is None else find_job_key(cursor)
     if after is None:
         raise build_cursor_error()
@@ -73,17 +81,17 @@ async def show_letters(
         found = await list_jobs(tx, is_dead_letter=parked, after=after, limit=limit + 1)
         names = {person.id: person.name for person in await list_people(tx)}
     items = [
-        LetterShape.from_domain(
+        JobSchema.from_domain(
             each, names.get(each.person) if each.person else None, zone=me.person.zone
         )
         for each in found[:limit]
     ]
-    return Letters(items=tuple(items), next=items[-1].id if len(found) > limit else None)
+    return JobPageSchema(items=tuple(items), next=items[-1].id if len(found) > limit else None)
 
 
 @router.post("/letters/{letter}/retry", status_code=204, summary="Retry a job")
-async def retry(letter: str, _: OwnerUser, hub: HubDep) -> Response:
-    """With all that belongs to it."""
+async def retry_job(letter: str, _: OwnerUser, hub: HubDep) -> Response:
+    """Retry a failed job and the jobs that belong to it."""
     queue, partition, seq = decode_job_id(letter)
     async with hub.app.db.begin_write() as tx:
         await retry_dead_letter(tx, queue, partition, seq, now=hub.app.clock())
@@ -91,21 +99,21 @@ async def retry(letter: str, _: OwnerUser, hub: HubDep) -> Response:
 
 
 @router.delete("/letters/{letter}", status_code=204, summary="Drop a job")
-async def drop(letter: str, _: OwnerUser, hub: HubDep) -> Response:
-    """With all that belongs to it. What was said stays in the memory, unanswered."""
+async def delete_job(letter: str, _: OwnerUser, hub: HubDep) -> Response:
+    """Drop a job and the jobs that belong to it. The message stays, unanswered."""
     queue, partition, seq = decode_job_id(letter)
     async with hub.app.db.begin_write() as tx:
         await drop_job(tx, queue, partition, seq, now=hub.app.clock())
     return Response(status_code=204)
 
 
-@router.get("/doctor", summary="Is everything sound?")
-async def look(_: OwnerUser, hub: HubDep) -> Health:
-    """Look at everything; what is not well says what to do. It may take a while."""
+@router.get("/doctor", summary="Run the health checks")
+async def run_doctor(_: OwnerUser, hub: HubDep) -> HealthSchema:
+    """Check everything, and say what to do about each problem. This may take a while."""
     findings = await run_checks(hub.app)
-    return Health(
+    return HealthSchema(
         findings=tuple(
-            FindingShape(is_well=each.is_ok, told=SayingShape.from_domain(each.text))
+            FindingSchema(is_well=each.is_ok, told=LocalizedTextSchema.from_domain(each.text))
             for each in findings
         )
     )

@@ -19,19 +19,24 @@ from oldfriend.api.cursors import (
     encode_values,
 )
 from oldfriend.api.etags import IfMatch, map_conflict_to_412, parse_if_match
-from oldfriend.api.requests import Corrected, Judged, Other
+from oldfriend.api.requests import CorrectionRequest, OtherBeliefRequest, VerdictRequest
 from oldfriend.beliefs import correct as correcting
 from oldfriend.beliefs.belief_pages import list_belief_page, list_beliefs_by_id, search_belief_ids
 from oldfriend.beliefs.queries import BeliefDetails, get_belief, get_history, parse_as_of
 from oldfriend.domain.belief_kinds import list_kinds
 from oldfriend.domain.memories import ObjectKind, Status, Subject
 from oldfriend.learning.eager_extraction import extract_unread
+from oldfriend.learning.reading_jobs import retry_failed_readings
 from oldfriend.memory.change_feed import list_latest_entries
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.pagination import BeliefFilter, SortOrder, count_by_kind
-from oldfriend.presenters.belief_schemas import Beliefs, BeliefShape, format_etag
-from oldfriend.presenters.history_schemas import HistoryShape
-from oldfriend.presenters.journal_schemas import Decided, Learned, ReadNow
+from oldfriend.presenters.belief_schemas import BeliefPageSchema, BeliefSchema, format_etag
+from oldfriend.presenters.history_schemas import HistorySchema
+from oldfriend.presenters.journal_schemas import (
+    JournalEntrySchema,
+    JournalPageSchema,
+    LearnNowSchema,
+)
 from oldfriend.runtime.learn_now import learn_now
 
 TIMELINE_KINDS: Final = list_kinds(lambda kind: not kind.is_relation)
@@ -41,25 +46,27 @@ LEARN_TIMEOUT_S: Final = 10.0
 router = APIRouter(tags=["memory"])
 
 
-@router.get("/learned", summary="What was learned lately")
-async def list_learned(
+@router.get("/learned", summary="List what was learned recently")
+async def list_learned_beliefs(
     me: CurrentUser,
     hub: HubDep,
     before: Annotated[
-        int | None, Query(ge=1, le=MAX_NUMBER, description="`earlier` of a page.")
+        int | None, Query(ge=1, le=MAX_NUMBER, description="The `earlier` cursor of a page.")
     ] = None,
     limit: LimitParam = 20,
-) -> Learned:
-    """What is believed now, what was decided last first, with its words."""
+) -> JournalPageSchema:
+    """List current beliefs with their evidence, the most recently decided first."""
     async with hub.app.db.begin_read() as tx:
         found = await list_latest_entries(
             tx, me.person.id, kinds=TIMELINE_KINDS, before=before, limit=limit + 1
         )
         evidence = await list_object_evidence(tx, me.person.id, [each.object_id for each in found])
     page = found[:limit]
-    return Learned(
+    return JournalPageSchema(
         items=tuple(
-            Decided.from_domain(each, evidence.get(each.object_id, ()), zone=me.person.zone)
+            JournalEntrySchema.from_domain(
+                each, evidence.get(each.object_id, ()), zone=me.person.zone
+            )
             for each in page
             if each.after.ended_at is None
         ),
@@ -67,29 +74,45 @@ async def list_learned(
     )
 
 
-@router.post("/learned/now", summary="Read what was said now")
-async def read_now(me: CurrentUser, hub: HubDep) -> ReadNow:
-    """What is learned comes as events. Repeated, only what was said since is read."""
+@router.post("/learned/now", summary="Learn from new messages now")
+async def learn_from_new_messages(me: CurrentUser, hub: HubDep) -> LearnNowSchema:
+    """Read new messages now, and what could not be read before.
+
+    What is learned arrives as events; a repeat reads newer ones only.
+    """
+    async with hub.app.db.begin_write() as tx:
+        await retry_failed_readings(tx, me.person.id, now=hub.app.clock())
     result = await learn_now(hub.app, me.person.id, cut_reason="asked", wait_s=LEARN_TIMEOUT_S)
     hub.app.notifier.notify()
-    return ReadNow(read=result.read, waiting=result.waiting)
+    return LearnNowSchema(read=result.read, waiting=result.waiting)
 
 
 async def parse_belief_filter(  # noqa: PLR0913 -- each is a query parameter
     me: CurrentUser,
     hub: HubDep,
-    kind: Annotated[list[ObjectKind] | None, Query(description="Only such.")] = None,
-    status: Annotated[list[Status] | None, Query(description="Only such; so no summaries.")] = None,
-    subject: Annotated[Subject | None, Query(description="Whom it is about.")] = None,
-    tag: Annotated[
-        str | None, Query(min_length=1, max_length=100, description="Only what has this tag.")
+    kind: Annotated[
+        list[ObjectKind] | None, Query(description="Return only beliefs of these kinds.")
     ] = None,
-    pinned: Annotated[bool, Query(description="Only what is pinned.")] = False,
-    ended: Annotated[bool, Query(description="Also what is no longer believed.")] = False,
+    status: Annotated[
+        list[Status] | None,
+        Query(description="Return only beliefs with these statuses; summaries have none."),
+    ] = None,
+    subject: Annotated[Subject | None, Query(description="Whom the belief is about.")] = None,
+    tag: Annotated[
+        str | None,
+        Query(min_length=1, max_length=100, description="Return only beliefs with this tag."),
+    ] = None,
+    pinned: Annotated[bool, Query(description="Return only pinned beliefs.")] = False,
+    ended: Annotated[bool, Query(description="Include beliefs that have ended.")] = False,
     sort: Annotated[
-        SortOrder, Query(description="In which order; by kind, each in its own.")
+        SortOrder,
+        Query(description="The order. Sorted by kind, each kind has an order of its own."),
     ] = "kind",
     as_of: AsOfParam = None,
+    said_until: Annotated[
+        str | None,
+        Query(max_length=40, description="A day: what was said by then, as far as is known now."),
+    ] = None,
 ) -> BeliefFilter:
     """Build the filter from the query parameters. Raises InvalidInput."""
     now = hub.app.clock()
@@ -102,19 +125,23 @@ async def parse_belief_filter(  # noqa: PLR0913 -- each is a query parameter
         with_ended=ended,
         order=sort,
         as_of=None if as_of is None else parse_as_of(as_of, me.person.zone, now=now),
+        said_until=None if said_until is None else parse_as_of(said_until, me.person.zone, now=now),
     )
 
 
-@router.get("/memories", summary="What is believed, now or on a day")
-async def list_all(
+@router.get("/memories", summary="List beliefs, now or as of a day")
+async def list_beliefs(
     me: CurrentUser,
     hub: HubDep,
     belief_filter: Annotated[BeliefFilter, Depends(parse_belief_filter)],
-    q: Annotated[str | None, Query(max_length=500, description="Words, or what they mean.")] = None,
+    q: Annotated[
+        str | None,
+        Query(max_length=500, description="Text to search for, by words and by meaning."),
+    ] = None,
     cursor: CursorParam = None,
     limit: LimitParam = 50,
-) -> Beliefs:
-    """A page of it, kind by kind; with ``q`` what fits best first."""
+) -> BeliefPageSchema:
+    """Return a page of beliefs, by kind or, with ``q``, the best matches first."""
     if q is not None and q.strip():
         return await list_matches(me, hub, belief_filter, q.strip(), cursor, limit)
     after = None if cursor is None else decode_cursor(cursor)
@@ -139,7 +166,7 @@ async def list_matches(
     words: str,
     cursor: str | None,
     limit: int,
-) -> Beliefs:
+) -> BeliefPageSchema:
     """List a page of search results, best first."""
     start = 0 if cursor is None else decode_offset(cursor)
     found = await search_belief_ids(hub.app.db, hub.app.embedder, me.person, words, belief_filter)
@@ -163,45 +190,47 @@ def build_page(
     *,
     zone: str,
     next_cursor: str | None,
-) -> Beliefs:
+) -> BeliefPageSchema:
     """Build a page with the total count."""
     total = sum(
         count
         for kind, count in counts.items()
         if not belief_filter.kinds or kind in belief_filter.kinds
     )
-    return Beliefs(
-        items=tuple(BeliefShape.from_domain(each, zone=zone) for each in beliefs),
+    return BeliefPageSchema(
+        items=tuple(BeliefSchema.from_domain(each, zone=zone) for each in beliefs),
         total=total,
         kinds=counts,
         next=next_cursor,
     )
 
 
-@router.get("/memories/{memory}", summary="One thing that is believed")
-async def show(memory: str, me: CurrentUser, hub: HubDep, response: Response) -> BeliefShape:
-    """It, how it stands, and the words for and against it; its ETag is for If-Match."""
+@router.get("/memories/{memory}", summary="Show a belief")
+async def show_belief(
+    memory: str, me: CurrentUser, hub: HubDep, response: Response
+) -> BeliefSchema:
+    """Return a belief with its evidence for and against. Send its ETag as If-Match to change it."""
     return await load_belief(hub, me, memory, response)
 
 
-@router.get("/memories/{memory}/history", summary="How it came to be believed")
-async def show_history(memory: str, me: CurrentUser, hub: HubDep) -> HistoryShape:
-    """Every decision about it, and about what it overtook or gave way to."""
+@router.get("/memories/{memory}/history", summary="Show the history of a belief")
+async def show_belief_history(memory: str, me: CurrentUser, hub: HubDep) -> HistorySchema:
+    """Return every decision about a belief, and about those it replaced or was replaced by."""
     async with hub.app.db.begin_read() as tx:
         history = await get_history(tx, me.person.id, memory)
-    return HistoryShape.from_domain(history, zone=me.person.zone)
+    return HistorySchema.from_domain(history, zone=me.person.zone)
 
 
 @router.post("/memories/{memory}/verdict", summary="Confirm, reject, pin or unpin it")
-async def judge(
+async def set_belief_verdict(
     memory: str,
-    judged: Judged,
+    judged: VerdictRequest,
     me: CurrentUser,
     hub: HubDep,
     response: Response,
     if_match: IfMatch = None,
-) -> BeliefShape:
-    """Decide about it; how it is then. Decided once more, it is no other."""
+) -> BeliefSchema:
+    """Apply a verdict and return the belief. Applying it again changes nothing."""
     base, person = parse_if_match(if_match), me.person.id
     decision = correcting.apply_belief_action(
         hub.app.db, hub.app.clock, person, judged.verdict, memory, base=base
@@ -209,16 +238,19 @@ async def judge(
     return await apply_decision(decision, hub, me, memory, response)
 
 
-@router.patch("/memories/{memory}", summary="Put it right")
-async def put_right(
+@router.patch("/memories/{memory}", summary="Correct a belief")
+async def edit_belief(
     memory: str,
-    corrected: Corrected,
+    corrected: CorrectionRequest,
     me: CurrentUser,
     hub: HubDep,
     response: Response,
     if_match: IfMatch = None,
-) -> BeliefShape:
-    """Say how it is, or when it is due, all of it or nothing; what is so now."""
+) -> BeliefSchema:
+    """Correct a belief or its due date; all changes apply, or none.
+
+    Return the belief that holds now.
+    """
     base, zone = parse_if_match(if_match), me.person.zone
     correction = correcting.Correction(
         text=corrected.text,
@@ -234,31 +266,31 @@ async def put_right(
     return await load_belief(hub, me, changed[0].id if changed else memory, response)
 
 
-@router.post("/memories/{memory}/merge", summary="Two that say the same become one")
-async def merge(
+@router.post("/memories/{memory}/merge", summary="Merge two beliefs")
+async def merge_belief(
     memory: str,
-    other: Other,
+    other: OtherBeliefRequest,
     me: CurrentUser,
     hub: HubDep,
     response: Response,
     if_match: IfMatch = None,
-) -> BeliefShape:
-    """The other joins it, with its words; it, as it is then. Asked again, it is refused (422)."""
+) -> BeliefSchema:
+    """Merge another belief and its evidence into this one. A repeat is refused (422)."""
     base, person = parse_if_match(if_match), me.person.id
     decision = correcting.merge_beliefs(hub.app, person, memory, other.other, base=base)
     return await apply_decision(decision, hub, me, memory, response)
 
 
-@router.post("/memories/{memory}/separate", summary="They are two, and stay so")
-async def separate(
+@router.post("/memories/{memory}/separate", summary="Separate two beliefs")
+async def split_belief(
     memory: str,
-    other: Other,
+    other: OtherBeliefRequest,
     me: CurrentUser,
     hub: HubDep,
     response: Response,
     if_match: IfMatch = None,
-) -> BeliefShape:
-    """One that was merged into the other stands on its own words again; it, as it is then."""
+) -> BeliefSchema:
+    """Restore a belief that was merged into another, with its own evidence, and return it."""
     base, person = parse_if_match(if_match), me.person.id
     decision = correcting.separate_beliefs(hub.app, person, memory, other.other, base=base)
     return await apply_decision(decision, hub, me, memory, response)
@@ -270,7 +302,7 @@ async def apply_decision(
     me: CurrentUser,
     memory: str,
     response: Response,
-) -> BeliefShape:
+) -> BeliefSchema:
     """Apply a decision and return the belief as it is then. Raises ApiError if it was stale."""
     with map_conflict_to_412():
         await decision
@@ -280,10 +312,10 @@ async def apply_decision(
 
 async def load_belief(
     hub: ConnectionHub, me: CurrentUser, memory: str, response: Response
-) -> BeliefShape:
+) -> BeliefSchema:
     """Load a belief and set its ETag. Raises NotFound, InvalidInput."""
     async with hub.app.db.begin_read() as tx:
         found = await get_belief(tx, me.person.id, memory)
     if found.base is not None:
         response.headers["ETag"] = format_etag(found.base)
-    return BeliefShape.from_domain(found, zone=me.person.zone)
+    return BeliefSchema.from_domain(found, zone=me.person.zone)

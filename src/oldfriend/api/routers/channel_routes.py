@@ -1,28 +1,52 @@
-"""Channel routes: the owner connects a bot; each person links with a code."""
+"""Channel routes: the owner connects a bot; each person links apps with codes."""
 
 import asyncio
 from contextlib import suppress
 from typing import Annotated, Final
 
 import segno
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, OwnerUser
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.requests import BotToken
+from oldfriend.api.requests import BotCredentialsRequest, GivenCodeRequest
 from oldfriend.api.settings_reload import SettingsWriterDep
-from oldfriend.channels.channel import ChannelSpec
+from oldfriend.channels.channel import WEB_CHANNEL, ChannelSpec
 from oldfriend.channels.channel_registry import CHANNELS
-from oldfriend.config.keys import delete_key, store_key
-from oldfriend.config.provider_resolution import find_channel_token
+from oldfriend.config.keys import delete_key
+from oldfriend.config.provider_resolution import (
+    build_credentials,
+    find_channel_credentials,
+    store_channel_credentials,
+)
 from oldfriend.config.settings import Settings
-from oldfriend.domain.errors import NotFound, PlatformRejected, PlatformUnavailable
+from oldfriend.db.merge_record import list_merges
+from oldfriend.domain.errors import InvalidInput, NotFound, PlatformRejected, PlatformUnavailable
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.inbound.account_linking import create_code_for, unlink_channel
-from oldfriend.memory.identities import CODE_TTL, list_linked_people
+from oldfriend.inbound.link_commands import confirm_given_code, preview_given_code
+from oldfriend.inbound.person_merge import undo_merge
+from oldfriend.memory.identities import (
+    CODE_TTL,
+    list_identities,
+    list_linked_people,
+    remove_identity,
+)
 from oldfriend.memory.people import get_person
-from oldfriend.presenters.base_schema import SayingShape, format_time
-from oldfriend.presenters.configuration_schemas import Bot, ChannelShape, Code, Paired
+from oldfriend.presenters.base_schema import LocalizedTextSchema, format_time
+from oldfriend.presenters.configuration_schemas import (
+    BotSchema,
+    ChannelCredentialSchema,
+    ChannelSchema,
+    ContradictionSchema,
+    LinkCodeSchema,
+    LinkedPersonSchema,
+    MergePreviewSchema,
+    PersonMergeSchema,
+    PlaceCodeSchema,
+    PlaceSchema,
+    PlacesSchema,
+)
 from oldfriend.runtime.bot_connections import register_bot
 
 API_TIMEOUT_S: Final = 5.0
@@ -30,6 +54,8 @@ API_TIMEOUT_S: Final = 5.0
 
 router = APIRouter()
 """The routes of one channel, under its name."""
+places_router = APIRouter(prefix="/places", tags=["places"])
+"""Where somebody is known, on whatever channel."""
 
 
 def get_channel(request: Request) -> ChannelSpec:
@@ -40,46 +66,61 @@ def get_channel(request: Request) -> ChannelSpec:
 ChannelDep = Annotated[ChannelSpec, Depends(get_channel)]
 
 
-@router.get("", summary="How people talk on a channel")
-async def show(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> ChannelShape:
-    """Whether a bot is connected and knows you; for the owner, whom else it knows."""
+@router.get("", summary="Show a channel")
+async def show_channel(spec: ChannelDep, me: CurrentUser, hub: HubDep) -> ChannelSchema:
+    """Return whether a bot is connected and linked to you; for the owner, who else is linked."""
     app = hub.app
-    token = await asyncio.to_thread(find_channel_token, app.settings, spec.name)
+    known = await asyncio.to_thread(find_channel_credentials, app.settings, spec)
     async with app.db.begin_read() as tx:
         linked = await list_linked_people(tx, spec.name)
     sees_all = me.person.is_owner and me.scope == "admin"
-    return ChannelShape(
-        is_connected=token is not None,
+    return ChannelSchema(
+        is_connected=known is not None,
         bot=await find_bot_name(spec, app.settings),
+        pairs_by_code=spec.pairs_by_code,
         is_mine=any(person.id == me.person.id for person, _ in linked),
-        token_in=SayingShape.from_domain(token.source) if token and sees_all else None,
+        token_in=LocalizedTextSchema.from_domain(known.source) if known and sees_all else None,
+        credentials=tuple(
+            ChannelCredentialSchema(
+                name=each.name, is_secret=each.is_secret, default=each.default or None
+            )
+            for each in spec.credentials
+        ),
         people=tuple(
-            [Paired(name=each.name, addresses=count) for each, count in linked] if sees_all else []
+            [LinkedPersonSchema(name=each.name, addresses=count) for each, count in linked]
+            if sees_all
+            else []
         ),
     )
 
 
 @router.put("/token", summary="Connect a bot")
-async def connect(
-    spec: ChannelDep, given: BotToken, _: OwnerUser, hub: HubDep, writer: SettingsWriterDep
-) -> Bot:
-    """Ask the platform whose token it is, keep it, and be there from now on."""
-    token = given.token.strip()
-    name = await register_bot(spec, token, hub.app.settings)
-    token_source = await writer.apply(
-        hub,
-        lambda settings: store_key(
-            spec.name, token, data=settings.data, address=settings.channels[spec.name].base_url
-        ),
+async def connect_bot(
+    spec: ChannelDep,
+    given: BotCredentialsRequest,
+    _: OwnerUser,
+    hub: HubDep,
+    writer: SettingsWriterDep,
+) -> BotSchema:
+    """Check what opens the bot with the platform, store it, and start answering there."""
+    credentials = build_credentials(
+        spec, {name: value.strip() for name, value in given.list_values().items()}
     )
-    return Bot(name=name, token_in=token_source)
+    if credentials is None:
+        missing = ", ".join(each.name for each in spec.credentials if not each.default)
+        raise InvalidInput(f"{spec.title} needs: {missing}.")
+    name = await register_bot(spec, credentials, hub.app.settings)
+    token_source = await writer.apply(
+        hub, lambda settings: store_channel_credentials(settings, spec, credentials)
+    )
+    return BotSchema(name=name, token_in=token_source)
 
 
-@router.delete("/token", status_code=204, summary="Let the bot go")
-async def disconnect(
+@router.delete("/token", status_code=204, summary="Disconnect the bot")
+async def disconnect_bot(
     spec: ChannelDep, _: OwnerUser, hub: HubDep, writer: SettingsWriterDep
 ) -> Response:
-    """Remove its token; who was known there stays known."""
+    """Remove the bot's token. Linked accounts stay linked."""
 
     def forget(settings: Settings) -> bool:
         return delete_key(spec.name, data=settings.data)
@@ -95,15 +136,18 @@ async def disconnect(
     return Response(status_code=204)
 
 
-@router.post("/code", status_code=201, summary="Get a code to send to the bot")
-async def new_code(spec: ChannelDep, me: FreshUser, hub: HubDep) -> Code:
-    """Good once, for ten minutes: who sends it to the bot is you there. An earlier one is not."""
+@router.post("/code", status_code=201, summary="Create a code to link your account")
+async def create_link_code(spec: ChannelDep, me: FreshUser, hub: HubDep) -> LinkCodeSchema:
+    """Create a code that links the account that sends it to the bot to you.
+
+    It works once, for ten minutes, and replaces earlier codes.
+    """
     app = hub.app
     bot = await find_bot_name(spec, app.settings)
     code = await create_code_for(app.db, app.clock, me.person)
     link = None if bot is None else spec.code_link.format(bot=bot, code=code)
     qr, size = (None, 0) if link is None else build_qr_path(link)
-    return Code(
+    return LinkCodeSchema(
         code=code,
         expires_at=format_time(app.clock() + CODE_TTL, me.person.zone),
         link=link,
@@ -112,9 +156,9 @@ async def new_code(spec: ChannelDep, me: FreshUser, hub: HubDep) -> Code:
     )
 
 
-@router.delete("/mine", status_code=204, summary="Be known there no more")
-async def leave(spec: ChannelDep, me: AdminScopeUser, hub: HubDep) -> Response:
-    """What was said stays."""
+@router.delete("/mine", status_code=204, summary="Unlink your account")
+async def unlink_me(spec: ChannelDep, me: AdminScopeUser, hub: HubDep) -> Response:
+    """Unlink the account. Messages stay."""
     if not await unlink_channel(hub.app.db, me.person, spec.name):
         raise NotFound(
             localizable(
@@ -124,9 +168,9 @@ async def leave(spec: ChannelDep, me: AdminScopeUser, hub: HubDep) -> Response:
     return Response(status_code=204)
 
 
-@router.delete("/people/{name}", status_code=204, summary="Let somebody talk there no more")
-async def remove(spec: ChannelDep, name: str, _: OwnerUser, hub: HubDep) -> Response:
-    """What was said stays."""
+@router.delete("/people/{name}", status_code=204, summary="Unlink somebody's account")
+async def unlink_person(spec: ChannelDep, name: str, _: OwnerUser, hub: HubDep) -> Response:
+    """Unlink the account. Messages stay."""
     async with hub.app.db.begin_read() as tx:
         person = await get_person(tx, name)
     if not await unlink_channel(hub.app.db, person, spec.name):
@@ -145,12 +189,12 @@ async def remove(spec: ChannelDep, name: str, _: OwnerUser, hub: HubDep) -> Resp
 
 async def find_bot_name(spec: ChannelSpec, settings: Settings) -> str | None:
     """Return the bot's name; None if none is connected or the platform does not answer in time."""
-    token = await asyncio.to_thread(find_channel_token, settings, spec.name)
-    if token is None:
+    credentials = await asyncio.to_thread(find_channel_credentials, settings, spec)
+    if credentials is None:
         return None
     with suppress(PlatformRejected, PlatformUnavailable, TimeoutError):
         async with asyncio.timeout(API_TIMEOUT_S):
-            return await register_bot(spec, token.value, settings)
+            return await register_bot(spec, credentials, settings)
     return None
 
 
@@ -159,3 +203,92 @@ def build_qr_path(text: str) -> tuple[str, int]:
     rows = [*segno.make(text, error="m").matrix_iter(border=4)]
     dark = [(x, y) for y, row in enumerate(rows) for x, bit in enumerate(row) if bit]
     return "".join(f"M{x} {y}h1v1h-1z" for x, y in dark), len(rows)
+
+
+@places_router.get("", summary="List your places")
+async def show_places(me: AdminScopeUser, hub: HubDep) -> PlacesSchema:
+    """Return the addresses by which you are known, and which merges can be undone."""
+    zone, now = me.person.zone, hub.app.clock()
+    async with hub.app.db.begin_read() as tx:
+        places = await list_identities(tx, me.person.id)
+        merges = await list_merges(tx, me.person.id, now=now)
+    return PlacesSchema(
+        items=tuple(
+            PlaceSchema(
+                channel=each.channel,
+                address=each.address,
+                linked_at=format_time(each.created_at, zone),
+            )
+            for each in places
+        ),
+        merges=tuple(
+            PersonMergeSchema(
+                id=each.id,
+                name=each.name,
+                merged_at=format_time(each.merged_at, zone),
+                undo_until=format_time(each.undo_until, zone),
+            )
+            for each in merges
+        ),
+    )
+
+
+@places_router.post("/code", status_code=201, summary="Create a code for another app")
+async def create_place_code(me: FreshUser, hub: HubDep) -> PlaceCodeSchema:
+    """Create a code: whoever sends it to the companion within ten minutes is you."""
+    code = await create_code_for(hub.app.db, hub.app.clock, me.person)
+    expires_at = format_time(hub.app.clock() + CODE_TTL, me.person.zone)
+    return PlaceCodeSchema(code=code, expires_at=expires_at)
+
+
+@places_router.post("/preview", summary="Preview joining with another app")
+async def preview_place(given: GivenCodeRequest, me: FreshUser, hub: HubDep) -> MergePreviewSchema:
+    """Return what would come together with whoever was shown a code. Nothing is changed."""
+    preview = await preview_given_code(hub.app, WEB_CHANNEL, me.person, given.code)
+    return MergePreviewSchema(
+        name=preview.kept.name,
+        former=preview.former.name,
+        counts=preview.counts,
+        contradictions=tuple(
+            ContradictionSchema(older=older, newer=newer) for older, newer in preview.contradictions
+        ),
+        ends_oura=preview.ends_oura,
+    )
+
+
+@places_router.post("/join", status_code=204, summary="Join with another app")
+async def join_place(given: GivenCodeRequest, me: FreshUser, hub: HubDep) -> Response:
+    """Make one person of you and whoever was shown a code. It can be undone for 30 days.
+
+    The preview comes first. Whoever is joined to the owner is signed out everywhere.
+    """
+    if await confirm_given_code(hub.app, WEB_CHANNEL, me.person, given.code) != "joined":
+        raise InvalidInput(
+            localizable("merge_busy", "I am still at work for you. Try again in a moment.")
+        )
+    hub.note_sign_out(me.person.id)
+    return Response(status_code=204)
+
+
+@places_router.post("/merges/{merge_id}/undo", status_code=204, summary="Undo a merge")
+async def undo_join(merge_id: str, me: FreshUser, hub: HubDep) -> Response:
+    """Make two people again. What came since stays with you; every sign-in since then ends."""
+    await undo_merge(hub.app.db, hub.app.clock, hub.app.settings, me.person.id, merge_id)
+    hub.note_sign_out(me.person.id)
+    return Response(status_code=204)
+
+
+@places_router.delete("", status_code=204, summary="Unlink one of your places")
+async def unlink_place(
+    channel: Annotated[str, Query(description="The name of the channel.", examples=["web"])],
+    address: Annotated[str, Query(description="Your address there.", examples=["7"])],
+    me: AdminScopeUser,
+    hub: HubDep,
+) -> Response:
+    """Make an address a stranger's again. Messages stay."""
+    async with hub.app.db.begin_write() as tx:
+        if not await remove_identity(tx, me.person.id, channel=channel, address=address):
+            raise NotFound(
+                localizable("you_not_on_channel", f"You are not known on {channel}.", title=channel)
+            )
+    return Response(status_code=204)

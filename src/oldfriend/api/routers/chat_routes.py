@@ -12,7 +12,7 @@ from oldfriend.api.connections import Connection
 from oldfriend.api.cursors import MAX_NUMBER, LimitParam, format_position, parse_position
 from oldfriend.api.event_stream import stream_events
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.requests import MAX_KEY_CHARS, Edited, Said
+from oldfriend.api.requests import MAX_KEY_CHARS, MessageEditRequest, MessageRequest
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MAX_TIME, Micros, get_zone
 from oldfriend.domain.errors import NotFound
@@ -27,6 +27,7 @@ from oldfriend.inbound.accept import (
     open_web_chat,
     stop_turn,
 )
+from oldfriend.lang.command_menu import COMMAND_GROUPS, CommandMenu
 from oldfriend.memory.change_feed import FeedPosition, get_feed_position
 from oldfriend.memory.chat_history import (
     list_messages_after,
@@ -38,8 +39,8 @@ from oldfriend.memory.message_log import find_message_by_external_id, get_messag
 from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.presenters.base_schema import Schema, describe
-from oldfriend.presenters.message_schemas import MessageShape
-from oldfriend.presenters.receipt_schemas import ReceiptShape, resolve_receipt
+from oldfriend.presenters.message_schemas import MessageSchema
+from oldfriend.presenters.receipt_schemas import ReceiptSchema, resolve_receipt
 from oldfriend.replies.retry_reply import (
     UnansweredReason,
     UnansweredTurn,
@@ -49,12 +50,12 @@ from oldfriend.replies.retry_reply import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnansweredShape(Schema):
-    """That something said has no answer."""
+class UnansweredTurnSchema(Schema):
+    """A message without a reply."""
 
     turn: str
     ending: UnansweredReason = field(
-        metadata=describe("All but a turn that waits can be asked for again.")
+        metadata=describe("How the turn ended. A turn can be retried unless it is waiting.")
     )
 
     @classmethod
@@ -64,59 +65,70 @@ class UnansweredShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Messages(Schema):
-    """A page of what was said, oldest first."""
+class MessagePageSchema(Schema):
+    """A page of messages, oldest first."""
 
-    items: tuple[MessageShape, ...]
+    items: tuple[MessageSchema, ...]
     earlier: str | None = field(
-        metadata=describe("The cursor of the page before; None: there is none.")
+        metadata=describe("The cursor of the page before; null on the first page.")
     )
     later: str | None = field(
-        metadata=describe("The cursor of the page after; None: this is the newest.")
+        metadata=describe("The cursor of the page after; null on the newest page.")
     )
-    unanswered: tuple[UnansweredShape, ...]
-    position: str = field(metadata=describe("For /events?after=: nothing that follows is missed."))
+    unanswered: tuple[UnansweredTurnSchema, ...]
+    position: str = field(metadata=describe("Pass it as /events?after= to miss no later event."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundMessages(Schema):
-    """A page of what was sought in the talk, the newest first."""
+class MessageSearchPageSchema(Schema):
+    """A page of messages that match a search, the newest first."""
 
-    items: tuple[MessageShape, ...]
+    items: tuple[MessageSchema, ...]
     next: str | None = field(
-        metadata=describe("The cursor of the next page; None: this is the last.")
+        metadata=describe("The cursor of the next page; null on the last page.")
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandSchema(Schema):
+    """A command that a message may begin with."""
+
+    command: str
+    group: str = field(metadata=describe("What it belongs to, such as `reminders`."))
+    does: str = field(metadata=describe("What it does, in words."))
+
+
 ALREADY_ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"model": MessageShape, "description": "It was taken in before, with the same key."},
+    200: {"model": MessageSchema, "description": "It was already stored under the same key."},
 }
 
 router = APIRouter(prefix="/chat", tags=["chat"])
 
 
-@router.get("/messages", summary="What was said, on all channels")
-async def list_said(
+@router.get("/messages", summary="List messages on all channels")
+async def list_messages(
     me: CurrentUser,
     hub: HubDep,
     before: Annotated[
         str | None,
         Query(
             max_length=64,
-            description="`earlier` of a page, or the id of a message.",
+            description="The `earlier` cursor of a page, or the id of a message.",
         ),
     ] = None,
     after: Annotated[
         str | None,
         Query(
             max_length=64,
-            description="`later` of a page, or the id of a message.",
+            description="The `later` cursor of a page, or the id of a message.",
         ),
     ] = None,
-    around: Annotated[str | None, Query(max_length=64, description="The id of a message.")] = None,
+    around: Annotated[
+        str | None, Query(max_length=64, description="The id of the message to show in context.")
+    ] = None,
     limit: LimitParam = 50,
-) -> Messages:
-    """The newest page; the one before or after another; or the one around a message."""
+) -> MessagePageSchema:
+    """Return the newest page of messages, one before or after another, or one around a message."""
     if sum(each is not None for each in (before, after, around)) > 1:
         raise ApiError(422, "One at a time", "Name `before`, `after` or `around`, not several.")
     async with hub.app.db.begin_read() as tx:
@@ -130,34 +142,63 @@ async def list_said(
         return await to_messages_shape(tx, me.person.id, window, position)
 
 
-@router.get("/search", summary="Search what was said, on all channels")
-async def search(
+@router.get("/search", summary="Search messages on all channels")
+async def search_messages(
     me: CurrentUser,
     hub: HubDep,
-    q: Annotated[str, Query(min_length=1, max_length=200, description="Words: all of them.")],
-    cursor: Annotated[str | None, Query(max_length=100, description="`next` of a page.")] = None,
+    q: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=200,
+            description="The words to search for; a message must contain all of them.",
+        ),
+    ],
+    cursor: Annotated[
+        str | None, Query(max_length=100, description="The `next` cursor of the previous page.")
+    ] = None,
     limit: LimitParam = 20,
-) -> FoundMessages:
-    """The messages that hold all of these words, the newest first."""
+) -> MessageSearchPageSchema:
+    """List the messages that contain all of these words, the newest first."""
     async with hub.app.db.begin_read() as tx:
         at, seq = await get_position(tx, me.person.id, cursor)
         found = await list_messages_containing(tx, me.person.id, q, at=at, seq=seq, limit=limit + 1)
         page = found[:limit]
         with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in page])
-    return FoundMessages(
-        items=tuple(MessageShape.from_domain(each, with_audio=with_audio) for each in page),
+    return MessageSearchPageSchema(
+        items=tuple(MessageSchema.from_domain(each, with_audio=with_audio) for each in page),
         next=page[-1].id if len(found) > limit else None,
     )
+
+
+@router.get("/commands", summary="List the commands that a message may begin with")
+async def list_commands(
+    me: CurrentUser,
+    language: Annotated[
+        str | None,
+        Query(
+            pattern="^[a-z]{2}$",
+            description="The language of the descriptions; by default the one you speak.",
+        ),
+    ] = None,
+) -> list[CommandSchema]:
+    """Return the commands in the order of their groups, with what each does."""
+    menu = CommandMenu.load(language or me.person.language or "")
+    return [
+        CommandSchema(command=f"/{name}", group=group, does=menu.does[name])
+        for group, names in COMMAND_GROUPS.items()
+        for name in names
+    ]
 
 
 @router.post(
     "/messages",
     status_code=202,
     responses=ALREADY_ACCEPTED,
-    summary="Say something",
+    summary="Send a message",
 )
-async def say(
-    said: Said,
+async def send_message(
+    said: MessageRequest,
     me: CurrentUser,
     hub: HubDep,
     response: Response,
@@ -166,11 +207,12 @@ async def say(
         Header(
             min_length=8,
             max_length=MAX_KEY_CHARS,
-            description="Chosen by the page for these words: sent again, they are said once.",
+            description="A key chosen by the client: a request that is repeated with the same key "
+            "is stored once.",
         ),
     ],
-) -> MessageShape:
-    """Take it in durably; its reply comes as events."""
+) -> MessageSchema:
+    """Store the message durably. The reply arrives as events."""
     app = hub.app
     if said.zone is not None:
         get_zone(said.zone)
@@ -180,47 +222,49 @@ async def say(
     accepted = await accept_message(app, chat_context, submission, claim_now=claim_now)
     if accepted is None:
         response.status_code = 200
-        return MessageShape.from_domain(
+        return MessageSchema.from_domain(
             await get_message_by_key(app.db, chat_context, idempotency_key)
         )
     if claim_now:
         await hub.start_reply(accepted)
-    return MessageShape.from_domain(accepted.message)
+    return MessageSchema.from_domain(accepted.message)
 
 
-@router.patch("/messages/{message}", summary="Say it in other words")
-async def change(message: str, edited: Edited, me: CurrentUser, hub: HubDep) -> MessageShape:
-    """Add a version to one's own message; the earlier one is kept."""
+@router.patch("/messages/{message}", summary="Edit a message")
+async def edit_own_message(
+    message: str, edited: MessageEditRequest, me: CurrentUser, hub: HubDep
+) -> MessageSchema:
+    """Add a new version of one of your own messages. Earlier versions are kept."""
     async with hub.app.db.begin_read() as tx:
         chat_context, _ = await get_own_message(tx, me.person.id, message)
-    return MessageShape.from_domain(
+    return MessageSchema.from_domain(
         await accept_edit(hub.app, chat_context, MessageId(message), edited.text)
     )
 
 
-@router.post("/messages/{message}/stop", status_code=204, summary="Stop the reply to it")
+@router.post("/messages/{message}/stop", status_code=204, summary="Stop the reply to a message")
 async def stop_reply(message: str, me: CurrentUser, hub: HubDep) -> Response:
-    """Stop what is done about one's own message; nothing happens where it is over."""
+    """Stop the reply to one of your own messages. This has no effect once the reply is finished."""
     async with hub.app.db.begin_read() as tx:
         chat_context, _ = await get_own_message(tx, me.person.id, message)
     await stop_turn(hub.app, chat_context, MessageId(message))
     return Response(status_code=204)
 
 
-@router.post("/messages/{message}/retry", status_code=202, summary="Have it answered after all")
-async def retry(message: str, me: CurrentUser, hub: HubDep) -> MessageShape:
-    """Have one's own message answered that got no answer; the reply comes as events."""
+@router.post("/messages/{message}/retry", status_code=202, summary="Retry the reply to a message")
+async def retry_message(message: str, me: CurrentUser, hub: HubDep) -> MessageSchema:
+    """Retry the reply to one of your own messages that got none. The reply arrives as events."""
     async with hub.app.db.begin_read() as tx:
         chat_context, _ = await get_own_message(tx, me.person.id, message)
     accepted = await retry_reply(hub.app, chat_context, MessageId(message))
     if accepted.lease is not None:
         await hub.start_reply(accepted)
-    return MessageShape.from_domain(accepted.message)
+    return MessageSchema.from_domain(accepted.message)
 
 
-@router.get("/messages/{message}/receipt", summary="Why was that said?")
-async def why(message: str, me: CurrentUser, hub: HubDep) -> ReceiptShape:
-    """What a reply stood on, and what was left out."""
+@router.get("/messages/{message}/receipt", summary="Show the receipt of a reply")
+async def show_receipt(message: str, me: CurrentUser, hub: HubDep) -> ReceiptSchema:
+    """Return what a reply was based on, and what was left out."""
     async with hub.app.db.begin_read() as tx:
         receipt = await find_receipt(tx, me.person.id, message)
         if receipt is None:
@@ -230,7 +274,7 @@ async def why(message: str, me: CurrentUser, hub: HubDep) -> ReceiptShape:
                     "There is no record of why this was said; it may have been forgotten.",
                 )
             )
-        return ReceiptShape.from_domain(await resolve_receipt(tx, receipt))
+        return ReceiptSchema.from_domain(await resolve_receipt(tx, receipt))
 
 
 async def open_connection(me: CurrentUser, hub: HubDep) -> AsyncIterator[Connection]:
@@ -249,25 +293,28 @@ async def open_connection(me: CurrentUser, hub: HubDep) -> AsyncIterator[Connect
 ConnectionDep = Annotated[Connection, Depends(open_connection, scope="request")]
 
 
-@router.get("/events", summary="What happens, as it happens", response_class=StreamingResponse)
-async def listen(
+@router.get("/events", summary="Stream live events", response_class=StreamingResponse)
+async def stream_chat_events(
     me: CurrentUser,
     hub: HubDep,
     connection: ConnectionDep,
-    after: Annotated[str | None, Query(max_length=80, description="`position` of a page.")] = None,
+    after: Annotated[
+        str | None, Query(max_length=80, description="The `position` of a page.")
+    ] = None,
     last_event_id: Annotated[
-        str | None, Header(max_length=80, description="The id of the last event that was heard.")
+        str | None, Header(max_length=80, description="The id of the last event received.")
     ] = None,
 ) -> StreamingResponse:
-    """Server-sent events of everything about one person, on every channel.
+    """Stream everything that happens to a person's memory, on every channel, as server-sent events.
 
-    `chat.connection.ready`, `.heartbeat` (each 30 s); `chat.message.user_appended`, `.token`,
+    `chat.connection.ready`, `.heartbeat` (every 30 s); `chat.message.user_appended`, `.token`,
     `.done`, `.voice_ready`, `.edited`, `.stopped`, `.given_up`, `.failed`; `chat.session.boundary`;
-    `chat.mood.update`; `chat.companion.renamed`; `chat.settings.updated`; `chat.history.changed`
-    (too much is new: read the page anew); `memory.<kind>.created` and `.changed`;
+    `chat.mood.update`; `chat.companion.renamed`; `chat.settings.updated`; `chat.tasks.updated`;
+    `chat.history.changed` (so much is new that the page should be reloaded);
+    `memory.<kind>.created` and `.changed`;
     `memory.entity.confirmed`, `.description_updated`, `.changed`; `memory.rewritten` (something was
-    forgotten); `memory.thinking` (how far it has come with reading what was said). What is kept has
-    an id; `Last-Event-ID` goes on after it, in any process.
+    forgotten); `memory.thinking` (progress of learning). Stored events have an id; `Last-Event-ID`
+    continues after it, on any server process.
     """
     position = last_event_id or after
     async with hub.app.db.begin_read() as tx:
@@ -355,7 +402,7 @@ async def load_window_around(
 
 async def to_messages_shape(
     tx: Transaction, person: PersonId, window: MessageWindow, position: FeedPosition
-) -> Messages:
+) -> MessagePageSchema:
     """Convert a window to a page of messages."""
     messages = window.messages
     with_audio = await list_messages_with_audio(tx, person, [each.id for each in messages])
@@ -365,11 +412,11 @@ async def to_messages_shape(
         else {"since": 0, "until": 0}
     )
     unanswered = await list_unanswered_turns(tx, person, **span)
-    return Messages(
-        items=tuple(MessageShape.from_domain(each, with_audio=with_audio) for each in messages),
+    return MessagePageSchema(
+        items=tuple(MessageSchema.from_domain(each, with_audio=with_audio) for each in messages),
         earlier=messages[0].id if messages and window.has_earlier else None,
         later=messages[-1].id if messages and window.has_later else None,
-        unanswered=tuple(UnansweredShape.from_domain(each) for each in unanswered),
+        unanswered=tuple(UnansweredTurnSchema.from_domain(each) for each in unanswered),
         position=format_position(position),
     )
 

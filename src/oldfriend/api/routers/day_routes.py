@@ -10,8 +10,11 @@ from fastapi import APIRouter, Path
 
 from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.problem_json import ApiError
+from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_times import get_told_zone
 from oldfriend.domain.clock import DAY, Micros, from_micros, parse_timestamp
 from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Memory, Summary
 from oldfriend.memory.calendar_days import (
     SessionSpan,
@@ -23,51 +26,60 @@ from oldfriend.memory.calendar_days import (
     list_session_spans,
     list_summaries_between,
 )
+from oldfriend.memory.chat_history import list_messages_after, list_messages_with_audio
 from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.message_schemas import MessageSchema
 
 MAX_EVENTS: Final = 3
+MAX_DAY_MESSAGES: Final = 200
+MAX_SEQ: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HappenedShape(Schema):
-    """Something that happened, in short."""
+class DayEventSchema(Schema):
+    """An event, in brief."""
 
     id: str
     text: str
-    impact: int = field(metadata=describe("−10 to +10."))
+    impact: int = field(metadata=describe("The emotional impact, from −10 to +10."))
 
     @classmethod
     def from_domain(cls, event: Memory) -> Self:
         """Present an event."""
-        return cls(id=event.id, text=event.text, impact=event.impact)
+        return cls(id=event.id, text=build_sentence(event), impact=event.impact)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DueShape(Schema):
-    """What was promised or expected for a day."""
+class DueItemSchema(Schema):
+    """A commitment or an expectation for a day."""
 
     id: str
     kind: str = field(metadata=describe(examples=["commitment"]))
     text: str
-    status: str = field(metadata=describe("`fulfilled`, `expired`, or how far it is believed."))
+    status: str = field(metadata=describe("`fulfilled`, `expired`, or the status of the belief."))
 
     @classmethod
     def from_domain(cls, belief: Memory) -> Self:
         """Present a commitment or an expectation."""
-        return cls(id=belief.id, kind=belief.kind, text=belief.text, status=belief.status)
+        return cls(
+            id=belief.id, kind=belief.kind, text=build_sentence(belief), status=belief.status
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DayInShort(Schema):
-    """A day on which something was said, happened, or is due."""
+class DayOverviewSchema(Schema):
+    """A day with messages, events or due items."""
 
     day: str = field(metadata=describe(examples=["2026-11-17"]))
     messages: int
-    happened: tuple[HappenedShape, ...] = field(
-        metadata=describe("The weightiest first, at most three.")
+    happened: tuple[DayEventSchema, ...] = field(
+        metadata=describe("The most important events first, at most three.")
     )
-    more: int = field(metadata=describe("So much more happened."))
-    due: tuple[DueShape, ...] = field(metadata=describe("What was promised or expected for it."))
+    more: int = field(metadata=describe("The number of further events."))
+    due: tuple[DueItemSchema, ...] = field(
+        metadata=describe("Commitments and expectations for the day.")
+    )
 
     @classmethod
     def from_domain(
@@ -77,33 +89,65 @@ class DayInShort(Schema):
         return cls(
             day=day.isoformat(),
             messages=messages,
-            happened=tuple(HappenedShape.from_domain(each) for each in happened[:MAX_EVENTS]),
+            happened=tuple(DayEventSchema.from_domain(each) for each in happened[:MAX_EVENTS]),
             more=max(len(happened) - MAX_EVENTS, 0),
-            due=tuple(DueShape.from_domain(each) for each in due),
+            due=tuple(DueItemSchema.from_domain(each) for each in due),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MonthShape(Schema):
-    """A month, day by day; days of which nothing is known are left out."""
+class MonthSchema(Schema):
+    """A month, day by day. Days of which nothing is known are left out."""
 
     month: str = field(metadata=describe(examples=["2026-11"]))
     today: str
     first: str | None = field(
-        metadata=describe("The month of the earliest words; None: there are none.")
+        metadata=describe("The month of the earliest message; null if there are none.")
     )
-    last: str = field(metadata=describe("This one, or the last for which something is promised."))
-    days: tuple[DayInShort, ...]
+    last: str = field(metadata=describe("The current month, or the last with something due."))
+    days: tuple[DayOverviewSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TalkShape(Schema):
-    """A talk of a day."""
+class YearMonthSchema(Schema):
+    """How much there is of a month."""
+
+    month: str = field(metadata=describe(examples=["2026-11"]))
+    messages: int
+    happened: int = field(metadata=describe("The number of events."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YearSchema(Schema):
+    """A year, month by month. Months of which nothing is known are left out."""
+
+    year: int
+    first: int | None = field(
+        metadata=describe("The year of the earliest message; null if there are none.")
+    )
+    last: int = field(metadata=describe("The current year, or the last with something due."))
+    latest: str | None = field(
+        metadata=describe("The last month of this year in which something was said or happened.")
+    )
+    months: tuple[YearMonthSchema, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayMessagesSchema(Schema):
+    """What was said on a day, oldest first."""
+
+    items: tuple[MessageSchema, ...]
+    has_more: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaySessionSchema(Schema):
+    """A conversation on a day."""
 
     session: str
     channel: str
-    title: str = field(metadata=describe("What the chat is called."))
-    first: str = field(metadata=describe("The message with which it begins on that day."))
+    title: str = field(metadata=describe("The title of the chat."))
+    first: str = field(metadata=describe("The id of its first message on that day."))
     began_at: str
     ended_at: str
     messages: int
@@ -123,12 +167,12 @@ class TalkShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToldShape(Schema):
-    """What was said, in short."""
+class DaySummarySchema(Schema):
+    """A summary of a conversation or of several."""
 
     id: str
     level: int = field(
-        metadata=describe("1: of one segment; each further level: of summaries of the level below.")
+        metadata=describe("1 for one segment; each further level summarizes the level below.")
     )
     text: str
     began_at: str
@@ -147,28 +191,32 @@ class ToldShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholeDay(Schema):
-    """A day: what was said, in short and where to read it, and what happened."""
+class DaySchema(Schema):
+    """A day: its conversations, events, due items and summaries."""
 
     day: str
-    talks: tuple[TalkShape, ...]
-    happened: tuple[HappenedShape, ...]
-    due: tuple[DueShape, ...] = field(metadata=describe("What was promised or expected for it."))
-    told: tuple[ToldShape, ...] = field(
-        metadata=describe("What was said on it in short; nothing twice.")
+    talks: tuple[DaySessionSchema, ...]
+    happened: tuple[DayEventSchema, ...]
+    due: tuple[DueItemSchema, ...] = field(
+        metadata=describe("Commitments and expectations for the day.")
     )
-    before: str | None = field(metadata=describe("The day before on which something was said."))
-    after: str | None = field(metadata=describe("The next day on which something was said."))
+    told: tuple[DaySummarySchema, ...] = field(
+        metadata=describe("Summaries of its conversations, without overlaps.")
+    )
+    before: str | None = field(metadata=describe("The previous day with messages."))
+    after: str | None = field(metadata=describe("The next day with messages."))
 
 
 def list_days(
     said: Mapping[date, int],
     happened: Mapping[date, Sequence[Memory]],
     due: Mapping[date, Sequence[Memory]],
-) -> tuple[DayInShort, ...]:
+) -> tuple[DayOverviewSchema, ...]:
     """Return the days with messages, events or due dates, in order."""
     return tuple(
-        DayInShort.from_domain(day, said.get(day, 0), happened.get(day, ()), due.get(day, ()))
+        DayOverviewSchema.from_domain(
+            day, said.get(day, 0), happened.get(day, ()), due.get(day, ())
+        )
         for day in sorted({*said, *happened, *due})
     )
 
@@ -177,44 +225,95 @@ SEARCH_DAYS = 400
 """Days before and after within which the nearest day with messages is searched."""
 
 router = APIRouter(prefix="/days", tags=["days"])
+YearParam = Annotated[int, Path(ge=1900, le=9000, examples=[2026])]
 MonthParam = Annotated[str, Path(pattern=r"^\d{4}-\d{2}$", examples=["2026-11"])]
 DayParam = Annotated[str, Path(pattern=r"^\d{4}-\d{2}-\d{2}$", examples=["2026-11-17"])]
 
 
-@router.get("/months/{month}", summary="A month, day by day")
-async def show_month(month: MonthParam, me: CurrentUser, hub: HubDep) -> MonthShape:
-    """How much was said on each day, the weightiest of what happened, and what is due."""
-    zone, first = me.person.zone, parse_day(f"{month}-01")
-    since, until = get_day_start(first, zone), get_day_start(get_next_month(first), zone)
+@router.get("/months/{month}", summary="Show a month, day by day")
+async def show_month(month: MonthParam, me: CurrentUser, hub: HubDep) -> MonthSchema:
+    """Return for each day the number of messages, the most important events, and what is due."""
+    zone, days = me.person.zone, (first := parse_day(f"{month}-01"), get_next_month(first))
+    since, until = (get_day_start(each, zone) for each in days)
     async with hub.app.db.begin_read() as tx:
         said = await count_messages_by_quarter_hour(tx, me.person.id, since=since, until=until)
-        events = await list_events_between(tx, me.person.id, since=since, until=until)
-        due = await list_due_between(tx, me.person.id, since=since, until=until)
+        events, due = await list_dated_beliefs(tx, me.person.id, since, until)
         earliest = await find_first_message_time(tx, me.person.id)
         latest = await find_last_due_time(tx, me.person.id)
     now = hub.app.clock()
-    return MonthShape(
+    return MonthSchema(
         month=month,
         today=from_micros(now, zone).date().isoformat(),
         first=None if earliest is None else format_month(earliest, zone),
         last=format_month(max(now, latest or now), zone),
         days=list_days(
             count_by_day(said, zone),
-            group_by_day(events, "happened_at", zone),
-            group_by_day(due, "due_at", zone),
+            group_by_day(events, "happened_at", zone, within=days),
+            group_by_day(due, "due_at", zone, within=days),
         ),
     )
 
 
-@router.get("/{day}", summary="A day")
-async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> WholeDay:
-    """Its talks, what happened on it or is due, and what was said in short."""
+@router.get("/years/{year}", summary="Show a year, month by month")
+async def show_year(year: YearParam, me: CurrentUser, hub: HubDep) -> YearSchema:
+    """Return for each month the number of messages and of events."""
+    zone, days = me.person.zone, (date(year, 1, 1), date(year + 1, 1, 1))
+    since, until = (get_day_start(each, zone) for each in days)
+    async with hub.app.db.begin_read() as tx:
+        said = await count_messages_by_quarter_hour(tx, me.person.id, since=since, until=until)
+        events = await list_events_between(tx, me.person.id, since=since, until=until)
+        earliest = await find_first_message_time(tx, me.person.id)
+        latest = await find_last_due_time(tx, me.person.id)
+    messages: Counter[str] = Counter()
+    for day, count in count_by_day(said, zone).items():
+        messages[f"{day:%Y-%m}"] += count
+    happened = Counter[str]()
+    for day, found in group_by_day(events, "happened_at", zone, within=days).items():
+        happened[f"{day:%Y-%m}"] += len(found)
+    months = sorted({*messages, *happened})
+    now = hub.app.clock()
+    return YearSchema(
+        year=year,
+        first=None if earliest is None else from_micros(earliest, zone).year,
+        last=from_micros(max(now, latest or now), zone).year,
+        latest=months[-1] if months else None,
+        months=tuple(
+            YearMonthSchema(month=each, messages=messages[each], happened=happened[each])
+            for each in months
+        ),
+    )
+
+
+@router.get("/{day}/messages", summary="List what was said on a day")
+async def list_day_messages(day: DayParam, me: CurrentUser, hub: HubDep) -> DayMessagesSchema:
+    """Return the messages of a day, oldest first, at most 200."""
+    target = parse_day(day)
+    until = get_day_start(target + timedelta(days=1), me.person.zone)
+    before = Micros(get_day_start(target, me.person.zone) - 1)
+    async with hub.app.db.begin_read() as tx:
+        found = await list_messages_after(
+            tx, me.person.id, at=before, seq=MAX_SEQ, limit=MAX_DAY_MESSAGES + 1
+        )
+        said = [each for each in found if each.at < until]
+        with_audio = await list_messages_with_audio(tx, me.person.id, [each.id for each in said])
+    return DayMessagesSchema(
+        items=tuple(
+            MessageSchema.from_domain(each, with_audio=with_audio)
+            for each in said[:MAX_DAY_MESSAGES]
+        ),
+        has_more=len(said) > MAX_DAY_MESSAGES,
+    )
+
+
+@router.get("/{day}", summary="Show a day")
+async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> DaySchema:
+    """Return a day's conversations, events, due items, and summaries."""
     zone, target = me.person.zone, parse_day(day)
-    since, until = get_day_start(target, zone), get_day_start(target + timedelta(days=1), zone)
+    days = (target, target + timedelta(days=1))
+    since, until = (get_day_start(each, zone) for each in days)
     async with hub.app.db.begin_read() as tx:
         talks = await list_session_spans(tx, me.person.id, since=since, until=until)
-        events = await list_events_between(tx, me.person.id, since=since, until=until)
-        due = await list_due_between(tx, me.person.id, since=since, until=until)
+        events, due = await list_dated_beliefs(tx, me.person.id, since, until)
         summaries = await list_summaries_between(tx, me.person.id, since=since, until=until)
         counts = await count_messages_by_quarter_hour(
             tx,
@@ -222,17 +321,19 @@ async def show_day(day: DayParam, me: CurrentUser, hub: HubDep) -> WholeDay:
             since=Micros(since - SEARCH_DAYS * DAY),
             until=Micros(until + SEARCH_DAYS * DAY),
         )
-    days = sorted(count_by_day(counts, zone))
+    said_days = sorted(count_by_day(counts, zone))
     before, after = (
-        [each for each in days if each < target],
-        [each for each in days if each > target],
+        [each for each in said_days if each < target],
+        [each for each in said_days if each > target],
     )
-    return WholeDay(
+    happened = group_by_day(events, "happened_at", zone, within=days).get(target, ())
+    awaited = group_by_day(due, "due_at", zone, within=days).get(target, ())
+    return DaySchema(
         day=day,
-        talks=tuple(TalkShape.from_domain(each, zone=zone) for each in talks),
-        happened=tuple(HappenedShape.from_domain(each) for each in events),
-        due=tuple(DueShape.from_domain(each) for each in due),
-        told=tuple(ToldShape.from_domain(each, zone=zone) for each in summaries),
+        talks=tuple(DaySessionSchema.from_domain(each, zone=zone) for each in talks),
+        happened=tuple(DayEventSchema.from_domain(each) for each in happened),
+        due=tuple(DueItemSchema.from_domain(each) for each in awaited),
+        told=tuple(DaySummarySchema.from_domain(each, zone=zone) for each in summaries),
         before=before[-1].isoformat() if before else None,
         after=after[0].isoformat() if after else None,
     )
@@ -279,13 +380,31 @@ def count_by_day(said: Mapping[Micros, int], zone: str) -> dict[date, int]:
     return dict(counts)
 
 
+async def list_dated_beliefs(
+    tx: Transaction, person: PersonId, since: Micros, until: Micros
+) -> tuple[list[Memory], list[Memory]]:
+    """List the events and due items of a span, and of what may be its days in other time zones."""
+    since, until = Micros(since - DAY), Micros(until + DAY)
+    return (
+        await list_events_between(tx, person, since=since, until=until),
+        await list_due_between(tx, person, since=since, until=until),
+    )
+
+
 def group_by_day(
-    beliefs: Iterable[Memory], field: Literal["happened_at", "due_at"], zone: str
+    beliefs: Iterable[Memory],
+    field: Literal["happened_at", "due_at"],
+    zone: str,
+    *,
+    within: tuple[date, date],
 ) -> dict[date, list[Memory]]:
-    """Group beliefs by the day of a time field, leaving out those without one."""
+    """Group beliefs by the day of a time field as it was said, from one day until before another.
+
+    Beliefs without a time are left out.
+    """
     days: defaultdict[date, list[Memory]] = defaultdict(list)
     for each in beliefs:
         at = each.happened_at if field == "happened_at" else each.due_at
         if at is not None:
-            days[from_micros(at, zone).date()].append(each)
-    return dict(days)
+            days[from_micros(at, get_told_zone(each, zone)).date()].append(each)
+    return {day: each for day, each in days.items() if within[0] <= day < within[1]}

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Response
 from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.idempotency import IdempotencyDep
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.requests import ForgetWish
+from oldfriend.api.requests import ForgetRequest
 from oldfriend.beliefs.queries import get_belief
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
@@ -18,10 +18,10 @@ from oldfriend.forgetting.delete import ForgetPreview, forget, parse_span, previ
 from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.presenters.deletion_schemas import (
-    ForgetForeseen,
-    Forgotten,
-    ForgottenBefore,
-    ForgottenList,
+    DeletionPreviewSchema,
+    DeletionReportSchema,
+    PastDeletionListSchema,
+    PastDeletionSchema,
 )
 from oldfriend.runtime.import_jobs import ImportWorker
 
@@ -34,24 +34,24 @@ NO_SELECTION: Final = localizable(
 router = APIRouter(prefix="/forget", tags=["forget"])
 
 
-@router.post("/preview", summary="What would be forgotten, and what follows from it")
-async def look(
-    wish: ForgetWish, me: CurrentUser, hub: HubDep, response: Response
-) -> ForgetForeseen:
-    """Nothing is done. The ETag names what was seen."""
+@router.post("/preview", summary="Preview what would be forgotten")
+async def preview_deletion(
+    wish: ForgetRequest, me: CurrentUser, hub: HubDep, response: Response
+) -> DeletionPreviewSchema:
+    """Return what would be deleted, without deleting anything. The ETag identifies this preview."""
     app = hub.app
     preview = await preview_forget(
         app.db, me.person.id, build_request(wish, me.person.zone), orphan=wish.orphan
     )
     response.headers["ETag"] = f'"{preview.digest}"'
-    return ForgetForeseen.from_domain(
+    return DeletionPreviewSchema.from_domain(
         preview, await load_kept_beliefs(app.db, me.person.id, preview)
     )
 
 
-@router.post("", summary="Forget it for good, as it was seen")
-async def do(
-    wish: ForgetWish,
+@router.post("", summary="Forget for good what was previewed")
+async def forget_content(
+    wish: ForgetRequest,
     me: CurrentUser,
     hub: HubDep,
     idempotency: IdempotencyDep,
@@ -59,13 +59,13 @@ async def do(
         str | None,
         Header(
             max_length=80,
-            description="The ETag of the preview: another is not done (412).",
+            description="The ETag of the preview; if it has changed, nothing is deleted (412).",
         ),
     ] = None,
-) -> Forgotten:
-    """Take it away with all that follows from it, and look for it once more everywhere.
+) -> DeletionReportSchema:
+    """Delete what was previewed with everything that depends on it, then verify that it is gone.
 
-    412: something else would go now than was seen. 428: nobody has looked.
+    412: something else would be deleted by now. 428: no preview was made.
     """
     if if_match is None:
         raise ApiError(
@@ -88,7 +88,7 @@ async def do(
         await hub.import_worker.discard_all(me.person.id)
     await delete_finished_uploads(hub.import_worker, me.person.id)
     idempotency.forget_person(me.person.id)
-    return Forgotten.from_domain(
+    return DeletionReportSchema.from_domain(
         report, done_at=app.clock(), zone=me.person.zone, has_files=bool(app.db.list_files())
     )
 
@@ -100,19 +100,19 @@ async def delete_finished_uploads(import_worker: ImportWorker, person: PersonId)
             await import_worker.discard(each)
 
 
-@router.get("/done", summary="What was forgotten before")
-async def list_done(me: CurrentUser, hub: HubDep) -> ForgottenList:
-    """That it was, when, and how much; without a word of it."""
+@router.get("/done", summary="List past deletions")
+async def list_past_deletions(me: CurrentUser, hub: HubDep) -> PastDeletionListSchema:
+    """List when something was forgotten and how much, without its contents."""
     async with hub.app.db.begin_read() as tx:
         entries = await list_audit_entries(tx, me.person.id)
-    return ForgottenList(
+    return PastDeletionListSchema(
         items=tuple(
-            ForgottenBefore.from_domain(each, zone=me.person.zone) for each in entries[::-1]
+            PastDeletionSchema.from_domain(each, zone=me.person.zone) for each in entries[::-1]
         )
     )
 
 
-def build_request(wish: ForgetWish, zone: str) -> DeletionRequest:
+def build_request(wish: ForgetRequest, zone: str) -> DeletionRequest:
     """Build a deletion request. Raises InvalidInput if nothing is selected."""
     first, last = wish.since or wish.until, wish.until or wish.since
     since, until = (None, None)

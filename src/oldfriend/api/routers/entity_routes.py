@@ -13,42 +13,57 @@ from oldfriend.beliefs.entities import (
     EntityDetails,
     EntityOverview,
     RelationEdge,
-    build_recency_key,
+    add_entity_roles,
+    build_order_key,
     get_entity_details,
     list_entity_overviews,
     list_relation_edges,
 )
+from oldfriend.beliefs.entity_relations import EntityGroup
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import EntityKind, EntityStatus, RelationType
+from oldfriend.domain.messages import Person
+from oldfriend.lang.language_pack import LANGUAGES
 from oldfriend.presenters.base_schema import Schema, describe, format_time
-from oldfriend.presenters.belief_schemas import BeliefShape
+from oldfriend.presenters.belief_schemas import BeliefSchema
+from oldfriend.presenters.belief_sentences import build_sentence
+from oldfriend.presenters.entity_phrases import phrase_relation
 
 MAX_NODES: Final = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AcquaintanceShape(Schema):
-    """Somebody or something with a name, in short."""
+class EntitySchema(Schema):
+    """A known person, place or thing, in brief."""
 
     id: str
     name: str = field(metadata=describe(examples=["Ana"]))
     kind: EntityKind
     status: EntityStatus
-    aliases: tuple[str, ...] = field(metadata=describe("Other names, as they were said."))
+    aliases: tuple[str, ...] = field(metadata=describe("Other names, as people wrote them."))
     description: str
-    same_as: str | None = field(metadata=describe("Uncertain: perhaps the one with this id."))
+    same_as: str | None = field(metadata=describe("The id of an entity that may be the same one."))
     is_pinned: bool
-    to_you: tuple[str, ...] = field(metadata=describe("How they are tied to the person, in words."))
-    known: int = field(metadata=describe("So much is believed about them."))
+    group: EntityGroup = field(metadata=describe("The part of the person's life it belongs to."))
+    relation: str = field(
+        metadata=describe(
+            "What it is to the person, in words; else empty.", examples=["your brother"]
+        )
+    )
+    home: str | None = field(metadata=describe("The name of the place where they live."))
+    line: str = field(metadata=describe("The description, else the most important sentence."))
+    known: int = field(metadata=describe("The number of beliefs about it."))
     told_at: str | None = field(
-        metadata=describe("When the newest words were said from which something of them is known.")
+        metadata=describe(
+            "When the latest message was sent from which something about it is known."
+        )
     )
 
     @classmethod
-    def from_domain(cls, overview: EntityOverview, *, zone: str) -> Self:
-        """Present an entity in short."""
-        entity = overview.entity
+    def from_domain(cls, overview: EntityOverview, *, zone: str, language: str) -> Self:
+        """Present an entity in short, its relation in words of a language."""
+        entity, best = overview.entity, overview.best_belief
         return cls(
             id=entity.id,
             name=entity.name,
@@ -58,66 +73,69 @@ class AcquaintanceShape(Schema):
             description=entity.description,
             same_as=entity.same_as,
             is_pinned=entity.is_pinned,
-            to_you=tuple(each.memory.text for each in overview.relations_to_person),
+            group=overview.relation.group,
+            relation=phrase_relation(overview.relation, entity.kind, language),
+            home=overview.relation.home,
+            line=entity.description or (build_sentence(best.memory) if best else ""),
             known=overview.belief_count,
             told_at=format_time(overview.last_mentioned_at, zone),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acquaintances(Schema):
-    """Everybody and everything that is known by name, those of whom it was told last first."""
+class EntityPageSchema(Schema):
+    """A page of entities by group, the most recently mentioned of each first."""
 
-    items: tuple[AcquaintanceShape, ...]
+    items: tuple[EntitySchema, ...]
     total: int
     next: str | None = field(
-        metadata=describe("The cursor of the next page; None: this is the last.")
+        metadata=describe("The cursor of the next page; null on the last page.")
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TieShape(Schema):
-    """How somebody is tied to another."""
+class RelationSchema(Schema):
+    """A relation of an entity."""
 
-    other: str | None = field(metadata=describe("The id of the other; None: the person themself."))
+    other: str | None = field(metadata=describe("The id of the other entity; null for the person."))
     name: str | None
-    belief: BeliefShape
+    belief: BeliefSchema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PortraitShape(Schema):
-    """Somebody or something, and everything believed about them."""
+class EntityDetailsSchema(Schema):
+    """An entity, and everything believed about it."""
 
-    about: AcquaintanceShape
-    belief: BeliefShape = field(metadata=describe("That they are known at all, with the words."))
-    ties: tuple[TieShape, ...]
-    others: tuple[BeliefShape, ...] = field(
-        metadata=describe("What else is believed, the worthiest first.")
+    about: EntitySchema
+    belief: BeliefSchema = field(metadata=describe("The belief that it exists, with its evidence."))
+    ties: tuple[RelationSchema, ...]
+    others: tuple[BeliefSchema, ...] = field(
+        metadata=describe("Other beliefs, the most important first.")
     )
 
     @classmethod
-    def from_domain(cls, details: EntityDetails, *, zone: str) -> Self:
+    def from_domain(cls, details: EntityDetails, *, zone: str, language: str) -> Self:
         """Present an entity with everything believed about it."""
         return cls(
-            about=AcquaintanceShape.from_domain(details.overview, zone=zone),
-            belief=BeliefShape.from_domain(details.belief, zone=zone),
+            about=EntitySchema.from_domain(details.overview, zone=zone, language=language),
+            belief=BeliefSchema.from_domain(details.belief, zone=zone),
             ties=tuple(
-                TieShape(
+                RelationSchema(
                     other=other,
                     name=None if other is None else details.entity_names.get(other),
-                    belief=BeliefShape.from_domain(tie, zone=zone),
+                    belief=BeliefSchema.from_domain(tie, zone=zone),
                 )
                 for tie, other in details.relations
             ),
             others=tuple(
-                BeliefShape.from_domain(each, zone=zone) for each in details.other_beliefs
+                BeliefSchema.from_domain(each, zone=zone) for each in details.other_beliefs
             ),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeShape(Schema):
-    """A point of the graph."""
+class GraphNodeSchema(Schema):
+    """A node of the graph."""
 
     id: str
     name: str
@@ -132,14 +150,14 @@ class NodeShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BondShape(Schema):
-    """A line of the graph."""
+class GraphEdgeSchema(Schema):
+    """An edge of the graph."""
 
-    first: str = field(metadata=describe("The id of one; empty: the person themself."))
+    first: str = field(metadata=describe("The id of the first entity; empty for the person."))
     second: str
     tie: RelationType
     text: str
-    memory: str = field(metadata=describe("The id of what says so."))
+    memory: str = field(metadata=describe("The id of the belief that states it."))
 
     @classmethod
     def from_domain(cls, edge: RelationEdge) -> Self:
@@ -148,18 +166,18 @@ class BondShape(Schema):
             first=edge.first or "",
             second=edge.second,
             tie=edge.relation,
-            text=edge.known.memory.text,
+            text=build_sentence(edge.known.memory),
             memory=edge.known.memory.id,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphShape(Schema):
-    """Who is tied to whom and what; those who are tied to nobody are left out."""
+class GraphSchema(Schema):
+    """The graph of relations; entities without any are left out."""
 
-    nodes: tuple[NodeShape, ...]
-    bonds: tuple[BondShape, ...]
-    left_out: int = field(metadata=describe("So many more are known than can be drawn."))
+    nodes: tuple[GraphNodeSchema, ...]
+    bonds: tuple[GraphEdgeSchema, ...]
+    left_out: int = field(metadata=describe("The number of entities that do not fit in the graph."))
 
     @classmethod
     def from_domain(
@@ -176,9 +194,9 @@ class GraphShape(Schema):
         drawn = connected[:MAX_NODES]
         ids = {each.entity.id for each in drawn} | {None}
         return cls(
-            nodes=tuple(NodeShape.from_domain(each) for each in drawn),
+            nodes=tuple(GraphNodeSchema.from_domain(each) for each in drawn),
             bonds=tuple(
-                BondShape.from_domain(edge)
+                GraphEdgeSchema.from_domain(edge)
                 for edge in edges
                 if edge.first in ids and edge.second in ids
             ),
@@ -186,55 +204,84 @@ class GraphShape(Schema):
         )
 
 
+Language = Annotated[
+    str | None,
+    Query(
+        max_length=8,
+        description="The language of relations, as a code; else that of the person, or English.",
+    ),
+]
+
 router = APIRouter(prefix="/people", tags=["people"])
 
 
-@router.get("", summary="Whom and what it knows by name")
-async def list_people(
+@router.get("", summary="List known people, places and things")
+async def list_known_entities(
     me: CurrentUser,
     hub: HubDep,
-    kind: Annotated[list[EntityKind] | None, Query(description="Only such.")] = None,
-    q: Annotated[str | None, Query(max_length=100, description="Part of a name.")] = None,
-    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
-    limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 100,
-) -> Acquaintances:
-    """Those of whom it was told last first."""
+    kind: Annotated[
+        list[EntityKind] | None, Query(description="Return only entities of these kinds.")
+    ] = None,
+    q: Annotated[str | None, Query(max_length=100, description="A part of the name.")] = None,
+    cursor: Annotated[
+        str | None, Query(max_length=400, description="The `next` cursor of the previous page.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="The maximum number of items.")] = 100,
+    language: Language = None,
+) -> EntityPageSchema:
+    """List entities by group: family, friends, work, pets, places, others.
+
+    The most recently mentioned of a group is first.
+    """
+    after = None if cursor is None else decode_order_cursor(cursor)
+    index_cache, person = hub.app.index_cache, me.person
     async with hub.app.db.begin_read() as tx:
-        overviews = await list_entity_overviews(tx, hub.app.index_cache, me.person.id)
-    matching = [each for each in overviews if is_match(each, kind, q)]
-    after = None if cursor is None else decode_rank_cursor(cursor)
-    remaining = [each for each in matching if after is None or build_recency_key(each) > after]
-    page = remaining[:limit]
-    return Acquaintances(
-        items=tuple(AcquaintanceShape.from_domain(each, zone=me.person.zone) for each in page),
+        overviews = await list_entity_overviews(tx, index_cache, person.id)
+        matching = [each for each in overviews if is_match(each, kind, q)]
+        remaining = [each for each in matching if after is None or build_order_key(each) > after]
+        page = await add_entity_roles(tx, index_cache, person.id, remaining[:limit])
+    spoken = choose_language(language, person)
+    return EntityPageSchema(
+        items=tuple(
+            EntitySchema.from_domain(each, zone=person.zone, language=spoken) for each in page
+        ),
         total=len(matching),
-        next=encode_values([*build_recency_key(page[-1])]) if len(remaining) > limit else None,
+        next=encode_values([*build_order_key(page[-1])]) if len(remaining) > limit else None,
     )
 
 
-@router.get("/graph", summary="Who is tied to whom and what")
-async def show_graph(me: CurrentUser, hub: HubDep) -> GraphShape:
-    """Those with the most ties; what holds no longer is left out."""
+@router.get("/graph", summary="Show the graph of relations")
+async def show_entity_graph(me: CurrentUser, hub: HubDep) -> GraphSchema:
+    """Return the entities with the most relations. Relations that no longer hold are left out."""
     async with hub.app.db.begin_read() as tx:
         overviews = await list_entity_overviews(tx, hub.app.index_cache, me.person.id)
-        return GraphShape.from_domain(
+        return GraphSchema.from_domain(
             overviews, await list_relation_edges(tx, hub.app.index_cache, me.person.id)
         )
 
 
-@router.get("/{somebody}", summary="Somebody, or something with a name")
-async def show_one(somebody: str, me: CurrentUser, hub: HubDep) -> PortraitShape:
-    """Their ties, and what else is believed about them, each with its words."""
+@router.get("/{somebody}", summary="Show an entity")
+async def show_entity(
+    somebody: str, me: CurrentUser, hub: HubDep, language: Language = None
+) -> EntityDetailsSchema:
+    """Return an entity's relations and what else is believed about it, with the evidence."""
     async with hub.app.db.begin_read() as tx:
         portrait = await get_entity_details(tx, hub.app.index_cache, me.person.id, somebody)
-    return PortraitShape.from_domain(portrait, zone=me.person.zone)
+    spoken = choose_language(language, me.person)
+    return EntityDetailsSchema.from_domain(portrait, zone=me.person.zone, language=spoken)
 
 
-def decode_rank_cursor(cursor: str) -> tuple[Micros, EntityId]:
+def choose_language(asked: str | None, person: Person) -> str:
+    """Return the registered language that is asked for, else the person's, else English."""
+    registered = (each for each in (asked, person.language) if each in LANGUAGES)
+    return next(registered, None) or LANGUAGES[0]
+
+
+def decode_order_cursor(cursor: str) -> tuple[int, Micros, EntityId]:
     """Decode the sort key of a page's last entity. Raises ApiError."""
     match decode_values(cursor):
-        case [int(at), str(entity)] if abs(at) < MAX_NUMBER:
-            return Micros(at), EntityId(ObjectId(entity))
+        case [int(group), int(at), str(entity)] if max(abs(group), abs(at)) < MAX_NUMBER:
+            return group, Micros(at), EntityId(ObjectId(entity))
         case _:
             raise build_cursor_error()
 

@@ -16,7 +16,7 @@ from typing_extensions import override
 
 from oldfriend.api.auth import CurrentUser, ExportUser, HubDep
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.requests import Wanted
+from oldfriend.api.requests import ImportRequest
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spend_limits import load_allowances
 from oldfriend.beliefs.correct import undo_import
@@ -37,8 +37,8 @@ from oldfriend.memory.import_batches import (
     list_overlapping_batches,
 )
 from oldfriend.memory.web_sessions import Principal
-from oldfriend.presenters.base_schema import SayingShape, Schema, describe, format_time
-from oldfriend.presenters.usage_schemas import LikelyCost, to_dollars
+from oldfriend.presenters.base_schema import LocalizedTextSchema, Schema, describe, format_time
+from oldfriend.presenters.usage_schemas import CostEstimateSchema, to_dollars
 from oldfriend.runtime.learn_now import load_backlog, pause_learning, resume_learning
 from oldfriend.runtime.wiring import estimate_cost
 from oldfriend.transfer.export_run import ExportFile
@@ -52,8 +52,8 @@ MESSAGES_PER_S: Final = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpeakerShape(Schema):
-    """Somebody who speaks in a file."""
+class SpeakerSchema(Schema):
+    """A speaker in an imported file."""
 
     name: str = field(metadata=describe(examples=["Nora"]))
     role: Role
@@ -61,27 +61,31 @@ class SpeakerShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents(Schema):
-    """What a file holds; all of it was checked."""
+class FileContentsSchema(Schema):
+    """The checked contents of a file."""
 
-    format: str = field(
-        metadata=describe("Where it comes from, or what it is.", examples=["whatsapp"])
-    )
+    format: str = field(metadata=describe("The file's format or origin.", examples=["whatsapp"]))
     messages: int
-    talks: int = field(metadata=describe("In so many sessions."))
+    talks: int = field(metadata=describe("The number of sessions."))
     chats: int
-    first: str = field(metadata=describe("When its earliest words were said."))
+    first: str = field(metadata=describe("When the earliest message was sent."))
     last: str
-    speakers: tuple[SpeakerShape, ...] = field(metadata=describe("Those who speak most first."))
-    others: int = field(metadata=describe("So many speakers are not listed."))
-    me: tuple[str, ...] = field(metadata=describe("The speakers who are the person."))
-    is_clear: bool = field(metadata=describe("Whether it is known which words are the person's."))
-    notices: tuple[SayingShape, ...]
-    takes_s: float = field(metadata=describe("About how long bringing it in takes, in seconds."))
-    likely_cost: LikelyCost | None = field(metadata=describe("None: no model is connected."))
+    speakers: tuple[SpeakerSchema, ...] = field(
+        metadata=describe("The most frequent speakers first.")
+    )
+    others: int = field(metadata=describe("The number of speakers that are not listed."))
+    me: tuple[str, ...] = field(metadata=describe("The speakers that are the person."))
+    is_clear: bool = field(
+        metadata=describe("Whether it is clear which messages are the person's.")
+    )
+    notices: tuple[LocalizedTextSchema, ...]
+    takes_s: float = field(metadata=describe("The estimated duration of the import, in seconds."))
+    likely_cost: CostEstimateSchema | None = field(
+        metadata=describe("Null if no model is connected.")
+    )
 
     @classmethod
-    def from_domain(cls, preview: ImportPreview, likely_cost: LikelyCost | None) -> Self:
+    def from_domain(cls, preview: ImportPreview, likely_cost: CostEstimateSchema | None) -> Self:
         """Present what a file holds."""
         shown = preview.speakers[:MAX_SPEAKERS]
         return cls(
@@ -92,29 +96,31 @@ class Contents(Schema):
             first=preview.first.isoformat(),
             last=preview.last.isoformat(),
             speakers=tuple(
-                SpeakerShape(name=each.name, role=each.role, messages=each.messages)
+                SpeakerSchema(name=each.name, role=each.role, messages=each.messages)
                 for each in shown
             ),
             others=len(preview.speakers) - len(shown),
             me=tuple(sorted(preview.speaker_roles.me)),
             is_clear=preview.speaker_roles.is_clear,
-            notices=tuple(SayingShape.from_domain(each) for each in preview.notices),
+            notices=tuple(LocalizedTextSchema.from_domain(each) for each in preview.notices),
             takes_s=round(preview.messages / MESSAGES_PER_S, 1),
             likely_cost=likely_cost,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BroughtShape(Schema):
-    """What came of a file."""
+class ImportResultSchema(Schema):
+    """The result of an import."""
 
     number: int | None = field(
-        metadata=describe("By which it can be undone; None: nothing was new.")
+        metadata=describe("The number to undo it by; null if nothing was new.")
     )
     added: int
-    known: int = field(metadata=describe("Were here already."))
-    forgotten: int = field(metadata=describe("Were forgotten here, and stay out."))
-    changed: int = field(metadata=describe("Read otherwise now."))
+    known: int = field(metadata=describe("Messages that were already stored."))
+    forgotten: int = field(
+        metadata=describe("Messages that were forgotten before and are left out.")
+    )
+    changed: int = field(metadata=describe("Messages whose text has changed."))
 
     @classmethod
     def from_domain(cls, result: ImportResult) -> Self:
@@ -129,26 +135,28 @@ class BroughtShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParcelShape(Schema):
-    """A file that was handed over, and how far it has come."""
+class UploadSchema(Schema):
+    """An uploaded file and its progress."""
 
     id: str
     name: str = field(metadata=describe(examples=["WhatsApp Chat with Ana.zip"]))
     bytes: int
     stage: Stage
-    done: int = field(metadata=describe("Of `total`, in the stage that it is in; 0: not known."))
+    done: int = field(metadata=describe("How much of `total` is done in this stage; 0 if unknown."))
     total: int
-    left_s: float | None = field(metadata=describe("About so many seconds are left of the stage."))
-    why: SayingShape | None = field(
-        metadata=describe("Why it could not be brought in; null: nothing is wrong.")
+    left_s: float | None = field(metadata=describe("The estimated seconds left in this stage."))
+    why: LocalizedTextSchema | None = field(
+        metadata=describe("Why it could not be imported; null if nothing is wrong.")
     )
-    me: str | None = field(metadata=describe("The speaker who was said to be the person."))
-    zone: str = field(metadata=describe("Of times that name none."))
-    contents: Contents | None = field(metadata=describe("None: it is still being checked."))
-    brought: BroughtShape | None
+    me: str | None = field(metadata=describe("The speaker who was named as the person."))
+    zone: str = field(metadata=describe("The time zone of times without one."))
+    contents: FileContentsSchema | None = field(
+        metadata=describe("Null while it is being checked.")
+    )
+    brought: ImportResultSchema | None
 
     @classmethod
-    def from_domain(cls, upload: Upload, *, likely_cost: LikelyCost | None) -> Self:
+    def from_domain(cls, upload: Upload, *, likely_cost: CostEstimateSchema | None) -> Self:
         """Present an upload with its progress."""
         contents, result = upload.contents, upload.result
         return cls(
@@ -159,24 +167,26 @@ class ParcelShape(Schema):
             done=upload.done,
             total=upload.total,
             left_s=upload.left_s,
-            why=SayingShape.from_domain(upload.why) if upload.why else None,
+            why=LocalizedTextSchema.from_domain(upload.why) if upload.why else None,
             me=upload.me,
             zone=upload.zone,
-            contents=None if contents is None else Contents.from_domain(contents, likely_cost),
-            brought=None if result is None else BroughtShape.from_domain(result),
+            contents=None
+            if contents is None
+            else FileContentsSchema.from_domain(contents, likely_cost),
+            brought=None if result is None else ImportResultSchema.from_domain(result),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parcels(Schema):
-    """All files that were handed over and are not put away."""
+class UploadListSchema(Schema):
+    """The uploaded files that were not discarded."""
 
-    items: tuple[ParcelShape, ...]
+    items: tuple[UploadSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportShape(Schema):
-    """One import of one file."""
+class ImportSchema(Schema):
+    """An import of a file."""
 
     number: int
     file: str
@@ -201,38 +211,42 @@ class ImportShape(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imports(Schema):
-    """Everything that was imported, the latest first."""
+class ImportListSchema(Schema):
+    """All imports, the latest first."""
 
-    items: tuple[ImportShape, ...]
+    items: tuple[ImportSchema, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone(Schema):
-    """What an undo took away."""
+class ImportUndoSchema(Schema):
+    """The result of undoing an import."""
 
     messages: int
-    beliefs: int = field(metadata=describe("Ended with them, or hold again as before."))
+    beliefs: int = field(
+        metadata=describe("The number of beliefs that ended with them or hold again as before.")
+    )
     overlapping: tuple[int, ...] = field(
         metadata=describe(
-            "Later imports that had left messages to this one; undo and repeat these to "
-            "have them back."
+            "Later imports that skipped messages because this one had them; undo and "
+            "repeat these to get the messages back."
         )
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OldTalk(Schema):
-    """What of old talk is still to be read, and what a model could read better."""
+class ReadingBacklogSchema(Schema):
+    """What is still to be read, and what a model could read better."""
 
     waiting: int = field(
-        metadata=describe("How many segments of conversation are waiting to be read.")
+        metadata=describe("The number of conversation segments that are waiting to be read.")
     )
     is_paused: bool
     failed: int
-    by_rules: int = field(metadata=describe("So many were read by rules alone …"))
-    messages: int = field(metadata=describe("… with so many messages."))
-    likely_cost: LikelyCost | None = field(metadata=describe("None: no model, or nothing to read."))
+    by_rules: int = field(metadata=describe("The number of segments read by rules alone."))
+    messages: int = field(metadata=describe("The number of messages in them."))
+    likely_cost: CostEstimateSchema | None = field(
+        metadata=describe("Null if there is no model or nothing to read.")
+    )
 
 
 SEND_TIMEOUT_S: Final = 60.0
@@ -273,11 +287,11 @@ class ExportResponse(StreamingResponse):
             await super().stream_response(send_in_time)
 
 
-router = APIRouter(tags=["bring and take"])
+router = APIRouter(tags=["import and export"])
 
 
-@router.post("/bring/files", status_code=201, summary="Hand a file over")
-async def hand_over(
+@router.post("/bring/files", status_code=201, summary="Upload a file to import")
+async def upload_file(
     me: CurrentUser,
     hub: HubDep,
     request: Request,
@@ -285,12 +299,12 @@ async def hand_over(
         str,
         Header(
             max_length=1000,
-            description="Its name, percent-encoded.",
+            description="The file's name, percent-encoded.",
             examples=["chat.zip"],
         ),
     ],
-) -> ParcelShape:
-    """Its bytes are the body, as they are; what is in it is checked before anything is written."""
+) -> UploadSchema:
+    """Upload a file as the raw request body. Its contents are checked before anything is stored."""
     upload = await hub.import_worker.receive(
         me.person.id,
         unquote(x_file_name),
@@ -298,25 +312,30 @@ async def hand_over(
         zone=me.person.zone,
         now=hub.app.clock(),
     )
-    return ParcelShape.from_domain(upload, likely_cost=None)
+    return UploadSchema.from_domain(upload, likely_cost=None)
 
 
-@router.get("/bring/files", summary="What was handed over, and how far it is")
-async def list_files(me: CurrentUser, hub: HubDep) -> Parcels:
-    """All that is not put away."""
+@router.get("/bring/files", summary="List uploaded files")
+async def list_uploaded_files(me: CurrentUser, hub: HubDep) -> UploadListSchema:
+    """List the uploaded files that were not discarded, with their progress."""
     uploads = hub.import_worker.list_uploads(me.person.id)
-    return Parcels(items=tuple([await build_upload(hub.app, each) for each in uploads]))
+    return UploadListSchema(items=tuple([await build_upload(hub.app, each) for each in uploads]))
 
 
-@router.get("/bring/files/{file}", summary="How far is it?")
-async def show_file(file: str, me: CurrentUser, hub: HubDep) -> ParcelShape:
-    """One file, what is in it, and how far it has come."""
+@router.get("/bring/files/{file}", summary="Show an uploaded file")
+async def show_uploaded_file(file: str, me: CurrentUser, hub: HubDep) -> UploadSchema:
+    """Return an uploaded file, its contents, and its progress."""
     return await build_upload(hub.app, hub.import_worker.get(me.person.id, file))
 
 
-@router.post("/bring/files/{file}/import", status_code=202, summary="Bring it in, or go on")
-async def bring(file: str, wanted: Wanted, me: CurrentUser, hub: HubDep) -> ParcelShape:
-    """In the background, resumably; asked for again while it is under way, nothing happens."""
+@router.post("/bring/files/{file}/import", status_code=202, summary="Start or resume an import")
+async def begin_import(
+    file: str, wanted: ImportRequest, me: CurrentUser, hub: HubDep
+) -> UploadSchema:
+    """Import the file in the background.
+
+    The import can be resumed; starting it again has no effect.
+    """
     worker = hub.import_worker
     upload = worker.get(me.person.id, file)
     zone = wanted.zone or me.person.zone
@@ -326,9 +345,9 @@ async def bring(file: str, wanted: Wanted, me: CurrentUser, hub: HubDep) -> Parc
     return await build_upload(hub.app, upload)
 
 
-@router.post("/bring/files/{file}/pause", summary="Leave it where it is")
-async def pause_file(file: str, me: CurrentUser, hub: HubDep) -> ParcelShape:
-    """What is written stays; importing it again goes on from there."""
+@router.post("/bring/files/{file}/pause", summary="Pause an import")
+async def pause_import(file: str, me: CurrentUser, hub: HubDep) -> UploadSchema:
+    """Pause the import. What was imported stays; starting it again continues from there."""
     worker = hub.import_worker
     upload = worker.get(me.person.id, file)
     worker.pause(upload, now=hub.app.clock())
@@ -336,49 +355,49 @@ async def pause_file(file: str, me: CurrentUser, hub: HubDep) -> ParcelShape:
     return await build_upload(hub.app, upload)
 
 
-@router.delete("/bring/files/{file}", status_code=204, summary="Put it away")
-async def put_away(file: str, me: CurrentUser, hub: HubDep) -> Response:
-    """The file goes; what was brought in stays."""
+@router.delete("/bring/files/{file}", status_code=204, summary="Discard an uploaded file")
+async def discard_upload(file: str, me: CurrentUser, hub: HubDep) -> Response:
+    """Delete the uploaded file. Messages already imported from it stay."""
     worker = hub.import_worker
     await worker.discard(worker.get(me.person.id, file))
     return Response(status_code=204)
 
 
-@router.get("/bring/imports", summary="What was imported")
-async def list_imports(me: CurrentUser, hub: HubDep) -> Imports:
-    """The latest first."""
+@router.get("/bring/imports", summary="List imports")
+async def list_imports(me: CurrentUser, hub: HubDep) -> ImportListSchema:
+    """List past imports, the latest first."""
     async with hub.app.db.begin_read() as tx:
         batches = await list_batches(tx, me.person.id)
-    return Imports(
+    return ImportListSchema(
         items=tuple(
-            ImportShape.from_domain(each, zone=me.person.zone) for each in reversed(batches)
+            ImportSchema.from_domain(each, zone=me.person.zone) for each in reversed(batches)
         )
     )
 
 
-@router.post("/bring/imports/{number}/undo", summary="Take an import out again")
-async def undo(number: int, me: CurrentUser, hub: HubDep) -> Undone:
-    """What it added goes, what it changed reads as before, and what rested on it alone ends."""
+@router.post("/bring/imports/{number}/undo", summary="Undo an import")
+async def revert_import(number: int, me: CurrentUser, hub: HubDep) -> ImportUndoSchema:
+    """Remove messages it added, restore those it changed, and end beliefs that rest on it alone."""
     app = hub.app
     get_import(await load_batches(app.db, me), number)
     undone = await undo_import(app.db, app.clock, app.settings, me.person, number)
     app.notifier.notify()
     overlapping = list_overlapping_batches(await load_batches(app.db, me), number)
-    return Undone(
+    return ImportUndoSchema(
         messages=undone.messages,
         beliefs=undone.beliefs,
         overlapping=tuple(each.number for each in overlapping),
     )
 
 
-@router.get("/bring/reading", summary="What of old talk is to be read")
-async def show_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
-    """What waits, and what no model has read."""
+@router.get("/bring/reading", summary="Show what memory has not read")
+async def show_reading_backlog(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
+    """Return how much is waiting to be read, and how much no model has read."""
     app = hub.app
     backlog = await load_backlog(app.db, me.person.id)
     plan = await plan_reextraction(app.db, app.settings, me.person.id)
     tokens = plan.tokens_in, plan.tokens_out
-    return OldTalk(
+    return ReadingBacklogSchema(
         waiting=backlog.pending,
         is_paused=backlog.is_paused,
         failed=backlog.failed,
@@ -388,9 +407,9 @@ async def show_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
     )
 
 
-@router.post("/bring/reading/model", summary="Have a model read what none has read")
-async def read_with_model(me: CurrentUser, hub: HubDep) -> OldTalk:
-    """In the background, within the day's cap; what rules have found stands until then."""
+@router.post("/bring/reading/model", summary="Have a model reread what only rules have read")
+async def reread_with_model(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
+    """Read it in the background, within the daily limit. What the rules found holds until then."""
     if "small" not in hub.app.models:
         raise ApiError(
             409,
@@ -403,34 +422,34 @@ async def read_with_model(me: CurrentUser, hub: HubDep) -> OldTalk:
         hub.app.notifier,
         await plan_reextraction(hub.app.db, hub.app.settings, me.person.id),
     )
-    return await show_reading(me, hub)
+    return await show_reading_backlog(me, hub)
 
 
-@router.post("/bring/reading/pause", summary="Read no more of old talk for now")
-async def pause_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
-    """Until it is resumed; what is said now is read all the same."""
+@router.post("/bring/reading/pause", summary="Pause reading old conversations")
+async def pause_reading(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
+    """Pause reading until it is resumed. New messages are still read."""
     await pause_learning(hub.app.db, hub.app.clock, me.person.id)
-    return await show_reading(me, hub)
+    return await show_reading_backlog(me, hub)
 
 
-@router.post("/bring/reading/resume", summary="Go on reading old talk")
-async def resume_reading(me: CurrentUser, hub: HubDep) -> OldTalk:
-    """Also what was set aside is tried once more."""
+@router.post("/bring/reading/resume", summary="Resume reading old conversations")
+async def resume_reading(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
+    """Resume reading. What failed before is tried again."""
     await resume_learning(hub.app.db, hub.app.clock, me.person.id)
     hub.app.notifier.notify()
-    return await show_reading(me, hub)
+    return await show_reading_backlog(me, hub)
 
 
 @router.get(
     "/take/export",
-    summary="Take everything with you",
+    summary="Export everything",
     response_class=StreamingResponse,
     responses={200: {"content": {"application/jsonl": {}}}},
 )
-async def take(me: ExportUser, hub: HubDep) -> ExportResponse:
-    """All that is kept of you, as typed lines of JSON; `oldfriend import` brings it back.
+async def export_everything(me: ExportUser, hub: HubDep) -> ExportResponse:
+    """Export everything stored about you as JSON lines, which `oldfriend import` can read.
 
-    409: it is being taken already.
+    409: an export is already running.
     """
     if hub.export_builder.is_busy_for(me.person.id):
         raise ApiError(
@@ -442,22 +461,22 @@ async def take(me: ExportUser, hub: HubDep) -> ExportResponse:
     return ExportResponse(export_file, f"oldfriend {me.person.name} {day}.jsonl")
 
 
-async def build_upload(app: AppContext, upload: Upload) -> ParcelShape:
+async def build_upload(app: AppContext, upload: Upload) -> UploadSchema:
     """Convert an upload, with the estimated cost of extracting it with a model."""
     preview = upload.contents
     if preview is None:
-        return ParcelShape.from_domain(upload, likely_cost=None)
+        return UploadSchema.from_domain(upload, likely_cost=None)
     tokens = estimate_extraction_tokens(
         preview.tokens,
         calls=estimate_import_calls(preview.tokens, sessions=preview.sessions),
         passes=app.settings.memory.passes,
     )
-    return ParcelShape.from_domain(upload, likely_cost=await estimate_import_cost(app, *tokens))
+    return UploadSchema.from_domain(upload, likely_cost=await estimate_import_cost(app, *tokens))
 
 
 async def estimate_import_cost(
     app: AppContext, tokens_in: int, tokens_out: int
-) -> LikelyCost | None:
+) -> CostEstimateSchema | None:
     """Estimate the cost of extraction with the small model; None if there is none."""
     model = app.models.get("small")
     if model is None:
@@ -465,7 +484,7 @@ async def estimate_import_cost(
     async with app.db.begin_read() as tx:
         background, _ = await load_allowances(tx, app.settings, now=app.clock())
     cost = estimate_cost(app.settings, model.name, tokens_in=tokens_in, tokens_out=tokens_out)
-    return LikelyCost(
+    return CostEstimateSchema(
         model=model.name,
         tokens=tokens_in + tokens_out,
         cost_usd=to_dollars(cost),

@@ -22,7 +22,12 @@ from oldfriend.api.auth import (
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.etags import IfMatch, check_if_match, compute_etag, map_conflict_to_412
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.requests import Answered, PersonEdited, SignIn, TicketWanted
+from oldfriend.api.requests import (
+    PasskeySignInRequest,
+    ProfileUpdateRequest,
+    SignInRequest,
+    TicketRequest,
+)
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import DAY, Clock
 from oldfriend.domain.errors import InvalidInput, NotFound
@@ -31,6 +36,7 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
 from oldfriend.inbound.passkey_sign_in import build_login_options, verify_login
 from oldfriend.learning.learning_progress import find_learning_progress
+from oldfriend.learning.reading_jobs import list_failed_readings
 from oldfriend.memory.calendar_days import find_first_message_time
 from oldfriend.memory.core_blocks import list_blocks
 from oldfriend.memory.message_log import list_messages
@@ -55,16 +61,16 @@ from oldfriend.memory.web_sessions import (
     redeem_sign_in_link,
 )
 from oldfriend.persona.profile_names import update_person
-from oldfriend.presenters.base_schema import SayingShape, format_time
+from oldfriend.presenters.base_schema import LocalizedTextSchema, format_time
 from oldfriend.presenters.sign_in_schemas import (
-    Asked,
-    Ended,
-    Sessions,
-    SessionShape,
-    Signed,
-    TicketMade,
+    EndedSessionsSchema,
+    PasskeyOptionsSchema,
+    SignedInSchema,
+    TicketSchema,
+    WebSessionListSchema,
+    WebSessionSchema,
 )
-from oldfriend.presenters.state_schemas import MoodShape, ProgressShape, State
+from oldfriend.presenters.state_schemas import LearningProgressSchema, MoodSchema, StateSchema
 
 router = APIRouter(tags=["session"])
 RECENT_MESSAGES: Final = 500
@@ -78,11 +84,14 @@ async def list_troubles(request: Request) -> list[str]:
 
 
 @router.post("/session", summary="Sign in with a one-time link")
-async def sign_in(given: SignIn, request: Request, response: Response, hub: HubDep) -> Signed:
-    """Use the link, or the invitation, up and open a session; its cookie comes with the answer.
+async def sign_in(
+    given: SignInRequest, request: Request, response: Response, hub: HubDep
+) -> SignedInSchema:
+    """Redeem a sign-in link or an invitation and open a session, whose cookie the response sets.
 
-    Any site can lead a browser to a link, so the link of somebody else is not used before the
-    person at the browser has seen whose page it opens, and in whose place (409: ask them).
+    Any site can send a browser to such a link. Therefore, if somebody else is signed in, the link
+    is not redeemed until the person at the browser has confirmed whose page it opens and whose
+    session it ends (409: ask them).
     """
     app = hub.app
     earlier = await find_session(request, hub)
@@ -109,7 +118,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, hub: HubD
 
 
 def check_link_consent(
-    request: SignIn, person: Person, opened_with: SignInMethod, earlier: Principal | None
+    request: SignInRequest, person: Person, opened_with: SignInMethod, earlier: Principal | None
 ) -> None:
     """Check that the user agreed to open the link's page. Raises ApiError (409) to ask first.
 
@@ -145,19 +154,19 @@ def check_link_consent(
     raise ApiError(409, "Ask first", question)
 
 
-@router.post("/session/passkey/options", summary="Begin to sign in with a passkey")
-async def ask_for_passkey(request: Request, hub: HubDep) -> Asked:
-    """What the browser is to ask a device; good once, for five minutes."""
+@router.post("/session/passkey/options", summary="Start signing in with a passkey")
+async def create_sign_in_options(request: Request, hub: HubDep) -> PasskeyOptionsSchema:
+    """Return the WebAuthn options to pass to the device. They work once, for five minutes."""
     options = await build_login_options(hub.app.db, hub.app.clock, get_relying_party(request))
     assert isinstance(options, dict)
-    return Asked(options=options)
+    return PasskeyOptionsSchema(options=options)
 
 
 @router.post("/session/passkey", summary="Sign in with a passkey")
 async def sign_in_with_passkey(
-    answered: Answered, request: Request, response: Response, hub: HubDep
-) -> Signed:
-    """Verify what the device has signed, and open a session as whose passkey it is."""
+    answered: PasskeySignInRequest, request: Request, response: Response, hub: HubDep
+) -> SignedInSchema:
+    """Verify the device's signature and open a session for the owner of the passkey."""
     app, address = hub.app, get_client_address(request)
     try:
         person = await verify_login(
@@ -193,7 +202,7 @@ async def open_session(
     hub: ConnectionHub,
     person: PersonId,
     opened_with: SignInMethod,
-) -> Signed:
+) -> SignedInSchema:
     """Open a new session and end the one that this browser had before."""
     app, secret, page_secret = hub.app, generate_secret(), generate_secret()
     earlier = await find_session(request, hub)
@@ -216,37 +225,39 @@ async def open_session(
         hub.note_sign_out(earlier.person.id)
     assert me is not None  # it was just opened
     set_session_cookie(request, response, hub, secret)
-    return Signed.from_domain(me, page_secret)
+    return SignedInSchema.from_domain(me, page_secret)
 
 
-@router.get("/session", summary="Who is signed in")
-async def who(request: Request, response: Response, me: CurrentUser, hub: HubDep) -> Signed:
-    """The person who asks; the session is renewed once a day.
+@router.get("/session", summary="Show the signed-in person")
+async def show_session(
+    request: Request, response: Response, me: CurrentUser, hub: HubDep
+) -> SignedInSchema:
+    """Return the signed-in person. Sessions are renewed once a day.
 
-    Its ETag is for changing your name or time zone.
+    Send the ETag as If-Match to change your name or time zone.
     """
     response.headers["ETag"] = compute_person_etag(me.person)
     if me.is_program:
-        return Signed.from_domain(me)
+        return SignedInSchema.from_domain(me)
     app = hub.app
     secret = request.cookies[get_cookie_name(request, hub)]
     if me.expires_at - app.clock() < SESSION_TTL - DAY:
         async with app.db.begin_write() as tx:
             await extend_web_session(tx, me.person.id, me.digest, now=app.clock())
         set_session_cookie(request, response, hub, secret)
-    return Signed.from_domain(me)
+    return SignedInSchema.from_domain(me)
 
 
-@router.post("/session/tickets", status_code=201, summary="Get a ticket for a download")
-async def issue_ticket(
-    wanted: TicketWanted, me: BrowserUser, hub: HubDep, tickets: TicketStoreDep
-) -> TicketMade:
-    """To be given as `ticket` where the browser itself loads something, and shows no header.
+@router.post("/session/tickets", status_code=201, summary="Create a download ticket")
+async def create_ticket(
+    wanted: TicketRequest, me: BrowserUser, hub: HubDep, tickets: TicketStoreDep
+) -> TicketSchema:
+    """Return a ticket, passed as `ticket=…`, for downloads that a browser starts without a header.
 
-    For an export it opens once, within a minute; for recordings ten minutes.
+    A ticket for an export works once, within a minute; one for recordings works for ten minutes.
     """
     ticket = tickets.issue(me.digest, wanted.purpose, now=hub.app.clock())
-    return TicketMade(
+    return TicketSchema(
         ticket=ticket.secret, expires_at=format_time(ticket.expires_at, me.person.zone)
     )
 
@@ -262,30 +273,31 @@ async def sign_out(request: Request, me: BrowserUser, hub: HubDep) -> Response:
     return response
 
 
-@router.get("/sessions", summary="Where you are signed in")
-async def list_sessions(me: AdminScopeUser, hub: HubDep) -> Sessions:
-    """Every browser, used last first."""
+@router.get("/sessions", summary="List your sessions")
+async def list_sessions(me: AdminScopeUser, hub: HubDep) -> WebSessionListSchema:
+    """List the browsers that are signed in, the most recently used first."""
     async with hub.app.db.begin_read() as tx:
         found = await list_web_sessions(tx, me.person.id, now=hub.app.clock())
-    return Sessions(
+    return WebSessionListSchema(
         items=tuple(
-            SessionShape.from_domain(each, current=me.digest, zone=me.person.zone) for each in found
+            WebSessionSchema.from_domain(each, current=me.digest, zone=me.person.zone)
+            for each in found
         )
     )
 
 
 @router.delete("/sessions", summary="Sign out everywhere else")
-async def end_others(me: AdminScopeUser, hub: HubDep) -> Ended:
-    """End every session but the one that asks."""
+async def end_other_sessions(me: AdminScopeUser, hub: HubDep) -> EndedSessionsSchema:
+    """End every session except the current one."""
     async with hub.app.db.begin_write() as tx:
         count = await end_other_web_sessions(tx, me.person.id, me.digest)
     hub.note_sign_out(me.person.id)
-    return Ended(count=count)
+    return EndedSessionsSchema(count=count)
 
 
 @router.delete("/sessions/{session}", status_code=204, summary="Sign a browser out")
 async def end_session(session: str, me: AdminScopeUser, hub: HubDep) -> Response:
-    """End one session of yours, also this one."""
+    """End one of your sessions, which may be the current one."""
     async with hub.app.db.begin_write() as tx:
         if not await end_web_session(tx, me.person.id, session):
             raise NotFound(
@@ -296,10 +308,14 @@ async def end_session(session: str, me: AdminScopeUser, hub: HubDep) -> Response
 
 
 @router.patch("/me", summary="Change your name or time zone")
-async def change_me(
-    edited: PersonEdited, me: CurrentUser, hub: HubDep, response: Response, if_match: IfMatch = None
-) -> Signed:
-    """Of whoever asks; what was said stays signed as it was."""
+async def update_profile(
+    edited: ProfileUpdateRequest,
+    me: CurrentUser,
+    hub: HubDep,
+    response: Response,
+    if_match: IfMatch = None,
+) -> SignedInSchema:
+    """Change the signed-in person's profile. Earlier messages keep the old name."""
     check_if_match(if_match, compute_person_etag(me.person))
     base = None if if_match is None else me.person
     with map_conflict_to_412():
@@ -310,19 +326,19 @@ async def change_me(
     updated = Principal(
         person=person, digest=me.digest, expires_at=me.expires_at, is_program=me.is_program
     )
-    return Signed.from_domain(updated)
+    return SignedInSchema.from_domain(updated)
 
 
 def compute_person_etag(person: Person) -> str:
     """Compute the ETag of a person's name and time zone."""
-    return compute_etag(PersonEdited(name=person.name, zone=person.zone))
+    return compute_etag(ProfileUpdateRequest(name=person.name, zone=person.zone))
 
 
-@router.get("/state", summary="How things are now")
-async def state(
+@router.get("/state", summary="Current state")
+async def show_state(
     me: CurrentUser, hub: HubDep, troubles: Annotated[list[str], Depends(list_troubles)]
-) -> State:
-    """Who answers, in which mood, and whether all is well."""
+) -> StateSchema:
+    """Return who answers, in which mood, and whether anything is wrong."""
     app = hub.app
     async with app.db.begin_read() as tx:
         companion = await get_companion_name(tx)
@@ -331,21 +347,23 @@ async def state(
         )
         has_unread = app.settings.memory.forms and await has_unread_messages(tx, me.person.id)
         mood = await find_mood(tx, me.person.id, at=app.clock())
+        failed = await list_failed_readings(tx, me.person.id)
         progress = await find_learning_progress(tx, me.person.id, now=app.clock())
     model = app.models.get("main")
-    return State(
+    return StateSchema(
         companion=companion,
         is_new=is_new,
-        mood=None if mood is None else MoodShape.from_domain(mood),
-        troubles=tuple(SayingShape.from_domain(each) for each in troubles),
+        mood=None if mood is None else MoodSchema.from_domain(mood),
+        troubles=tuple(LocalizedTextSchema.from_domain(each) for each in troubles),
         version=__version__,
         forms=app.settings.memory.forms,
         has_unread=has_unread,
+        unread_failed=len(failed),
         model=None if model is None else model.name,
         hears=app.transcriber is not None,
         progress=None
         if progress is None
-        else ProgressShape.from_domain(progress, zone=me.person.zone),
+        else LearningProgressSchema.from_domain(progress, zone=me.person.zone),
     )
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Response
 from oldfriend.api.auth import HubDep, OwnerUser
 from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.etags import IfMatch, check_if_match, compute_etag
-from oldfriend.api.requests import Chosen, ModelWanted
+from oldfriend.api.requests import ModelRequest, SettingsUpdateRequest
 from oldfriend.api.settings_reload import SettingsWriterDep
 from oldfriend.config.provider_resolution import get_provider_url
 from oldfriend.config.settings import Settings
@@ -21,15 +21,15 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.addresses import resolve_refusal
 from oldfriend.llm.local_models import LocalServer
 from oldfriend.llm.providers import PROVIDERS, ProviderPreset, is_local_address
-from oldfriend.presenters.base_schema import SayingShape
+from oldfriend.presenters.base_schema import LocalizedTextSchema
 from oldfriend.presenters.configuration_schemas import (
-    Choices,
-    FoundServer,
-    Kept,
-    Models,
-    ProviderShape,
-    Tried,
-    Usual,
+    DefaultModelsSchema,
+    DetectedServerSchema,
+    ModelsSchema,
+    ModelTestSchema,
+    ProviderSchema,
+    SavedModelSchema,
+    SettingListSchema,
 )
 from oldfriend.runtime.provider_roles import (
     DEFAULT_SPEAKERS,
@@ -53,24 +53,24 @@ from oldfriend.runtime.provider_setup import (
 router = APIRouter(tags=["settings"])
 
 
-@router.get("/settings", summary="What is chosen")
-async def show_settings(_: OwnerUser, hub: HubDep, response: Response) -> Choices:
-    """Every setting that may be changed here, and where its value comes from."""
+@router.get("/settings", summary="List settings")
+async def show_settings(_: OwnerUser, hub: HubDep, response: Response) -> SettingListSchema:
+    """List the settings that can be changed here, and where each value comes from."""
     return load_choices(hub, response)
 
 
-@router.patch("/settings", summary="Choose")
-async def choose(
-    chosen: Chosen,
+@router.patch("/settings", summary="Change settings")
+async def update_settings(
+    chosen: SettingsUpdateRequest,
     _: OwnerUser,
     hub: HubDep,
     writer: SettingsWriterDep,
     response: Response,
     if_match: IfMatch = None,
-) -> Choices:
-    """Write into the file of settings, and take over what can be while it runs.
+) -> SettingListSchema:
+    """Write settings to the file, and apply those that need no restart; all change, or none.
 
-    Of what waits for the next start, `takes_new_start` says so. All of it is changed, or nothing.
+    `takes_new_start` marks a setting whose change waits for the next start.
     """
 
     def write(settings: Settings) -> str:
@@ -81,16 +81,16 @@ async def choose(
     return load_choices(hub, response)
 
 
-def load_choices(hub: ConnectionHub, response: Response) -> Choices:
+def load_choices(hub: ConnectionHub, response: Response) -> SettingListSchema:
     """Load the settings and set their ETag."""
     choices = build_choices(hub.app.settings)
     response.headers["ETag"] = compute_etag(choices)
     return choices
 
 
-def build_choices(settings: Settings) -> Choices:
+def build_choices(settings: Settings) -> SettingListSchema:
     """Build the list of settings."""
-    return Choices.from_domain(list_settings(settings), str(settings.file))
+    return SettingListSchema.from_domain(list_settings(settings), str(settings.file))
 
 
 models_router = APIRouter(tags=["models"])
@@ -105,18 +105,18 @@ SETTING_BY_USE: Final[Mapping[ModelUse, str]] = MappingProxyType(
     }
 )
 """The setting that stores the choice for each use."""
-UseParam = Annotated[ModelUse, Path(description="What it is to do.", examples=["main"])]
+UseParam = Annotated[ModelUse, Path(description="What the model is used for.", examples=["main"])]
 
 
-@models_router.get("/models", summary="Who does what, and who could")
-async def show_models(_: OwnerUser, hub: HubDep) -> Models:
-    """Nobody is asked but the servers on this machine, which models they have."""
+@models_router.get("/models", summary="List models and providers")
+async def show_models(_: OwnerUser, hub: HubDep) -> ModelsSchema:
+    """List the models in use and those available. Only servers on this machine are contacted."""
     settings = hub.app.settings
     offers = await list_offers(settings)
     servers = [each.server for each in offers if each.server is not None]
     keys = {each.provider: each.key_in for each in offers if each.key_in is not None}
     names = [*PROVIDERS, *(each for each in settings.providers if each not in PROVIDERS)]
-    return Models(
+    return ModelsSchema(
         main=tuple(settings.models.main),
         small=tuple(settings.models.small),
         reflect=tuple(settings.models.reflect),
@@ -130,50 +130,56 @@ async def show_models(_: OwnerUser, hub: HubDep) -> Models:
             )
             for name in names
         ),
-        found=tuple(map(FoundServer.from_domain, servers)),
+        found=tuple(map(DetectedServerSchema.from_domain, servers)),
     )
 
 
-@models_router.post("/models/{use}/test", summary="Try a model")
-async def try_one(use: UseParam, wanted: ModelWanted, _: OwnerUser, hub: HubDep) -> Tried:
-    """Have it do a little of its work: what that is sent is ours, nothing that anybody said."""
+@models_router.post("/models/{use}/test", summary="Test a model")
+async def try_model(
+    use: UseParam, wanted: ModelRequest, _: OwnerUser, hub: HubDep
+) -> ModelTestSchema:
+    """Send a short test request, which contains nothing that anybody has said."""
     settings, started = hub.app.settings, time.monotonic()
     try:
         trial = await try_candidate(settings, await build_candidate(settings, use, wanted))
         works, text = True, trial.text
     except (ModelError, EmbeddingFailed) as error:
         works, text = False, error.user_text
-    return Tried(
+    return ModelTestSchema(
         works=works,
-        told=SayingShape.from_domain(text),
+        told=LocalizedTextSchema.from_domain(text),
         took_ms=round((time.monotonic() - started) * 1000),
     )
 
 
 @models_router.put("/models/{use}", summary="Choose a model")
 async def choose_model(
-    use: UseParam, wanted: ModelWanted, _: OwnerUser, hub: HubDep, writer: SettingsWriterDep
-) -> Kept:
-    """Keep the choice. With a usual or suggested model for replies come those for the rest."""
+    use: UseParam, wanted: ModelRequest, _: OwnerUser, hub: HubDep, writer: SettingsWriterDep
+) -> SavedModelSchema:
+    """Save the choice. A default or suggested model for replies brings those for the other uses."""
     settings = hub.app.settings
     candidate = await build_candidate(settings, use, wanted)
     dimension = (await try_candidate(settings, candidate)).dimension if use == "embedder" else None
     saved = await writer.apply(hub, lambda now: save_candidate(now, candidate, dimension=dimension))
-    return Kept(key_in=saved.key_in, takes_new_start=not is_reloadable(SETTING_BY_USE[use]))
+    return SavedModelSchema(
+        key_in=saved.key_in, takes_new_start=not is_reloadable(SETTING_BY_USE[use])
+    )
 
 
-@models_router.delete("/models", status_code=204, summary="Go offline")
-async def offline(_: OwnerUser, hub: HubDep, writer: SettingsWriterDep) -> Response:
-    """Take every model away that is elsewhere; keys stay where they are."""
+@models_router.delete("/models", status_code=204, summary="Disconnect all models")
+async def go_offline(_: OwnerUser, hub: HubDep, writer: SettingsWriterDep) -> Response:
+    """Disconnect every model that is not on this machine. Stored keys stay."""
     await writer.apply(hub, disconnect_models)
     return Response(status_code=204)
 
 
-@models_router.delete("/providers/{provider}/key", status_code=204, summary="Forget a key")
-async def forget_key(
+@models_router.delete(
+    "/providers/{provider}/key", status_code=204, summary="Remove a provider's key"
+)
+async def remove_provider_key(
     provider: str, _: OwnerUser, hub: HubDep, writer: SettingsWriterDep
 ) -> Response:
-    """Remove it from this machine. Revoke it at the provider, too."""
+    """Remove the key from this machine. Revoke it with the provider, too."""
     name = validate_provider(provider)
     if not await writer.apply(hub, lambda settings: delete_provider_key(settings, name)):
         raise NotFound(
@@ -187,7 +193,9 @@ async def forget_key(
     return Response(status_code=204)
 
 
-async def build_candidate(settings: Settings, use: ModelUse, wanted: ModelWanted) -> ModelCandidate:
+async def build_candidate(
+    settings: Settings, use: ModelUse, wanted: ModelRequest
+) -> ModelCandidate:
     """Build and validate a model candidate. Raises InvalidInput."""
     if wanted.provider == LOCAL and use in {"embedder", "transcriber"}:
         return ModelCandidate(use=use, setup=None, folder=wanted.name)
@@ -211,18 +219,18 @@ async def build_candidate(settings: Settings, use: ModelUse, wanted: ModelWanted
 
 def to_provider_shape(
     settings: Settings, name: str, servers: Sequence[LocalServer], keys: Mapping[str, str]
-) -> ProviderShape:
+) -> ProviderSchema:
     """Convert a provider with its servers on this machine and key source."""
     preset = PROVIDERS.get(name, ProviderPreset(kind="openai", base_url=""))
     address = get_provider_url(settings, name)
-    return ProviderShape(
+    return ProviderSchema(
         name=name,
         base_url=address,
         is_here=is_local_address(address),
         needs_key=bool(preset.key_variables),
         key_in=keys.get(name),
         models=tuple(model.name for server in servers for model in server.models),
-        usual=Usual(
+        usual=DefaultModelsSchema(
             main=preset.main,
             small=preset.small,
             reflect=preset.reflect,

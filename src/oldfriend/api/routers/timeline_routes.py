@@ -22,18 +22,18 @@ from oldfriend.domain.memories import ObjectKind
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.journal import count_changes_by_day
 from oldfriend.memory.mood import list_moods
-from oldfriend.memory.pagination import KIND_GROUPS, count_tags
-from oldfriend.presenters.belief_schemas import TagsShape
+from oldfriend.memory.pagination import KIND_GROUPS, count_said_by_day, count_tags
+from oldfriend.presenters.belief_schemas import TagsSchema
 from oldfriend.presenters.journal_schemas import (
-    BetweenShape,
-    DayShape,
-    DaysShape,
-    Thought,
-    Ticks,
-    TickShape,
-    TurnedShape,
+    BeliefChangePageSchema,
+    BeliefChangeSchema,
+    DayCountsListSchema,
+    DayCountsSchema,
+    ReflectionDetailsSchema,
+    ReflectionPageSchema,
+    ReflectionSchema,
 )
-from oldfriend.presenters.state_schemas import FeltShape, Moods
+from oldfriend.presenters.state_schemas import MoodEntrySchema, MoodHistorySchema
 
 MAX_TAGS: Final = 100
 MAX_MOODS: Final = 400
@@ -44,46 +44,63 @@ KINDS: Final[tuple[ObjectKind, ...]] = tuple(
 router = APIRouter(prefix="/memories", tags=["memory"])
 
 
-@router.get("/days", summary="On which days did much change?")
-async def list_days(me: CurrentUser, hub: HubDep) -> DaysShape:
-    """How much was decided on each day, by the clocks of the person."""
+@router.get("/days", summary="Count changes for each day")
+async def list_change_days(me: CurrentUser, hub: HubDep) -> DayCountsListSchema:
+    """Return how many beliefs changed on each day, in the person's time zone."""
     async with hub.app.db.begin_read() as tx:
         changes = await count_changes_by_day(tx, me.person.id, zone=me.person.zone)
-    return DaysShape(
-        items=tuple(DayShape.from_domain(each) for each in changes),
+    return DayCountsListSchema(
+        items=tuple(DayCountsSchema.from_domain(each) for each in changes),
         today=from_micros(hub.app.clock(), me.person.zone).date().isoformat(),
     )
 
 
-@router.get("/tags", summary="Which tags are there?")
-async def list_all_tags(me: CurrentUser, hub: HubDep) -> TagsShape:
-    """Of what is believed now, the most frequent first."""
+@router.get("/days/said", summary="Count what was first said on each day")
+async def list_said_days(me: CurrentUser, hub: HubDep) -> DayCountsListSchema:
+    """Return how much of what is known was first said on each day, in the person's time zone."""
+    async with hub.app.db.begin_read() as tx:
+        counts = await count_said_by_day(tx, me.person.id, zone=me.person.zone)
+    return DayCountsListSchema(
+        items=tuple(DayCountsSchema.from_counts(day, kinds) for day, kinds in counts.items()),
+        today=from_micros(hub.app.clock(), me.person.zone).date().isoformat(),
+    )
+
+
+@router.get("/tags", summary="List tags")
+async def list_used_tags(me: CurrentUser, hub: HubDep) -> TagsSchema:
+    """Count the tags of current beliefs, the most frequent first."""
     async with hub.app.db.begin_read() as tx:
         tags = await count_tags(tx, me.person.id)
-    return TagsShape(items=dict([*tags.items()][:MAX_TAGS]))
+    return TagsSchema(items=dict([*tags.items()][:MAX_TAGS]))
 
 
-@router.get("/moods", summary="How it felt over time")
-async def list_felt(me: CurrentUser, hub: HubDep, as_of: AsOfParam = None) -> Moods:
-    """How talks have left the companion, as far as their readings tell."""
+@router.get("/moods", summary="List moods over time")
+async def list_mood_history(
+    me: CurrentUser, hub: HubDep, as_of: AsOfParam = None
+) -> MoodHistorySchema:
+    """List the companion's mood after each conversation, where it is known."""
     now = hub.app.clock()
     until = now if as_of is None else parse_as_of(as_of, me.person.zone, now=now)
     async with hub.app.db.begin_read() as tx:
         moods = await list_moods(tx, me.person.id, until=until, limit=MAX_MOODS)
-    return Moods(items=tuple(FeltShape.from_domain(each, zone=me.person.zone) for each in moods))
+    return MoodHistorySchema(
+        items=tuple(MoodEntrySchema.from_domain(each, zone=me.person.zone) for each in moods)
+    )
 
 
-@router.get("/difference", summary="What has changed between two days")
+@router.get("/difference", summary="Compare two days")
 async def compare_days(
     me: CurrentUser,
     hub: HubDep,
-    since: Annotated[str, Query(max_length=40, description="The earlier day, or a time.")],
-    until: Annotated[str, Query(max_length=40, description="The later one.")],
-    kind: Annotated[list[ObjectKind] | None, Query(description="Only such.")] = None,
+    since: Annotated[str, Query(max_length=40, description="The earlier day or time.")],
+    until: Annotated[str, Query(max_length=40, description="The later day or time.")],
+    kind: Annotated[
+        list[ObjectKind] | None, Query(description="Return only beliefs of these kinds.")
+    ] = None,
     cursor: CursorParam = None,
     limit: LimitParam = 50,
-) -> BetweenShape:
-    """What is believed on the later day only, no longer, or otherwise; the newest first."""
+) -> BeliefChangePageSchema:
+    """List the beliefs that are new, ended or different on the later day, the newest first."""
     now = hub.app.clock()
     first, last = (parse_as_of(each, me.person.zone, now=now) for each in (since, until))
     async with hub.app.db.begin_read() as tx:
@@ -99,9 +116,9 @@ async def compare_days(
         evidence = await list_object_evidence(
             tx, me.person.id, [each.change.object_id for each in found.changes]
         )
-    return BetweenShape(
+    return BeliefChangePageSchema(
         items=tuple(
-            TurnedShape.from_domain(
+            BeliefChangeSchema.from_domain(
                 each, evidence.get(each.change.object_id, ()), zone=me.person.zone
             )
             for each in found.changes
@@ -114,21 +131,23 @@ async def compare_days(
 reflections_router = APIRouter(prefix="/thinking", tags=["memory"])
 
 
-@reflections_router.get("", summary="When it thought")
-async def show_all(
+@reflections_router.get("", summary="List reflections")
+async def list_reflections(
     me: CurrentUser,
     hub: HubDep,
-    cursor: Annotated[str | None, Query(max_length=400, description="`next` of a page.")] = None,
-    limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 50,
-) -> Ticks:
-    """Of the last 14 days, the last first: why, what it took, how much came of it."""
+    cursor: Annotated[
+        str | None, Query(max_length=400, description="The `next` cursor of the previous page.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=200, description="The maximum number of items.")] = 50,
+) -> ReflectionPageSchema:
+    """List the reflections of the last 14 days, the latest first, with reason, cost and results."""
     async with hub.app.db.begin_read() as tx:
         found = await list_transcripts(tx, me.person.id, now=hub.app.clock())
     if cursor is not None:
         found = [each for each in found if (each.ran_at, each.id) < decode_tick_cursor(cursor)]
     page = found[:limit]
-    return Ticks(
-        items=tuple(TickShape.from_domain(each, zone=me.person.zone) for each in page),
+    return ReflectionPageSchema(
+        items=tuple(ReflectionSchema.from_domain(each, zone=me.person.zone) for each in page),
         next=encode_values([page[-1].ran_at, page[-1].id]) if len(found) > limit else None,
     )
 
@@ -142,9 +161,9 @@ def decode_tick_cursor(cursor: str) -> tuple[int, str]:
             raise build_cursor_error()
 
 
-@reflections_router.get("/{tick}", summary="What it said to itself")
-async def show_one(tick: str, me: CurrentUser, hub: HubDep) -> Thought:
-    """What it was shown, in brief, and what it answered."""
+@reflections_router.get("/{tick}", summary="Show a reflection")
+async def show_reflection(tick: str, me: CurrentUser, hub: HubDep) -> ReflectionDetailsSchema:
+    """Return what the model was shown, in brief, and what it answered."""
     async with hub.app.db.begin_read() as tx:
         found = await list_transcripts(tx, me.person.id, now=hub.app.clock())
-    return Thought.from_domain(get_transcript(found, tick), zone=me.person.zone)
+    return ReflectionDetailsSchema.from_domain(get_transcript(found, tick), zone=me.person.zone)

@@ -22,7 +22,7 @@ from oldfriend.inbound.voice_messages import (
 )
 from oldfriend.memory.chat_history import list_messages_with_audio
 from oldfriend.memory.message_log import find_message_by_external_id, get_message
-from oldfriend.presenters.message_schemas import MessageShape
+from oldfriend.presenters.message_schemas import MessageSchema
 
 STATUS_BY_REASON: Final[dict[NoTranscriptReason, int]] = {
     "off": 409,
@@ -45,7 +45,7 @@ router = APIRouter(prefix="/chat", tags=["chat"])
     "/sounds",
     status_code=202,
     responses=ALREADY_ACCEPTED,
-    summary="Say something aloud",
+    summary="Send a voice message",
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -55,7 +55,7 @@ router = APIRouter(prefix="/chat", tags=["chat"])
         }
     },
 )
-async def say_sound(
+async def send_recording(
     request: Request,
     me: CurrentUser,
     hub: HubDep,
@@ -65,20 +65,21 @@ async def say_sound(
         Header(
             min_length=8,
             max_length=MAX_KEY_CHARS,
-            description="Chosen by the page for this recording: sent again, it is said once.",
+            description="A key chosen by the client: a recording repeated with the same key "
+            "is stored once.",
         ),
     ],
     zone: Annotated[
         str | None,
         Query(
             max_length=100,
-            description="Where it is said: an IANA time zone.",
+            description="The sender's time zone: an IANA name.",
         ),
     ] = None,
-) -> MessageShape:
-    """Have a recording (at most 20 MB) heard, and take its words in.
+) -> MessageSchema:
+    """Transcribe a recording (at most 20 MB) and store its words as a message.
 
-    409: nobody listens here. 422: there are no words in it. 503: try again later.
+    409: no transcriber is set up. 422: it contains no speech. 503: try again later.
     """
     app = hub.app
     if zone is not None:
@@ -119,19 +120,20 @@ async def say_sound(
 
 @router.get(
     "/messages/{message}/sound",
-    summary="Listen to it as it was said",
+    summary="Play a recording",
     response_class=Response,
-    responses={206: {"description": "A part of it, as `Range` asks."}},
+    responses={206: {"description": "The part that `Range` asks for."}},
 )
-async def listen_to(
+async def play_recording(
     message: str,
     me: AudioUser,
     hub: HubDep,
     wanted: Annotated[
-        str | None, Header(alias="Range", max_length=60, description="Such as `bytes=0-1023`.")
+        str | None,
+        Header(alias="Range", max_length=60, description="A byte range, such as `bytes=0-1023`."),
     ] = None,
 ) -> Response:
-    """The recording of something that was said aloud, where it is kept; or a reply as spoken."""
+    """Return the recording of a voice message, if it is kept, or a reply as speech."""
     app, person, message_id = hub.app, me.person.id, MessageId(message)
     audio = await find_audio(app.db, app.settings, person, message_id, "heard")
     audio = audio or await find_audio(
@@ -180,10 +182,10 @@ def format_not_heard(failure: TranscriptionFailure, language: str | None) -> str
     )
 
 
-async def load_message(hub: HubDep, me: CurrentUser, message: MessageId) -> MessageShape:
+async def load_message(hub: HubDep, me: CurrentUser, message: MessageId) -> MessageSchema:
     """Load a message as it reads now."""
     async with hub.app.db.begin_read() as tx:
         found = await get_message(tx, me.person.id, message)
-        return MessageShape.from_domain(
+        return MessageSchema.from_domain(
             found, with_audio=await list_messages_with_audio(tx, me.person.id, [message])
         )

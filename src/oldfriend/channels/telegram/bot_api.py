@@ -5,11 +5,11 @@ It handles addresses and texts; their meaning and permissions are handled elsewh
 
 import asyncio
 import json
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -21,6 +21,8 @@ from telegram import (
     BotCommand,
     BotCommandScopeAllGroupChats,
     BotCommandScopeAllPrivateChats,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
     Message,
 )
 from telegram.error import BadRequest, EndPointNotFound, InvalidToken, TelegramError, TimedOut
@@ -33,9 +35,11 @@ from oldfriend.channels.telegram.api_errors import (
 )
 from oldfriend.channels.telegram.http_client import CALL_TIMEOUT_S, TelegramHttpClient
 from oldfriend.channels.telegram.http_connection import HttpResponse
-from oldfriend.channels.telegram.rendering import render
+from oldfriend.channels.telegram.message_editor import MessageEditor
+from oldfriend.channels.telegram.rendering import Rendered
 from oldfriend.channels.telegram.sent_log import SendLocks, SentLog
 from oldfriend.channels.telegram.telegram_settings import OFFICIAL_URL
+from oldfriend.domain.buttons import Button
 from oldfriend.domain.errors import DeliveryFailed, DeliveryUncertain, InvalidInput, NotFound
 from oldfriend.domain.json import JsonValue
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
@@ -56,6 +60,8 @@ ALLOWED_UPDATES: Final = (
 COMMAND_SCOPES: Final = (BotCommandScopeAllPrivateChats(), BotCommandScopeAllGroupChats())
 CONNECTION_LOST_ERRORS: Final = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 """How the library's own client fails if a connection is lost after the call was sent."""
+UNKNOWN_OUTCOMES: Final = frozenset({HTTPStatus.OK, HTTPStatus.GATEWAY_TIMEOUT})
+"""Answers without a message id after which the message may be shown all the same."""
 MAX_SEND_ATTEMPTS: Final = 2
 """How often a message is sent at most while no answer tells whether it arrived."""
 
@@ -223,11 +229,12 @@ class BotApi:
     async def send_message(
         self,
         address: TelegramAddress,
-        markdown: str,
+        text: Rendered,
         *,
         key: str,
         max_attempts: int = MAX_SEND_ATTEMPTS,
         preview_send_key: str | None = None,
+        buttons: Sequence[Button] = (),
     ) -> int:
         """Send a text and return its message id; as plain text if Telegram cannot parse its markup.
 
@@ -240,7 +247,7 @@ class BotApi:
             if (number := self._sent_log.find_message_id(key)) is not None:
                 return number
             self._check_attempts(key, max_attempts - self._count_preview_attempts(preview_send_key))
-            number = await self._send_new(address, markdown, key)
+            number = await self._send_new(address, text, key, build_keyboard(buttons))
             # No other process has edited it.
             self._editor.mark_known(build_edit_key(address, number))
             return number
@@ -276,28 +283,39 @@ class BotApi:
             finally:
                 self._client.on_done(key, partial(self._send_locks.release, key))
 
-    async def _send_new(self, address: TelegramAddress, markdown: str, key: str) -> int:
-        rendered = render(markdown)
+    async def _send_new(
+        self,
+        address: TelegramAddress,
+        text: Rendered,
+        key: str,
+        keyboard: InlineKeyboardMarkup | None,
+    ) -> int:
         try:
-            return await self._send_once(address, rendered.html, "HTML", key)
+            return await self._send_once(address, text.html, "HTML", key, keyboard)
         except BadRequest as error:
             if MARKUP_ERROR not in str(error).lower():
                 raise to_undeliverable(error) from error
         with map_send_errors():
-            return await self._send_once(address, rendered.visible, None, key)
+            return await self._send_once(address, text.visible, None, key, keyboard)
 
     def find_sent_message_id(self, key: str) -> int | None:
         """Return the id of a message accepted with a key; None: none is known."""
         return self._sent_log.find_message_id(key)
 
     async def _send_once(
-        self, address: TelegramAddress, text: str, mode: str | None, key: str
+        self,
+        address: TelegramAddress,
+        text: str,
+        mode: str | None,
+        key: str,
+        keyboard: InlineKeyboardMarkup | None,
     ) -> int:
         parameters = {
             "chat_id": address.chat_id,
             "text": text,
             "parse_mode": mode,
             "message_thread_id": address.topic_id,
+            "reply_markup": keyboard,
             **self._client.build_key_field(key),
         }
         attempt = nullcontext() if self._client.build_key_field(key) else self._record_attempt(key)
@@ -322,25 +340,51 @@ class BotApi:
             raise
 
     def _record_answer(self, key: str, response: HttpResponse) -> None:
-        """Record the id of a message that Telegram accepted, or that it accepted none."""
+        """Record the id of a message that Telegram accepted, or that it accepted none.
+
+        Where a gateway gave up waiting, or an accepting answer cannot be read, neither is known.
+        """
         if (number := find_message_id(response)) is not None:
             self._sent_log.record_sent(key, number)
-        else:
+        elif response.status not in UNKNOWN_OUTCOMES:
             self._sent_log.record_refused(key)
 
     async def edit_message(
-        self, address: TelegramAddress, message_id: int, markdown: str, *, is_last: bool = False
+        self,
+        address: TelegramAddress,
+        message_id: int,
+        text: Rendered,
+        *,
+        is_last: bool = False,
+        buttons: Sequence[Button] = (),
     ) -> None:
-        """Replace the text of a message; does nothing if it reads so already.
+        """Replace the text and the buttons of a message; does nothing if it is so already.
 
         Edits of one message are made in order, and none overtakes the last one. Raises
         DeliveryFailed, Undeliverable, GroupMigrated.
         """
         key = build_edit_key(address, message_id)
         async with self._exclusive(key):
-            await self._editor.edit(address.chat_id, message_id, markdown, key=key, is_last=is_last)
+            await self._editor.edit(
+                address.chat_id,
+                message_id,
+                text,
+                key=key,
+                is_last=is_last,
+                keyboard=build_keyboard(buttons),
+            )
 
-    async def send_draft(self, address: TelegramAddress, draft_id: int, markdown: str) -> bool:
+    async def remove_buttons(self, address: TelegramAddress, message_id: int) -> None:
+        """Take the buttons away below a message; does nothing if it has none, or is gone.
+
+        Raises DeliveryFailed, Undeliverable, GroupMigrated.
+        """
+        with suppress(BadRequest), map_send_errors(passthrough=BadRequest):
+            await self._bot.edit_message_reply_markup(
+                chat_id=address.chat_id, message_id=message_id, reply_markup=None
+            )
+
+    async def send_draft(self, address: TelegramAddress, draft_id: int, text: Rendered) -> bool:
         """Show a draft in a private chat; False if Telegram offers no drafts.
 
         Raises DeliveryFailed, Undeliverable, GroupMigrated.
@@ -350,7 +394,7 @@ class BotApi:
                 return await self._bot.send_message_draft(
                     address.chat_id,
                     draft_id,
-                    render(markdown).html,
+                    text.html,
                     parse_mode="HTML",
                     message_thread_id=address.topic_id,
                 )
@@ -367,11 +411,14 @@ class BotApi:
                 address.chat_id, action, message_thread_id=address.topic_id
             )
 
-    async def answer_callback_query(self, query_id: str) -> None:
-        """Acknowledge a button press; one that is too old is ignored. Raises DeliveryFailed."""
+    async def answer_callback_query(self, query_id: str, text: str = "") -> None:
+        """Acknowledge a button press, with a line for the one who pressed.
+
+        One that is too old is ignored. Raises DeliveryFailed.
+        """
         try:
             with map_send_errors(passthrough=BadRequest):
-                await self._bot.answer_callback_query(query_id)
+                await self._bot.answer_callback_query(query_id, text=text or None)
         except BadRequest:
             return
 
@@ -407,6 +454,12 @@ class BotApi:
             raise NotFound(f"Telegram does not provide this file: {error}") from error
 
 
+def build_keyboard(buttons: Sequence[Button]) -> InlineKeyboardMarkup | None:
+    """Return buttons as Telegram takes them, in a row; None if there are none."""
+    row = [InlineKeyboardButton(each.label, callback_data=each.command) for each in buttons]
+    return InlineKeyboardMarkup([row]) if row else None
+
+
 def build_edit_key(address: TelegramAddress, message_id: int) -> str:
     """Return the key under which the edits of a message are ordered."""
     return f"{address.as_text} {message_id} edit"
@@ -432,78 +485,3 @@ def parse_message_id(result: object) -> int:
         case {"message_id": int(number)}:
             return number
     raise DeliveryFailed("Telegram's answer tells of no message.")
-
-
-NOT_MODIFIED: Final = "message is not modified"
-LATE_EDIT_S: Final = 2.0
-"""How long an edit whose answer is no longer awaited may still take to arrive."""
-MAX_KNOWN: Final = 1_024
-
-
-class MessageEditor:
-    """Edits messages; the caller holds a lock on the message.
-
-    Hanging up does not withdraw an edit that was sent: it may be applied after a later one. So each
-    edit waits until the one before was answered or has timed out.
-    """
-
-    def __init__(self, bot: Bot, client: TelegramHttpClient) -> None:
-        """Start without known edits."""
-        self._bot = bot
-        self._client = client
-        # Messages we have edited, the latest last.
-        self._known: OrderedDict[str, None] = OrderedDict()
-        self._unanswered: set[str] = set()  # those whose earlier edit may still be applied
-
-    async def edit(
-        self, chat_id: int, message_id: int, markdown: str, *, key: str, is_last: bool
-    ) -> None:
-        """Replace the text of a message; does nothing if it reads so already.
-
-        The last edit is made twice if an earlier one may still be applied after it: one that was
-        never answered, or that another process made. Raises DeliveryFailed, Undeliverable,
-        GroupMigrated.
-        """
-        await self._client.wait_until_idle(key)
-        is_known = self.mark_known(key)
-        await self._edit_once(chat_id, message_id, markdown, key)
-        if is_last and (not is_known or key in self._unanswered):
-            await asyncio.sleep(LATE_EDIT_S)
-            await self._edit_once(chat_id, message_id, markdown, key)
-            self._unanswered.discard(key)
-
-    def mark_known(self, key: str) -> bool:
-        """Tell whether all earlier edits of a message were ours; from now on they are known."""
-        is_known = key in self._known
-        self._known[key] = None
-        self._known.move_to_end(key)
-        while len(self._known) > MAX_KNOWN:
-            self._unanswered.discard(self._known.popitem(last=False)[0])
-        return is_known
-
-    async def _edit_once(self, chat_id: int, message_id: int, markdown: str, key: str) -> None:
-        """Edit once, as plain text if Telegram cannot parse the markup."""
-        rendered = render(markdown)
-        for text, mode in ((rendered.html, "HTML"), (rendered.visible, None)):
-            try:
-                with map_send_errors(passthrough=BadRequest):
-                    await self._bot.edit_message_text(
-                        text,
-                        chat_id=chat_id,
-                        message_id=message_id,
-                        parse_mode=mode,
-                        api_kwargs=self._client.build_order_field(key),
-                    )
-            except BadRequest as error:
-                if NOT_MODIFIED in str(error).lower():
-                    return
-                if MARKUP_ERROR not in str(error).lower() or mode is None:
-                    raise to_undeliverable(error) from error
-            except DeliveryFailed:
-                self._unanswered.add(key)
-                raise
-            except asyncio.CancelledError:
-                self._client.on_failure(key, partial(self._unanswered.add, key))
-                raise
-            else:
-                return

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from oldfriend.channels.channel import (
+    ButtonPress,
     ChannelEvent,
     ChatAvailability,
     ChatMoved,
@@ -15,6 +16,12 @@ from oldfriend.channels.channel import (
     Reaction,
     Sender,
     UnreadableUpdate,
+)
+from oldfriend.channels.message_details import (
+    build_media_details,
+    describe_media,
+    is_called_by_name,
+    is_own_command,
 )
 from oldfriend.channels.telegram import updates
 from oldfriend.channels.telegram.bot_api import BotIdentity, TelegramAddress
@@ -29,6 +36,7 @@ from oldfriend.channels.telegram.updates import (
     ReactionUpdate,
     TelegramChat,
 )
+from oldfriend.domain.buttons import MAX_COMMAND_BYTES
 from oldfriend.domain.messages import ADDRESS_DETAIL
 
 TTL_S: Final = 300.0
@@ -80,25 +88,8 @@ def build_external_id(chat_id: int, message_id: int) -> str:
 
 CHANNEL_NAME: Final = "telegram"
 GROUP_KINDS: Final = frozenset({"group", "supergroup"})
-OWN_COMMANDS: Final = [["/start"], ["/stop"], ["/allow"], ["/disallow"]]
-"""Commands of ours that need not name the bot; any other may be another bot's."""
-MIN_NAME_CHARS: Final = 2
 LIVE_LOCATION_PREFIX: Final = "[location]"
 """A live location is edited all the time; its start is enough."""
-MEDIA_NAMES: Final = {
-    "voice": "voice message",
-    "audio": "audio",
-    "video_note": "video message",
-    "photo": "photo",
-    "video": "video",
-    "animation": "animation",
-    "document": "file",
-    "sticker": "sticker",
-}
-
-SPEECH_MEDIA: Final = frozenset({"voice", "audio", "video_note"})
-"""Media in which somebody may speak."""
-TIMED_MEDIA: Final = frozenset({"voice", "audio", "video_note", "video"})
 
 
 def to_channel_event(update: Update, bot: BotIdentity) -> ChannelEvent | None:
@@ -118,6 +109,13 @@ def to_channel_event(update: Update, bot: BotIdentity) -> ChannelEvent | None:
                 external_id=f"update:{update.update_id}",
                 target_external_id=build_external_id(update.chat.id, update.message_id),
                 emoji=" ".join(update.emoji),
+            )
+        case CallbackUpdate() if update.chat is not None and update.data.startswith("/"):
+            return ButtonPress(
+                chat_ref=to_chat_ref(update.chat),
+                sender=to_sender(update.sender),
+                target_external_id=build_external_id(update.chat.id, update.message_id),
+                command=update.data[:MAX_COMMAND_BYTES],
             )
         case BotMembershipUpdate():
             return ChatAvailability(
@@ -159,14 +157,20 @@ def to_incoming_message(update: MessageUpdate, bot: BotIdentity) -> IncomingMess
     )
     details = {"forwarded_from": update.forwarded_from} if update.forwarded_from else {}
     if update.media is not None:
-        details |= build_media_details(update.media, has_words=bool(update.text))
+        details |= build_media_details(
+            update.media.kind,
+            file_id=update.media.file_id,
+            mime=update.media.mime,
+            size=update.media.size,
+            has_words=bool(update.text),
+        )
     return IncomingMessage(
         chat_ref=to_chat_ref(update.chat),
         sender=to_sender(update.sender),
         external_id=build_external_id(update.chat.id, update.message_id),
         number=update.message_id,
         at=update.at,
-        text=update.text or describe_media(update.media),
+        text=update.text or describe_update_media(update.media),
         is_edit=update.is_edited,
         is_own_words=not (update.forwarded_from or update.is_contact_card),
         is_readable=bool(update.text),
@@ -179,22 +183,9 @@ def to_incoming_message(update: MessageUpdate, bot: BotIdentity) -> IncomingMess
     )
 
 
-def build_media_details(media: Media, *, has_words: bool) -> dict[str, str]:
-    """Return the kind of a file, and for a recording how to download it."""
-    details: dict[str, str] = {"media": media.kind}
-    if media.kind in SPEECH_MEDIA:
-        details |= {"recording": media.file_id, "mime": media.mime, "bytes": str(media.size or 0)}
-        details |= {"caption": "yes"} if has_words else {}
-    return details
-
-
-def describe_media(media: Media | None) -> str:
+def describe_update_media(media: Media | None) -> str:
     """Describe a file that comes without text."""
-    if media is None:
-        return ""
-    if media.duration_s is None or media.kind not in TIMED_MEDIA:
-        return f"[{MEDIA_NAMES[media.kind]}]"
-    return f"[{MEDIA_NAMES[media.kind]}, {media.duration_s // 60}:{media.duration_s % 60:02d}]"
+    return "" if media is None else describe_media(media.kind, media.duration_s)
 
 
 def is_addressed_to_bot(update: MessageUpdate, bot: BotIdentity) -> bool:
@@ -204,28 +195,7 @@ def is_addressed_to_bot(update: MessageUpdate, bot: BotIdentity) -> bool:
     if update.forwarded_from:
         return False
     is_mentioned = update.replied_user_id == bot.id or bot.username in update.mentions
-    return (
-        is_mentioned
-        or update.text.split(maxsplit=1)[:1] in OWN_COMMANDS
-        or is_called_by_name(update.text, bot.name)
-    )
-
-
-def is_called_by_name(text: str, name: str) -> bool:
-    """Tell whether a text addresses somebody by name: at its start, or after a comma at its end.
-
-    "Hey Oldfriend," counts as well; a mere mention does not.
-    """
-    if len(name) < MIN_NAME_CHARS:
-        return False
-    name_pattern = rf"(?<![A-Za-z0-9_@]){re.escape(name)}(?![A-Za-z0-9_])"
-    start_pattern = (
-        rf"\A\s*+(?:{name_pattern}|\w+\W+(?:\w+\W+)?{name_pattern}\s*[,:;!?.，：！？。])"
-    )
-    end_pattern = rf"[,，、]\s*{name_pattern}\W*$"
-    return bool(
-        re.match(start_pattern, text, re.IGNORECASE) or re.search(end_pattern, text, re.IGNORECASE)
-    )
+    return is_mentioned or is_own_command(update.text) or is_called_by_name(update.text, bot.name)
 
 
 def build_mention_details(update: MessageUpdate, bot: BotIdentity) -> dict[str, str]:

@@ -312,11 +312,18 @@ class TelegramHttpClient(BaseRequest):
     def _return_connection(
         self, connection: HttpConnection, response: asyncio.Future[HttpResponse]
     ) -> None:
-        """Keep a connection for the next call; close it if something went wrong."""
-        if response.exception() is None and connection.is_idle and self._is_open:
+        """Keep a connection for the next call; close it if something went wrong.
+
+        If the server has ended it, so it may have the others: the next call opens a new one.
+        """
+        error = response.exception()
+        if error is None and connection.is_idle and self._is_open:
             self._idle.append((connection, asyncio.get_running_loop().time()))
-        else:
-            connection.close()
+            return
+        connection.close()
+        if isinstance(error, ConnectionResetError):
+            while self._idle:
+                self._idle.pop()[0].close()
 
     def _find_idle(self) -> HttpConnection | None:
         """Return the last used connection that can still be trusted; close stale ones."""

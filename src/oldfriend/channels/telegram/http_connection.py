@@ -6,17 +6,12 @@ Knows no API method and not who makes a call.
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import h11
 from telegram.request import BaseRequest
 from typing_extensions import override
-
-CLOSE_RACE_S: Final = 0.1
-"""A kept connection that ends this soon after a call was written had been closed by the server
-before: the two crossed on the way. If it ends later, the server may have read the call.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +45,7 @@ class HttpConnection(asyncio.Protocol):
         self._status = 0
         self._body = bytearray()
         self._on_response: OnResponse = ignore_response
-        self._response_count = 0
         self._has_received = False  # any part of the current answer
-        self._sent_at = 0.0
 
     @property
     def is_idle(self) -> bool:
@@ -94,7 +87,7 @@ class HttpConnection(asyncio.Protocol):
         pieces = [self._http.send(each) for each in (head, h11.Data(body), h11.EndOfMessage())]
         self._status, self._body, self._on_response = 0, bytearray(), on_response
         self._response = loop.create_future()
-        self._sent_at, self._has_received = loop.time(), False
+        self._has_received = False
         transport.write(b"".join(piece for piece in pieces if piece))
         self._timer = loop.call_at(deadline, self._time_out)
         return self._response
@@ -124,22 +117,18 @@ class HttpConnection(asyncio.Protocol):
     def eof_received(self) -> None:
         """Handle the end of the stream, which ends some answers."""
         if self._is_waiting and not self._has_received:
-            self._fail_closed("Telegram closed the connection.")
+            self._fail_reset("Telegram closed the connection.")
         elif self._is_waiting:
             self._receive(b"")
 
     @override
     def connection_lost(self, error: Exception | None) -> None:
         """Fail the current call."""
-        self._fail_closed(str(error or "Telegram closed the connection."))
+        self._fail_reset(str(error or "Telegram closed the connection."))
 
-    def _fail_closed(self, reason: str) -> None:
-        """Fail the current call because the connection ended."""
-        since_s = asyncio.get_running_loop().time() - self._sent_at
-        was_closed_before = (
-            self._response_count > 0 and not self._has_received and since_s < CLOSE_RACE_S
-        )
-        self._fail(ClosedBeforeSent(reason) if was_closed_before else ConnectionResetError(reason))
+    def _fail_reset(self, reason: str) -> None:
+        """Fail the current call because the connection ended; the server may have read it."""
+        self._fail(ConnectionResetError(reason))
 
     def _receive(self, data: bytes) -> None:
         """Parse data; a protocol error fails the call."""
@@ -164,7 +153,6 @@ class HttpConnection(asyncio.Protocol):
                 self._reset()
                 answer = HttpResponse(status=self._status, body=bytes(self._body))
                 self._cancel_timer()
-                self._response_count += 1
                 self._response.set_result(answer)
                 self._on_response(answer)
 

@@ -6,19 +6,24 @@ taken for a tag.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from html import escape
 from itertools import zip_longest
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode as Node
 
+from oldfriend.channels.splitting import (
+    ReplySplitter,
+    build_markdown_parser,
+    count_utf16_units,
+)
 from oldfriend.domain.text_cache import text_lru_cache
 
 HTML_TAGS: Final = {"strong": "b", "em": "i", "s": "s"}
 LINK_SCHEMES: Final = ("http://", "https://")
 """Schemes a link may have; a tg:// link could mention people behind an innocent word."""
+BIDI_CONTROLS: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+"""Characters that turn around what is read: in the words of a link, shown harmlessly."""
 BULLET: Final = "\u2022"
 RULE: Final = "\u2014\u2014\u2014"
 INDENT: Final = "   "
@@ -40,21 +45,18 @@ class Rendered:
         return count_utf16_units(self.visible)
 
 
-def count_utf16_units(text: str) -> int:
-    """Return the number of UTF-16 code units of a text."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
 @text_lru_cache(CACHE_SIZE)
 def render(markdown: str) -> Rendered:
     """Render Markdown for Telegram; never fails, whatever the text."""
     return render_blocks(Node(build_markdown_parser().parse(markdown)).children)
 
 
-@cache
-def build_markdown_parser() -> MarkdownIt:
-    """Build a parser for what models write: CommonMark, tables and strikethrough; no HTML."""
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+def get_shown_text(markdown: str) -> str:
+    """Return what people see of Markdown."""
+    return render(markdown).visible
+
+
+SPLITTER: Final = ReplySplitter(get_shown_text, max_units=4_096)
 
 
 def render_blocks(nodes: Sequence[Node], *, indent: str = "", is_quoted: bool = False) -> Rendered:
@@ -176,8 +178,13 @@ def render_link(content: Rendered, url: str) -> Rendered:
         return join_rendered([render_plain("["), content, render_plain(f"]({url})")], "")
     if not content.visible.strip():
         return content
-    html = f'<a href="{escape(url)}">{content.html}</a>'
-    return Rendered(html=html, visible=content.visible)
+    html, visible = content.html.translate(BIDI_CONTROLS), content.visible.translate(BIDI_CONTROLS)
+    return Rendered(html=f'<a href="{escape(url)}">{html}</a>', visible=visible)
+
+
+def render_text(text: str, *, is_markdown: bool) -> Rendered:
+    """Render Markdown, or a text as it stands."""
+    return render(text) if is_markdown else render_plain(text)
 
 
 def render_plain(text: str) -> Rendered:

@@ -1,9 +1,10 @@
 """Telegram spec: how its bot is opened, and what people are told about it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from oldfriend.channels.channel import ChannelSettings, ChannelSpec
+from oldfriend.channels.channel import ChannelCapabilities, ChannelSettings, ChannelSpec
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.domain.errors import PlatformRejected
 from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from oldfriend.channels.telegram.telegram_channel import TelegramChannel
 
 
-def open_bot(token: str, settings: ChannelSettings, folder: Path) -> "TelegramChannel":
+def open_bot(
+    credentials: Mapping[str, str], settings: ChannelSettings, folder: Path
+) -> "TelegramChannel":
     """Open a bot on Telegram. Raises PlatformRejected without the extra or for an unfit token."""
     assert isinstance(settings, TelegramSettings)
     try:
@@ -31,7 +34,7 @@ def open_bot(token: str, settings: ChannelSettings, folder: Path) -> "TelegramCh
         )
     try:
         return TelegramChannel(
-            token,
+            credentials["token"],
             base_url=settings.base_url,
             debounce_s=settings.quiet_s,
             webhook=webhook,
@@ -39,7 +42,9 @@ def open_bot(token: str, settings: ChannelSettings, folder: Path) -> "TelegramCh
         )
     except InvalidToken as error:
         raise PlatformRejected(
-            localizable("bot_token_unfit", "That cannot be the token of a Telegram bot.")
+            localizable(
+                "bot_token_unfit", "That cannot be the token of a {title} bot.", title="Telegram"
+            )
         ) from error
 
 
@@ -56,4 +61,13 @@ TELEGRAM: Final = ChannelSpec(
     farewell_help="To delete the bot itself, write /deletebot to @BotFather.",
     bot_link="https://t.me/{bot}",
     code_link="https://t.me/{bot}?start={code}",
+    capabilities=ChannelCapabilities(
+        longest_text=4_096,
+        can_edit=True,
+        has_buttons=True,
+        has_voice=True,
+        shows_typing=True,
+        has_reactions=True,
+        has_groups=True,
+    ),
 )

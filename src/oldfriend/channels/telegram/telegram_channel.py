@@ -12,7 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from oldfriend.channels.channel import BotDiagnosis, BotFinding, HandleEvent
+from typing_extensions import override
+
+from oldfriend.channels.channel import (
+    SENDING_UNKNOWN,
+    BotChannel,
+    BotDiagnosis,
+    BotFinding,
+    Cursors,
+    HandleEvent,
+    PressAnswer,
+    SentLookup,
+)
 from oldfriend.channels.telegram.api_errors import GroupMigrated
 from oldfriend.channels.telegram.bot_api import (
     BotApi,
@@ -27,10 +38,12 @@ from oldfriend.channels.telegram.event_mapping import (
     to_channel_event,
 )
 from oldfriend.channels.telegram.polling import Update, poll
-from oldfriend.channels.telegram.splitting import split_reply
+from oldfriend.channels.telegram.rendering import SPLITTER, render, render_text
 from oldfriend.channels.telegram.telegram_settings import OFFICIAL_URL
 from oldfriend.channels.telegram.updates import CallbackUpdate
 from oldfriend.channels.telegram.webhook import WebhookAddress, derive_secret, serve_webhook
+from oldfriend.domain.buttons import Button
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import (
     ChatAddressChanged,
     ChatBlocked,
@@ -42,21 +55,24 @@ from oldfriend.domain.errors import (
     Undeliverable,
 )
 from oldfriend.domain.i18n_messages import LocalizedText, localizable
-from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
+from oldfriend.lang.command_menu import OFFERED_COMMANDS, CommandMenu
+from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES
 
-PRIVATE_COMMANDS: Final = ("zone", "retry", "stop")
+PRIVATE_COMMANDS: Final = (*OFFERED_COMMANDS, "retry", "stop")
 GROUP_COMMANDS: Final = ("stop", "allow", "disallow")
 REGISTER_TIMEOUT_S: Final = 5.0
 """No update is received meanwhile."""
 
 TYPING_INTERVAL_S: Final = 4.5
 """Telegram shows "typing" for five seconds."""
+MAX_ANSWER_CHARS: Final = 200
+"""What Telegram shows to the one who pressed a button."""
 DRAFT_INTERVAL_S: Final = 1.0
 GROUP_INTERVAL_S: Final = 3.5
 """Telegram accepts twenty messages a minute in a group, counting edits."""
 
 
-class TelegramChannel:
+class TelegramChannel(BotChannel):
     """A bot on Telegram."""
 
     def __init__(
@@ -80,10 +96,12 @@ class TelegramChannel:
         self._dedup = UpdateDedup(time.monotonic)
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
 
+    @override
     async def close(self) -> None:
         """Close all connections."""
         await self._api.close()
 
+    @override
     async def register(self) -> str:
         """Register the webhook, if one is set, and return the bot's username.
 
@@ -93,6 +111,7 @@ class TelegramChannel:
             await self._api.set_webhook(self._webhook.url, secret=self._secret)
         return (await self._api.get_me()).username
 
+    @override
     async def diagnose(self) -> BotDiagnosis:
         """Ask Telegram about the bot and its webhook.
 
@@ -103,12 +122,21 @@ class TelegramChannel:
             await self._api.get_me(), await self._api.get_webhook(), wanted_url=wanted_url
         )
 
-    def split(self, text: str) -> Sequence[str]:
+    @override
+    def split(self, text: str, *, is_markdown: bool = False) -> Sequence[str]:
         """Split a reply at Telegram's limit; no parts for a text that shows nothing."""
-        return split_reply(text)
+        return SPLITTER.split(text, is_markdown=is_markdown)
 
+    @override
     async def send(
-        self, address: str, text: str, *, send_key: str, preview_send_key: str | None = None
+        self,
+        address: str,
+        text: str,
+        *,
+        send_key: str,
+        preview_send_key: str | None = None,
+        is_markdown: bool = False,
+        buttons: Sequence[Button] = (),
     ) -> str:
         """Send one part and return its external id.
 
@@ -122,7 +150,11 @@ class TelegramChannel:
             return build_external_id(
                 destination.chat_id,
                 await self._api.send_message(
-                    destination, text, key=send_key, preview_send_key=sent_preview_key
+                    destination,
+                    render_text(text, is_markdown=is_markdown),
+                    key=send_key,
+                    preview_send_key=sent_preview_key,
+                    buttons=buttons,
                 ),
             )
         except DeliveryUncertain:
@@ -131,15 +163,37 @@ class TelegramChannel:
         except GroupMigrated as moved:
             raise to_address_changed(destination, moved) from moved
 
-    async def edit(self, address: str, external_id: str, text: str) -> bool:
-        """Replace the text of a message of ours; False: it no longer exists.
+    @override
+    async def was_sent(self, address: str, send_key: str, *, since: Micros = 0) -> SentLookup:
+        """Tell whether Telegram accepted a part, as far as this machine's log of sends knows."""
+        del since
+        message_id = self._api.find_sent_message_id(f"{address} {send_key}")
+        if message_id is None:
+            return SENDING_UNKNOWN
+        return SentLookup("yes", build_external_id(parse_address(address).chat_id, message_id))
+
+    @override
+    async def edit(
+        self,
+        address: str,
+        external_id: str,
+        text: str,
+        *,
+        is_markdown: bool = False,
+        buttons: Sequence[Button] = (),
+    ) -> bool:
+        """Replace the text and the buttons of a message of ours; False: it no longer exists.
 
         Raises DeliveryFailed, ChatBlocked, ChatAddressChanged.
         """
         destination = parse_address(address)
         try:
             await self._api.edit_message(
-                destination, parse_external_id(external_id), text, is_last=True
+                destination,
+                parse_external_id(external_id),
+                render_text(text, is_markdown=is_markdown),
+                is_last=True,
+                buttons=buttons,
             )
         except ChatBlocked:
             raise
@@ -149,6 +203,7 @@ class TelegramChannel:
             raise to_address_changed(destination, moved) from moved
         return True
 
+    @override
     async def send_audio(
         self, address: str, audio: bytes, *, is_opus: bool, title: str, send_key: str
     ) -> str:
@@ -173,6 +228,7 @@ class TelegramChannel:
             raise to_address_changed(destination, moved) from moved
         return build_external_id(destination.chat_id, message_id)
 
+    @override
     async def download_audio(self, file_id: str) -> bytes:
         """Download a recording. Raises DeliveryFailed, NotFound."""
         try:
@@ -180,6 +236,7 @@ class TelegramChannel:
         except (Undeliverable, GroupMigrated) as error:
             raise NotFound(f"Telegram does not provide this file: {error}") from error
 
+    @override
     def open_preview(
         self, address: str, *, send_key: str, external_id: str | None = None
     ) -> "TelegramDraftPreview":
@@ -188,8 +245,13 @@ class TelegramChannel:
             self._api, parse_address(address), send_key, external_id=external_id
         )
 
-    async def listen(self, handle_event: HandleEvent) -> None:
-        """Receive events without end. Raises PlatformUnavailable, PlatformRejected."""
+    @override
+    async def listen(self, handle_event: HandleEvent, cursors: Cursors) -> None:
+        """Receive events without end; Telegram keeps what was not confirmed.
+
+        Raises PlatformUnavailable, PlatformRejected.
+        """
+        del cursors
         try:
             async with self._listen_lock, asyncio.TaskGroup() as tasks:
                 await self._listen(handle_event, tasks)
@@ -203,10 +265,10 @@ class TelegramChannel:
         async def handle_update(update: Update) -> None:
             if self._dedup.is_duplicate(update):
                 return
+            event = to_channel_event(update, identity)
+            answer = None if event is None else await handle_event(event)
             if isinstance(update, CallbackUpdate):
-                group.create_task(self._acknowledge(update.query_id))
-            elif (event := to_channel_event(update, identity)) is not None:
-                await handle_event(event)
+                group.create_task(self._acknowledge(update, answer))
             self._dedup.record(update)
 
         if self._webhook is None:
@@ -214,10 +276,18 @@ class TelegramChannel:
         else:
             await serve_webhook(self._api, self._webhook, self._secret, handle_update)
 
-    async def _acknowledge(self, query_id: str) -> None:
-        """Acknowledge a button press; if this fails, the person presses again."""
+    async def _acknowledge(self, press: CallbackUpdate, answer: PressAnswer | None) -> None:
+        """Acknowledge a button press, and take used buttons away.
+
+        If this fails, the person presses again, which does nothing twice.
+        """
+        text = "" if answer is None else answer.text[:MAX_ANSWER_CHARS]
         with suppress(DeliveryFailed, Undeliverable, GroupMigrated):
-            await self._api.answer_callback_query(query_id)
+            await self._api.answer_callback_query(press.query_id, text)
+        if answer is not None and answer.is_used and press.chat is not None:
+            with suppress(DeliveryFailed, Undeliverable, GroupMigrated):
+                address = TelegramAddress(chat_id=press.chat.id, topic_id=press.chat.topic_id)
+                await self._api.remove_buttons(address, press.message_id)
 
 
 class TelegramDraftPreview:
@@ -244,11 +314,11 @@ class TelegramDraftPreview:
 
     async def show(self, text: str) -> None:
         """Show the text so far, or only that a reply is being written."""
-        parts = await asyncio.to_thread(split_reply, text)
+        parts = await asyncio.to_thread(SPLITTER.split, text, is_markdown=True)
         try:
             if parts and self._has_drafts:
                 self._has_drafts = await self._api.send_draft(
-                    self._address, self._draft_id, parts[-1]
+                    self._address, self._draft_id, render(parts[-1])
                 )
             if parts and not self._has_drafts:
                 await self._show_as_message(parts[0])
@@ -268,12 +338,14 @@ class TelegramDraftPreview:
         if text == self._shown_text:
             return
         if self.external_id is not None:
-            await self._api.edit_message(self._address, parse_external_id(self.external_id), text)
+            await self._api.edit_message(
+                self._address, parse_external_id(self.external_id), render(text)
+            )
         else:
             self.is_sending = True
             try:
                 message_id = await self._api.send_message(
-                    self._address, text, key=self._key, max_attempts=1
+                    self._address, render(text), key=self._key, max_attempts=1
                 )
                 self.external_id = build_external_id(self._address.chat_id, message_id)
             finally:
@@ -308,10 +380,13 @@ async def register_commands(api: BotApi) -> None:
 async def update_commands(api: BotApi) -> None:
     """Register our commands unless they are. Raises PlatformUnavailable, PlatformRejected."""
     last = OFFLINE_LANGUAGES[-1]
-    if await api.get_commands(last, in_groups=True) == list_command_descriptions(
-        last, GROUP_COMMANDS
-    ):
-        return  # the last one written is there, so all are
+    wanted = {True: GROUP_COMMANDS, False: PRIVATE_COMMANDS}
+    for is_group, commands in wanted.items():
+        known = await api.get_commands(last, in_groups=is_group)
+        if known != list_command_descriptions(last, commands):
+            break
+    else:
+        return  # the last ones written are there, so all are
     for language in OFFLINE_LANGUAGES:
         await api.set_commands(
             list_command_descriptions(language, PRIVATE_COMMANDS), language, in_groups=False
@@ -323,8 +398,8 @@ async def update_commands(api: BotApi) -> None:
 
 def list_command_descriptions(language: str, commands: tuple[str, ...]) -> Mapping[str, str]:
     """Return the description of each command in a language."""
-    phrases = load_phrases(language).phrases
-    return {each: phrases[f"command_{each}"] for each in commands}
+    does = CommandMenu.load(language).does
+    return {each: does[each] for each in commands}
 
 
 MANY_PENDING_UPDATES: Final = 100
@@ -332,7 +407,10 @@ MANY_PENDING_UPDATES: Final = 100
 
 def diagnose_bot(me: BotIdentity, webhook: WebhookStatus, *, wanted_url: str) -> BotDiagnosis:
     """Return the bot's name, and what is wrong with its webhook; no wanted URL: it is polled."""
-    known = localizable("bot_known", f"Telegram knows the bot as @{me.username}.", name=me.username)
+    name = f"@{me.username}"
+    known = localizable(
+        "channel_known", f"Telegram knows the bot as {name}.", title="Telegram", name=name
+    )
     return BotDiagnosis(
         findings=(
             BotFinding(text=known, is_problem=False),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from oldfriend.channels.telegram.update_fields import (
+from oldfriend.channels.json_fields import (
     JsonFields,
     find_int,
     find_json_object,
@@ -18,6 +18,7 @@ from oldfriend.channels.telegram.update_fields import (
     get_time,
     list_json_objects,
 )
+from oldfriend.channels.message_details import MediaKind
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import MAX_TEXT_CHARS, format_quote
@@ -27,9 +28,6 @@ FOREIGN_FIELDS: Final = ("via_bot", "sender_business_bot", "story", "is_automati
 QUOTE_ENTITIES: Final = frozenset({"blockquote", "expandable_blockquote"})
 
 ChatKind = Literal["private", "group", "supergroup", "channel"]
-MediaKind = Literal[
-    "voice", "audio", "video_note", "photo", "video", "animation", "document", "sticker"
-]
 
 MEDIA_KINDS: Final[tuple[MediaKind, ...]] = (
     "voice",
@@ -110,6 +108,7 @@ class CallbackUpdate:
     sender: TelegramUser
     chat: TelegramChat | None
     data: str
+    message_id: int = 0  # of the message with the button
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,6 +345,7 @@ def parse_callback(update_id: int, raw: JsonFields) -> CallbackUpdate:
         sender=parse_sender(raw),
         chat=None if message is None else parse_chat(message),
         data=find_text(raw, "data"),
+        message_id=0 if message is None else get_int(message, "message_id"),
     )
 
 

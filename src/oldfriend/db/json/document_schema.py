@@ -17,13 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 import apsw
 
 from oldfriend.db.database import SqlValue
 from oldfriend.domain.clock import from_micros, is_representable, to_micros
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import Role, TrustClass
 
 ColumnType = Literal["text", "integer", "real", "bytes"]
 ValueFormat = Literal["plain", "moment", "truth", "json"]
@@ -66,6 +67,11 @@ JSON_COLUMNS: Final = frozenset(
         "why",
     }
 )
+CHOICES_BY_COLUMN: Final[Mapping[str, tuple[str, ...]]] = {
+    "role": get_args(Role),
+    "trust": get_args(TrustClass),
+}
+"""The values of columns that hold one of a few words."""
 EXPECTED_BY_TYPE: Final[Mapping[ColumnType, str]] = {
     "text": 'text in quotes ("")',
     "integer": "a whole number",
@@ -444,6 +450,11 @@ def parse_value(column: Column, name: str, value: JsonValue) -> SqlValue:
     if name == "role" and isinstance(value, str):
         value = ROLE_MAPPING.get(value, value)
     try:
-        return from_json_value(column, value)
+        parsed = from_json_value(column, value)
     except InvalidValue as error:
         raise InvalidValue(f"{name!r} {error}") from error
+    choices = CHOICES_BY_COLUMN.get(column.name, ())
+    if choices and parsed not in choices:
+        allowed = ", ".join(str(to_file_value(name, each)) for each in choices)
+        raise InvalidValue(f"{name!r} must be one of {allowed}")
+    return parsed

@@ -404,10 +404,25 @@ class PostgresListener:
 
 
 async def iter_notifications(connection: Connection) -> AsyncIterator[str]:
-    """Yield the payloads of notifications as they arrive."""
+    """Yield the payloads of notifications as they arrive.
+
+    The driver's own generator looks ten times a second, which takes a hundredth of a processor.
+    """
     while True:
-        async for notify in connection.notifies(stop_after=1):
-            yield notify.payload
+        while notification := connection.pgconn.notifies():
+            yield notification.extra.decode()
+        await wait_until_readable(connection.fileno())
+        connection.pgconn.consume_input()
+
+
+async def wait_until_readable(descriptor: int) -> None:
+    """Wait until something has arrived at a descriptor, or its other end has closed it."""
+    loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(descriptor, arrived.set)
+    try:
+        await arrived.wait()
+    finally:
+        loop.remove_reader(descriptor)
 
 
 async def is_direct_connection(connection: Connection) -> bool:

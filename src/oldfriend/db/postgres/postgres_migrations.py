@@ -39,6 +39,33 @@ DDL_REPLACEMENTS: Final = (
     (re.compile(r"\bWITHOUT ROWID\b"), ""),
 )
 
+SET_STORAGE: Final = b"""
+DO $$
+DECLARE
+    each RECORD;
+BEGIN
+    FOR each IN
+        SELECT format('ALTER INDEX %I SET (fillfactor = 100)', entry.relname) AS statement
+        FROM pg_index
+        JOIN pg_class AS entry ON entry.oid = indexrelid
+        JOIN pg_class AS held ON held.oid = indrelid
+        JOIN pg_am AS way ON way.oid = entry.relam AND way.amname = 'btree'
+        WHERE held.relnamespace = current_schema()::regnamespace
+          AND held.relname IN
+              ('message', 'message_vector', 'model_call', 'receipt', 'receipt_trace')
+        UNION ALL
+        SELECT 'ALTER TABLE model_call SET (autovacuum_vacuum_insert_threshold = 100,
+                autovacuum_vacuum_insert_scale_factor = 0.02)'
+        WHERE to_regclass('model_call') IS NOT NULL
+    LOOP
+        EXECUTE each.statement;
+    END LOOP;
+END $$
+"""
+"""Keys of these tables grow with time, so their pages can be filled. A call shrinks once its turn
+is committed; only a vacuum lets later calls use that space.
+"""
+
 
 async def migrate(
     connection: Connection,
@@ -117,6 +144,7 @@ async def apply_missing(
             await connection.execute(to_postgres_ddl(part).encode())
         else:
             await run_conversion(connection, part())
+    await connection.execute(SET_STORAGE)
     after = state.after_steps(missing)
     values: dict[str, SqlValue] = {
         "version": after.version,

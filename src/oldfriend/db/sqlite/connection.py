@@ -27,6 +27,8 @@ SQLITE_ERRORS = (apsw.Error, UnicodeEncodeError)  # the second one for lone surr
 MIN_WORKING_BYTES = 128 * 1024
 """With less, SQLite reports that it cannot size its shared memory, and no full disk."""
 
+SHARED_HEADER_BYTES = 120
+
 PRAGMAS = """
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -100,6 +102,33 @@ def connect_read_only(path: Path) -> apsw.Connection:
 def is_writable(path: Path) -> bool:
     """Return whether this process may write to the file, and create others beside it."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def check_shared_memory(path: Path, *, can_write: bool) -> None:
+    """Raise StoreUnusable if SQLite would write to shared memory that has become read-only.
+
+    The system ends a process that does so (SIGBUS), and no handler can contain that. What is left
+    is the moment between this check and the write.
+    """
+    if os.access(f"{os.fspath(path)}-shm", os.W_OK):
+        return
+    shared = path.with_name(f"{path.name}-shm")
+    if shared.exists() and (can_write or not is_read_mark_current(shared)):
+        raise build_read_only_error(path)
+
+
+def is_read_mark_current(shared: Path) -> bool:
+    """Return whether a reader finds its read mark in the shared memory, and need not write it.
+
+    As sqlite.org/walformat.html has it: the last frame of the log stands at byte 16, how many
+    frames are in the database at 96, and from 104 on how far the readers look.
+    """
+    header = shared.read_bytes()[:SHARED_HEADER_BYTES]
+    if len(header) < SHARED_HEADER_BYTES:
+        return False
+    words = memoryview(header).cast("I")
+    last_frame, backfilled, *marks = words[4], words[24], *words[26:30]
+    return last_frame == backfilled or last_frame in marks
 
 
 def check_path_encoding(path: Path) -> None:
@@ -214,6 +243,14 @@ def is_disk_full(path: Path) -> bool:
         return False
 
 
+def build_read_only_error(path: Path) -> StoreUnusable:
+    """Build the error for a database that has become read-only."""
+    return StoreUnusable(
+        f"{path} cannot be written now: the file, its folder or its disk is read-only. "
+        "This was not saved. Make it writable again."
+    )
+
+
 def map_sqlite_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> OldfriendError:
     """Return our error for one of SQLite."""
     if isinstance(error, UnicodeEncodeError):
@@ -239,10 +276,7 @@ def map_sqlite_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> Oldf
                 "its folder, or choose another place with --data DIR."
             )
         case apsw.IOError() if path.exists() and not is_writable(path):
-            return StoreUnusable(
-                f"{path} cannot be written now: the file, its folder or its disk is read-only. "
-                "This was not saved. Make it writable again."
-            )
+            return build_read_only_error(path)
         case apsw.IOError():
             return StoreUnusable(f"{path} could not be read or written ({error}).")
         case _:

@@ -20,7 +20,11 @@ from pathlib import Path
 import apsw
 
 from oldfriend.db.schema import check_schema_version
-from oldfriend.db.sqlite.connection import map_sqlite_errors, open_connection
+from oldfriend.db.sqlite.connection import (
+    check_shared_memory,
+    map_sqlite_errors,
+    open_connection,
+)
 from oldfriend.db.sqlite.sqlite_migrations import get_schema_version, load_schema_state
 from oldfriend.domain.errors import OldfriendError
 
@@ -38,6 +42,7 @@ class ReaderPool:
         """Return a connection for exclusive use until it is released."""
         await self._slots.acquire()
         try:
+            check_shared_memory(self._path, can_write=False)
             return self._idle.pop() if self._idle else open_connection(self._path, create=False)
         except BaseException:
             self._slots.release()
@@ -153,6 +158,7 @@ class WriterConnection:
         """Commit. Raises apsw.Error, StoreError."""
         if not self.connection.in_transaction:
             raise apsw.AbortError("it was rolled back")
+        check_shared_memory(self._path, can_write=True)
         if self._before_commit is not None:
             self._before_commit()
         self.connection.execute("COMMIT")
@@ -176,6 +182,7 @@ class WriterConnection:
 
     def get_data_version(self) -> int:
         """Return a number that changes when another connection has committed."""
+        check_shared_memory(self._path, can_write=False)
         with map_sqlite_errors(self._path):
             return int(self.connection.execute("PRAGMA data_version").get)
 

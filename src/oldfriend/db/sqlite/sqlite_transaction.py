@@ -26,7 +26,12 @@ import apsw
 
 from oldfriend.db.database import Row, SqlValue, TableInfo
 from oldfriend.db.schema import build_table_infos
-from oldfriend.db.sqlite.connection import SQLITE_ERRORS, STATEMENT_CACHE_SIZE, map_sqlite_error
+from oldfriend.db.sqlite.connection import (
+    SQLITE_ERRORS,
+    STATEMENT_CACHE_SIZE,
+    check_shared_memory,
+    map_sqlite_error,
+)
 from oldfriend.db.sqlite.pool import CommitGroup, ReaderPool, WriterConnection
 from oldfriend.domain.clock import Micros, system_clock
 from oldfriend.domain.errors import OldfriendError, StoreError
@@ -142,6 +147,7 @@ def roll_back(connection: apsw.Connection, path: Path) -> None:
 
 async def begin_immediate(connection: apsw.Connection, path: Path) -> None:
     """Take SQLite's write lock, waiting for other processes without blocking this one."""
+    check_shared_memory(path, can_write=True)
     try:
         connection.execute("BEGIN IMMEDIATE")
     except apsw.BusyError:

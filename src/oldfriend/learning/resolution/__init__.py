@@ -7,6 +7,10 @@ from oldfriend.learning.resolution.resolution_state import (
     ResolutionContext,
     ResolutionState,
 )
+from oldfriend.learning.resolution.unconfirmed_resolution import (
+    resolve_unconfirmed,
+    withdraw_learned,
+)
 
 __all__ = [
     "ClaimMatcher",
@@ -14,4 +18,6 @@ __all__ = [
     "ResolutionContext",
     "ResolutionState",
     "resolve_extraction",
+    "resolve_unconfirmed",
+    "withdraw_learned",
 ]

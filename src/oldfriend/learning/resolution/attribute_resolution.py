@@ -65,6 +65,8 @@ def resolve_preference(state: ResolutionState, claim: Claim) -> None:
         extend_start(state, twin, claim, values)
     elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
+    elif wrong := next((e for e in filter_live(values) if is_value_denied(e, claim)), None):
+        resolve_conflict(state, wrong, claim, [wrong])
     elif not is_past_claim(state, claim) and (opposite := find_opposite(claim, known)) is not None:
         resolve_conflict(state, opposite, claim, [opposite, *list_past_values(opposite, known)])
     else:

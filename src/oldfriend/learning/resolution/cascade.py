@@ -108,7 +108,9 @@ def end_pet_beliefs(state: ResolutionState, claim: Claim) -> None:
     relations = tuple(dict.fromkeys((*event.memory.relations, *links)))
     state.change(event, replace(event.memory, relations=relations), "revised")
     for each in ended:
-        state.end(each, "superseded", "superseded", claim, until=event.memory.happened_at)
+        state.end(
+            each, "superseded", "superseded", claim, until=event.memory.happened_at or said_at
+        )
 
 
 def iter_ended_by_death(state: ResolutionState, claim: Claim) -> Iterator[MemoryState]:

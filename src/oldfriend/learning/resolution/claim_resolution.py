@@ -27,6 +27,7 @@ from oldfriend.learning.resolution.cascade import (
     end_outdated,
     end_pet_beliefs,
     end_relation_if_pet_died,
+    is_death_event,
 )
 from oldfriend.learning.resolution.claim_matching import (
     EVENT_WINDOW,
@@ -35,6 +36,7 @@ from oldfriend.learning.resolution.claim_matching import (
     is_same_due_time,
 )
 from oldfriend.learning.resolution.entity_linking import resolve_mention, resolve_same_as
+from oldfriend.learning.resolution.judged_claims import resolve_judged_claim
 from oldfriend.learning.resolution.relation_resolution import (
     end_excluded_relations,
     resolve_relation,
@@ -60,14 +62,13 @@ def resolve_extraction(state: ResolutionState, extraction: Extraction) -> None:
         claim = end_if_pet_died(
             state, convert_to_termination(state, extracted, extraction.claims), extraction.claims
         )
-        if was_claim_rejected(state, claim):
-            state.rejected["rejected by the person"] += 1
-        else:
+        if not resolve_judged_claim(state, claim):
             resolve_claim(state, claim)
     for claim in extraction.claims:  # a report of a death also repeats whose pet it was
         end_pet_beliefs(state, claim)
     for relation in extraction.relations:
-        resolve_relation(state, end_relation_if_pet_died(state, relation, extraction.claims))
+        if not resolve_judged_claim(state, relation.claim):
+            resolve_relation(state, end_relation_if_pet_died(state, relation, extraction.claims))
 
 
 def may_repeat_another(claim: Claim) -> bool:
@@ -111,21 +112,6 @@ def resolve_by_kind(state: ResolutionState, claim: Claim) -> None:
             state.rejected["not known"] += (
                 1  # notes are made in a turn; learning only corrects them
             )
-
-
-def was_claim_rejected(state: ResolutionState, claim: Claim) -> bool:
-    """Return whether the person has rejected this after saying it."""
-    said_at = state.get_said_at(claim)
-    return any(
-        memory.kind == claim.kind
-        and said_at <= (memory.ended_at or memory.learned_at)
-        and (
-            (memory.key == claim.key and fold_value(memory.value) == fold_value(claim.value))
-            if memory.key
-            else state.is_same(claim, memory)
-        )
-        for memory in state.context.rejected
-    )
 
 
 def convert_to_termination(state: ResolutionState, claim: Claim, others: Iterable[Claim]) -> Claim:
@@ -241,16 +227,26 @@ def is_contradiction(memory: Memory, claim: Claim) -> bool:
 
 
 def resolve_event(state: ResolutionState, claim: Claim) -> None:
-    """Resolve an event: known already, or new."""
+    """Resolve an event: known already, or new.
+
+    One told without a time happened when it was told; but a death is told years later, too.
+    """
+    is_timeless = claim.happened_at is None and is_death_event(state, claim)
     at = claim.happened_at or state.get_said_at(claim)
-    claim = replace(claim, happened_at=at)
-    near = (e for e in state.list_live("event") if abs(get_event_time(e) - at) <= EVENT_WINDOW)
+    claim = claim if is_timeless else replace(claim, happened_at=at)
+    near = (
+        each
+        for each in state.list_live("event")
+        if is_timeless or abs(get_event_time(each) - at) <= EVENT_WINDOW
+    )
     known = find_best_match(state, claim, near)
     if known is None:
         state.learn(claim)
     else:
         state.add_evidence(known, claim)
-        state.change(known, merge_event_details(known.memory, claim), "revised")
+        state.change(
+            known, merge_event_details(known.memory, claim, state.get_zone(claim)), "revised"
+        )
         refine(state, known, claim)
 
 
@@ -273,9 +269,10 @@ def resolve_commitment(state: ResolutionState, claim: Claim) -> None:
     refine(state, known, claim)
     current = state.known[known.memory.id]
     if claim.due_at is not None and not is_same_due_time(claim.due_at, current.memory.due_at):
-        state.change(
-            current, replace(current.memory, due_at=claim.due_at, grain=claim.grain), "revised"
+        moved = replace(
+            current.memory, due_at=claim.due_at, grain=claim.grain, zone=state.get_zone(claim)
         )
+        state.change(current, moved, "revised")
 
 
 def list_same_subject(state: ResolutionState, claim: Claim) -> list[MemoryState]:
@@ -293,6 +290,9 @@ def resolve_targeted_claim(state: ResolutionState, claim: Claim, target: MemoryS
         case "fulfils":
             state.add_evidence(target, claim)
             state.end(target, "fulfilled", "fulfilled", claim, until=None)
+        case "cancels":
+            state.add_evidence(target, claim)
+            state.end(target, "expired", "expired", claim, until=None)
         case _:
             supersede(state, target, claim)
 
@@ -329,11 +329,19 @@ def find_equivalent(state: ResolutionState, old: MemoryState, claim: Claim) -> M
     return next((each for each in others if state.is_same(claim, each.memory)), None)
 
 
-def merge_event_details(memory: Memory, claim: Claim) -> Memory:
-    """Merge the details of another report into an event: impact, tags and cues.
+def merge_event_details(memory: Memory, claim: Claim, zone: str) -> Memory:
+    """Merge the details of another report into an event: impact, tags and cues, a missing time.
 
     A good event does not become bad by it, nor the other way round.
     """
+    if memory.happened_at is None and claim.happened_at is not None:
+        memory = replace(
+            memory,
+            happened_at=claim.happened_at,
+            happened_until=claim.happened_until,
+            grain=claim.grain,
+            zone=zone,
+        )
     is_stronger = abs(claim.impact) > abs(memory.impact) and claim.impact * memory.impact >= 0
     return replace(
         memory,

@@ -223,6 +223,7 @@ def reinforce_relation(state: ResolutionState, known: MemoryState, claim: Claim)
             holds_from=claim.holds_from,
             holds_until=claim.holds_until,
             grain=claim.grain,
+            zone=state.get_zone(claim),
         )
         state.change(known, after, "revised")
 

@@ -29,6 +29,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import EntityResolver
 from oldfriend.learning.extraction import Claim, Quote
 from oldfriend.memory.evidence import NewEvidence
+from oldfriend.memory.judged_beliefs import JudgedBelief
 from oldfriend.search.name_index import NamedIn
 
 MIN_CONFIDENCE = 0.6
@@ -79,6 +80,8 @@ class ResolutionContext:
     messages: Mapping[MessageId, Message]
     rejected: tuple[Memory, ...] = ()  # what the person has rejected
     merged: tuple[Memory, ...] = ()  # what was merged into other beliefs
+    judged: tuple[JudgedBelief, ...] = ()  # what the person has corrected or rejected of it before
+    unconfirmed: tuple[MemoryState, ...] = ()  # what waits for the person's word
     stale: frozenset[ObjectId] = frozenset()  # beliefs that rest only on what is being read again
     merged_entities: tuple[Entity, ...] = ()  # entities that were merged into others
 
@@ -138,6 +141,7 @@ class ResolutionState:
         is_over: bool = False,
         supersedes: Memory | None = None,
         entities: tuple[EntityId, ...] | None = None,
+        op: JournalOp = "learned",
     ) -> Memory:
         """Learn a new belief; ``entities`` overrides the names found in its text."""
         now = self.context.now
@@ -171,12 +175,13 @@ class ResolutionState:
             holds_until=holds_until or claim.holds_until,
             due_at=claim.due_at,
             grain=claim.grain,
+            zone=self.get_zone(claim),
             entities=self.list_mentioned_entities(claim) if entities is None else entities,
             relations=relations,
             learned_at=now,
             ended_at=now if is_over else None,
         )
-        self._record(memory, "learned", 0, self.build_evidence(claim))
+        self._record(memory, op, 0, self.build_evidence(claim))
         said_at = self.get_said_at(claim)
         stats = EvidenceStats(
             strength=1.0,
@@ -268,6 +273,10 @@ class ResolutionState:
         times = (self.context.messages[quote.message].at for quote in claim.quotes)
         return max(get_credible_time(each, self.context.now) for each in times)
 
+    def get_zone(self, claim: Claim) -> str:
+        """Return the time zone of a claim's first quote, in which its times are read."""
+        return self.context.messages[claim.quotes[0].message].zone
+
     def get_language(self, claim: Claim) -> str:
         """Return the language of a claim's first quote."""
         return self.context.messages[claim.quotes[0].message].language or self.context.language
@@ -311,10 +320,10 @@ class ResolutionState:
                 after=after, op=op, base=base, evidence=evidence, ending_evidence=ending_evidence
             )
             return
-        learned = before.op == "learned"
+        is_new = before.op in {"learned", "proposed"}
         self.decisions[after.id] = Resolution(
             after=before.after if op is None else after,
-            op=before.op if learned or op is None else op,
+            op=before.op if is_new or op is None else op,
             base=before.base,
             evidence=(*before.evidence, *evidence),
             ending_evidence=(*before.ending_evidence, *ending_evidence),

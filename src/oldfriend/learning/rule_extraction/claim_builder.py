@@ -7,6 +7,7 @@ from typing import Final
 
 from oldfriend.domain.clock import TimeGrain
 from oldfriend.domain.memories import Subject
+from oldfriend.domain.profile_attributes import SAFETY_KEYS
 from oldfriend.lang.chinese_variants import is_traditional, to_traditional
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Claim
@@ -21,6 +22,7 @@ from oldfriend.learning.rule_extraction.datetimes import (
 from oldfriend.learning.rule_extraction.entity_mentions import quote_of
 from oldfriend.learning.rule_extraction.rule_loader import Rule, RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, is_hidden
+from oldfriend.turn.attribution.orders import has_order
 
 LONGEST_VALUE: Final = 70
 MOST_WORDS: Final = 9
@@ -109,6 +111,10 @@ def _claims(
         return ()
     groups = in_exact_words(groups, sentence)
     each_alone = told_apart(groups, book) if rule.is_several else [groups]
+    if rule.key in SAFETY_KEYS:
+        each_alone = [
+            each for each in each_alone if not has_order(each.get("value", ""), book.language)
+        ]
     told = (_claim(found, one, rule, sentence, book, who) for one in each_alone)
     return tuple(claim for claim in told if claim is not None)
 

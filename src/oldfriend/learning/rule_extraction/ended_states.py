@@ -1,22 +1,42 @@
-"""Ended states: reads "no longer" sentences with the rules for the same state while it holds.
+"""Ended states: what is told to be over, and what is over with it, as after a breakup.
 
-So every rule also covers its ending: "I no longer live in Porto" is read by the rule for "I live in
-Porto".
+A "no longer" sentence is read with the rules for the same state while it holds, so every rule also
+covers its ending: "I no longer live in Porto" is read by the rule for "I live in Porto". Of a
+breakup, the words name the partner, or it is the only one known. Of two other people, neither stays
+married.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
+from oldfriend.domain.clock import DAY, Micros
 from oldfriend.domain.memories import MemoryState
+from oldfriend.domain.relations import PARTNER_ROLES, PET_ROLES, RELATION_KEY_SUFFIX
+from oldfriend.domain.supersession import get_valid_since
 from oldfriend.lang.language_pack import list_languages
-from oldfriend.learning.extraction import Claim
+from oldfriend.learning.extraction import Claim, Quote, RelationClaim
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
-from oldfriend.learning.rule_extraction.entity_mentions import named_in
+from oldfriend.learning.rule_extraction.entity_mentions import by_quote, named_in
 from oldfriend.learning.rule_extraction.rule_loader import Rewording, RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
+from oldfriend.learning.rule_extraction.simple_statements import says_more
+from oldfriend.search.attribute_lookup import parse_key_owner
 from oldfriend.search.tokenizer import tokenize
+
+OCCUPATION: Final = "occupation"
+WORKPLACE: Final = "workplace"
+ANIMALS: Final = "pets"
+STATUS: Final = "relationship_status"
+PARTNER: Final = "partner"
+FORMER: Final = "ex"
+MARRIED: Final = frozenset({"husband", "wife", "spouse", "partner"})
+"""Who may be divorced from."""
+MAY_BE_LOVED: Final = frozenset({*PARTNER_ROLES, "friend"})
+"""Who may be parted from; German calls a girlfriend a friend."""
+CONFIDENCE: Final = 0.9
 
 
 def endings_in(
@@ -149,3 +169,242 @@ def once_reworded(text: str, rewording: Rewording) -> str:
         if count:
             return " ".join(better.split())
     return text
+
+
+def over_along(
+    claims: Sequence[Claim],
+    sentences: Iterable[tuple[Sentence, RuleBook]],
+    known: Sequence[MemoryState],
+) -> Iterator[Claim]:
+    """What is so no more because of what else is told to be over."""
+    read = by_quote(sentences)
+    began = {each.memory.key: get_valid_since(each) for each in known if each.memory.is_live}
+    ended = {
+        (each.ended_claim.key, each.ended_claim.value)
+        for each in claims
+        if each.ended_claim is not None
+    }
+    told = told_by(claims, read, known)
+    told = [(at, each) for at, each in told if (each.key, each.value) not in ended]
+    for claim in claims:
+        sentence, book = read[claim.quotes[0]]
+        since_then = claim.holds_from or sentence.message.at
+        with_it = [(at, was) for at, was in told if goes_along(was, claim, sentence, book)]
+        if any(at >= sentence.message.at for at, _ in with_it):
+            continue
+        for at, was in with_it:
+            if began.get(was.key, at) <= since_then + DAY:
+                until = max(since_then, began.get(was.key, at))
+                yield is_over(replace(was, quotes=claim.quotes, holds_until=until), book)
+
+
+def goes_along(was: Claim, over: Claim, sentence: Sentence, book: RuleBook) -> bool:
+    """Whether what was told cannot hold any more, with what is over."""
+    if tells_end(was.value):
+        return False
+    if over.key == OCCUPATION and over.subject == "person" and over.value in book.along.jobless:
+        return was.key == WORKPLACE and was.subject == "person"
+    if over.key != ANIMALS or over.ended_claim is None:
+        return False
+    one = book.along.one_pet.fullmatch(over.ended_claim.value)
+    kind = book.part_called(one["part"]).relation if one else ""
+    is_it = kind in PET_ROLES and was.key.endswith(RELATION_KEY_SUFFIX) and was.value == kind
+    return is_it and is_gone(kind, sentence, book)
+
+
+def is_gone(kind: str, sentence: Sentence, book: RuleBook) -> bool:
+    """Whether the words say that there is no animal of a kind any more, and say no more.
+
+    Who has no dog at work may have one at home.
+    """
+    before = turned_round(sentence, book)
+    animals = book.along.one_pet.finditer(before.plain) if before is not None else ()
+    one = next((each for each in animals if book.part_called(each["part"]).relation == kind), None)
+    if before is None or one is None:
+        return False
+    begins = max((each for each in before.starts if each <= one.start()), default=0)
+    rest = before.plain[one.end() :]
+    ends = next((each for each in starts_in(rest, book) if each), len(rest))
+    lead = book.lead.match(before.plain)
+    is_led = lead is not None and lead.end() >= begins
+    return (is_led or not says_more(before.plain[:begins])) and not says_more(rest[:ends])
+
+
+def told_by(
+    claims: Iterable[Claim],
+    read: Mapping[Quote, tuple[Sentence, RuleBook]],
+    known: Iterable[MemoryState],
+) -> list[tuple[Micros, Claim]]:
+    """What is believed and what is told, as it was told, and when last."""
+    return [
+        *((each.stats.last_seen, as_told(each)) for each in known if each.memory.is_live),
+        *(
+            (max(read[quote][0].message.at for quote in each.quotes if quote in read), each)
+            for each in claims
+        ),
+    ]
+
+
+def as_told(known: MemoryState) -> Claim:
+    """What is known of somebody, as it was told."""
+    memory = known.memory
+    return Claim(
+        kind="fact",
+        text=memory.text,
+        quotes=(),
+        confidence=CONFIDENCE,
+        subject=memory.subject,
+        key=memory.key,
+        value=memory.value,
+        names=(parse_key_owner(memory),),
+    )
+
+
+def partings_in(
+    claims: Iterable[Claim],
+    sentences: Iterable[tuple[Sentence, RuleBook]],
+    known: Sequence[MemoryState],
+) -> Iterator[Claim]:
+    """For each parting that is told, that somebody is the one of before."""
+    loved = [each for each in known if each.memory.is_live and is_loved(each)]
+    read = by_quote(sentences)
+    for claim in [each for each in claims if each.key == STATUS]:
+        sentence, book = read[claim.quotes[0]]
+        if not tells_parting(claim, book):
+            continue
+        before = [
+            each
+            for each in loved
+            if is_before(each, claim, sentence) and may_part(each, claim, book)
+        ]
+        named = [each for each in before if name_of(each) in claim.quotes[0].text]
+        if not named and names_another(claim, known):
+            continue
+        left = {each.memory.key: each for each in named or before}
+        if len({name_of(each) for each in left.values()}) == 1:
+            for each in left.values():
+                yield former(each, claim, book)
+
+
+def names_another(parted: Claim, known: Iterable[MemoryState]) -> bool:
+    """Whether the words name somebody else: "Tom and I broke up" tells nothing of a wife."""
+    return any(
+        each.memory.key.endswith(RELATION_KEY_SUFFIX) and name_of(each) in parted.quotes[0].text
+        for each in known
+    )
+
+
+def parted_at_once(
+    claims: Sequence[Claim], sentences: Iterable[tuple[Sentence, RuleBook]]
+) -> Iterator[Claim]:
+    """The claims; whom somebody names as the one they part from was so until then."""
+    read = by_quote(sentences)
+    parted = [each for each in claims if each.key == STATUS]
+    for claim in claims:
+        sentence, book = read[claim.quotes[0]]
+        is_love = claim.key.endswith(RELATION_KEY_SUFFIX) and claim.value in MAY_BE_LOVED
+        by = [
+            each
+            for each in parted
+            if is_love
+            and each.quotes[0] == claim.quotes[0]
+            and tells_parting(each, book)
+            and is_ended(claim.value, each, book)
+        ]
+        name = claim.key.removesuffix(RELATION_KEY_SUFFIX)
+        if by and is_parted_from(name, sentence, book):
+            yield as_former(replace(claim, holds_from=by[0].holds_from), name, book)
+        else:
+            yield claim
+
+
+def is_parted_from(name: str, sentence: Sentence, book: RuleBook) -> bool:
+    """Whether the words say so of whoever has this name."""
+    return any(
+        found["name"] == name
+        for said in book.parting.named
+        for found in said.finditer(sentence.plain)
+    )
+
+
+def singles_in(
+    ties: Iterable[RelationClaim],
+    claims: Sequence[Claim],
+    sentences: Iterable[tuple[Sentence, RuleBook]],
+    known: Sequence[MemoryState],
+) -> Iterator[Claim]:
+    """For each couple of others that has parted, that neither is married as was said before."""
+    read = by_quote(sentences)
+    told = told_by(claims, read, known)
+    for tied in ties:
+        sentence, book = read[tied.quotes[0]]
+        keys = {f"{name}:{STATUS}" for name in (tied.first, tied.second)}
+        has_parted = tied.kind == "partner_of" and tied.claim.holds_until is not None
+        for at, was in told if has_parted else ():
+            is_so = was.key in keys and was.value in book.parting.coupled
+            if is_so and at < sentence.message.at:
+                yield is_over(
+                    replace(was, quotes=tied.quotes, holds_until=tied.claim.holds_until), book
+                )
+
+
+def tells_parting(claim: Claim, book: RuleBook) -> bool:
+    """Whether somebody says that they part, or when they did; who is divorced tells neither."""
+    is_own = claim.subject == "person" and claim.holds_from is not None
+    return is_own and claim.value in book.parting.values
+
+
+def is_before(known: MemoryState, parted: Claim, sentence: Sentence) -> bool:
+    """Whether it was so when they parted, and has not been said since they told it."""
+    is_so = parted.holds_from is not None and get_valid_since(known) <= parted.holds_from + DAY
+    return is_so and known.stats.last_seen < sentence.message.at
+
+
+def may_part(known: MemoryState, parted: Claim, book: RuleBook) -> bool:
+    """Whether they can have parted in that way: nobody is divorced from a girlfriend."""
+    memory = known.memory
+    return memory.key == PARTNER or is_ended(memory.value, parted, book)
+
+
+def is_ended(part: str, parted: Claim, book: RuleBook) -> bool:
+    """Whether who plays a part in a life can be parted from in that way."""
+    return part in MARRIED or parted.value not in book.parting.divorced
+
+
+def is_loved(known: MemoryState) -> bool:
+    """Whether it tells who is the person's husband, girlfriend or the like."""
+    memory = known.memory
+    return memory.key == PARTNER or (
+        memory.key.endswith(RELATION_KEY_SUFFIX) and memory.value in PARTNER_ROLES
+    )
+
+
+def name_of(known: MemoryState) -> str:
+    """Whom it tells of."""
+    memory = known.memory
+    return memory.value if memory.key == PARTNER else memory.key.removesuffix(RELATION_KEY_SUFFIX)
+
+
+def former(known: MemoryState, parted: Claim, book: RuleBook) -> Claim:
+    """That somebody is so no more, since then."""
+    memory, name = known.memory, name_of(known)
+    told = Claim(
+        kind="fact",
+        text=memory.text,
+        quotes=parted.quotes,
+        confidence=parted.confidence,
+        subject=memory.subject,
+        key=memory.key,
+        value=memory.value,
+        names=(name,),
+        holds_until=parted.holds_from,
+    )
+    if memory.key == PARTNER:
+        return is_over(told, book)
+    return as_former(replace(told, holds_from=parted.holds_from, holds_until=None), name, book)
+
+
+def as_former(told: Claim, name: str, book: RuleBook) -> Claim:
+    """That they are the one of before."""
+    text = book.part_text.format(part=book.parting.former, name=name)
+    return replace(told, text=text, value=FORMER)

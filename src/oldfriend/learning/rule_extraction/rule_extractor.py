@@ -11,6 +11,7 @@ from typing import Final
 
 from oldfriend.domain.memories import EntityKind
 from oldfriend.domain.messages import Message
+from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import (
@@ -21,15 +22,17 @@ from oldfriend.learning.extraction import (
     Quote,
     SameAsClaim,
 )
-from oldfriend.learning.rule_extraction.breakups import (
+from oldfriend.learning.rule_extraction.claim_builder import claims_in
+from oldfriend.learning.rule_extraction.corrections import as_meant, notes_put_right, put_off
+from oldfriend.learning.rule_extraction.ended_states import (
+    as_known,
+    endings_in,
     over_along,
     parted_at_once,
     partings_in,
     singles_in,
+    turned_round,
 )
-from oldfriend.learning.rule_extraction.claim_builder import claims_in
-from oldfriend.learning.rule_extraction.corrections import as_meant, notes_put_right
-from oldfriend.learning.rule_extraction.ended_states import as_known, endings_in, turned_round
 from oldfriend.learning.rule_extraction.entity_mentions import (
     joined,
     named_as,
@@ -39,17 +42,19 @@ from oldfriend.learning.rule_extraction.entity_mentions import (
     samenesses_in,
     speakers_in,
 )
-from oldfriend.learning.rule_extraction.follow_ups import asked_questions, promised_questions
-from oldfriend.learning.rule_extraction.fulfilled_promises import (
+from oldfriend.learning.rule_extraction.promises import (
     Read,
     arrivals,
+    asked_questions,
+    ended_plans,
     kept_promises,
+    promised_questions,
+    promised_to,
+    without_ended,
     without_kept,
 )
-from oldfriend.learning.rule_extraction.kinship_resolution import under_names
 from oldfriend.learning.rule_extraction.relation_rules import names_in, tied_in, ties_in, ties_told
-from oldfriend.learning.rule_extraction.rescheduling import put_off
-from oldfriend.learning.rule_extraction.role_changes import replaced_in
+from oldfriend.learning.rule_extraction.roles import replaced_in, under_names
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.turn.injection_detection import detect_injection
@@ -83,10 +88,11 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
     names = joined((*names, *names_in(tied)))
     known = _known_names(names, inputs)
     told = [claim for sentence, book in sentences for claim in _told(sentence, book, known)]
-    told = list(without_kept(told, sentences))
+    told = list(without_ended(without_kept(told, sentences), sentences))
     put_right = notes_put_right((sentence for sentence, _ in sentences), inputs.known)
     kept = (
         *kept_promises(sentences, inputs.known),
+        *ended_plans(sentences, inputs.known),
         *arrivals(told, sentences, inputs.known),
         *promised_questions(sentences),
         *asked_questions(sentences, inputs.known),
@@ -212,12 +218,18 @@ def _known_names(names: Iterable[EntityMention], material: ExtractionInput) -> f
 
 
 def _named_by(claims: Iterable[Claim], sentences: Sequence[Read]) -> Iterable[EntityMention]:
-    """The places, organisations and people whose names are the values of facts."""
+    """The places, organisations and people that are the values of facts, or promised something."""
     book_of = {sentence.message.id: book for sentence, book in sentences}
     for claim in claims:
         kind = _NAMING_KEYS.get(claim.key.rpartition(":")[2])
         if kind:
             named = named_as(kind, claim.value, claim.quotes, book_of[claim.quotes[0].message])
+            if named:
+                yield named
+        book = book_of[claim.quotes[0].message]
+        whom = promised_to(claim.text, book.language) if claim.kind == "commitment" else ""
+        if whom and to_simplified(whom.lower()) not in book.parts:
+            named = named_as("person", whom, claim.quotes, book)
             if named:
                 yield named
 

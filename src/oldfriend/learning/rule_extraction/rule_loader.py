@@ -115,6 +115,10 @@ class Instead:
     """How it is told that something is otherwise than it was said or was to be."""
 
     moved: LazyPattern  # at another time
+    called_off: LazyPattern  # not at all
+    went: LazyPattern  # it has been
+    affirmed: Rewording  # of "we are not moving" makes "we are moving": each that fits, in turn
+    journey: LazyPattern  # a way to go somewhere, whichever it is
     new_one: LazyPattern  # a new boss, or the like
     put_right: LazyPattern  # it was wrong
     is_called: LazyPattern  # who it is
@@ -140,6 +144,7 @@ class RuleBook:
     lead: LazyPattern  # words before a statement that do not change it
     aside: LazyPattern  # words anywhere in it that do not belong to what it tells
     spelled_out: Rewording  # with whom it is about put in: "… is called Ana and lives in Porto"
+    aged: str  # that {name} is {age}, behind a sentence that tells it in brackets: "Ella (7)"
     caution: Caution
     third: Rewording  # "my" and the like, said by somebody else
     apart: LazyPattern  # what stands between several things that are told at once
@@ -206,6 +211,7 @@ def load_rule_book(language: str) -> RuleBook:
         lead=_compiled(reading["lead"], pieces),
         aside=_compiled(reading["aside"], pieces),
         spelled_out=_rewording(reading["spelled_out"], pieces),
+        aged=reading["aged"],
         caution=_caution(reading, pieces),
         third=_rewording(reading["third"], pieces),
         apart=_compiled(reading["apart"], pieces),
@@ -291,6 +297,10 @@ def _caution(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Caution:
 def _instead(reading: Mapping[str, Any], pieces: Mapping[str, str]) -> Instead:
     return Instead(
         moved=_compiled(reading["moved"], pieces),
+        called_off=_compiled(reading["called_off"], pieces),
+        went=_compiled(reading["went"], pieces),
+        affirmed=_rewording(reading["affirmed"], pieces),
+        journey=_compiled(reading["journey"], pieces),
         new_one=_compiled(reading["new_one"], pieces),
         put_right=_compiled(reading["put_right"], pieces),
         is_called=_compiled(reading["is_called"], pieces),

@@ -12,6 +12,7 @@ from typing import Final
 
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
+from oldfriend.turn.attribution.orders import drop_reminders
 
 LOOKED_AT: Final = 4_000
 """Characters of a message; what is longer was hardly typed by hand."""
@@ -21,6 +22,11 @@ MOST_SENTENCES: Final = 200
 
 LEFT_OUT: Final = "omitted"
 """So importers mark that a picture or the like was left out of the file."""
+
+AGED: Final = re.compile(r"(?P<name>(?!\d)\w[\w'’-]{0,24}) ?[(（](?P<age>\d{1,3})[)）]")
+"""A word with a number in brackets behind it, as in "our kids Ella (7) and Bram (4)"."""
+OLDEST: Final = 110
+ENDINGS: Final = " .!。！"
 
 _BREAK = re.compile(
     r"(?<=[.!?…])(?<!\d\.)(?<!\b[A-Z]\.)(?<!\b[DMS]r\.)(?<!Mrs\.)"
@@ -135,7 +141,8 @@ def _end_of_line(text: str, place: int) -> int:
 
 def plain_sentence(words: str, book: RuleBook) -> str:
     """A sentence as the rules read it: spelled out, and short, with single spaces."""
-    spelled = spelled_out(without_asides(" ".join(words.split()), book), book)
+    told = drop_reminders(" ".join(words.split()), book.language)
+    spelled = spelled_out(without_asides(told, book), book)
     return shortened(" ".join(spelled.split()))
 
 
@@ -164,7 +171,16 @@ def spelled_out(sentence: str, book: RuleBook) -> str:
     """A sentence with whom it is about put in where it leaves them out, or calls them "she"."""
     for words, put in book.spelled_out:
         sentence = words.sub(put, sentence)
-    return sentence
+    return with_ages_told(sentence, book)
+
+
+def with_ages_told(sentence: str, book: RuleBook) -> str:
+    """A sentence that tells in words how old somebody is of whom it does so in brackets."""
+    aged = [found for found in AGED.finditer(sentence) if 0 < int(found["age"]) <= OLDEST]
+    if not aged:
+        return sentence
+    told = "".join(book.aged.format(**found.groupdict()) for found in aged)
+    return f"{AGED.sub(lambda found: found['name'], sentence).rstrip(ENDINGS)}{told}"
 
 
 def _gap(aside: re.Match[str]) -> str:

@@ -48,7 +48,7 @@ MIN_SHORT_TEXT_COVERAGE: Final = 0.5
 MIN_TEXT_COVERAGE_WITHOUT_VALUE: Final = 0.66
 SHORT_TEXT_TERMS: Final = 2
 """Share of a value, of a text, and of a short text that must have been said."""
-ADDITIVE_EFFECTS: Final = frozenset({"reinforces", "fulfils"})
+ADDITIVE_EFFECTS: Final = frozenset({"reinforces", "fulfils", "cancels"})
 
 
 def check_coverage(case: ValidationCase) -> RejectionReason | None:

@@ -77,6 +77,7 @@ class CueWords:
     likened: re.Pattern[str]
     light: re.Pattern[str]
     supposing: re.Pattern[str]
+    owning: re.Pattern[str]
     opining: re.Pattern[str]
     assent: frozenset[str]
 

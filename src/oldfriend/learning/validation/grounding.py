@@ -47,7 +47,7 @@ PROFILE_KEYS: Final = frozenset(
     }
 )
 """Keys that define a person's profile: a passing remark must not change them."""
-ADDITIVE_EFFECTS: Final = frozenset({"reinforces", "fulfils"})
+ADDITIVE_EFFECTS: Final = frozenset({"reinforces", "fulfils", "cancels"})
 """These claims only add evidence; their content is already known."""
 FEELING_TESTS: Final = (has_grief, has_joy)
 CHANGING_EFFECTS: Final = frozenset({"supersedes", "contradicts"})
@@ -69,7 +69,8 @@ def check_topic(case: ValidationCase) -> RejectionReason | None:
     # An occurrence may be stated so briefly that only a known plan says what is meant.
     if claim.kind in OCCURRENCE_KINDS or claim.key in PROFILE_KEYS:
         texts += [each.text for each in case.view.known.values() if each.kind in FUTURE_KINDS]
-    if claim.kind == "fact" and (target := case.view.known.get(claim.target or NO_TARGET)):
+    target = case.view.known.get(claim.target or NO_TARGET)
+    if target is not None and (claim.kind == "fact" or claim.denied_value):
         texts.append(target.text)
     return None if has_shared_stems(stems, collect_content_stems(texts, language)) else "unfounded"
 

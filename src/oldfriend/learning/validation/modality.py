@@ -75,7 +75,7 @@ def check_modality(claim: Claim, span: QuoteSpan, cue_words: CueWords) -> Reject
 
 def is_imagined_nearby(claim: Claim, span: QuoteSpan, cue_words: CueWords) -> bool:
     """Return whether a quote that shares no word with a claim stands among imagined things."""
-    if claim.effect in {"reinforces", "fulfils"}:
+    if claim.effect in {"reinforces", "fulfils", "cancels"}:
         return False
     text = fold_characters(" ".join(span.iter_sentences()) or span.text)
     return cue_words.imagined.search(text) is not None

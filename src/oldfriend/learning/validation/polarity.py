@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from oldfriend.domain.attribute_keys import is_single_valued
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.relations import PET_ROLES, RELATION_BY_ROLE
 from oldfriend.lang.detection import detect_language
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.critical_tokens import (
     LIKING,
     CriticalTokens,
@@ -14,6 +17,10 @@ from oldfriend.learning.critical_tokens import (
     is_text_negated,
     load_critical_token_words,
 )
+from oldfriend.learning.extraction import Claim
+from oldfriend.learning.rule_extraction.claim_builder import claims_in
+from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
+from oldfriend.learning.rule_extraction.sentences import statements_in
 from oldfriend.learning.validation.cue_words import fold_characters, get_cue_words
 from oldfriend.learning.validation.grounding import (
     ADDITIVE_EFFECTS,
@@ -58,6 +65,8 @@ def check_polarity(case: ValidationCase) -> RejectionReason | None:
     language, texts = get_claim_language(case), [*_iter_sources(case)]
     is_reversed = (
         _is_denial_added(case, texts, language)
+        or _is_owning_denied(case, texts, language)
+        or _is_reading_denied(case, language)
         or _is_denial_dropped(case, texts, language)
         or _is_part_swapped(case, texts, language)
     )
@@ -123,6 +132,69 @@ def _is_denial_added(case: ValidationCase, texts: Sequence[str], language: str) 
         return False  # much is denied in other words: who is allergic to nuts cannot eat them
     may_deny = _is_denied if clauses and share == 1 else _may_deny
     return not any(may_deny(each, _detect(each, case)) for each in clauses or texts)
+
+
+def _is_owning_denied(case: ValidationCase, texts: Sequence[str], language: str) -> bool:
+    """Return whether a claim denies that somebody has what a clause says that they have."""
+    claim, owning = case.claim, get_cue_words(language).owning
+    plain = fold_characters(claim.text)
+    if not is_text_negated(claim.text, language) or owning.search(plain) is None:
+        return False
+    things = [
+        each
+        for each in extract_terms(owning.sub(" ", plain), language)
+        if not _is_denied(each.word, language)
+    ]
+    return bool(things) and any(
+        _tells_owning(text[start:end], things, language)
+        for text in texts
+        for cues in load_cues_for(text, _detect(text, case))[:1]
+        for start, end in split_clause_bounds(fold_punctuation(text), cues)
+    )
+
+
+def _tells_owning(clause: str, things: Sequence[Term], language: str) -> bool:
+    """Return whether a clause says that somebody has something, and denies nothing."""
+    is_owned = get_cue_words(language).owning.search(fold_characters(clause)) is not None
+    if not is_owned or _may_deny(clause, language):
+        return False
+    return len(find_shared_terms(things, extract_terms(clause, language), language)) == len(things)
+
+
+def _is_reading_denied(case: ValidationCase, language: str) -> bool:
+    """Return whether a claim denies, or tells the end of, just what rules read in its sentences.
+
+    "I moved to Berlin" says that somebody lives there, and no more than that.
+    """
+    claim = case.claim
+    is_ended = claim.holds_until is not None or claim.ended_claim is not None
+    if not is_ended and not is_text_negated(claim.text, language):
+        return False
+    said = extract_terms(claim.text, language)
+    return any(_denies_reading(claim, read, said, language) for read in _iter_readings(case))
+
+
+def _denies_reading(claim: Claim, read: Claim, said: Sequence[Term], language: str) -> bool:
+    """Return whether a claim that denies has all words of a state, or its only value at a time."""
+    is_state = read.kind in ATTRIBUTE_KINDS and read.holds_until is None
+    if not is_state or read.ended_claim is not None or read.denied_value:
+        return False
+    is_slot = read.key == claim.key and is_single_valued(read)
+    terms = extract_terms(read.value if is_slot else read.text, language)
+    has_all = bool(terms) and len(find_shared_terms(terms, said, language)) == len(terms)
+    return has_all and not is_text_negated(read.text, language)
+
+
+def _iter_readings(case: ValidationCase) -> Iterator[Claim]:
+    """Yield what rules read in the cited sentences of the person."""
+    for span in case.spans:
+        message = span.message
+        if message.role != "person" or message.language not in list_languages("rules"):
+            continue
+        book = load_rule_book(message.language)
+        for sentence in statements_in(message, book):
+            if sentence.words in span.sentence_text or span.text in sentence.words:
+                yield from claims_in(sentence, book, ())
 
 
 def _is_denial_dropped(case: ValidationCase, texts: Sequence[str], language: str) -> bool:

@@ -1,6 +1,6 @@
 """Rejection reasons: closed sets of reasons for rejecting or changing a claim, for counting."""
 
-from typing import Literal
+from typing import Final, Literal
 
 RejectionReason = Literal[
     # about its evidence
@@ -46,7 +46,31 @@ RejectionReason = Literal[
     # about names and limits
     "unfit name",
     "too many",
+    # about the message
+    "doubtful words",
 ]
+
+REASONS_FOR_DOUBT: Final[frozenset[RejectionReason]] = frozenset(
+    {
+        "outside words",
+        "words of another",
+        "question",
+        "imagined",
+        "companion's suggestion",
+        "about another",
+        "denied",
+        "in jest",
+        "pronoun",
+        "happened once",
+        "weak sign",
+        "unfounded",
+        "another matter",
+        "opposite",
+        "promise refused",
+        "doubtful words",
+    }
+)
+"""Reasons that judge what was meant, and by whom: the person knows better and may confirm it."""
 
 NormalizationKind = Literal["quote", "sign", "impact", "names", "tags", "key", "text", "summary"]
 """What was normalized in a claim that is believed in another form than extracted."""

@@ -15,7 +15,7 @@ from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.critical_tokens import extract_numbers, parse_number_word
-from oldfriend.learning.extraction import Claim
+from oldfriend.learning.extraction import ENDING_EFFECTS, Claim
 from oldfriend.learning.validation.cue_words import fold_characters
 from oldfriend.learning.validation.rejection_reasons import RejectionReason
 from oldfriend.learning.validation.segment_view import ValidationCase, get_span_cue_words
@@ -175,13 +175,13 @@ def has_budget_mention(case: ValidationCase) -> bool:
 def check_times(case: ValidationCase) -> RejectionReason | None:
     """Reject past events in the future, due times in the past, and ends before starts.
 
-    What is fulfilled may have been due long ago.
+    What is fulfilled or called off may have been due long ago.
     """
     claim, messages = case.claim, case.view.inputs.messages
     first, last = messages[0].at, messages[-1].at
     if claim.happened_at is not None and claim.happened_at > last + DAY:
         return "impossible time"
-    is_awaited = claim.due_at is not None and claim.effect != "fulfils"
+    is_awaited = claim.due_at is not None and claim.effect not in ENDING_EFFECTS
     if is_awaited and claim.due_at is not None and claim.due_at < first - DAY:
         return "impossible time"
     spans = [
@@ -207,7 +207,7 @@ def check_target(case: ValidationCase) -> RejectionReason | None:
 
 def can_affect(claim: Claim, target: Memory) -> bool:
     """Return whether a claim may have this effect on that memory."""
-    if claim.effect == "fulfils":
+    if claim.effect in ENDING_EFFECTS:
         return claim.kind in OCCURRENCE_KINDS and target.kind in FUTURE_KINDS
     if claim.subject != target.subject:
         return False

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
+from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.learning.critical_tokens import parse_number_word
@@ -33,6 +34,9 @@ MAX_SENTENCES: Final = 16
 """Sentences sharing words with a summary sentence that are examined."""
 MIN_VALUE: Final = 3
 """Smallest number in words that counts as a value; one and two are often only articles."""
+MIN_TOLD: Final = 0.5
+"""Share of a claim's words, or of a topic's, by which a text tells of that claim."""
+MIN_TOLD_TERMS: Final = 2
 MAX_DAY_DIGITS: Final = 2
 ORDINAL: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
 
@@ -43,6 +47,60 @@ def drop_unattributed(summary: str, view: SegmentView) -> str:
     What is told in other words stays; names and numbers have to stand in the talk.
     """
     return " ".join(each for each in split_summary(summary, view) if is_attributed(each, view))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtedWords:
+    """What is in doubt and waits, beside what is believed."""
+
+    claims: Sequence[Claim]
+    believed: Sequence[Claim | Memory]
+
+    def are_told_by(self, sentence: str, language: str) -> bool:
+        """Return whether a sentence tells what waits, rather than something that is believed."""
+        terms = extract_terms(sentence, language)
+        return any(
+            _tells_claim(terms, each, language) and not self._tells_belief(terms, each, language)
+            for each in self.claims
+        )
+
+    def are_meant_by(self, topic: str, language: str) -> bool:
+        """Return whether a topic is that of what waits, rather than of something believed."""
+        terms = extract_terms(topic, language)
+        return any(
+            _count_shared(terms, each.text, language) >= max(MIN_TOLD * len(terms), 1)
+            and not self._tells_belief(terms, each, language)
+            for each in self.claims
+        )
+
+    def _tells_belief(self, terms: Sequence[Term], doubted: Claim, language: str) -> bool:
+        """Return whether something that is believed has as many words of a text as what waits."""
+        shared = _count_shared(terms, doubted.text, language)
+        return any(_count_shared(terms, each.text, language) >= shared for each in self.believed)
+
+
+def _tells_claim(terms: Sequence[Term], claim: Claim, language: str) -> bool:
+    value = extract_terms(claim.value or claim.text, language)
+    if value and not _list_unshared(value, terms, language):
+        return True
+    words = [
+        each
+        for each in extract_terms(claim.text, language)
+        if not is_date_word(each.word, language)
+    ]
+    shared = find_shared_terms(words, terms, language)
+    return len(shared) >= max(MIN_TOLD * len(words), MIN_TOLD_TERMS)
+
+
+def _count_shared(terms: Sequence[Term], text: str, language: str) -> int:
+    return len(find_shared_terms(terms, extract_terms(text, language), language))
+
+
+def drop_doubted(summary: str, doubted: DoubtedWords, view: SegmentView) -> str:
+    """Drop the sentences of a summary that tell what is in doubt."""
+    language = detect_language(summary, fallback=view.language)
+    sentences = split_summary(summary, view)
+    return " ".join(each for each in sentences if not doubted.are_told_by(each, language))
 
 
 def split_summary(summary: str, view: SegmentView) -> Iterator[str]:

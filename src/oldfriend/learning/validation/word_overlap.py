@@ -1,14 +1,13 @@
 """Word overlap: compares the words of a claim with those of its evidence, in any language."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from oldfriend.domain.text_cache import text_lru_cache
-from oldfriend.domain.unicode_text import normalize
+from oldfriend.domain.unicode_text import strip_accents
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.critical_tokens import load_critical_token_words, parse_number_word
 from oldfriend.search.synonyms import get_role_words
@@ -155,10 +154,7 @@ def _iter_word_terms(text: str, found: re.Match[str], language: str) -> Iterable
 
 
 def _strip_accents(word: str) -> str:
-    if word.isascii():
-        return word
-    parts = normalize("NFKD", word)
-    return "".join(each for each in parts if not unicodedata.combining(each)).replace("ß", "ss")
+    return strip_accents(word).replace("ß", "ss")
 
 
 def _has_common_root(one: str, other: str) -> bool:

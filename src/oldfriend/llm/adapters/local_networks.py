@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from oldfriend.domain.errors import EmbeddingFailed
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.lang.clauses import split_clauses
+from oldfriend.lang.clause_splitting import split_clauses
 from oldfriend.llm.adapters.minilm import (
     BUNDLED_FOLDER,
     WordPiece,

@@ -46,7 +46,7 @@ from oldfriend.llm.model import (
     ToolResult,
     clamp_token_count,
     keep_unreadable,
-    move_changing,
+    move_call_instructions,
 )
 from oldfriend.llm.providers import ModelConfig, is_free
 
@@ -70,7 +70,7 @@ class Abilities:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class OllamaAnswer:
     """The end of an answer, with all of it."""
 
     text: str
@@ -101,7 +101,7 @@ class OllamaModel:
     ) -> Completion:
         """Send one request, streamed if `on_text` is given."""
         abilities = await self._load_abilities()
-        body = build_body(self.config.name, move_changing(request), abilities)
+        body = build_body(self.config.name, move_call_instructions(request), abilities)
         self._context = max(self._context, choose_context(estimate_needed_tokens(body)))
         while True:
             try:
@@ -129,7 +129,7 @@ class OllamaModel:
                     self._abilities = parse_abilities(self.config.name, response.json())
         return self._abilities
 
-    async def _ask(self, body: Json, on_text: TextCallback | None) -> Answer:
+    async def _ask(self, body: Json, on_text: TextCallback | None) -> OllamaAnswer:
         if on_text is not None:
             return await relay_pieces(
                 self._iter_pieces({**body, "stream": True}),
@@ -142,11 +142,11 @@ class OllamaModel:
             aclosing(self._iter_pieces({**body, "stream": False})) as pieces,
         ):
             async for piece in pieces:
-                if isinstance(piece, Answer):
+                if isinstance(piece, OllamaAnswer):
                     return piece
         raise AssertionError("an answer ends with itself")
 
-    async def _iter_pieces(self, body: Json) -> AsyncGenerator[str | Answer, None]:
+    async def _iter_pieces(self, body: Json) -> AsyncGenerator[str | OllamaAnswer, None]:
         """Yield the text in pieces ("" for other parts), then the whole answer."""
         texts: list[str] = []
         calls: list[ToolCall] = []
@@ -169,7 +169,7 @@ class OllamaModel:
                     texts.append(text)
                     yield text
                     if part.get("done"):
-                        yield Answer(text="".join(texts), calls=tuple(calls), end=part)
+                        yield OllamaAnswer(text="".join(texts), calls=tuple(calls), end=part)
                         return
         raise ModelUnavailable(
             localizable(
@@ -179,14 +179,14 @@ class OllamaModel:
             )
         )
 
-    def _parse_answer(self, answer: Answer, request: CompletionRequest) -> Completion:
+    def _parse_answer(self, answer: OllamaAnswer, request: CompletionRequest) -> Completion:
         """Convert an answer. Raises BrokenOutput if it is empty, ModelUnavailable if too long."""
         check_length(self.name, len(answer.text))
         is_truncated = answer.end.get("done_reason") == "length"
         if not answer.text.strip() and not answer.calls:
             raise BrokenOutput(
                 error_texts.format_empty_answer(
-                    self.name, request.most_tokens if is_truncated else None
+                    self.name, request.max_output_tokens if is_truncated else None
                 )
             )
         return Completion(
@@ -288,10 +288,15 @@ def build_body(name: str, request: CompletionRequest, abilities: Abilities) -> d
     Thinking is turned off unless it was asked for, and counts as output where it cannot be.
     """
     thinks = abilities.thinks and (request.may_think or abilities.least_thinking is not False)
+    options: dict[str, JsonValue] = {
+        "num_predict": request.max_output_tokens + (THINKING_TOKENS if thinks else 0)
+    }
+    if request.temperature is not None:
+        options["temperature"] = request.temperature
     body: dict[str, JsonValue] = {
         "model": name,
         "messages": build_messages(request, has_tools=abilities.has_tools),
-        "options": {"num_predict": request.most_tokens + (THINKING_TOKENS if thinks else 0)},
+        "options": options,
         "truncate": False,
         "shift": False,
     }
@@ -324,7 +329,9 @@ def with_context(body: Json, context: int, abilities: Abilities) -> Json:
 
 def build_messages(request: CompletionRequest, *, has_tools: bool) -> list[JsonValue]:
     """Build the messages: one of the system, then those of the two sides and of tools."""
-    parts = (request.stable, request.output_form, request.changing)
+    may_write_calls = request.tools and request.may_call and not has_tools
+    call_form = request.call_form if may_write_calls else ""
+    parts = (request.system_prompt, call_form, request.output_form, request.call_instructions)
     system = "\n\n".join(filter(None, parts))
     messages: list[dict[str, JsonValue]] = []
     for turn in request.turns:

@@ -57,7 +57,7 @@ from oldfriend.llm.model import (
     CompletionRequest,
     PromptTurn,
     TextCallback,
-    move_changing,
+    move_call_instructions,
 )
 from oldfriend.llm.providers import LOCAL_PROVIDERS, ApiKind, ModelConfig, is_local_address
 
@@ -243,7 +243,7 @@ class PydanticAiModel:
     async def _complete(
         self, request: CompletionRequest, on_text: TextCallback | None
     ) -> Completion:
-        request = move_changing(request)
+        request = move_call_instructions(request)
         if on_text is None:
             response = await self._request(request)
         else:
@@ -361,7 +361,7 @@ FAKE_URL: Final = "http://localhost"
 WARMUP_REQUEST: Final = CompletionRequest(
     purpose="test",
     prompt="none",
-    stable="Greet.",
+    system_prompt="Greet.",
     turns=(PromptTurn(role="person", text="Hello."),),
 )
 

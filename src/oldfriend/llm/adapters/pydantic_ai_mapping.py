@@ -240,11 +240,13 @@ def build_parameters(
     is_schema_shown = has_schema and not (
         is_local or profile.get("native_output_requires_schema_in_instructions")
     )
-    instructions = [InstructionPart(request.stable)]
+    instructions = [InstructionPart(request.system_prompt)]
+    if request.call_form and request.may_call and not request.tools:
+        instructions.append(InstructionPart(request.call_form))
     if request.output_form and not is_schema_shown:
         instructions.append(InstructionPart(request.output_form))
-    if request.changing:
-        instructions.append(InstructionPart(request.changing, dynamic=True))
+    if request.call_instructions:
+        instructions.append(InstructionPart(request.call_instructions, dynamic=True))
     tools = [
         ToolDefinition(
             name=tool.name,
@@ -292,7 +294,7 @@ def copy_schema(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 def build_settings(
     request: CompletionRequest, profile: ModelProfile, *, has_room: bool
 ) -> ModelSettings:
-    """Build settings: token limit, thinking, tool choice, and caching of the stable part only.
+    """Build settings: limits, temperature, thinking, tool choice, caching of the stable part only.
 
     Thinking counts as output, so a model gets room for it unless it is known not to think.
     """
@@ -301,9 +303,11 @@ def build_settings(
     )
     thinks = request.may_think or not can_disable_thinking
     settings = ModelSettings(
-        max_tokens=request.most_tokens + (THINKING_TOKENS if thinks and has_room else 0),
+        max_tokens=request.max_output_tokens + (THINKING_TOKENS if thinks and has_room else 0),
         cache=CacheConfig(messages=False),
     )
+    if request.temperature is not None:
+        settings["temperature"] = request.temperature
     if not request.may_think:
         settings["thinking"] = False  # as little as the model can
     if not request.may_call:
@@ -329,7 +333,7 @@ def parse_response(
         calls = [part for part in calls if part.tool_name != ANSWER_TOOL]
     if not text.strip() and not calls:
         raise BrokenOutput(
-            format_empty_answer(model, request.most_tokens if is_truncated else None)
+            format_empty_answer(model, request.max_output_tokens if is_truncated else None)
         )
     usage = response.usage
     return Completion(

@@ -43,7 +43,9 @@ TRANSIENT_STATUSES: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 5
 MAX_QUOTED_CHARS: Final = 200
 MAX_RETRY_AFTER_DIGITS: Final = 6
 """Digits of the seconds in a Retry-After header that are accepted."""
-EMBEDDING_REQUEST: Final = CompletionRequest(purpose="embedding", prompt="", stable="", turns=())
+EMBEDDING_REQUEST: Final = CompletionRequest(
+    purpose="embedding", prompt="", system_prompt="", turns=()
+)
 """Request in call records: embeddings have no prompt, and the texts are stored elsewhere."""
 
 

@@ -9,8 +9,10 @@ from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import Message
+from oldfriend.memory.deletion.own_records import ID_QUERY
 
-DeletionKind = Literal["forget", "retain"]
+DeletionKind = Literal["forget", "purge", "retain"]
+"""What was named is forgotten, or everything by "/purge", or what was older than is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,11 @@ async def has_deletions_after(tx: Transaction, person: PersonId, moment: Micros)
         moment=moment,
     )
     return row is not None
+
+
+async def list_purges(tx: Transaction, person: PersonId) -> list[AuditEntry]:
+    """List the entries of a person's purges, oldest first."""
+    return [each for each in await list_audit_entries(tx, person) if each.what == "purge"]
 
 
 async def list_audit_entries(tx: Transaction, person: PersonId) -> list[AuditEntry]:
@@ -185,12 +192,18 @@ def parse_cleanup_row(row: Row) -> Cleanup:
 
 
 async def has_all_sources(tx: Transaction, person: PersonId, ids: Collection[str]) -> bool:
-    """Whether all these messages and beliefs still exist.
+    """Whether all these messages, beliefs and own records still exist.
 
     A message exists as long as its first version, which deletion removes last. The person is
     checked in the select list: in the WHERE clause SQLite would scan all messages of the person.
     """
     parameters = {f"id{index}": each for index, each in enumerate(sorted(set(ids)))}
+    if not parameters:
+        return True
+    listed = ", ".join(f":{name}" for name in parameters)
+    query = ID_QUERY.format(condition=f"id IN ({listed})")
+    records = {row[1] for row in await tx.rows(query, person=person, **parameters)}
+    parameters = {name: each for name, each in parameters.items() if each not in records}
     if not parameters:
         return True
     listed = ", ".join(f":{name}" for name in parameters)

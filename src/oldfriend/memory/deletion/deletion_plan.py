@@ -37,9 +37,12 @@ from oldfriend.memory.deletion.orphan_analysis import (
     select_sibling_beliefs,
     select_summaries,
 )
+from oldfriend.memory.deletion.own_records import OwnRecord
 from oldfriend.memory.deletion.repetitions import (
     LeakSignature,
+    add_record_words,
     build_leak_signature,
+    list_referring_replies,
     list_repeating_replies,
 )
 from oldfriend.memory.deletion.selection import (
@@ -48,7 +51,7 @@ from oldfriend.memory.deletion.selection import (
     list_beliefs_without_evidence,
     select_matching_leftovers,
 )
-from oldfriend.memory.deletion.tombstones import format_quote_keys, hash_text_shingles
+from oldfriend.memory.deletion.tombstones import format_quote_keys, has_any_run, hash_text_shingles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +61,8 @@ class DeletionPlan:
     person: PersonId
     selection: DeletionSelection
     messages: tuple[MessageVersion, ...]  # versions to delete
-    deleted_ids: frozenset[str]  # ids of messages and beliefs that nothing may refer to any more
+    records: tuple[OwnRecord, ...]  # numbers, reminders, goals and the like to delete
+    deleted_ids: frozenset[str]  # of messages, beliefs and records; nothing may refer to them
     deleted: LatestEntries  # beliefs to delete
     relearned: frozenset[ObjectId]  # of those: relearned from other evidence
     orphans: LatestEntries  # beliefs that stay although they have lost all support
@@ -75,6 +79,7 @@ class DeletionPlan:
     sibling_beliefs: LatestEntries  # beliefs that stay and were learned from the same messages
     removed_aliases: frozenset[str]  # of remaining entities, only in deleted messages
     shingles: frozenset[int]  # hashes of shingles that occur only in deleted content
+    short_texts: frozenset[str]  # words of deleted records that are shorter, and occur only there
     titles: tuple[str, ...]  # of chats and files that contain a deleted name
     namesakes: tuple[str, ...]  # parts of deleted names that may mean somebody else in what stays
     cleared_descriptions: frozenset[ObjectId]  # entities that lose their inferred description
@@ -86,8 +91,11 @@ class DeletionPlan:
         return (*self.messages, *self.redacted_replies)
 
     def has_deleted_text(self, text: str | None) -> bool:
-        """Whether a text contains a shingle of deleted content, or a deleted name."""
-        return bool(text) and has_shingle_or_name(text or "", self.shingles, self.selection.names)
+        """Whether a text contains a shingle or a whole short text of deleted content, or a name."""
+        return bool(text) and (
+            has_shingle_or_name(text or "", self.shingles, self.selection.names)
+            or has_any_run(text or "", self.short_texts)
+        )
 
     def has_deleted_name(self, text: str) -> bool:
         """Whether a text contains a deleted name."""
@@ -129,9 +137,7 @@ def build_plan_with_redactions(
     *,
     orphan: bool,
 ) -> DeletionPlan:
-    """Plan the deletion with some replies redacted, and find the replies to redact because of
-    that.
-    """
+    """Plan the deletion with some replies redacted, and find those to redact because of that."""
     messages, kept = partition_messages(snapshot.messages, selection.seqs)
     textless, remaining = partition_messages(
         snapshot.messages, selection.seqs.union(e.seq for e in redacted)
@@ -145,23 +151,24 @@ def build_plan_with_redactions(
     selected = {each: latest[each] for each in selection.objects} | dict(lost)
     segments = select_affected_segments(snapshot, textless)
     deleted = selected | select_summaries(latest, segments, selected)
-    leftovers = {
-        each: change
-        for each, change in list_beliefs_without_evidence(snapshot).items()
-        if each not in deleted
-    }
+    leftovers = select_other_leftovers(snapshot, deleted)
     surviving_texts = list_surviving_texts(
         snapshot, latest, {**deleted, **leftovers}, support, orphan=orphan
     )
-    surviving_texts += (
-        snapshot.personas if selection.is_everything else (*snapshot.blocks, *snapshot.personas)
-    )
+    surviving_texts += list_written_texts(snapshot, selection)
+    named = select_named_records(snapshot, selection, messages)
+    other_words = [text for each in snapshot.records if each not in named for text in each.telling]
     signature = add_belief_shingles(
-        build_leak_signature(textless, remaining, surviving_texts=surviving_texts),
+        build_leak_signature(
+            textless, remaining, surviving_texts=surviving_texts, record_texts=other_words
+        ),
         selected,
         kept,
         surviving_texts,
     )
+    other_words += [*surviving_texts, *snapshot.titles]
+    signature = add_record_words(signature, named, kept, other_words)
+    records = select_matching_records(snapshot, selection, named, signature)
     relearned = select_tainted_beliefs(
         latest, deleted, frozenset() if orphan else signature.shingles, selection.names
     )
@@ -169,14 +176,20 @@ def build_plan_with_redactions(
     deleted |= select_matching_leftovers(leftovers, deleted | relearned)
     relearned = {each: change for each, change in relearned.items() if each not in leftovers}
     all_deleted = deleted | relearned | select_summaries(latest, segments, {*deleted, *relearned})
-    sources = list_source_versions(snapshot, selection.objects, remaining)
-    deleted_ids = frozenset(
-        {each.id for each in messages} - {each.id for each in kept} | all_deleted.keys()
+    sources = add_makers(
+        list_source_versions(snapshot, selection.objects, remaining), records, remaining
+    )
+    gone_ids = {*(each.id for each in messages), *(each.id for each in records)}
+    deleted_ids = frozenset(gone_ids - {each.id for each in kept} | all_deleted.keys())
+    repeating = (
+        *list_repeating_replies(messages, kept, snapshot.replies, signature, deleted_ids),
+        *list_referring_replies(snapshot, kept, records, textless, signature),
     )
     return DeletionPlan(
         person=snapshot.person,
         selection=selection,
         messages=messages,
+        records=records,
         deleted_ids=deleted_ids,
         deleted=all_deleted,
         relearned=frozenset(relearned),
@@ -191,15 +204,14 @@ def build_plan_with_redactions(
             list_stale_entries(snapshot, latest, all_deleted, signature.shingles, selection.names)
         ),
         reread_messages=collect_source_ids(snapshot, relearned) - deleted_ids,
-        redacted_replies=tuple(
-            list_repeating_replies(messages, kept, snapshot.replies, signature, deleted_ids)
-        ),
+        redacted_replies=tuple(dict.fromkeys(repeating)),
         affected_replies=count_affected_replies(snapshot, deleted_ids),
         near_duplicates=tuple(dict.fromkeys((*sources, *signature.near_duplicates))),
         source_messages=frozenset(each.id for each in sources),
         sibling_beliefs=select_sibling_beliefs(snapshot, latest, all_deleted, sources),
         removed_aliases=collect_removed_aliases(latest, all_deleted, messages, kept),
         shingles=signature.shingles,
+        short_texts=signature.short_texts,
         namesakes=tuple(list_namesakes(snapshot, latest, all_deleted, selection)),
         titles=tuple(each for each in snapshot.titles if has_any_name(each, selection.names)),
         forgotten_quotes=collect_forgotten_quotes(
@@ -207,6 +219,51 @@ def build_plan_with_redactions(
         ),
         cleared_descriptions=select_cleared_descriptions(snapshot, version_keys, all_deleted),
     )
+
+
+def select_named_records(
+    snapshot: MemorySnapshot, selection: DeletionSelection, messages: Iterable[MessageVersion]
+) -> frozenset[OwnRecord]:
+    """Select the own records that were named, and those that deleted messages made."""
+    seqs = {each.seq for each in messages}
+    return frozenset(
+        each
+        for each in snapshot.records
+        if selection.is_everything or each.id in selection.records or each.message_seq in seqs
+    )
+
+
+def select_matching_records(
+    snapshot: MemorySnapshot,
+    selection: DeletionSelection,
+    named: Collection[OwnRecord],
+    signature: LeakSignature,
+) -> tuple[OwnRecord, ...]:
+    """Select the own records that were named, or that hold deleted words or names."""
+    return tuple(
+        each
+        for each in snapshot.records
+        if each in named or has_shingle_or_name(each.searched, signature.shingles, selection.names)
+    )
+
+
+def add_makers(
+    sources: list[MessageVersion],
+    records: Iterable[OwnRecord],
+    remaining: Iterable[MessageVersion],
+) -> list[MessageVersion]:
+    """Return the messages that stay although deleted beliefs or records came from them."""
+    makers = {each.message for each in records}
+    made = [each for each in remaining if each.is_current and each.id in makers]
+    return list(dict.fromkeys((*sources, *made)))
+
+
+def select_other_leftovers(
+    snapshot: MemorySnapshot, deleted: Collection[ObjectId]
+) -> dict[ObjectId, JournalEntry]:
+    """Select the beliefs without evidence that are not deleted anyhow."""
+    leftovers = list_beliefs_without_evidence(snapshot)
+    return {each: change for each, change in leftovers.items() if each not in deleted}
 
 
 def split_orphans(lost: LatestEntries, *, orphan: bool) -> tuple[LatestEntries, LatestEntries]:
@@ -259,6 +316,13 @@ def list_surviving_texts(
         )
     }
     return [join_entry_text(entry) for entry in snapshot.journal if entry.object_id in surviving]
+
+
+def list_written_texts(snapshot: MemorySnapshot, selection: DeletionSelection) -> Sequence[str]:
+    """List the texts about the person and the companion that stay."""
+    if selection.is_everything:
+        return snapshot.personas
+    return (*snapshot.blocks, *snapshot.personas)
 
 
 def add_belief_shingles(

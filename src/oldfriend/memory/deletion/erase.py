@@ -8,7 +8,8 @@ from typing import Final, TypeAlias, TypeVar
 
 from oldfriend.db.database import Row, SqlValue, Transaction
 from oldfriend.db.message_numbers import load_all_numbers
-from oldfriend.db.stored_tables import STORED_TABLES, ErasureRule, RowOwner, StoredTable
+from oldfriend.db.stored_table import ErasureRule, RowOwner, StoredTable
+from oldfriend.db.stored_tables import STORED_TABLES
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.codec import (
     PackedItem,
@@ -22,6 +23,7 @@ from oldfriend.domain.codec import (
 from oldfriend.domain.ids import MessageId, ObjectId, PersonId, SegmentId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import estimate_tokens
+from oldfriend.memory.core_blocks import CHECKLIST, list_block_versions
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.journal_redaction import purge_journal
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion, VersionKey
@@ -60,6 +62,7 @@ async def erase(
     await redact_replies(tx, plan, marker)
     await delete_following(tx, plan.person, "reply", list_gone_replies(plan))
     await refresh_segments(tx, plan.person, reopened)
+    await erase_checklist_lines(tx, plan)
     await apply_erasure_rules(tx, plan)
     await erase_persona_versions(tx, plan)
     await refresh_batches(tx, plan)
@@ -108,6 +111,22 @@ async def restore_earlier_versions(tx: Transaction, plan: DeletionPlan) -> None:
     )
 
 
+async def erase_checklist_lines(tx: Transaction, plan: DeletionPlan) -> None:
+    """Take the lines with deleted words from the checklist, whose newest version stays."""
+    versions = await list_block_versions(tx, plan.person, CHECKLIST)
+    lines = versions[-1].text.splitlines() if versions else []
+    kept = [each for each in lines if not plan.has_deleted_text(each)]
+    if kept != lines:
+        await tx.run(
+            """UPDATE core_block SET text = :text
+               WHERE person = :person AND name = :name AND version = :version""",
+            person=plan.person,
+            name=CHECKLIST,
+            version=versions[-1].version,
+            text="\n".join(kept),
+        )
+
+
 async def apply_erasure_rules(tx: Transaction, plan: DeletionPlan) -> None:
     """Delete or rewrite every row in which deleted words, names or ids stand, as its table says."""
     for table in STORED_TABLES:
@@ -144,8 +163,12 @@ async def apply_erasure_rule(
 
 
 def has_deleted_content(row: Mapping[str, SqlValue], rule: ErasureRule, plan: DeletionPlan) -> bool:
-    """Whether a row holds deleted words or names, or cites deleted content."""
+    """Whether a row is deleted content, holds its words, names or ids, or cites it."""
     texts = [str(row[name]) for name in rule.searched if row[name] is not None]
+    if row.get("id") in plan.deleted_ids or any(
+        has_any_id(each, plan.deleted_ids) for each in texts
+    ):
+        return True
     if any(map(plan.has_deleted_name if rule.names_only else plan.has_deleted_text, texts)):
         return True
     return rule.cites is not None and not plan.deleted_ids.isdisjoint(

@@ -4,17 +4,20 @@ Deletion is rare and must not overlook anything, so it loads the whole log, the 
 whatever refers to them.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from oldfriend.db.database import Transaction
 from oldfriend.db.message_numbers import load_all_numbers, resolve_ids
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.codec import unpack_sources
+from oldfriend.domain.codec import Reference, unpack_references, unpack_sources
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.memories import Entity, JournalEntry, Memory
 from oldfriend.memory.core_blocks import list_blocks
+from oldfriend.memory.deletion.own_records import OwnRecord, list_own_records
 from oldfriend.memory.journal import list_journal
+from oldfriend.memory.receipts import RECORDS_KEY
 from oldfriend.memory.segments import Segment, list_segments
 
 VersionKey = tuple[str, int]
@@ -62,6 +65,7 @@ class AnsweredReply:
     asked: str
     replied: str
     used: frozenset[str]  # ids of messages and memories
+    records: frozenset[str]  # ids of the own records that it lists or confirms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,8 @@ class MemorySnapshot:
     titles: Sequence[str]  # titles and addresses of chats, and names of imported files
     blocks: Sequence[str]  # current texts of the core blocks
     personas: Sequence[str]  # current texts of the global personas
+    records: Sequence[OwnRecord]
+    shown: Mapping[str, frozenset[Reference]]  # what a model was shown for a reply, by turn
 
 
 async def load_snapshot(tx: Transaction, person: PersonId) -> MemorySnapshot:
@@ -91,6 +97,8 @@ async def load_snapshot(tx: Transaction, person: PersonId) -> MemorySnapshot:
         titles=await list_chat_titles(tx, person),
         blocks=[block.text for block in await list_blocks(tx, person)],
         personas=await list_current_personas(tx),
+        records=await list_own_records(tx, person),
+        shown=await load_shown_references(tx, person),
     )
 
 
@@ -144,7 +152,8 @@ async def list_answered_replies(tx: Transaction, person: PersonId) -> list[Answe
     versions = await load_all_numbers(tx, person)
     names = {number: name for number, (name, _) in versions.items()}
     rows = await tx.rows(
-        "SELECT asked, replied, stood_on FROM receipt WHERE person = :person", person=person
+        "SELECT asked, replied, stood_on, details FROM receipt WHERE person = :person",
+        person=person,
     )
     return [
         AnsweredReply(
@@ -153,9 +162,31 @@ async def list_answered_replies(tx: Transaction, person: PersonId) -> list[Answe
             used=frozenset(
                 resolve_ids((item.reference for item in unpack_sources(stood_on)), names)
             ),
+            records=parse_record_ids(details),
         )
-        for asked, replied, stood_on in rows
+        for asked, replied, stood_on, details in rows
     ]
+
+
+def parse_record_ids(details: str) -> frozenset[str]:
+    """Return the ids of the own records that the details of a receipt name."""
+    listed = json.loads(details).get(RECORDS_KEY, ()) if RECORDS_KEY in details else ()
+    return frozenset(map(str, listed))
+
+
+async def load_shown_references(
+    tx: Transaction, person: PersonId
+) -> dict[str, frozenset[Reference]]:
+    """Load what the model of each reply was shown, by turn."""
+    rows = await tx.rows(
+        """SELECT turn, shown FROM model_call
+           WHERE person = :person AND turn IS NOT NULL AND is_background = 0""",
+        person=person,
+    )
+    shown: dict[str, frozenset[Reference]] = {}
+    for turn, references in rows:
+        shown[turn] = shown.get(turn, frozenset()).union(unpack_references(references))
+    return shown
 
 
 async def list_current_personas(tx: Transaction) -> list[str]:

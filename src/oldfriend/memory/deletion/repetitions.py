@@ -5,17 +5,32 @@ always have repeated somebody, so only its canned phrases count as its own, and,
 are deleted, whatever it has said elsewhere.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from oldfriend.memory.deletion.memory_snapshot import AnsweredReply, MessageVersion
-from oldfriend.memory.deletion.tombstones import PHRASE_WEIGHT, compute_overlap, hash_text_shingles
+from oldfriend.memory.deletion.memory_snapshot import (
+    AnsweredReply,
+    MemorySnapshot,
+    MessageVersion,
+)
+from oldfriend.memory.deletion.own_records import OwnRecord
+from oldfriend.memory.deletion.tombstones import (
+    PHRASE_WEIGHT,
+    compute_overlap,
+    has_any_run,
+    hash_text_shingles,
+    is_distinctive,
+    normalize_to_words,
+    tokenize_casefolded,
+)
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 
 MIN_SIMILARITY: Final = 0.5
 """A message that shares this much with a deleted one counts as a near duplicate."""
 MAX_NEAR_DUPLICATES: Final = 20
+MIN_RUN_WORDS: Final = 2
+"""A short text of fewer words may stand anywhere by chance; only references find it."""
 ASKER_ROLES: Final = frozenset({"person", "other"})
 """Roles that a reply can answer; in a group everybody has the role "other"."""
 
@@ -27,6 +42,8 @@ class LeakSignature:
     shingles: frozenset[int]  # occur only in deleted content
     phrases: frozenset[int]  # shorter runs, for texts that were made from it
     near_duplicates: tuple[MessageVersion, ...]  # messages that stay and say nearly the same
+    short_texts: frozenset[str] = frozenset()  # whole texts of records, of a few words
+    words: frozenset[str] = frozenset()  # of deleted records, that stand nowhere else
 
 
 def build_leak_signature(
@@ -34,14 +51,16 @@ def build_leak_signature(
     kept: Sequence[MessageVersion],
     *,
     surviving_texts: Iterable[str],
+    record_texts: Iterable[str] = (),
 ) -> LeakSignature:
     """Build the signature of words that occur in deleted messages only; ``surviving_texts`` are
-    beliefs that stay in any case.
+    beliefs that stay in any case, and ``record_texts`` what the companion may have listed.
     """
     spoken = build_shingle_set(each.text for each in deleted if each.role != "companion")
     replied = build_shingle_set(each.text for each in deleted if each.role == "companion").subtract(
         spoken
     )
+    replied = replied.subtract(build_shingle_set(record_texts))
     for each in kept:
         kept_shingles = build_shingle_set([each.text])
         replied = replied.subtract(kept_shingles)
@@ -57,12 +76,52 @@ def build_leak_signature(
     )
 
 
+def add_record_words(
+    signature: LeakSignature,
+    records: Collection[OwnRecord],
+    kept: Sequence[MessageVersion],
+    surviving_texts: Sequence[str],
+) -> LeakSignature:
+    """Add the words that occur only in deleted records, and not in what the person keeps."""
+    texts = [text for each in records for text in each.telling]
+    if not texts:
+        return signature
+    staying = [each.text for each in kept if each.role != "companion"]
+    staying += [*surviving_texts, *list_canned_texts()]
+    found = build_shingle_set(texts)
+    words = frozenset(word for each in texts for word in tokenize_casefolded(each))
+    runs = {
+        normalize_to_words(each)
+        for each in texts
+        if not is_distinctive(each) and len(tokenize_casefolded(each)) >= MIN_RUN_WORDS
+    }
+    for each in staying:
+        found = found.subtract(build_shingle_set([each]))
+        words -= frozenset(tokenize_casefolded(each))
+        runs = {run for run in runs if not has_any_run(each, [run])}
+    return replace(
+        signature,
+        shingles=signature.shingles | found.shingles,
+        phrases=signature.phrases | found.phrases,
+        short_texts=frozenset(runs),
+        words=words,
+    )
+
+
 def list_canned_texts() -> list[str]:
     """List the companion's canned phrases in every language; they repeat nobody."""
     return [
         phrase
         for language in OFFLINE_LANGUAGES
         for phrase in load_phrases(language).phrases.values()
+    ]
+
+
+def drop_canned_replies(messages: Iterable[MessageVersion]) -> list[MessageVersion]:
+    """Drop the companion's messages that are nothing but a canned phrase."""
+    canned = frozenset(list_canned_texts())
+    return [
+        each for each in messages if not (each.role == "companion" and each.text.strip() in canned)
     ]
 
 
@@ -132,8 +191,9 @@ def list_repeating_replies(
 ) -> Iterator[MessageVersion]:
     """Yield the companion's replies that must be redacted.
 
-    Those are replies that contain a shingle of deleted content, that were made from it and contain
-    a phrase, or that answer nothing but deleted messages, since they may say it in other words.
+    Those are replies that contain a shingle or a whole short text of deleted content, that were
+    made from it and contain a phrase, or that answer nothing but deleted messages, since they may
+    say it in other words.
     """
     made_from = {
         each.replied for each in answered if each.asked in deleted_ids or each.used & deleted_ids
@@ -147,7 +207,37 @@ def list_repeating_replies(
         if (
             each.turn in answers_nothing
             or not signature.shingles.isdisjoint(hash_text_shingles(each.text))
+            or has_any_run(each.text, signature.short_texts)
             or (each.id in made_from and has_shared_phrase(each, signature))
+        ):
+            yield each
+
+
+def list_referring_replies(
+    snapshot: MemorySnapshot,
+    kept: Sequence[MessageVersion],
+    records: Collection[OwnRecord],
+    textless: Iterable[MessageVersion],
+    signature: LeakSignature,
+) -> Iterator[MessageVersion]:
+    """Yield the companion's replies that must be redacted because of the records they refer to.
+
+    Those that list or confirm a deleted record are, whatever they say of it; those whose model was
+    shown it, or a text that goes, if they contain a word of it that stands nowhere else.
+    """
+    ids, makers = {each.id for each in records}, {each.message for each in records}
+    if not ids:
+        return
+    listing = {each.replied for each in snapshot.replies if each.records & ids}
+    confirming = {each.replied for each in snapshot.replies if each.asked in makers}
+    references = ids | {each.seq for each in textless}
+    shown = {turn for turn, seen in snapshot.shown.items() if seen & references}
+    for each in kept:
+        if each.role != "companion":
+            continue
+        is_near = each.id in confirming or each.turn in shown
+        if each.id in listing or (
+            is_near and not signature.words.isdisjoint(tokenize_casefolded(each.text))
         ):
             yield each
 

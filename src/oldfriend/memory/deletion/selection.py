@@ -28,6 +28,7 @@ from oldfriend.memory.deletion.orphan_analysis import (
     get_latest_entries,
     is_written_by_person,
 )
+from oldfriend.memory.deletion.own_records import find_record_ids, list_own_records
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.import_batches import get_batch
 
@@ -103,9 +104,9 @@ _UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
 class DeletionRequest:
     """What somebody wants deleted, as they name it; all that is named is deleted."""
 
-    ids: tuple[str, ...] = ()  # whole or partial ids of messages, memories, entities, summaries
+    ids: tuple[str, ...] = ()  # whole or partial ids of messages, beliefs and own records
     about: str | None = None  # the name or id of somebody or something
-    since: Micros | None = None  # messages said from then on …
+    since: Micros | None = None  # what was said or made from then on …
     until: Micros | None = None  # … and before then
     batch: int | None = None  # the number of an import
     everything: bool = False
@@ -120,6 +121,7 @@ class DeletionSelection:
 
     seqs: frozenset[int] = frozenset()  # of message versions
     objects: frozenset[ObjectId] = frozenset()
+    records: frozenset[str] = frozenset()  # ids of own records, such as reminders and goals
     batches: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()  # of a deleted person or thing; they are removed everywhere
     is_everything: bool = False
@@ -129,6 +131,7 @@ class DeletionSelection:
         return DeletionSelection(
             seqs=self.seqs | other.seqs,
             objects=self.objects | other.objects,
+            records=self.records | other.records,
             batches=self.batches | other.batches,
             names=self.names | other.names,
             is_everything=self.is_everything or other.is_everything,
@@ -158,9 +161,12 @@ async def select_for_deletion(
 
 
 async def select_by_id(tx: Transaction, person: PersonId, partial_id: str) -> DeletionSelection:
-    """Select the message or belief that a partial id means. Raises NotFound, InvalidInput."""
-    values: dict[str, SqlValue] = {"person": person, "most": MAX_ID_CANDIDATES}
-    values |= build_id_patterns(partial_id)
+    """Select the message, belief or own record that a partial id means.
+
+    An imported entry has the id of its message, and goes with it. Raises NotFound, InvalidInput.
+    """
+    patterns = build_id_patterns(partial_id)
+    values: dict[str, SqlValue] = {"person": person, "most": MAX_ID_CANDIDATES, **patterns}
     messages = await tx.rows(
         """SELECT DISTINCT id FROM message WHERE person = :person
            AND (id LIKE :begins OR id LIKE :ends OR id LIKE :shown) ORDER BY id LIMIT :most""",
@@ -172,15 +178,20 @@ async def select_by_id(tx: Transaction, person: PersonId, partial_id: str) -> De
            ORDER BY object LIMIT :most""",
         **values,
     )
-    if len(messages) + len(objects) > 1:
-        found_messages = {row[0]: "something said" for row in messages}
-        raise build_ambiguous_id_error(
-            partial_id, {**found_messages, **{row[0]: row[1] for row in objects}}
-        )
+    records = await find_record_ids(tx, person, patterns, limit=MAX_ID_CANDIDATES)
+    found = {
+        **{each: kind.replace("_", " ") for each, kind in records.items()},
+        **{row[0]: row[1] for row in objects},
+        **{row[0]: "something said" for row in messages},
+    }
+    if len(found) > 1:
+        raise build_ambiguous_id_error(partial_id, found)
     if messages:
         return DeletionSelection(seqs=await load_version_seqs(tx, person, [messages[0][0]]))
     if objects:
         return DeletionSelection(objects=frozenset({ObjectId(objects[0][0])}))
+    if records:
+        return DeletionSelection(records=frozenset(records))
     raise NotFound(localizable("forget_gone", f"Nothing stored has the id {partial_id!r}."))
 
 
@@ -202,7 +213,10 @@ async def load_version_seqs(
 async def select_by_time(
     tx: Transaction, person: PersonId, since: Micros | None, until: Micros | None
 ) -> DeletionSelection:
-    """Select all versions of messages said in a time span."""
+    """Select all versions of messages said in a time span.
+
+    ``since`` of None is for what is too old: then only what was said is.
+    """
     rows = await tx.rows(
         """SELECT seq FROM message WHERE person = :person
            AND (:since IS NULL OR said_at >= :since) AND said_at < :until""",
@@ -210,7 +224,23 @@ async def select_by_time(
         since=since,
         until=MAX_TIME if until is None else until,
     )
-    return DeletionSelection(seqs=frozenset(int(row[0]) for row in rows))
+    return DeletionSelection(
+        seqs=frozenset(int(row[0]) for row in rows),
+        records=frozenset[str]()
+        if since is None
+        else await select_records_by_time(tx, person, since, MAX_TIME if until is None else until),
+    )
+
+
+async def select_records_by_time(
+    tx: Transaction, person: PersonId, since: Micros, until: Micros
+) -> frozenset[str]:
+    """Select the own records of a time span that no message made; others go with theirs."""
+    return frozenset(
+        each.id
+        for each in await list_own_records(tx, person)
+        if each.message is None and any(since <= at < until for at in each.times)
+    )
 
 
 async def select_by_batch(tx: Transaction, person: PersonId, number: int) -> DeletionSelection:
@@ -252,8 +282,7 @@ async def select_all(tx: Transaction, person: PersonId) -> DeletionSelection:
 
 
 async def select_about(tx: Transaction, person: PersonId, name: str) -> DeletionSelection:
-    """Select a person or thing: its entity, the beliefs about it, and the messages by it or about
-    it.
+    """Select a person or thing: its entity, and what is believed, said or noted of it.
 
     A name that another entity shares does not select a message. Raises NotFound, InvalidInput.
     """
@@ -279,7 +308,10 @@ async def select_about(tx: Transaction, person: PersonId, name: str) -> Deletion
         for message, _, speaker, text, details in rows
         if speaker in speakers or has_any_name(f"{text}\n{details or ''}", names)
     )
-    if not (objects or message_ids):
+    records = frozenset(
+        each.id for each in await list_own_records(tx, person) if has_any_name(each.searched, names)
+    )
+    if not (objects or message_ids or records):
         raise NotFound(
             localizable("forget_about_unknown", f"Nothing stored is about {name!r}.", name=name)
         )
@@ -288,6 +320,7 @@ async def select_about(tx: Transaction, person: PersonId, name: str) -> Deletion
     return DeletionSelection(
         seqs=frozenset(int(row[1]) for row in rows if row[0] in message_ids),
         objects=frozenset(ObjectId(each) for each in objects),
+        records=records,
         names=frozenset(
             each for each in names if is_identified and each.casefold() not in participants
         ),

@@ -14,7 +14,7 @@ so two texts share a shingle exactly when they share that much.
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -105,6 +105,15 @@ def get_token_weight(token: str) -> int:
 def is_distinctive(text: str) -> bool:
     """Whether a text is long enough to be identified by its words alone."""
     return sum(map(get_token_weight, tokenize_casefolded(text))) >= SHINGLE_WEIGHT
+
+
+def has_any_run(text: str, runs: Collection[str]) -> bool:
+    """Whether a text contains one of some runs of normalized words, also inside JSON."""
+    return bool(runs) and any(
+        f" {run} " in told
+        for told in (f" {' '.join(tokens)} " for tokens in tokenize_with_unescaped(text))
+        for run in runs
+    )
 
 
 def unescape_json(text: str) -> str:
@@ -254,6 +263,11 @@ def fingerprint_external_id(key: bytes, channel: str, address: str, external_id:
     """
     delivery = "\0".join(["", channel, address, sanitize_text(external_id)])
     return hmac.new(key, delivery.encode(), hashlib.sha256).hexdigest()
+
+
+def fingerprint_measurement(measurement: str) -> str:
+    """Return the fingerprint of the id of a value; such ids tell nothing of what was measured."""
+    return hashlib.sha256(f"measurement\0{measurement}".encode()).hexdigest()
 
 
 def fingerprint_key(key: bytes) -> str:

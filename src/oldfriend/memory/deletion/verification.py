@@ -44,7 +44,10 @@ from oldfriend.memory.deletion.tombstones import (
     tokenize_with_unescaped,
 )
 
-_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ID: Final = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"
+)
 _DIGEST_BYTES: Final = 8
 _MAX_CACHED_TOKENS: Final = 500_000
 """The number of tokens for which it is cached whether a shingle or name starts with them."""
@@ -78,7 +81,7 @@ class TextFingerprints:
     key: int  # the fingerprint of an empty text, which tells whether the key is the same
     shingles: frozenset[int]  # of shingles that occurred only in it
     first_tokens: frozenset[int]  # of the first tokens of these shingles and of names
-    names: Mapping[int, frozenset[int]]  # of deleted people and things, by number of tokens
+    names: Mapping[int, frozenset[int]]  # and short texts of deleted records, by number of tokens
     messages: frozenset[int]  # of whole messages
     ids: frozenset[int]  # ids of messages and beliefs, and message numbers
     _first_token_cache: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
@@ -151,8 +154,10 @@ def build_text_fingerprints(plan: DeletionPlan, key: bytes) -> TextFingerprints:
     hasher = KeyedHasher(key)
     texts = [each.text for each in plan.redacted_versions]
     texts += [join_entry_text(change) for change in plan.deleted.values()]
+    texts += [text for each in plan.records for text in each.telling]
     shingles = {run for text in texts for run in iterate_matching_shingles(text, plan.shingles)}
-    names = [tokens for name in plan.selection.names if (tokens := tokenize_casefolded(name))]
+    sought = (*plan.selection.names, *plan.short_texts)
+    names = [tokens for name in sought if (tokens := tokenize_casefolded(name))]
     first_tokens = {run.partition(" ")[0] for run in shingles} | {tokens[0] for tokens in names}
     by_length: dict[int, set[int]] = {}
     for tokens in names:
@@ -163,7 +168,13 @@ def build_text_fingerprints(plan: DeletionPlan, key: bytes) -> TextFingerprints:
         shingles=hasher.hash_all(shingles),
         first_tokens=hasher.hash_all(first_tokens),
         names={length: frozenset(hashes) for length, hashes in by_length.items()},
-        messages=hasher.hash_all(normalize_to_words(each.text) for each in plan.messages),
+        messages=hasher.hash_all(
+            normalize_to_words(text)
+            for text in (
+                *(each.text for each in plan.messages),
+                *(text for each in plan.records for text in each.telling),
+            )
+        ),
         ids=hasher.hash_all(
             [*plan.deleted_ids, *(format_reference(each.seq) for each in plan.messages)]
         ),

@@ -9,12 +9,15 @@ from typing import Final
 from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.messages import sanitize_text
+from oldfriend.transfer.formats.apple_health import APPLE_HEALTH
 from oldfriend.transfer.formats.chatgpt import CHATGPT
 from oldfriend.transfer.formats.claude import CLAUDE
 from oldfriend.transfer.formats.csv_table import TABLE
+from oldfriend.transfer.formats.day_one import DAY_ONE
 from oldfriend.transfer.formats.documents import NOTES
 from oldfriend.transfer.formats.json_stream import probe_keys
 from oldfriend.transfer.formats.jsonl import JSONL
+from oldfriend.transfer.formats.measurement_table import MEASUREMENT_TABLE
 from oldfriend.transfer.formats.parsed_message import AddNotice, ChatFormat, ParsedMessage
 from oldfriend.transfer.formats.source import (
     FormatProbe,
@@ -28,7 +31,18 @@ from oldfriend.transfer.formats.source import (
 from oldfriend.transfer.formats.telegram import TELEGRAM
 from oldfriend.transfer.formats.whatsapp import WHATSAPP
 
-FORMATS: Final = (TELEGRAM, CHATGPT, CLAUDE, JSONL, WHATSAPP, TABLE, NOTES)
+FORMATS: Final = (
+    TELEGRAM,
+    CHATGPT,
+    CLAUDE,
+    DAY_ONE,
+    APPLE_HEALTH,
+    JSONL,
+    WHATSAPP,
+    MEASUREMENT_TABLE,
+    TABLE,
+    NOTES,
+)
 """In the order in which they are tried, the most specific first."""
 MAX_UNREAD_LISTED: Final = 5
 MAX_UNREAD_CHARS: Final = 80

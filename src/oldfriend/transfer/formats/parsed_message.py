@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from oldfriend.domain.messages import Role
+from oldfriend.domain.messages import Role, is_single_line
 from oldfriend.transfer.formats.source import FormatProbe, SourceFile
 
 MAX_TIMES_KEPT = 5_000
@@ -61,6 +61,13 @@ class ParsedMessage:
     outside: bool = False  # forwarded, attached or fetched, so not the speaker's own words
     is_placeholder: bool = False  # stands for media that the export left out
     details: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Put the names on one line."""
+        if not is_single_line(self.speaker):
+            object.__setattr__(self, "speaker", " ".join(self.speaker.split()))
+        if not is_single_line(self.chat_title):
+            object.__setattr__(self, "chat_title", " ".join(self.chat_title.split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,8 +26,12 @@ MAX_MEMBERS = 20_000
 """Readable files in one zip; each takes a fifth of a millisecond to look at."""
 MAX_UNCOMPRESSED_BYTES = 2 << 30
 """Total size of all files of a zip; no chat is as large, and a larger one may be a zip bomb."""
+MAX_UNPACKING_RATIO = 50
+"""Times the size of a zip; chats unpack to 4 to 20 times their size."""
+MIN_CHECKED_BYTES = 16 << 20
+"""A zip of less is read in a few seconds, whatever its ratio."""
 READABLE_SUFFIXES = frozenset(
-    {".txt", ".text", ".md", ".markdown", ".json", ".jsonl", ".ndjson", ".csv"}
+    {".txt", ".text", ".md", ".markdown", ".json", ".jsonl", ".ndjson", ".csv", ".xml"}
 )
 MACOS_METADATA = re.compile(r"(?:^|/)(?:__MACOSX/|\.DS_Store$)")
 DUPLICATE_NOTE = "of the same name as another"
@@ -107,19 +111,7 @@ def list_sources(path: Path) -> list[SourceFile]:
     readable = {
         each.filename: each for each in archive.infolist() if is_candidate_member(each.filename)
     }
-    unfolded = sum(each.file_size for each in readable.values())
-    if unfolded > MAX_UNCOMPRESSED_BYTES:
-        raise ImportRefused(
-            localizable(
-                "import_unfolds",
-                f"{path.name} unpacks to {unfolded / (1 << 30):,.0f} GB, at most "
-                f"{MAX_UNCOMPRESSED_BYTES >> 30} GB are read. Import only the file in it that "
-                "contains the conversations.",
-                name=path.name,
-                gb=round(unfolded / (1 << 30)),
-                most=MAX_UNCOMPRESSED_BYTES >> 30,
-            )
-        )
+    check_unpacked_size(path, sum(each.file_size for each in readable.values()))
     if len(readable) > MAX_MEMBERS:
         raise ImportRefused(
             localizable(
@@ -132,6 +124,38 @@ def list_sources(path: Path) -> list[SourceFile]:
             )
         )
     return [SourceFile(path=path, member=name, archive=archive) for name in sorted(readable)]
+
+
+def check_unpacked_size(path: Path, unpacked: int) -> None:
+    """Raise ImportRefused for a zip that is a zip bomb, or larger than any chat.
+
+    The size that its directory states holds: zipfile reads no more of a member than that.
+    """
+    if unpacked > MAX_UNCOMPRESSED_BYTES:
+        raise ImportRefused(
+            localizable(
+                "import_unfolds",
+                f"{path.name} unpacks to {unpacked / (1 << 30):,.0f} GB, at most "
+                f"{MAX_UNCOMPRESSED_BYTES >> 30} GB are read. Import only the file in it that "
+                "contains the conversations.",
+                name=path.name,
+                gb=round(unpacked / (1 << 30)),
+                most=MAX_UNCOMPRESSED_BYTES >> 30,
+            )
+        )
+    ratio = unpacked / path.stat().st_size  # of the whole file: members may share their bytes
+    if unpacked > MIN_CHECKED_BYTES and ratio > MAX_UNPACKING_RATIO:
+        raise ImportRefused(
+            localizable(
+                "import_zip_bomb",
+                f"{path.name} unpacks to {ratio:,.0f} times its size; Oldfriend reads up "
+                f"to {MAX_UNPACKING_RATIO} times, because chats unpack to far less. If you "
+                "trust it, unpack it and import the file in it.",
+                name=path.name,
+                times=round(ratio),
+                most=MAX_UNPACKING_RATIO,
+            )
+        )
 
 
 def is_candidate_member(member: str) -> bool:

@@ -39,6 +39,7 @@ class AttributionCues:
     handle: re.Pattern[str]
     text: re.Pattern[str]
     point: re.Pattern[str]
+    distal: re.Pattern[str]
     please: re.Pattern[str]
     fiction: re.Pattern[str]
     work: re.Pattern[str]
@@ -92,6 +93,7 @@ class AttributionCues:
     lesson: re.Pattern[str]
     quotative: re.Pattern[str]
     typing: re.Pattern[str]
+    remind: re.Pattern[str]
 
     @property
     def is_unspaced(self) -> bool:

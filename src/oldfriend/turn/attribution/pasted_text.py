@@ -1,7 +1,7 @@
 """Pasted text: letters, chat logs, mail headers, labels, markup, tables, code and addresses."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,26 +19,41 @@ BRACKETED: Final = re.compile(r"\([^()\n]{0,24}\)")
 SALUTES: Final = frozenset(",:!，：！、")
 
 
-def find_letters(
-    text: str, language: str, addressee_names: frozenset[str]
-) -> Iterator[BorrowedSpan]:
-    """Yield a letter or e-mail, unless it is addressed to one of ``addressee_names``."""
+def find_letters(text: str, language: str, *, is_addressed: bool = False) -> Iterator[BorrowedSpan]:
+    """Yield a letter or e-mail.
+
+    ``is_addressed``: the text began with a salutation of the companion, which was blanked, so that
+    only one with a salutation of its own was written to somebody else.
+    """
     lines = [line for line in text.split("\n") if line.strip()]
     cues = load_cues_for(text, language)
     is_signed = _is_signed(lines, cues)
     begin = _begin_of_letter(text, cues, is_signed=is_signed)
+    if is_addressed and begin < 0:
+        return
     if begin < 0 and _is_laid_out(lines):
         begin = 0
         is_signed = True
     if begin < 0 and not is_signed:
         return
-    head = fold_punctuation(text[max(begin, 0) :].lstrip()[:LONGEST_SALUTATION])
-    if any(name and fold_punctuation(name) in head for name in addressee_names):
-        return
     if begin >= 0 and (is_signed or _goes_on(text[begin:])):
         yield BorrowedSpan(begin, len(text), kind="letter")
     elif is_signed:
         yield BorrowedSpan(0, len(text), kind="letter")
+
+
+def find_address_end(text: str, names: Iterable[str]) -> int:
+    """Return where a salutation of one of these names ends, as "Dear Oldfriend,"; 0 if none does.
+
+    What follows is said to them, and is no letter that was passed on.
+    """
+    line = fold_punctuation(text.lstrip()[:LONGEST_SALUTATION].split("\n")[0])
+    end = next((at for at, each in enumerate(line) if each in SALUTES), len(line))
+    salutation = line[:end]
+    if len(salutation.split()) > MOST_LETTER_WORDS:
+        return 0
+    is_addressed = any(each and fold_punctuation(each) in salutation for each in names)
+    return len(text) - len(text.lstrip()) + min(end + 1, len(line)) if is_addressed else 0
 
 
 def _is_laid_out(lines: Sequence[str]) -> bool:
@@ -158,6 +173,7 @@ ASSIGNED: Final = re.compile(r"^[^\n=]{0,80}[\w\])\"'] ?(?:=|:=|=>|->) ?[\w\"'(\
 TOKEN: Final = re.compile(r"\S+")
 NOTES: Final = frozenset("♪♫♬♩🎵🎶🎤🎼")
 DELIMITERS: Final = ";,\t"
+DECIMAL_COMMA: Final = re.compile(r"(?<=\d),(?=\d)")
 FEWEST_COLUMNS: Final = 3
 
 
@@ -382,8 +398,12 @@ def _tables(lines: Sequence[_Line]) -> Iterator[BorrowedSpan]:
 
 
 def _is_row(delimiter: str, line: _Line) -> bool:
-    """Tell whether a line consists of columns, without a blank after the delimiters."""
-    cells = line.text.split(delimiter)
+    """Tell whether a line consists of columns, without a blank after the delimiters.
+
+    Beside words a comma between digits is a decimal one: "not 92,3 but 90,3" is a sentence.
+    """
+    is_text = delimiter == "," and " " in line.text.strip()
+    cells = (DECIMAL_COMMA.sub(".", line.text) if is_text else line.text).split(delimiter)
     return len(cells) >= FEWEST_COLUMNS and all(
         cell.strip() and (cell[:1] != " " or at == 0) for at, cell in enumerate(cells)
     )

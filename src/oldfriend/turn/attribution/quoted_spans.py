@@ -8,10 +8,20 @@ from typing import Final
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.turn.attribution.cues import AttributionCues, fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.direct_speech import is_pro_drop
-from oldfriend.turn.attribution.pasted_text import find_letters, find_pasted_layouts
+from oldfriend.turn.attribution.pasted_text import (
+    find_address_end,
+    find_letters,
+    find_pasted_layouts,
+)
 from oldfriend.turn.attribution.quotations import find_quotations
 from oldfriend.turn.attribution.reporting_frames import find_framed_spans
-from oldfriend.turn.attribution.spans import BorrowedSpan, SentenceSpan, find_sentences
+from oldfriend.turn.attribution.spans import (
+    ENDS,
+    BorrowedKind,
+    BorrowedSpan,
+    SentenceSpan,
+    find_sentences,
+)
 
 NAME: Final = r"[^\W\d_a-zß-ÿ][\w'’.-]{0,24}"
 SIGNED_LINE: Final = re.compile(
@@ -93,26 +103,44 @@ def _signed(
 
 def _names_sender(line: str, cues: Sequence[AttributionCues]) -> bool:
     """Tell whether a short line begins like a mail header followed by a name: "from Ana"."""
+    return _count_headers(line, cues) > 0
+
+
+def _count_headers(line: str, cues: Sequence[AttributionCues]) -> int:
+    """Count the words of a mail header that stand before a name: two in "forwarded from Ana"."""
     plain = line.strip()
     if len(plain.split()) > SHORT:
-        return False
+        return 0
     for each in cues:
-        found = each.header.match(fold_punctuation(plain))
+        found, count = each.header.match(fold_punctuation(plain)), 0
         while found is not None:
+            count += 1
             rest = plain[found.end() :].lstrip()
             if rest[:1].isupper() and not _speaks(fold_punctuation(rest), cues):
-                return found.end() < len(plain) and plain[found.end()] == " "
+                is_apart = found.end() < len(plain) and plain[found.end()] == " "
+                return count if is_apart else 0
             begin = len(plain) - len(rest)
             found = (
                 each.header.match(fold_punctuation(plain), begin) if begin > found.start() else None
             )
-    return False
+    return 0
+
+
+def _is_forwarded(line: str, cues: Sequence[AttributionCues]) -> bool:
+    """Tell whether words follow on a line that begins "Forwarded from Ana:"."""
+    colon = fold_punctuation(line).find(":")
+    least = 1 if cues[0].is_unspaced else 2
+    has_words = colon > 0 and line[colon + 1 :].strip() != ""
+    return has_words and _count_headers(line[:colon], cues) >= least
 
 
 def _headed(
     text: str, lines: Sequence[str], cues: Sequence[AttributionCues]
 ) -> Iterator[BorrowedSpan]:
     """Yield what stands below a line that only says whose, or where from, the words are."""
+    if _is_forwarded(lines[0], cues):
+        yield BorrowedSpan(0, len(text), kind="pasted")
+        return
     start = 0
     for number, line in enumerate(lines[:-1]):
         end = start + len(line)
@@ -299,8 +327,14 @@ PLAIN: Final = str.maketrans(
     }
 )
 
+PASSED_ON: Final[frozenset[BorrowedKind]] = frozenset({"pasted", "logged", "letter"})
+"""Kinds of words that somebody else has written."""
+HANDED_ON: Final[frozenset[BorrowedKind]] = frozenset({"pasted", "letter", "quoted"})
+"""Kinds of words that are somebody else's behind a heading such as "Found this:"."""
 MAX_SCANNED_CHARS: Final = 20_000
 """Characters of a message that are scanned; the rest of a longer one counts as pasted."""
+COMPANION: Final = "oldfriend"
+"""What it is called unless it was given another name."""
 CACHE_SIZE: Final = 512
 
 
@@ -317,11 +351,34 @@ def _stretches(text: str, language: str, called: frozenset[str]) -> Iterator[Bor
     if len(text) > MAX_SCANNED_CHARS:
         yield BorrowedSpan(MAX_SCANNED_CHARS, len(text), kind="pasted")
     yield from find_disguised_text(text[:MAX_SCANNED_CHARS])
+    address_end = find_address_end(normalized, {COMPANION, *called})
+    if address_end:
+        normalized = " " * address_end + normalized[address_end:]
+    yield from find_letters(normalized, language, is_addressed=address_end > 0)
     yield from find_pasted_layouts(normalized, language)
-    yield from find_letters(normalized, language, called)
     yield from find_quotations(normalized)
     yield from find_framed_spans(normalized, language)
     yield from find_attributed_spans(normalized, language)
+
+
+def is_passed_on(text: str, language: str) -> bool:
+    """Tell whether a message is forwarded or pasted, at most behind a heading: "Found this: …"."""
+    end = len(text.rstrip())
+    return any(
+        (each.kind in PASSED_ON and each.start <= 0)
+        or (each.kind in HANDED_ON and _is_heading_alone(text[: each.start], language))
+        for each in find_borrowed_spans(text, language)
+        if each.end >= end
+    )
+
+
+def _is_heading_alone(text: str, language: str) -> bool:
+    """Tell whether a text is one clause that ends in a colon and that nobody says: "I found:"."""
+    heading = fold_punctuation(text).rstrip()
+    is_clause = heading.endswith(":") and ENDS.isdisjoint(heading)
+    return is_clause and not any(
+        each.says.search(heading) for each in load_cues_for(text, language)
+    )
 
 
 def merge_spans(spans: Iterable[BorrowedSpan]) -> tuple[BorrowedSpan, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from oldfriend.domain.messages import WIDE_CHARS
+from oldfriend.memory.restatement_detection import drop_starred_opening
 from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.turn.attribution.cues import AttributionCues, fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.direct_speech import (
@@ -348,14 +349,14 @@ def _find_supposed(
 
 
 def _supposes(original: str, sentence: SentenceSpan, cues: Sequence[AttributionCues]) -> bool:
-    """Tell whether a short sentence only asks to suppose what follows: "Suppose the following."."""
+    """Tell whether a short sentence only asks to suppose what follows: "this", not "that"."""
     is_exclaimed = original.rstrip().endswith(("!", "！"))
     length = len(WIDE_CHARS.findall(sentence.text)) or 2 * len(sentence.text.split())
     if is_exclaimed or length > FEW_WORDS:
         return False
     return any(
         each.if_.search(sentence.text[:SOON])
-        and each.point.search(sentence.text)
+        and any(not each.distal.fullmatch(to[0]) for to in each.point.finditer(sentence.text))
         and not each.subject.search(each.if_.sub(" ", sentence.text))
         for each in cues
     )
@@ -377,7 +378,11 @@ def _acts(text: str, cues: Sequence[AttributionCues]) -> bool:
     found = ACTING.match(text)
     if found is None or not any(map(str.isalnum, text[found.end() :])):
         return False
-    return not any(each.sigh.search(fold_punctuation(found.group(1))) for each in cues)
+    return not any(
+        each.sigh.search(fold_punctuation(found.group(1)))
+        or drop_starred_opening(text, each.language) != text
+        for each in cues
+    )
 
 
 def _plays(

@@ -32,20 +32,20 @@ from oldfriend.search.belief_scope import happened_within, list_ids_about
 from oldfriend.search.entity_graph import is_current
 from oldfriend.search.message_scope import list_newest_in_scope, list_speakers_named
 from oldfriend.search.name_index import contains_name
+from oldfriend.search.score import LISTED
 from oldfriend.search.types import MessageScope
 from oldfriend.turn.full_recall import list_relevant, recall_in_full
 from oldfriend.turn.intent import RULES_VERSION
 from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.prompt_labels import format_timestamp, sanitize
-from oldfriend.turn.retrieval import (
+from oldfriend.turn.recalled import (
     RecalledBelief,
     RecalledItem,
     RecalledMessage,
     RecallQuery,
     SearchDeps,
-    build_question,
-    load_known_with_evidence,
 )
+from oldfriend.turn.retrieval import build_question, load_known_with_evidence
 from oldfriend.turn.role_names import list_own_names
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import MAX_NAMED, build_entity_context
@@ -365,9 +365,7 @@ def list_speakers(index: PersonIndex) -> list[str]:
 
 def to_listed_message(message: Message) -> RecalledMessage:
     """Return a message that was listed, not searched for."""
-    return RecalledMessage(
-        message=message, hit=ScoredMessage(seq=message.seq, score=1.0, reasons=())
-    )
+    return RecalledMessage(message=message, hit=ScoredMessage(seq=message.seq, score=LISTED))
 
 
 def rank_by_words(

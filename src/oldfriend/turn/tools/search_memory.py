@@ -16,13 +16,8 @@ from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import frame_records, label_item, sanitize
 from oldfriend.turn.prompt_ranking import select_candidates, select_fitting_items
-from oldfriend.turn.retrieval import (
-    READ_ERRORS,
-    RecalledBelief,
-    RecalledItem,
-    RecalledMessage,
-    get_item_id,
-)
+from oldfriend.turn.recalled import RecalledBelief, RecalledItem, RecalledMessage, get_item_id
+from oldfriend.turn.retrieval import READ_ERRORS
 from oldfriend.turn.tools.memory_lookup import FoundMemories, MemoryLookup, MemoryRequest
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec
 

@@ -109,6 +109,7 @@ export const api = {
   messagesAfter: (id) => ask(`/chat/messages?limit=50&after=${at(id)}`),
   messagesAround: (id) => ask(`/chat/messages?limit=60&around=${at(id)}`),
   searchTalk: (words, cursor) => ask(`/chat/search?q=${at(words)}${cursor ? `&cursor=${at(cursor)}` : ""}`),
+  commands: (language) => ask(`/chat/commands?language=${at(language)}`),
   say: (key, text, zone) =>
     ask("/chat/messages", { method: "POST", json: { text, zone }, headers: { "Idempotency-Key": key } }),
   sayAloud: (key, sound, zone) =>
@@ -120,10 +121,20 @@ export const api = {
   edit: (id, text) => ask(`/chat/messages/${at(id)}`, { method: "PATCH", json: { text } }),
   stop: (id) => ask(`/chat/messages/${at(id)}/stop`, { method: "POST" }),
   why: (id) => ask(`/chat/messages/${at(id)}/receipt`),
+  forgotten: () => ask("/forget/done"),
   readNow: () => ask("/learned/now", { method: "POST" }),
   learned: (before) => ask(`/learned?limit=20${before ? `&before=${at(before)}` : ""}`),
+  unconfirmed: (limit) => ask(`/memories?status=unconfirmed&sort=newest&limit=${limit}`),
   search: (words) => ask(`/memories?limit=20&q=${at(words)}`),
   belief: (id) => ask(`/memories/${at(id)}`),
   judge: ({ id, etag }, verdict) => ask(`/memories/${at(id)}/verdict`, { method: "POST", json: { verdict }, headers: asSeen(etag) }),
   events: (after, heard) => openStream(`${ROOT}/chat/events?after=${at(after)}`, { [SECRET]: session.secret() }, heard),
 };
+
+/** Have the browser save everything: what it loads by itself shows a ticket. */
+export async function takeAll() {
+  const link = document.createElement("a");
+  link.href = api.exportWith(await api.ticketFor("export"));
+  link.download = "";
+  link.click();
+}

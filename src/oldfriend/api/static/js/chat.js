@@ -1,5 +1,5 @@
 // The talk: a window of what was said on every channel, what is being said, and where to say something.
-import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useLayoutEffect, useRef } from "../vendor/hooks.js";
 import { signal } from "../vendor/signals.js";
 import { Composer } from "./chat/composer.js";
 import { Draft, Pending, Said } from "./chat/said.js";
@@ -19,31 +19,35 @@ const COVERED = "(max-width: 1080px)"; // what opens lies over the talk
 const SHOWN_MS = 1600;
 
 export function Chat({ strip }) {
-  const [isSearching, search] = useState(false);
-  const [glass, comeBack] = useReturn(isSearching);
-  useEffect(() => {
-    const open = (event) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
-      event.preventDefault();
-      search(true);
-    };
-    addEventListener("keydown", open);
-    return () => removeEventListener("keydown", open);
-  }, []);
+  const [glass, comeBack] = useReturn(isSearching.value);
+  useEffect(() => () => void (isSearching.value = false), []);
   return html`<main class="chat">
-    ${isSearching
-      ? html`<${TalkSearch} onClose=${() => search(false)} onLeave=${comeBack} />`
+    ${isSearching.value
+      ? html`<${TalkSearch} onClose=${() => (isSearching.value = false)} onLeave=${comeBack} onShow=${showWords} />`
       : html`<p class="talk-bar"><span>${dayInSight.value && dayOf(dayInSight.value)}</span>
-          <button class="quiet" ref=${glass} aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${() => search(true)}><${Glass} /></button></p>`}
+          <button class="quiet" ref=${glass} aria-label=${t("talk_search")} title=${t("talk_search")} onClick=${openSearch}><${Glass} /></button></p>`}
     <${Talk} />
     ${strip}
     <${Composer} />
   </main>`;
 }
 
+const isSearching = signal(false);
+
+/** Search what was said, from wherever one is. */
+export function openSearch() {
+  const open = () => void (isSearching.value = true);
+  if (place.value === "chat") return open();
+  go(addressOf("chat"));
+  setTimeout(open); // once the talk is there, whose field takes the keyboard first
+}
+
+/** Where one reads, also while one is elsewhere: {isAtEnd, anchor, sending}. @type {any} */
+const kept = { isAtEnd: true, anchor: null };
+
 function Talk() {
   const list = useRef(null);
-  const keeps = useRef({ isAtEnd: true, anchor: null });
+  const keeps = useRef(kept);
   const said = store.messages.value;
   const keys = new Set(said.map((message) => message.key));
   const pending = unsent.pending.value.filter((each) => !keys.has(each.key)); // its answer may still be on its way
@@ -51,9 +55,14 @@ function Talk() {
   if (sending > (keeps.current.sending ?? 0)) keeps.current.isAtEnd = true;
   keeps.current.sending = sending;
   const drafts = store.hasLater.value ? [] : Object.entries(store.drafts.value);
+  const lastOf = new Map(said.map(({ turn, id }) => [turn, id]));
+  /** Replies that are being written, each where it will stand: what is said meanwhile stands below it. */
+  const draftsAbout = (isHere) =>
+    drafts.filter(([turn]) => isHere(turn)).map(([turn, draft]) => html`<${Draft} key=${turn} ...${draft} />`);
   const settle = () => list.current && keepPlace(list.current, keeps.current); // not once one has gone
   useLayoutEffect(() => {
     settle();
+    rove(list.current);
     showSought(list.current, keeps.current);
     readOn(list.current);
   });
@@ -64,6 +73,7 @@ function Talk() {
     return () => watch.disconnect();
   }, []);
   const onScroll = () => {
+    if (!list.current) return; // one has gone in the meantime
     notePlace(list.current, keeps.current);
     readOn(list.current);
   };
@@ -72,14 +82,16 @@ function Talk() {
     if (store.hasLater.value) await store.showNow();
     settle();
   };
-  return html`<div class="talk-frame"><div class="talk" ref=${list} onScroll=${onScroll} role="log" aria-label=${t("conversation")} tabindex="0">
+  return html`<div class="talk-frame"><div class="talk" ref=${list} onScroll=${onScroll} onFocusIn=${() => rove(list.current)}
+      onKeyDown=${stepThrough} role="log" aria-label=${t("conversation")} tabindex="0">
       <div class="lines">
         ${store.hasEarlier.value && html`<button class="quiet earlier" onClick=${() => readMore("earlier")}>${t("earlier")}</button>`}
         ${said.length === 0 && !sending &&
         html`<div class="welcome"><p>${t("welcome", { name: store.state.value.companion })}</p>
           ${store.state.value.is_new && !store.isSettled() && html`<p><a class="button" href="/welcome" onClick=${follow}>${t("welcome_offer")}</a></p>`}</div>`}
-        ${said.map((message, place) => html`<${Said} key=${message.id} message=${message} before=${said[place - 1]} />`)}
-        ${drafts.map(([turn, draft]) => html`<${Draft} key=${turn} ...${draft} />`)}
+        ${said.map((message, place) => html`<${Said} key=${message.id} message=${message} before=${said[place - 1]} />
+          ${draftsAbout((turn) => lastOf.get(turn) === message.id)}`)}
+        ${draftsAbout((turn) => !lastOf.has(turn))}
         ${!drafts.length && store.waitingFor.value &&
         html`<p class="aside" role="status">${t("thinking", { name: store.state.value.companion })}</p>`}
         ${pending.map((each) => html`<${Pending} key=${each.key} name=${each.key} ...${each} />`)}
@@ -87,6 +99,32 @@ function Talk() {
     </div>
     ${(store.hasLater.value || !isNear.value) && html`<button class="to-now" onClick=${toNow}><${Down} />
       ${store.unseen.value ? t("talk_unseen", { count: store.unseen.value }) : t("talk_now")}</button>`}</div>`;
+}
+
+const PRESSED = "article :is(button, a, summary, audio)";
+
+/** Of all messages one has its buttons in the order of Tab: the one that has the keyboard, else the last. */
+function rove(list) {
+  const all = [...list.querySelectorAll("article")];
+  const current = document.activeElement?.closest("article") ?? all.at(-1);
+  for (const each of list.querySelectorAll(PRESSED)) {
+    if (each.closest("article") === current) each.removeAttribute("tabindex");
+    else each.tabIndex = -1;
+  }
+}
+
+/** From message to message by arrows. @param {any} event of a key */
+function stepThrough(event) {
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  const { target, currentTarget } = event;
+  if (!step || target.matches("input, textarea, audio") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const all = [...currentTarget.querySelectorAll("article[id]")];
+  const at = all.indexOf(target.closest("article"));
+  const next = at < 0 ? all.at(-1) : all[at + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
 }
 
 const isNear = signal(true); // the end of the talk is in sight
@@ -161,6 +199,7 @@ export async function showWords(id) {
 function showSought(list, keeps) {
   const found = sought && document.getElementById(`m-${sought}`);
   if (!found) return;
+  store.found.value = sought;
   sought = null;
   keeps.isAtEnd = false;
   found.scrollIntoView({ block: "center" });

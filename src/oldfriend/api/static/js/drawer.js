@@ -2,6 +2,7 @@
 import { effect } from "../vendor/signals.js";
 import { showWords } from "./chat.js";
 import { useEscape, useFocus } from "./focus.js";
+import { Help } from "./help.js";
 import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
 import { place } from "./places.js";
@@ -21,7 +22,7 @@ export function Drawer() {
   const panel = useFocus(open);
   useEscape(open, close);
   if (!open) return null;
-  const inside = { receipt: Receipt, problem: Trouble }[open.kind];
+  const inside = { receipt: Receipt, problem: Trouble, help: Help }[open.kind];
   return html`<section class="drawer" role="dialog" aria-labelledby="drawer-title" tabindex="-1" ref=${panel}>
     <button class="quiet close" onClick=${close}>${t("close")}</button><${inside} ...${open} /></section>`;
 }
@@ -37,16 +38,17 @@ function Receipt({ receipt }) {
   const more = receipt.stood_on.slice(MOST_SHOWN);
   return html`<h2 id="drawer-title">${t("why_title")}</h2>
     <blockquote>${receipt.reply.text}</blockquote>
+    ${receipt.unprompted && html`<p>${receipt.unprompted.reason}</p>`}
     ${receipt.missing.map((each) => html`<p class="missing" key=${each}>${each}</p>`)}
     ${stood.length
       ? html`<h3>${t("stood_on")}</h3><ul role="list">${stood.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul>`
-      : html`<p>${t(receipt.is_written ? "written_by_you" : receipt.also_shown.length ? "nothing_traced" : "nothing_needed")}</p>`}
+      : html`<p>${receipt.unprompted ? "" : t(receipt.is_written ? "written_by_you" : receipt.also_shown.length ? "nothing_traced" : "nothing_needed")}</p>`}
     ${more.length > 0 && html`<details><summary>${t("stood_on_more", { count: more.length })}</summary>
       <ul role="list">${more.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul></details>`}
     ${receipt.also_shown.length > 0 && html`<details open=${!stood.length}><summary>${t("also_shown", { count: receipt.also_shown.length })}</summary>
       <ul role="list">${receipt.also_shown.map((each) => html`<${Ground} key=${each.id} ground=${each} />`)}</ul></details>`}
     ${receipt.left_out.length > 0 && html`<details><summary>${t("left_out", { count: receipt.left_out.length })}</summary>
-      <ul role="list">${receipt.left_out.map((each) => html`<${Ground} key=${each.id} ground=${each} hasScore />`)}</ul></details>`}
+      <ul role="list">${receipt.left_out.map((each) => html`<${Ground} key=${each.id} ground=${each} hasReasons />`)}</ul></details>`}
     ${receipt.sections.length > 0 && html`<details><summary>${t("sections")}</summary><${Sections} sections=${receipt.sections} /></details>`}
     <details><summary>${t("details")}</summary><p>${writtenBy(receipt)}</p><pre lang="en">${receipt.as_text}</pre></details>`;
 }
@@ -55,10 +57,13 @@ function Receipt({ receipt }) {
 function Sections({ sections }) {
   return html`<table class="sections"><thead><tr><th scope="col">${t("section_name")}</th><th scope="col">${t("section_tokens")}</th>
       <th scope="col">${t("section_dropped")}</th></tr></thead>
-    <tbody>${sections.map((each) => html`<tr key=${each.name}><th scope="row">${each.name}</th><td>${each.tokens}</td><td>${each.dropped || ""}</td></tr>`)}</tbody></table>`;
+    <tbody>${sections.map((each) => html`<tr key=${each.name}><th scope="row">${nameOf(each)}</th><td>${each.tokens}</td><td>${each.dropped || ""}</td></tr>`)}</tbody></table>`;
 }
 
-function Ground({ ground, hasScore }) {
+/** A part of what a model is told, by what it holds. @param {{name: string}} section */
+const nameOf = ({ name }) => t(`section_${name.replaceAll(" ", "_")}`, {}, name);
+
+function Ground({ ground, hasReasons }) {
   if (ground.text === null) return html`<li>${t("gone")}</li>`;
   const isMessage = ground.kind === "message";
   const said = isMessage ? [{ message: ground.id, quote: ground.text, role: ground.role, speaker: ground.speaker, at: ground.at, channel: ground.channel }] : ground.words;
@@ -66,7 +71,7 @@ function Ground({ ground, hasScore }) {
     ${!isMessage && html`<p><${KindIcon} kind=${ground.kind} /> ${ground.text} <span class="meta">${t("i_believe")}</span></p>`}
     ${said.slice(0, 3).map((words) => html`<button class="words" key=${words.message + words.quote} onClick=${() => showWords(words.message)}>
       <q>${words.quote}</q><span class="meta">${whoSaid(words)}</span></button>`)}
-    ${hasScore && html`<p class="meta">${t("score", { score: ground.score.toFixed(2), why: ground.why.map(reasonOf).join(", ") }).replace(/ · $/, "")}</p>`}
+    ${hasReasons && ground.why.length > 0 && html`<p class="meta">${ground.why.map(reasonOf).join(", ")}</p>`}
   </li>`;
 }
 

@@ -1,18 +1,21 @@
 // What happens while the page is open? Heard as it happens; after a pause nothing is missed.
 import { api, hasMissed } from "./api.js";
 import { KINDS } from "./kinds.js";
+import { renew } from "./shell.js";
 import * as store from "./store.js";
 import * as unsent from "./unsent.js";
 
-const PAUSES_S = [0.5, 1, 2, 5, 10];
+const PAUSES_S = [0.5, 1, 2, 2, 2, 2, 2, 4]; // a house that was started anew is seen at once
 const SILENT_S = 75; // the house beats each 30 s
 const UNSEEN_S = 60; // a browser has six connections for all of its tabs
 
 /** @type {Record<string, (data?: any) => unknown>} */
 const HEARD = {
-  "chat.connection.ready": ({ person, companion, mood, progress }) => {
+  "chat.connection.ready": ({ person, companion, mood, progress, page }) => {
     if (person !== store.me.value.id) return location.reload(); // somebody else has signed in beside
     store.isConnected.value = true;
+    if (!isTyping()) renew(page);
+    store.tasksChanged.value += 1;
     if (hasMissed() && !isTyping()) store.reopened.value += 1; // what could not be read meanwhile is read now
     store.rename(companion);
     store.mood.value = mood;
@@ -23,7 +26,11 @@ const HEARD = {
   "chat.message.user_appended": (message) => store.hear(message),
   "chat.message.edited": (message) => store.reword(message),
   "chat.message.token": (piece) => store.extend(piece),
-  "chat.message.done": (message) => store.finish(message),
+  "chat.message.done": (message) => {
+    store.tasksChanged.value += 1; // what was said may have set or ended one, or is a reminder
+    store.finish(message);
+  },
+  "chat.tasks.updated": () => (store.tasksChanged.value += 1),
   "chat.message.stopped": (marker) => store.giveUp(marker.turn, "stopped"),
   "chat.message.given_up": (marker) => store.giveUp(marker.turn, "failed"),
   "chat.message.failed": ({ asked, why }) => store.remark(asked, why),
@@ -33,6 +40,7 @@ const HEARD = {
   "chat.companion.renamed": ({ companion }) => store.rename(companion),
   "chat.settings.updated": () => surely(store.readState),
   "chat.history.changed": () => {
+    store.tasksChanged.value += 1;
     store.acquainted.value += 1;
     return surely(store.load);
   },
@@ -56,7 +64,7 @@ for (const { name } of KINDS.filter((each) => each.isLearned)) {
 /** Whether drawing the place anew would take away what is being written there. */
 function isTyping() {
   const field = /** @type {HTMLInputElement | null} */ (document.activeElement);
-  return Boolean(field?.matches("textarea, input") && field.value);
+  return Boolean(field?.matches("textarea:not(#say), input") && field.value); // what is to be said is kept
 }
 
 const pauseMs = (failures) => PAUSES_S[Math.min(failures, PAUSES_S.length - 1)] * 1000;
@@ -137,7 +145,9 @@ export function listen(position) {
     clearTimeout(unseen);
     if (document.hidden) unseen = setTimeout(rest, UNSEEN_S * 1000);
     else if (!source) retry();
+    else tryNow();
   });
-  addEventListener("online", () => store.isConnected.value || (clearTimeout(again), retry()));
+  const tryNow = () => store.isConnected.value || (clearTimeout(again), retry());
+  addEventListener("online", tryNow);
   open();
 }

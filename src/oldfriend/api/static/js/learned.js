@@ -7,7 +7,7 @@ import { html } from "./html.js";
 import { KindIcon } from "./icons.js";
 import { follow, go } from "./places.js";
 import * as store from "./store.js";
-import { shortDayOf, t } from "./words.js";
+import { shortDayOf, t, weekdayOf } from "./words.js";
 
 const TYPING_MS = 250;
 const UNDO_MS = 30_000;
@@ -23,8 +23,8 @@ export function Learned() {
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
     <${Search} onFound=${setFound} />
     <${Thinking} />
+    ${!found && html`<${Failed} /><${ReadNow} /><${Unconfirmed} />`}
     ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
-    ${!found && html`<${ReadNow} />`}
     <ul role="list" aria-live="polite">${rowsOf(shown)}</ul>
     ${!found && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
@@ -38,28 +38,49 @@ function rowsOf(shown) {
   const rows = shown
     .map((each, place) => each.belief.id !== taken?.belief.id && html`<${Line} key=${each.belief.id} decided=${each} place=${place} />`)
     .filter(Boolean);
-  return taken ? rows.toSpliced(taken.place, 0, html`<${TakenBack} key="taken-back" belief=${taken.belief} />`) : rows;
+  return taken ? rows.toSpliced(taken.place, 0, html`<${TakenBack} key="taken-back" text=${taken.belief.sentence} onUndo=${() => judge(taken.belief, "unreject")} />`) : rows;
 }
 
-/** On a phone: the last thing that was learned, above where one writes. */
+/** On a phone: what waits for a yes or no, or the last thing that was learned, above where one writes. */
 export function Strip() {
   const decided = store.latest.value ?? store.learned.value[0];
-  return decided && html`<button class="strip only-phone" onClick=${() => (store.isTimelineOpen.value = true)}>
-    <${KindIcon} kind=${decided.belief.kind} /><span>${t("learned_open", { text: decided.belief.text })}</span></button>`;
+  const { items, total } = store.unconfirmed.value;
+  const belief = items[0] ?? decided?.belief;
+  const told = items.length ? t("doubts_open", { count: total }) : decided && t("learned_open", { text: decided.belief.sentence });
+  return belief && html`<button class="strip only-phone" onClick=${() => (store.isTimelineOpen.value = true)}>
+    <${KindIcon} kind=${belief.kind} /><span>${told}</span></button>`;
 }
 
 /** What goes on behind the talk, while it does. */
 function Thinking() {
   const now = store.progress.value;
   if (!now) return null;
-  const days = now.since && (shortDayOf(now.since) === shortDayOf(now.until) ? shortDayOf(now.since) : `${shortDayOf(now.since)} – ${shortDayOf(now.until)}`);
-  const cost = now.cost_usd ? t("thinking_cost", { cents: (now.cost_usd * 100).toFixed(1) }) : "";
+  const days = now.since && [...new Set([weekdayOf(now.since), weekdayOf(now.until)])].join(" – ");
+  const cost = now.cost_usd ? t("thinking_cost", { cents: Math.round(now.cost_usd * 1000) / 10 }) : "";
   const told = !now.of
     ? t("thinking_over")
     : now.waits_until
       ? t("thinking_waits", { when: shortDayOf(now.waits_until), left: now.of - now.read })
       : t("thinking_about", { days, read: now.read, of: now.of, cost });
   return html`<p class="behind" role="status">${now.of > 0 && html`<progress max=${now.of} value=${now.read} aria-hidden="true"></progress>`}<span>${told}</span></p>`;
+}
+
+/** What could not be read is told where it is missed, and can be tried again. */
+function Failed() {
+  const [why, setWhy] = useState("");
+  const count = store.state.value.unread_failed;
+  const again = async () => {
+    setWhy("");
+    try {
+      await api.readNow();
+      await store.readState();
+    } catch (problem) {
+      setWhy(problem.message || t("lost"));
+    }
+  };
+  if (!count) return null;
+  return html`<p class="behind failed" role="status"><span>${t(count === 1 ? "learned_failed_one" : "learned_failed", { count })}</span>
+    <button onClick=${again}>${t("try_again")}</button>${why && html`<span class="bad" role="alert">${why}</span>`}</p>`;
 }
 
 /** Something was said that is not read yet: it is when the talk pauses, or now. */
@@ -81,6 +102,57 @@ function ReadNow() {
   return html`<p class="empty" role="status">${told || t("learned_later")} ${!told && html`<button class="quiet" onClick=${read}>${t("learned_now")}</button>`}</p>`;
 }
 
+/** What is not believed before one says yes: each with the words it was read in. */
+function Unconfirmed() {
+  const [answered, setAnswered] = useState([]); // {belief, verdict, height}: they keep their place, so that nothing moves under a finger
+  const order = useRef([]);
+  useEffect(() => setAnswered([]), [store.rewritten.value]);
+  useEffect(() => {
+    const timer = answered.length && setTimeout(() => setAnswered([]), UNDO_MS);
+    return () => clearTimeout(timer);
+  }, [answered]);
+  const { items, total } = store.unconfirmed.value;
+  const decide = async (belief, verdict, height) => {
+    const after = await judge(belief, verdict);
+    const others = (now) => now.filter((each) => each.belief.id !== belief.id);
+    if (after) setAnswered((now) => (verdict === "unreject" ? others(now) : [...others(now), { belief: after, verdict, height }]));
+    await store.loadUnconfirmed();
+  };
+  if (!items.length && !answered.length) return null;
+  const answers = new Map(answered.map((each) => [each.belief.id, each]));
+  const asked = new Map(items.map((each) => [each.id, each]));
+  order.current = [...new Set([...order.current, ...asked.keys()])].filter((id) => asked.has(id) || answers.has(id));
+  return html`<section class="doubts" aria-label=${t("doubts")}>
+    <h3>${t("doubts")}</h3><p class="meta">${t("doubts_hint")}</p>
+    <ul role="list">${order.current.map((id) =>
+      answers.has(id)
+        ? html`<${Answered} key=${`answered-${id}`} answer=${answers.get(id)} onUndo=${() => decide(answers.get(id).belief, "unreject", 0)} />`
+        : html`<${Doubt} key=${id} belief=${asked.get(id)} decide=${(verdict, height) => decide(asked.get(id), verdict, height)} />`)}</ul>
+    ${items.length < total &&
+    html`<button class="quiet" onClick=${() => store.loadUnconfirmed(true)}>${t("doubts_all", { count: total })}</button>`}
+  </section>`;
+}
+
+function Doubt({ belief, decide }) {
+  const row = useRef(null);
+  const answer = (verdict) => decide(verdict, row.current.offsetHeight);
+  return html`<li class="belief" ref=${row}>
+    <${KindIcon} kind=${belief.kind} />
+    <div><p class="text">${belief.sentence}</p>
+      ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
+      <p class="choices"><button class="quiet" onClick=${() => answer("confirm")}>${t("doubt_yes")}</button>
+        <button class="quiet" onClick=${() => answer("reject")}>${t("doubt_no")}</button>
+        <button class="quiet" onClick=${() => go(`/forget/${belief.id}`)}>${t("forget")}</button></p></div>
+  </li>`;
+}
+
+/** What one has just said of a question, as high as it was. */
+function Answered({ answer, onUndo }) {
+  const style = { minHeight: `${answer.height}px` };
+  if (answer.verdict === "reject") return html`<${TakenBack} text=${answer.belief.sentence} onUndo=${onUndo} style=${style} />`;
+  return html`<li class="taken-back" style=${style}><span role="status">${t("doubt_confirmed", { text: answer.belief.sentence })}</span></li>`;
+}
+
 function Search({ onFound }) {
   const timer = useRef(0);
   const look = ({ target }) => {
@@ -96,10 +168,10 @@ function Search({ onFound }) {
 
 function Line({ decided, place }) {
   const { belief, isNew, source } = decided;
-  const status = ["tentative", "disputed"].includes(belief.status) && t(`status_${belief.status}`);
+  const status = ["tentative", "disputed"].includes(belief.status) && belief.sentence === belief.text && t(`status_${belief.status}`);
   return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
     <${KindIcon} kind=${belief.kind} />
-    <div><p class="text">${belief.text} ${status && html`<span class="pill">${status}</span>`}</p>
+    <div><p class="text">${belief.sentence} ${status && html`<span class="pill">${status}</span>`}</p>
       ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
       ${source && html`<p class="meta">${t(source === "reflection" ? "thought_reflection" : "thought_tick")}</p>`}
       ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}
@@ -121,11 +193,11 @@ function Choices({ belief, place }) {
     <button class="quiet" onClick=${() => go(`/forget/${belief.id}`)}>${t("forget")}</button></p>`;
 }
 
-function TakenBack({ belief }) {
+function TakenBack({ text, onUndo, style = {} }) {
   const button = useRef(null);
   useLayoutEffect(() => document.activeElement === document.body && button.current.focus({ preventScroll: true }), []); // what one has pressed is gone
-  return html`<li class="taken-back"><span role="status">${t("wrong_done", { text: belief.text })}</span>
-    <button ref=${button} onClick=${() => judge(belief, "unreject")}>${t("undo")}</button></li>`;
+  return html`<li class="taken-back" style=${style}><span role="status">${t("wrong_done", { text })}</span>
+    <button ref=${button} onClick=${onUndo}>${t("undo")}</button></li>`;
 }
 
 let forgetting = 0;

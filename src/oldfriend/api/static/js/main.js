@@ -7,13 +7,17 @@ import { Chat } from "./chat.js";
 import { Drawer } from "./drawer.js";
 import { listen } from "./events.js";
 import { html } from "./html.js";
+import { openHelp } from "./keys.js";
+import { Nowhere } from "./nowhere.js";
 import { Mark } from "./icons.js";
 import { Learned, Strip } from "./learned.js";
 import { place, Places } from "./places.js";
+import { secret } from "./session.js";
 import { Arriving, canUsePasskeys, signInByLink, signWithPasskey, Whose } from "./signing_in.js";
+import { keepShell, quieten } from "./shell.js";
 import * as store from "./store.js";
 import * as unsent from "./unsent.js";
-import { inWords, language, t } from "./words.js";
+import { inWords, language, ready, t } from "./words.js";
 
 const SHORTEST_LINK = 20;
 const PAUSE_MS = 1000;
@@ -21,16 +25,28 @@ const LONGEST_PAUSE_MS = 10_000;
 
 function Page() {
   if (store.phase.value === "loading") return html`<p class="alone" role="status">${t("loading")}</p>`;
+  if (store.phase.value === "unreachable") return html`<${Unreachable} />`;
   if (store.phase.value === "asking") return html`<${Arriving} />`;
   if (store.phase.value === "signed-out") return html`<${SignedOut} />`;
-  if (place.value === "welcome") return html`<${Elsewhere} name="welcome" />`;
+  if (["authorize", "welcome"].includes(place.value)) return html`<${Elsewhere} name=${place.value} />`;
   const isTalk = place.value === "chat";
   return html`<a class="skip" href=${isTalk ? "#say" : "#place"}>${t(isTalk ? "skip" : "skip_to_place")}</a>
-    <div class=${`room ${isTalk ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} />
-      ${isTalk ? html`<${Chat} strip=${html`<${Strip} />`} /><${Learned} />` : html`<${Elsewhere} key=${place.value} name=${place.value} />`}
-      <${Places} /></div><${Drawer} />`;
+    <div class=${`room ${isTalk ? "is-talk" : ""} ${store.drawer.value ? "has-drawer" : ""}`}><${Companion} /><${Places} />
+      ${isTalk ? html`<${Chat} strip=${html`<${Strip} />`} /><${Learned} />` : place.value === "nowhere"
+        ? html`<main class="place" id="place" tabindex="-1"><${Nowhere} /></main>` : html`<${Elsewhere} key=${place.value} name=${place.value} />`}
+      </div><${Drawer} />`;
 }
 
+const READ = { // what draws a place, in a bundle of its own
+  authorize: () => import("./places/authorize.js"),
+  bring: () => import("./places/bring.js"),
+  days: () => import("./places/days.js"),
+  forget: () => import("./places/forget.js"),
+  memory: () => import("./places/memory.js"),
+  people: () => import("./places/people.js"),
+  settings: () => import("./places/settings.js"),
+  welcome: () => import("./places/welcome.js"),
+};
 const drawn = signal({}); // what draws a place, by its name; read when it is first gone to
 const failures = signal({}); // how often what draws a place could not be read, by its name
 
@@ -49,15 +65,13 @@ function Elsewhere({ name }) {
     : html`<div class="skeleton" role="status"><span class="visually-hidden">${t("loading")}</span></div>`}</main>`;
 }
 
-/** Read what draws a place; under another address after a failure, since some browsers remember that it failed.
- * @param {string} name */
+/** Read what draws a place. @param {string} name */
 async function readPlace(name) {
-  const failed = failures.value[name] ?? 0;
   try {
-    const read = await import(`./places/${name}.js${failed ? `?again=${failed}` : ""}`);
+    const read = await READ[name]();
     drawn.value = { ...drawn.value, [name]: read.default };
   } catch {
-    failures.value = { ...failures.value, [name]: failed + 1 };
+    failures.value = { ...failures.value, [name]: (failures.value[name] ?? 0) + 1 };
   }
 }
 
@@ -65,22 +79,33 @@ function Companion() {
   const { companion, model, troubles } = store.state.value;
   return html`<header class="companion">
     <${Mark} />
-    <div class="who"><h1>${companion}</h1><p class="mood">${t("mood", { phrase: store.mood.value?.phrase ?? t("mood_none") })}</p><${Whose} /></div>
+    <div class="who"><h1>${companion}</h1>${!model && html`<span class="pill only-phone">${t("offline_short")}</span>`}<p class="mood">${t("mood", { phrase: store.mood.value?.phrase ?? t("mood_none") })}</p><${Whose} /></div>
     <div class="how">
       <p>${model ? t("model", { model }) : t("offline")}</p>
       ${troubles.map((each) => html`<p class="bad" key=${each.text}>${inWords(each)}</p>`)}
     </div>
+    <button class="help" aria-label=${t("help")} title=${t("help")} onClick=${openHelp}>?</button>
     ${!store.isConnected.value && html`<p class="lost" role="status">${t("lost")}</p>`}
   </header>`;
 }
 
+/** Nobody answers: the page is here because the browser has kept it, and goes on by itself. */
+function Unreachable() {
+  return html`<main class="alone" role="status"><${Mark} /><h1>${t("unreachable_title")}</h1><p>${t("unreachable")}</p></main>`;
+}
+
 function SignedOut() {
+  useEffect(() => { // who signs in elsewhere in this browser goes on here
+    addEventListener("storage", reloadSigned);
+    return () => removeEventListener("storage", reloadSigned);
+  }, []);
   return html`<div class="alone"><${Mark} /><h1>${t("signed_out_title")}</h1>
-    ${isSpent.value && html`<p class="bad" role="alert">${t("signed_out_spent")}</p>`}<p>${t("signed_out")}</p>
+    ${isSpent.value && html`<p class="bad" role="alert">${t("signed_out_spent")}</p>`}<p>${t("signed_out_guest")}</p><p>${t("signed_out")}</p>
     <pre>oldfriend link</pre><p>${t("signed_out_make")}</p>${canUsePasskeys && html`<p class="choices"><button onClick=${sign}>${t("settings_passkey_sign_in")}</button></p>`}
     ${refusal.value && html`<p class="bad" role="alert">${refusal.value}</p>`}</div>`;
 }
 
+const reloadSigned = () => secret() && location.reload();
 const refusal = signal("");
 const isSpent = signal(false); // one came by a link that opens nothing any more
 
@@ -97,17 +122,19 @@ async function sign() {
 /** Sign in with what stands behind #, if anything does; try again where nobody answers. */
 async function begin(link = location.hash.slice(1)) {
   const isLink = link.length > SHORTEST_LINK;
-  history.replaceState(null, "", location.pathname);
+  history.replaceState(null, "", location.pathname + location.search);
   try {
     store.me.value ??= await (isLink ? signInByLink(link) : api.who());
     unsent.takeUp();
     const position = await store.load();
     if (isLink) await takeClocks();
     listen(position);
+    keepShell();
   } catch (problem) {
     isSpent.value = isLink;
     if (problem.status === 401) store.phase.value = "signed-out";
     else setTimeout(begin, PAUSE_MS, link);
+    if (problem.status === 0 && store.phase.value === "loading") store.phase.value = "unreachable";
   }
 }
 
@@ -121,6 +148,9 @@ effect(() => {
   document.documentElement.lang = language.value;
   document.title = store.state.value?.companion ?? "Oldfriend";
 });
-render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page")));
+effect(() => {
+  if (store.phase.value === "signed-out") quieten().catch(() => {}); // nobody is told anything here
+});
+ready.then(() => render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page"))));
 addEventListener("hashchange", () => location.hash.length > SHORTEST_LINK && location.reload());
 begin();

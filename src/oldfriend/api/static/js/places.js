@@ -5,14 +5,15 @@ import { PlaceIcon } from "./icons.js";
 import { t } from "./words.js";
 
 /** The places in the order in which they stand; each draws itself, all but the talk where it is opened first. */
-export const PLACES = ["chat", "memory", "people", "days", "bring", "forget", "settings"];
+export const PLACES = ["chat", "memory", "people", "days", "settings"];
+const WITHIN_SETTINGS = ["bring", "forget"]; // are reached from there, and from where they are needed
 
 const path = signal(location.pathname);
 
 /** The place one is at: the first part of the address. */
 export const place = computed(() => {
   const name = path.value.split("/")[1] || "chat";
-  return [...PLACES, "welcome"].includes(name) ? name : "chat";
+  return [...PLACES, ...WITHIN_SETTINGS, "welcome", "authorize"].includes(name) ? name : "nowhere";
 });
 
 /** What stands behind the place in the address, such as an id; "" where nothing does. */
@@ -32,8 +33,9 @@ export function go(address) {
 addEventListener("popstate", () => (path.value = location.pathname));
 
 export function Places() {
+  const current = WITHIN_SETTINGS.includes(place.value) ? "settings" : place.value;
   return html`<nav class="places" aria-label=${t("places")}>
-    ${PLACES.map((name) => html`<a key=${name} href=${addressOf(name)} aria-current=${place.value === name ? "page" : null} onClick=${follow}>
+    ${PLACES.map((name) => html`<a key=${name} href=${addressOf(name)} aria-current=${current === name ? "page" : null} onClick=${follow}>
       <${PlaceIcon} name=${name} /><span>${t(`place_${name}`)}</span></a>`)}
   </nav>`;
 }

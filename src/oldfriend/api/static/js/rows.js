@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { html } from "./html.js";
 
-const GUESS_PX = 96; // of a row that was never seen
+const GUESS_PX = 64; // of a row that was never seen
 const AROUND_PX = 600; // is drawn beyond what can be seen
 const MOST_ROWS = 120; // are drawn, however low they are
 const NEAR_END = 25; // rows before the end of what is there, more is asked for

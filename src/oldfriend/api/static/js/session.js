@@ -1,4 +1,6 @@
 // What this page holds of its session, beside a cookie that browsers send to every port of this machine.
+import { quieten } from "./shell.js";
+
 const KEPT = "oldfriend-session"; // in the storage of this origin alone, port included: {id, token}
 const RENEWED_MS = 1000; // so long after the cookie another tab keeps what goes with it
 const LOOK_MS = 50;
@@ -20,9 +22,11 @@ const isAnothers = () => whose !== null && kept().id !== undefined && kept().id 
 /** What is shown with everything that is asked; another person's is not taken. */
 export const secret = () => (isAnothers() ? "" : (kept().token ?? ""));
 
-/** Keep what somebody was told who has just signed in. @param {any} signed */
-export function keep(signed) {
+/** Keep what somebody was told who has just signed in; what this device was told for another ends. @param {any} signed */
+export async function keep(signed) {
+  const isNew = kept().id !== signed.id;
   localStorage.setItem(KEPT, JSON.stringify({ id: signed.id, token: signed.token }));
+  if (isNew) await quieten().catch(() => {});
   return belongTo(signed);
 }
 

@@ -1,5 +1,5 @@
 // What does the page know now? Signals, and the few functions that change them.
-import { batch, computed, signal } from "../vendor/signals.js";
+import { batch, computed, effect, signal } from "../vendor/signals.js";
 import { api } from "./api.js";
 
 export const me = signal(null);
@@ -15,14 +15,18 @@ export const rewritten = signal(0); // how often something was forgotten while t
 export const messages = signal([]); // a window of the talk, oldest first
 export const hasEarlier = signal(false);
 export const hasLater = signal(false); // the window does not reach to now
+export const found = signal(""); // the id of the message to which one was led, until one says something
 export const unseen = signal(0); // said meanwhile, behind the window
 export const drafts = signal({}); // by turn: {asked, text, remark}
+export const partials = signal({}); // by turn: what was written of a reply that did not come to its end
 export const endings = signal({}); // by turn: waiting, set aside, stopped, failed
 export const remarks = signal({}); // by what was asked: why no reply comes, as the house says it
 
 export const learned = signal([]); // the latest first
+export const tasksChanged = signal(0); // how often a task may have changed while the page was open
 export const acquainted = signal(0); // how often a name or a tie changed while the page was open
 export const earlierLearned = signal(null);
+export const unconfirmed = signal({ items: [], total: 0 }); // what is not believed before one says so
 export const latest = signal(null); // what was learned while looking on
 export const takenBack = signal(null); // {belief, place}: what was just called wrong, and where it stood
 export const drawer = signal(null); // {kind: "receipt" | "problem", …}
@@ -30,6 +34,8 @@ export const isTimelineOpen = signal(false); // on a phone
 
 const MOST_MESSAGES = 120; // in the document; with what was learned less than 200 rows
 export const MOST_LEARNED = 60;
+const FEW_UNCONFIRMED = 3;
+const MOST_UNCONFIRMED = 50;
 
 /** The last thing said whose reply is still to come, as far as this page can know. */
 export const waitingFor = computed(() => {
@@ -43,6 +49,7 @@ export function hear(message) {
   batch(() => {
     append(message);
     if (!message.turn || message.role !== "person") return;
+    found.value = "";
     hasUnread.value = state.value.forms;
     const isAnswered = messages.value.some((each) => each.role === "companion" && each.turn === message.turn);
     if (!isAnswered && !(message.turn in endings.value)) end(message.turn, "waiting");
@@ -63,11 +70,22 @@ function append(message) {
   }
 }
 
-/** Put messages among the others; one that is there already is replaced. */
+/** Put messages among the others; one that is there already is replaced where it stands. */
 export function place(...given) {
-  const byId = new Map(messages.value.map((each) => [each.id, each]));
-  for (const each of given) byId.set(each.id, each);
-  messages.value = [...byId.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || (a.id < b.id ? -1 : 1));
+  const all = [...messages.value];
+  for (const each of given) {
+    const index = all.findIndex(({ id }) => id === each.id);
+    if (index < 0) all.splice(indexBehind(all, each), 0, each);
+    else all[index] = each;
+  }
+  messages.value = all;
+}
+
+/** Where a new message goes: a reply behind what it answers, all else behind what was said before.
+ * Times are told to the second, in which several things can be said. */
+function indexBehind(all, { at, role, turn }) {
+  const asked = role === "companion" && turn ? all.findLastIndex((each) => each.turn === turn) : -1;
+  return 1 + (asked < 0 ? all.findLastIndex((each) => Date.parse(each.at) <= Date.parse(at)) : asked);
 }
 
 /** A message reads otherwise now; nothing happens where it is not in sight. */
@@ -92,6 +110,7 @@ export function finish(message) {
   batch(() => {
     drafts.value = without(drafts.value, message.turn);
     endings.value = without(endings.value, message.turn);
+    partials.value = without(partials.value, message.turn);
     append(message);
   });
 }
@@ -99,6 +118,8 @@ export function finish(message) {
 /** No reply comes to a turn: say how it ended. */
 export function giveUp(turn, ending) {
   batch(() => {
+    const { text } = drafts.value[turn] ?? {};
+    if (text) partials.value = { ...partials.value, [turn]: text };
     drafts.value = without(drafts.value, turn);
     end(turn, ending);
   });
@@ -118,6 +139,7 @@ export async function retry({ id, turn }) {
   const [ending, remark] = [endings.value[turn], remarks.value[id]];
   batch(() => {
     remarks.value = without(remarks.value, id);
+    partials.value = without(partials.value, turn);
     end(turn, "waiting");
   });
   try {
@@ -131,6 +153,35 @@ export async function retry({ id, turn }) {
   }
 }
 
+const PARTIALS = "partials"; // in the storage of this tab
+let arePartialsBack = false;
+
+effect(() => {
+  const texts = partials.value;
+  if (!arePartialsBack) return;
+  if (Object.keys(texts).length) sessionStorage.setItem(PARTIALS, JSON.stringify({ whose: me.peek().id, texts }));
+  else dropPartials();
+});
+
+/** What was written of replies that did not come to their end does not stay in this tab. */
+export const dropPartials = () => sessionStorage.removeItem(PARTIALS);
+
+/** After a reload it stands there again; not if something was forgotten since it was asked for, which it may repeat. */
+async function takeUpPartials() {
+  arePartialsBack = true;
+  const kept = sessionStorage.getItem(PARTIALS);
+  const { whose, texts } = kept ? JSON.parse(kept) : { whose: null, texts: {} };
+  if (whose !== me.value.id) return dropPartials();
+  const before = rewritten.value;
+  const { items } = await api.forgotten();
+  if (before !== rewritten.value) return undefined;
+  const last = items.length ? Date.parse(items[0].done_at) : -Infinity;
+  const asked = messages.value.filter((each) => each.role === "person" && Date.parse(each.at) > last);
+  const there = Object.entries(texts).filter(([turn]) => endings.value[turn] && asked.some((each) => each.turn === turn));
+  partials.value = { ...Object.fromEntries(there), ...partials.value };
+  return undefined;
+}
+
 const end = (turn, ending) => (endings.value = { ...endings.value, [turn]: ending });
 
 function without(record, name) {
@@ -138,8 +189,19 @@ function without(record, name) {
   return others;
 }
 
+let unconfirmedShown = FEW_UNCONFIRMED;
+
+/** What waits for a yes or no, as it is now. @param {boolean} isAll */
+export async function loadUnconfirmed(isAll = false) {
+  if (isAll) unconfirmedShown = MOST_UNCONFIRMED;
+  const page = await asOfNow(() => api.unconfirmed(unconfirmedShown)).catch(() => null);
+  if (page) unconfirmed.value = page;
+}
+
 /** A decision about something believed: it takes its place, or goes. */
 export function learn(decided, isNew) {
+  const waits = unconfirmed.value.items.some((each) => each.id === decided.belief.id);
+  if (waits || decided.belief.status === "unconfirmed") loadUnconfirmed();
   const others = learned.value.filter((each) => each.belief.id !== decided.belief.id);
   if (decided.belief.ended_at) {
     learned.value = others;
@@ -188,6 +250,8 @@ export async function load() {
     earlierLearned.value = known.earlier;
     phase.value = "open";
   });
+  if (!arePartialsBack) takeUpPartials().catch(() => {}); // what was said is there all the same
+  loadUnconfirmed();
   return said.position;
 }
 
@@ -233,9 +297,11 @@ export function clear() {
     latest.value = null;
     takenBack.value = null;
     drafts.value = {};
+    partials.value = {};
     remarks.value = {};
     messages.value = [];
     learned.value = [];
+    unconfirmed.value = { items: [], total: 0 };
     hasLater.value = false;
     rewritten.value += 1;
   });

@@ -17,6 +17,7 @@ export function takeUp() {
 /** This person leaves this browser: what they have written here goes with them. */
 export function leave() {
   for (const what of ["pending", "typed"]) localStorage.removeItem(nameOf(what));
+  store.dropPartials();
 }
 
 /** What this browser has kept for this person. */

@@ -1,30 +1,64 @@
-// In which language does the page speak? One file for each; what is missing is said in English.
+// In which language does the page speak? One file for each, read when it is wanted; what is missing is said in English.
 import { signal } from "../vendor/signals.js";
 import en from "./words/en.js";
-import zh from "./words/zh.js";
 
-const BOOKS = { en, zh };
-export const LANGUAGES = { en: "English", zh: "中文" };
+/** The languages of the page, each by its own name. */
+export const LANGUAGES = { en: "English", de: "Deutsch", es: "Español", fr: "Français", zh: "中文" };
+const READ = { // all but English, which comes with the page: each in a bundle of its own
+  de: () => import("./words/de.js"),
+  es: () => import("./words/es.js"),
+  fr: () => import("./words/fr.js"),
+  zh: () => import("./words/zh.js"),
+};
+const PAUSE_MS = 2000;
+const LONGEST_WAIT_MS = 3000; // for words, before the page begins in English
 
-/** The language of the page: as chosen here, else as the browser prefers. */
-export const language = signal(
+/** @type {Record<string, Record<string, string>>} */
+const books = { en }; // by language, as far as they were read
+let wanted =
   [localStorage.getItem("language"), ...navigator.languages.map((each) => each.split("-")[0])].find(
-    (each) => each !== null && Object.hasOwn(BOOKS, each),
-  ) ?? "en",
-);
+    (each) => each !== null && Object.hasOwn(LANGUAGES, each),
+  ) ?? "en";
+
+/** The language of the page: as chosen here, else as the browser prefers; English until its words are here. */
+export const language = signal("en");
+
+/** Speak what is wanted, once its words are here; words that could not be read are read again. */
+async function takeUp() {
+  const taken = wanted;
+  try {
+    books[taken] ??= (await READ[taken]()).default;
+  } catch {
+    setTimeout(() => taken === wanted && takeUp(), PAUSE_MS);
+    return;
+  }
+  if (taken === wanted) language.value = taken;
+}
+
+/** Fulfilled when the page may begin to speak. */
+export const ready = Promise.race([takeUp(), new Promise((begin) => setTimeout(begin, LONGEST_WAIT_MS))]);
 
 /** @param {string} chosen */
 export function speak(chosen) {
   localStorage.setItem("language", chosen);
-  language.value = chosen;
+  wanted = chosen;
+  return takeUp();
 }
 
-/** A phrase, with what stands in {braces} filled in.
- * @param {string} name @param {Record<string, string | number>} [values] */
-export function t(name, values = {}) {
-  const phrase = BOOKS[language.value][name] ?? en[name] ?? name;
-  return phrase.replace(/\{(\w+)\}/g, (_, key) => String(values[key] ?? ""));
+/** A phrase, with what stands in {braces} filled in; of {count|message|messages} what goes with that number in this language.
+ * @param {string} name @param {Record<string, string | number>} [values] @param {string} [otherwise] what is said where there is none */
+export function t(name, values = {}, otherwise = name) {
+  const phrase = books[language.value][name] ?? en[name] ?? otherwise;
+  return phrase.replace(FILLED, (_, key, one, more) => (one === undefined ? inDigits(values[key] ?? "") : isOne(values[key]) ? one : more));
 }
+
+const FILLED = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g;
+
+/** A number as it is written here. @param {string | number} value */
+const inDigits = (value) => (typeof value === "number" ? value.toLocaleString(place()) : String(value));
+
+/** Whether the singular goes with a number: of none, too, in French. @param {string | number} count */
+const isOne = (count) => new Intl.PluralRules(language.value).select(Number(count)) === "one";
 
 /** @typedef {{text: string, code: string | null, values: Record<string, any>}} Saying */
 
@@ -38,8 +72,7 @@ export function inWords({ text, code, values }) {
 
 /** @param {string | number | Saying} value */
 function valueTold(value) {
-  if (typeof value === "number") return value.toLocaleString(place());
-  return typeof value === "string" ? value : inWords(value);
+  return typeof value === "object" ? inWords(value) : value;
 }
 
 /** What the house says of a problem. What the page has no words for is told in English; in other languages with what
@@ -53,7 +86,7 @@ export function problem(status, { detail, code = null, values = {} }) {
 /** All time zones, with some before the others. @param {string[]} first */
 export const zonesAfter = (...first) => [...new Set([...first, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 
-const IMPORTED = { whatsapp: "WhatsApp", chatgpt: "ChatGPT", claude: "Claude" };
+const IMPORTED = { whatsapp: "WhatsApp", chatgpt: "ChatGPT", claude: "Claude", day_one: "Day One", apple_health: "Apple Health" };
 
 /** Where something was said, as it is called. @param {string} channel */
 export const channelName = (channel) =>
@@ -68,6 +101,12 @@ export function timeOf(iso) {
 export function dayOf(iso) {
   const year = new Date(iso).getFullYear() === new Date().getFullYear() ? undefined : "numeric";
   return format(iso, { weekday: "long", day: "numeric", month: "long", year });
+}
+
+/** A day to come, or one not long gone, with its weekday. @param {string} iso */
+export function weekdayOf(iso) {
+  const year = new Date(iso).getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  return format(iso, { weekday: "short", day: "numeric", month: "short", year });
 }
 
 /** @param {string} iso */

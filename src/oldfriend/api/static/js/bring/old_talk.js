@@ -27,7 +27,7 @@ export function OldTalk({ old, attempt }) {
       <button class="quiet" onClick=${() => attempt(resumeReading)}>${t("bring_go_on")}</button></p>`}
     ${likely && html`<p>${t("bring_old_rules", { count: old.by_rules, messages: old.messages })}</p>
       <p><button onClick=${() => attempt(readWithModel)}>
-        ${t("bring_old_model", { model: likely.model, tokens: likely.tokens.toLocaleString(), cost: cost(likely) })}</button>
+        ${t("bring_old_model", { model: likely.model, tokens: likely.tokens, cost: cost(likely) })}</button>
       ${likely.left_today_usd !== null && html` <span class="meta">${t("bring_left_today", { left: money(likely.left_today_usd) })}</span>`}</p>`}
   </section>`;
 }

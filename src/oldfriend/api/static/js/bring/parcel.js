@@ -31,15 +31,15 @@ export function Parcel({ file, attempt }) {
   </li>`;
 }
 
-const FORMATS = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table" };
+const FORMATS = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table", measurement_table: "bring_format_measurements" };
 
 /** From where a file comes, or what it is. @param {string} format */
 export const formatName = (format) => (format in FORMATS ? t(FORMATS[format]) : channelName(format));
 
 function Contents({ contents }) {
   const [first, last] = [shortDayOf(contents.first), shortDayOf(contents.last)];
-  return html`<p>${formatName(contents.format)}: ${t(contents.talks === 1 ? "bring_ready_one" : "bring_ready", {
-    messages: contents.messages.toLocaleString(), talks: contents.talks.toLocaleString(), days: first === last ? first : `${first} – ${last}`,
+  return html`<p>${formatName(contents.format)}: ${t("bring_ready", {
+    messages: contents.messages, talks: contents.talks, days: first === last ? first : `${first} – ${last}`,
   })}</p>
     ${contents.notices.map((each) => html`<p class="meta" key=${each.text}>${inWords(each)}</p>`)}`;
 }
@@ -58,7 +58,7 @@ function Choices({ file, attempt }) {
     <p><label>${t("bring_zone")} <select value=${zone} onChange=${({ target }) => setZone(target.value)}>
       ${zonesAfter(file.zone, HERE).map((each) => html`<option key=${each}>${each}</option>`)}</select></label></p>
     <p class="meta">${t("bring_free", { time: lasting(contents.takes_s) })}
-      ${likely && ` ${t("bring_model_cost", { model: likely.model, tokens: likely.tokens.toLocaleString(), cost: cost(likely) })}`}
+      ${likely && ` ${t("bring_model_cost", { model: likely.model, tokens: likely.tokens, cost: cost(likely) })}`}
       ${likely && likely.left_today_usd !== null && ` ${t("bring_left_today", { left: money(likely.left_today_usd) })}`}</p>
     <p><button class="primary" disabled=${me === null} onClick=${() => attempt(() => bring(file.id, me || null, zone))}>${t("bring_now")}</button>
       ${me === null && html` <span class="meta">${t("bring_which_first")}</span>`}</p>`;
@@ -75,7 +75,7 @@ function likelyMe(people, isClear) {
 }
 
 function UnderWay({ file, attempt }) {
-  const values = { done: file.done.toLocaleString(), total: file.total.toLocaleString() };
+  const values = { done: file.done, total: file.total };
   const known = COUNTED.includes(file.stage) && file.total > 0;
   const told = file.stage === "understanding" && !known ? "bring_understanding_begins" : TOLD[file.stage];
   return html`<p role="status">${t(told, values)}
@@ -88,8 +88,8 @@ function Done({ brought }) {
   const isTakenOut = imports.value?.some((each) => each.number === brought.number && each.status === "undone");
   if (isTakenOut) return html`<p class="meta">${t("bring_import_undone")}</p>`;
   const more = Object.keys(CAME).filter((each) => brought[each] > 0);
-  return html`<p class="good">${brought.added ? t("bring_done", { added: brought.added.toLocaleString() }) : t("bring_nothing_new")}
-      ${more.map((each) => ` ${t(CAME[each], { count: brought[each].toLocaleString() })}`)}</p>
+  return html`<p class="good">${brought.added ? t("bring_done", { added: brought.added }) : t("bring_nothing_new")}
+      ${more.map((each) => ` ${t(CAME[each], { count: brought[each] })}`)}</p>
     <p><a href="/memory" onClick=${seeLearned}>${t("bring_see")}</a></p>`;
 }
 

@@ -1,6 +1,6 @@
 // Where something is said: written, or aloud.
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
-import { api } from "../api.js";
+import { api, takeAll } from "../api.js";
 import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { Arrow, Cross, Microphone, Square } from "../icons.js";
@@ -8,11 +8,11 @@ import { addressOf, follow, go } from "../places.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
 import { t } from "../words.js";
+import { EXPORT, HELP, PURGE, WHY, listCommands, readCommands } from "./commands.js";
 import { explain, isDone } from "./said.js";
 import { record, whyRefused, whyUnable } from "./recording.js";
 
-const FORGET = /^\/forget(?:\s+(.+))?$/s; // these open something instead of being said
-const WHY = "/why";
+const TO_FORGET = /^\/forget(?:\s+(.+))?$/is;
 const TICK_MS = 250;
 
 export function Composer() {
@@ -36,9 +36,13 @@ export function Composer() {
     event?.preventDefault();
     if (!text.trim()) return;
     write("");
-    const toForget = FORGET.exec(text.trim());
+    const command = text.trim().toLowerCase();
+    const toForget = TO_FORGET.exec(text.trim());
     if (toForget) return go(`${addressOf("forget")}${toForget[1] ? `/${encodeURIComponent(new URLSearchParams({ about: toForget[1] }).toString())}` : ""}`);
-    if (text.trim() === WHY) return explainLast();
+    if (command === PURGE) return go(`${addressOf("forget")}/${encodeURIComponent("everything=1")}`);
+    if (command === EXPORT) return void takeAll().catch(tellTrouble);
+    if (command === WHY) return explainLast();
+    if (command === HELP) return void (store.drawer.value = { kind: "help", opener: field.current });
     if (store.hasLater.value) await store.showNow().catch(() => {});
     unsent.say(text);
     field.current.focus();
@@ -60,6 +64,7 @@ export function Composer() {
   return html`<form class="composer" onSubmit=${send}>
     ${why && html`<p class="remark" role="alert">${inWords(why)}
       ${why === "voice_off_owner" && html` <a href="/settings/voice" onClick=${follow}>${t("voice_choose")}</a>`} <button type="button" class="quiet" onClick=${() => setWhy("")}>${t("close")}</button></p>`}
+    ${text.startsWith("/") && html`<${Commands} text=${text} onChoose=${(command) => (write(command), field.current.focus())} />`}
     <textarea id="say" ref=${field} rows="1" value=${text} placeholder=${t("say_something")} aria-label=${t("say_something")}
       onInput=${({ target }) => write(target.value)} onKeyDown=${onKeyDown}></textarea>
     <button type="button" class=${`round is-plain ${unable ? "is-off" : ""}`} aria-label=${t("voice_begin")} title=${unable ? inWords(unable) : t("voice_begin")} onClick=${speak}><${Microphone} /></button>
@@ -67,6 +72,21 @@ export function Composer() {
       ? html`<button type="button" class="round" aria-label=${t("stop")} title=${t("stop")} onClick=${() => api.stop(waiting.id)}><${Square} /></button>`
       : html`<button class="round" aria-label=${t("send")} title=${t("send")} disabled=${!text.trim()}><${Arrow} /></button>`}
   </form>`;
+}
+
+/** What can be asked for by a word behind "/", as far as one has written it. */
+function Commands({ text, onChoose }) {
+  useEffect(() => void readCommands(), []);
+  const written = text.toLowerCase();
+  const known = listCommands().filter(([command]) => command.startsWith(written) && command !== written);
+  if (!known.length) return null;
+  return html`<ul class="commands" aria-label=${t("commands")}>${known.map(([command, told]) => html`<li key=${command}>
+    <button type="button" onClick=${() => onChoose(command)}><b>${command}</b> <span>${told}</span></button></li>`)}</ul>`;
+}
+
+/** Say in the drawer what went wrong. @param {Error} problem */
+function tellTrouble(problem) {
+  store.drawer.value = { kind: "problem", opener: document.activeElement, text: problem.message || t("lost") };
 }
 
 /** Show why the last reply in sight was given, if there is one. */

@@ -6,6 +6,8 @@ import { html } from "../html.js";
 import { go } from "../places.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
+import { CopyButton } from "./copying.js";
+import { Plain, Reply } from "./prose.js";
 import { Sound } from "./sound.js";
 import { channelName, dayOf, inWords, t, timeOf } from "../words.js";
 
@@ -26,11 +28,21 @@ export function Said({ message, before }) {
   return html`
     ${isNewDay && html`<h2 class="day">${dayOf(message.at)}</h2>`}
     ${isNewTalk && html`<hr class="talk-break" aria-label=${t("talk_break")} />`}
-    <article id=${`m-${message.id}`} tabindex="-1" class=${`said ${whose}`}>
+    <article id=${`m-${message.id}`} tabindex="-1" class=${`said ${whose} ${store.found.value === message.id ? "is-found" : ""}`}>
       <${isMine ? OwnWords : NOTICES.includes(message.role) ? Notice : Words} message=${message} />
     </article>
     ${isMine && html`<${Ending} message=${message} />`}
   `;
+}
+
+const MOST_SHOWN = 2_500; // characters of one message before one asks for more
+
+/** What is long is folded. @param {{text: string, children: any}} given */
+function Fold({ text, children }) {
+  const [isOpen, open] = useState(false);
+  if (text.length <= MOST_SHOWN) return children;
+  return html`<div class=${isOpen ? "" : "folded"}>${children}</div>
+    <p><button class="quiet" aria-expanded=${isOpen} onClick=${() => open(!isOpen)}>${t(isOpen ? "fold_less" : "fold_more")}</button></p>`;
 }
 
 /** What stands in the talk though nobody has said it. */
@@ -40,9 +52,11 @@ function Notice({ message }) {
 
 function Words({ message }) {
   const isCompanion = message.role === "companion";
-  return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen_reply")} />`}</div>
-    <p class="meta"><span class=${isCompanion ? "visually-hidden" : "speaker"}>${message.speaker}<span class="visually-hidden">, </span></span><${Where} message=${message} />
-      ${message.turn && html`<button class="quiet" aria-label=${t("why_label")} onClick=${() => explain(message)}>${t("why")}</button>`}
+  const sound = message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen_reply")} />`;
+  return html`<${Fold} text=${message.text}>${message.is_markdown ? html`<${Reply} text=${message.text}>${sound}<//>` : html`<div class="bubble"><${Plain} text=${message.text} />${sound}</div>`}<//>
+    <p class="meta"><span class=${isCompanion ? "visually-hidden" : "speaker"}>${message.speaker}<span class="visually-hidden">, </span></span>
+      ${message.turn && html`<button class="quiet why" aria-label=${t("why_label")} onClick=${() => explain(message)}>${t("why")}</button>`}
+      ${isCompanion && html`<${CopyButton} text=${message.text} />`}<${Where} message=${message} />
     </p>`;
 }
 
@@ -65,6 +79,11 @@ function OwnWords({ message }) {
       setWhy(problem.status ? problem.message : t("lost"));
     }
   };
+  const again = () => {
+    const words = text.trim();
+    close();
+    if (words) askAgain(words);
+  };
   const onKeyDown = (event) => {
     if (event.key === "Escape") close();
     if (isDone(event)) save(event);
@@ -75,12 +94,15 @@ function OwnWords({ message }) {
         onKeyDown=${onKeyDown}></textarea>
       ${why && html`<p class="bad" role="alert">${why}</p>`}
       <p class="meta"><button>${t("save")}</button>
+        <button type="button" onClick=${again}>${t("ask_again_so")}</button>
         <button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></p></form>`;
   }
   const isHere = message.turn && message.channel === HERE;
-  return html`<div class="bubble">${message.text}${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen")} />`}</div>
+  return html`<${Fold} text=${message.text}><div class="bubble"><${Plain} text=${message.text} />${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen")} />`}</div><//>
     <p class="meta"><span class="visually-hidden">${t("you")}, </span>
-      ${isHere && html`<button class="quiet on-hover" ref=${button} onClick=${() => setText(message.text)}>${t("edit")}</button>`}
+      <${CopyButton} text=${message.text} />
+      ${isHere && html`<button class="quiet on-hover" ref=${button} onClick=${() => setText(message.text)}>${t("edit")}</button>
+        <button class="quiet on-hover" onClick=${() => askAgain(message.text)}>${t("ask_again")}</button>`}
       <button class="quiet on-hover" onClick=${() => go(`/forget/${message.id}`)}>${t("delete")}</button>
       ${message.version > 1 && html`<span>${t("edited")}</span>`}
       ${message.is_aloud && html`<span>${t("voice_said")}</span>`}<${Where} message=${message} /></p>`;
@@ -88,7 +110,7 @@ function OwnWords({ message }) {
 
 function Where({ message }) {
   return html`${message.channel !== HERE && html`<span class="pill channel">${channelName(message.channel)}</span>`}
-    <time datetime=${message.at}>${timeOf(message.at)}</time>`;
+    <time class="on-hover" datetime=${message.at}>${timeOf(message.at)}</time>`;
 }
 
 /** Why there is no answer to it, and a way to one. */
@@ -106,14 +128,16 @@ function Ending({ message }) {
   };
   const remark = store.remarks.value[message.id];
   const told = { stopped: t("stopped"), "set aside": remark ? inWords(remark) : t("set_aside"), failed: t("no_answer") }[ending];
-  return html`<p class="aside ending" role="status">${told}
+  const partial = store.partials.value[message.turn];
+  return html`${partial && html`<article class="said theirs is-partial"><${Reply} text=${partial} /></article>`}
+    <p class="aside ending" role="status">${told}
     <button class="quiet" onClick=${again}>${t("try_again")}</button>
     ${why && html`<span class="bad" role="alert">${why}</span>`}</p>`;
 }
 
 export function Draft({ text, remark }) {
   return html`<article class="said theirs" aria-busy="true">
-    ${text ? html`<div class="bubble">${text}<span class="caret" aria-hidden="true"></span></div>` : html`<p class="aside" role="status">
+    ${text ? html`<${Reply} text=${text}><span class="caret" aria-hidden="true"></span><//>` : html`<p class="aside" role="status">
       ${t("thinking", { name: store.state.value.companion })}</p>`}
     ${remark && !text && html`<p class="aside">${remark}</p>`}
   </article>`;
@@ -127,6 +151,12 @@ export function Pending({ name, text, sound, why, status }) {
           <button class="quiet" onClick=${() => unsent.retry(name)}>${t("try_again")}</button>
           <button class="quiet" onClick=${() => unsent.drop(name)}>${t(sound ? "voice_discard" : "cancel")}</button>`
       : !store.isConnected.value && html`<span>${t("waiting_to_send")}</span>`}</p></article>`;
+}
+
+/** Say the same anew: what was said stays as it was. @param {string} text */
+async function askAgain(text) {
+  if (store.hasLater.value) await store.showNow().catch(() => {});
+  unsent.say(text);
 }
 
 /** Show why a reply was given. @param {{id: string}} message */

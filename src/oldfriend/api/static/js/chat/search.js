@@ -1,7 +1,6 @@
 // The words of the talk, on all channels: found as one types, each leads to where it was said.
 import { useEffect, useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
-import { showWords } from "../chat.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { signal } from "../../vendor/signals.js";
@@ -13,7 +12,7 @@ const AROUND = 60; // characters before what was found
 
 const sought = signal(""); // kept while one looks at what was found
 
-export function TalkSearch({ onClose, onLeave }) {
+export function TalkSearch({ onClose, onLeave, onShow }) {
   const field = useRef(null);
   const [found, setFound] = useState(null);
   const [why, setWhy] = useState("");
@@ -46,7 +45,7 @@ export function TalkSearch({ onClose, onLeave }) {
   };
   const show = (id) => {
     onClose();
-    showWords(id);
+    onShow(id);
   };
   return html`<section class="talk-search" role="search" onKeyDown=${({ key }) => key === "Escape" && leave()}>
     <p class="choices"><input ref=${field} class="search" type="search" value=${sought.value} placeholder=${t("talk_search")} aria-label=${t("talk_search")}

@@ -20,14 +20,15 @@ export function Chooser({ goOn }) {
     if (chosen === "ids") wishWith({});
     else foresee(chosen === "everything" ? { everything: true } : {});
   };
-  const areBeliefsAlone = foreseen.value?.counts.messages === 0 && !wish.value.orphan; // no words of theirs go
+  const { messages } = foreseen.value?.counts ?? { messages: 0 };
+  const hasWords = messages > 0 || wish.value.orphan; // of which something was learned
   const Inside = { ids: Finder, about: About, span: Span, import: Import, everything: Everything }[way];
   return html`<div class="chooser">
     <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${WAYS.map((each) => html`<label key=${each}>
       <input type="radio" name="way" checked=${way === each} onChange=${() => choose(each)} /><span>${t(`forget_way_${each}`)}</span></label>`)}</div>
     ${Inside && html`<${Inside} goOn=${goOn} />`}
     ${wish.value.ids?.length > 0 && html`<${Named} goOn=${goOn} />`}
-    ${!areBeliefsAlone && html`<label class="orphan"><input type="checkbox" checked=${wish.value.orphan === true}
+    ${hasWords && html`<label class="orphan"><input type="checkbox" checked=${wish.value.orphan === true}
       onChange=${({ target }) => foresee({ ...wish.value, orphan: target.checked })} /><span>${t("forget_orphan")}</span></label>`}
   </div>`;
 }

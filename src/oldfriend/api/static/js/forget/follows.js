@@ -22,6 +22,7 @@ export function Follows({ goOn }) {
     <${Part} title=${t(messages ? "forget_beliefs" : "forget_beliefs_alone", { count: gone.length })} of=${gone} />
     <${Part} title=${t("forget_anew")} of=${anew} />
     <${Part} title=${t("forget_replies", { count: seen.counts.replies })} of=${seen.replies} total=${seen.counts.replies} />
+    <${Part} title=${t("forget_records", { count: seen.records.length })} of=${seen.records} />
     <${Part} title=${t("forget_keep")} of=${seen.keep} />
     <${Part} title=${t("forget_orphans")} of=${seen.orphans} />
     <${Part} title=${t("forget_read_from")} of=${seen.read_from} goOn=${goOn} />
@@ -45,6 +46,8 @@ function Part({ title, of, total = of.length, goOn }) {
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
         ? html`<${KindIcon} kind=${each.kind} /> <span>${each.text}${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
+        : each.record
+        ? html`<span>${each.text}</span>`
         : html`<span><q>${each.text}</q> <span class="meta">${[each.speaker, shortDayOf(each.at)].filter(Boolean).join(", ")}</span>${also(each)}</span>`}</li>`)}</ul>
     ${total > shown.length && html`<p class="meta">${t("forget_more", { count: total - shown.length })}
       ${!isWhole && html` <button class="quiet" aria-label=${`${t("forget_show")}: ${title}`} onClick=${() => setWhole(true)}>${t("forget_show")}</button>`}</p>`}</section>`;

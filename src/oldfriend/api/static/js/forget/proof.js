@@ -1,22 +1,41 @@
 // That it is gone: a short page to be read or printed, without a word of what went.
+import { useEffect, useState } from "../../vendor/hooks.js";
 import { useFocus } from "../focus.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
 import { dayOf, t, timeOf } from "../words.js";
-import { proof } from "./wishing.js";
+import { listDone, proof } from "./wishing.js";
 
 const MOST_NAMED = 500; // what the house takes at once
-const COUNTED = ["messages", "memories", "entities", "summaries", "replies"];
+const COUNTED = ["messages", "memories", "entities", "summaries", "replies", "measurements", "diary_entries", "tasks",
+  "goals", "watches", "projects", "skills"];
 
-export function Proof() {
+/** The proof of what was forgotten last, or earlier, by the beginning of its number: of that as much as is kept.
+ * @param {{number?: string}} given */
+export function Proof({ number = "" }) {
+  const held = proof.value?.digest.startsWith(number) ? proof.value : null;
+  const [found, setFound] = useState(/** @type {any} */ (undefined));
+  useEffect(() => {
+    if (held) return;
+    listDone().then(({ items }) => setFound(items.find((each) => each.digest.startsWith(number)) ?? null)).catch(() => setFound(null));
+  }, [number]);
+  if (held) return html`<${Whole} done=${held} />`;
+  if (found) return html`<${Whole} done=${{ ...NOTHING_LEFT, ...found, is_proved: found.proved_at !== null }} />`;
+  if (found === undefined) return html`<p class="empty" role="status">${t("loading")}</p>`;
+  return html`<div class="proof"><h2>${t("forget_title")}</h2><p>${t("proof_none")}</p><p><a href="/forget" onClick=${follow}>${t("proof_again")}</a></p></div>`;
+}
+
+/** What is told only right after it was done, and not kept. */
+const NOTHING_LEFT = { left: [], stuck: [], orphans: [], read_from: [], near: [], files: 0, is_clean: true, log_is_empty: true, was_in_group: false };
+
+function Whole({ done }) {
   const title = useFocus();
-  const done = proof.value;
-  if (!done) return html`<div class="proof"><h2>${t("forget_title")}</h2><p>${t("proof_none")}</p><p><a href="/forget" onClick=${follow}>${t("proof_again")}</a></p></div>`;
   return html`<article class="proof">
-    <h2 tabindex="-1" ref=${title}>${t(done.is_proved ? "proof_title" : "proof_not_title")}</h2>
+    <h2 tabindex="-1" ref=${title}>${t(done.is_proved ? "proof_title" : done.proved_at === null ? "proof_unproved_title" : "proof_not_title")}</h2>
     <p>${dayOf(done.done_at)}, ${timeOf(done.done_at)}</p>
     <dl>${COUNTED.filter((each) => done.counts[each]).map((each) => html`<div key=${each}><dt>${t(`forget_count_${each}`)}</dt><dd>${done.counts[each]}</dd></div>`)}</dl>
-    ${done.is_proved && html`<p class="good">${t(done.files ? "proof_files" : "proof_tables", { files: done.files })}</p>`}
+    ${done.is_proved && html`<p class="good">${done.proved_at ? t("proof_was", { when: dayOf(done.proved_at) }) : t(done.files ? "proof_files" : "proof_tables", { files: done.files })}</p>`}
+    ${done.proved_at === null && html`<p>${t("proof_unproved")}</p>`}
     ${done.left.map((each) => html`<p class="bad" key=${each.place}>${t("proof_left", { place: each.place, count: each.count })}</p>`)}
     ${done.stuck.map((each) => html`<p class="bad" key=${each}>${t("proof_stuck", { name: each })}</p>`)}
     ${!done.is_clean && html`<p class="bad">${t("proof_not_clean")}</p>`}

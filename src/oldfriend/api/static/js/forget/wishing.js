@@ -1,6 +1,6 @@
 // What is to be forgotten, what would follow, what was done? Kept while one is at it.
 import { signal } from "../../vendor/signals.js";
-import { ask } from "../api.js";
+import { api, ask } from "../api.js";
 
 export const wish = signal({}); // as the house takes it; {}: nothing is named yet
 export const foreseen = signal(null); // what would follow from it
@@ -10,7 +10,7 @@ export const isBusy = signal(false);
 
 const ID = /^[0-9a-f-]{8,}$/i;
 
-/** The wish that an address names: ids with commas between, or about=, import=, since=, until=.
+/** The wish that an address names: ids with commas between, or about=, import=, since=, until=, everything=.
  * @param {string} text */
 export function wishIn(text) {
   if (!text.includes("=")) return { ids: text.split(",").filter((each) => ID.test(each)) };
@@ -20,6 +20,7 @@ export function wishIn(text) {
     ...(Number(named.get("import")) && { import: Number(named.get("import")) }),
     ...(named.get("since") && { since: named.get("since") }),
     ...(named.get("until") && { until: named.get("until") }),
+    ...(named.get("everything") && { everything: true }),
   };
 }
 
@@ -73,5 +74,5 @@ export async function forget() {
   }
 }
 
-export const listDone = () => ask("/forget/done");
+export const listDone = api.forgotten;
 export const listImports = () => ask("/bring/imports");

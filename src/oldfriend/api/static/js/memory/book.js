@@ -2,28 +2,33 @@
 import { batch, computed, effect, signal } from "../../vendor/signals.js";
 import { GROUPS } from "../kinds.js";
 import { NEWS_MS } from "../news.js";
-import { go } from "../places.js";
+import { go, place as placeNow, within } from "../places.js";
 import * as store from "../store.js";
 import { house } from "./house.js";
 
 const SETTLE_MS = 120;
 const MOST_READ_AGAIN = 600;
 const UNDO_MS = 10_000;
+const KEPT_MS = 30_000; // where something stood that was called wrong, the way back stays
 
 const LISTED = GROUPS.flatMap(({ kinds }) => kinds);
 const NOTHING = { kinds: [], statuses: [], subject: "", tag: "", pinned: false, ended: false, sort: "kind", q: "" };
 
 export const filters = signal(NOTHING);
 export const day = signal(null); // null: now
-export const days = signal(null); // {items, today}
+export const by = signal("learned"); // by what the days go: when it was learned, or when it was said
+export const days = signal(null); // {items, today}: on which something was learned …
+export const daysSaid = signal(null); // … and said
 export const tags = signal({});
 export const moods = signal([]);
 export const book = signal(null); // {items, total, kinds, next, of}: what is shown
+export const turned = signal(new Map()); // by id: what reads otherwise than on the day looked at before
 export const said = signal(null); // {words, items}: messages that were found
 export const trouble = signal(""); // why something decided here was not done
 export const unread = signal(""); // why what is shown is not as it is now
 export const decided = signal(0); // how often something was decided here
 export const undoable = signal(null); // {told, undo}
+export const takenBack = signal(null); // {belief, index, of, undo}: what was just called wrong keeps its place in this list
 
 export const isFiltered = computed(() => {
   const { sort: _, ...others } = filters.value;
@@ -58,26 +63,61 @@ export function chooseNewest() {
 /** What is asked of the house: names are among the people, not here. */
 const wanted = () => ({ ...filters.value, kinds: filters.value.kinds.length ? filters.value.kinds : LISTED });
 
+/** As of when something is asked for. */
+export const when = () => ({ day: day.value, by: by.value });
+
+/** Which list is looked at, of which day. */
+const view = () => JSON.stringify([filters.value, when()]);
+
 /** Read it anew; what was shown stays until it is there. */
 export async function read(count = 0) {
   asked.abort();
   const mine = (asked = new AbortController());
   const of = about.value;
   try {
-    let page = await house.page(wanted(), day.value, null, mine.signal);
+    let page = await house.page(wanted(), when(), null, mine.signal);
     const items = [...page.items];
     while (items.length < count && page.next) {
-      page = await house.page(wanted(), day.value, page.next, mine.signal);
+      page = await house.page(wanted(), when(), page.next, mine.signal);
       items.push(...page.items);
     }
     if (mine.signal.aborted) return;
+    const seen = { ...page, items, of, by: by.value, day: day.value };
     batch(() => {
-      book.value = { ...page, items, of };
+      const turn = compare(book.value, seen);
+      turned.value = turn.marks;
+      book.value = { ...seen, items: turn.gone.reduce((all, { one, index }) => all.toSpliced(index, 0, one), withTakenBack(items)) };
       unread.value = "";
     });
   } catch (problem) {
     if (!mine.signal.aborted) unread.value = problem.message || "lost";
   }
+}
+
+/** What reads otherwise than on the day that was looked at before, seen from the earlier of both: what is new, changed or
+ * gone by now where one goes forward, what will be changed or gone where one goes back. None of today.
+ * @param {any} before @param {any} now */
+function compare(before, now) {
+  /** @type {{marks: Map<string, string>, gone: {one: any, index: number}[]}} */
+  const turn = { marks: new Map(), gone: [] };
+  if (!before || now.day === null || before.day === now.day || before.of !== now.of || before.by !== now.by) return turn;
+  const isForward = before.day !== null && before.day < now.day;
+  const was = new Map(before.items.filter(({ id }) => turned.value.get(id) !== "gone").map((each) => [each.id, each]));
+  const is = new Set(now.items.map(({ id }) => id));
+  const cameOn = (one) => ((now.by === "said" ? one.first_seen_at : one.learned_at) ?? "").slice(0, 10);
+  for (const one of now.items) {
+    const other = was.get(one.id);
+    if (other && other.sentence !== one.sentence) turn.marks.set(one.id, isForward ? "changed" : "changed_later");
+    else if (isForward && !other && cameOn(one) > before.day) turn.marks.set(one.id, "new");
+    else if (!isForward && !other && !before.next) turn.marks.set(one.id, "gone_later");
+  }
+  if (!isForward || now.next) return turn; // of what was not read nobody knows
+  for (const [index, one] of [...was.values()].entries()) {
+    if (is.has(one.id)) continue;
+    turn.marks.set(one.id, "gone");
+    turn.gone.push({ one, index: Math.min(index, now.items.length + turn.gone.length) });
+  }
+  return turn;
 }
 
 /** The next page, where there is one. */
@@ -87,7 +127,7 @@ export async function readOn() {
   isReadingOn = true;
   const mine = asked;
   try {
-    const page = await house.page(wanted(), day.value, next, mine.signal);
+    const page = await house.page(wanted(), when(), next, mine.signal);
     if (mine.signal.aborted) return;
     const known = new Set(book.value.items.map((each) => each.id));
     const items = [...book.value.items, ...page.items.filter((each) => !known.has(each.id))];
@@ -106,6 +146,8 @@ effect(() => {
     book.value = null;
     said.value = null;
     undoable.value = null;
+    takenBack.value = null;
+    turned.value = new Map();
     tags.value = {};
   });
 });
@@ -137,7 +179,12 @@ async function show(shown, look) {
   }
 }
 
-const showDays = () => show(days, house.days);
+/** By when it was learned, unless all was learned on one day, as from an import. */
+async function showDays() {
+  await Promise.all([show(days, house.days), show(daysSaid, house.daysSaid)]);
+  const isOneDay = days.value && (!days.value.items.length || days.value.items[0].day >= days.value.today);
+  if (isOneDay && !day.value && daysSaid.value?.items[0]?.day < days.value.today) by.value = "said";
+}
 const showTags = () => show(tags, async () => (await house.tags()).items);
 
 let forgettingUndo = 0;
@@ -149,15 +196,73 @@ export function offerUndo(told, undo) {
   forgettingUndo = setTimeout(() => (undoable.value = null), UNDO_MS);
 }
 
+let forgettingTakenBack = 0;
+
+/** Keep the place of what was just called wrong, with the way back in it; whether it stands in the list.
+ * @param {any} belief @param {() => Promise<any>} undo */
+export function keepTakenBack(belief, undo) {
+  const index = (book.value?.items ?? []).findIndex((each) => each.id === belief.id);
+  if (index < 0) return false;
+  clearTimeout(forgettingTakenBack);
+  const end = () => {
+    clearTimeout(forgettingTakenBack);
+    takenBack.value = null;
+  };
+  takenBack.value = { belief, index, of: view(), undo: () => (end(), undo()) };
+  forgettingTakenBack = setTimeout(() => {
+    end();
+    read(book.value?.items.length ?? 0);
+  }, KEPT_MS);
+  return true;
+}
+
+/** A list that was read anew, with what was just called wrong where it stood. @param {any[]} items */
+function withTakenBack(items) {
+  const { belief, index, of } = takenBack.value ?? {};
+  if (!belief || of !== view() || items.some((each) => each.id === belief.id)) return items;
+  return items.toSpliced(index, 0, belief);
+}
+
+const DEFAULTS = { day: "", by: "learned", kind: "", status: "", subject: "", tag: "", pinned: "", ended: "", sort: "kind", q: "" };
+
+/** What the address says of what is looked at, where it says anything. */
+function readAddress() {
+  const said = new URLSearchParams(location.search);
+  if (![...said.keys()].some((each) => each in DEFAULTS)) return;
+  const valueOf = (name) => said.get(name) ?? DEFAULTS[name];
+  const listOf = (name) => valueOf(name).split(",").filter(Boolean);
+  batch(() => {
+    filters.value = { kinds: listOf("kind").filter((each) => LISTED.includes(each)), statuses: listOf("status"), subject: valueOf("subject"),
+      tag: valueOf("tag"), pinned: Boolean(valueOf("pinned")), ended: Boolean(valueOf("ended")), sort: valueOf("sort"), q: valueOf("q") };
+    day.value = /^\d{4}-\d{2}-\d{2}$/.test(valueOf("day")) ? valueOf("day") : null;
+    by.value = valueOf("by") === "said" ? "said" : "learned";
+  });
+}
+
+/** Keep in the address what is looked at, so that it can be opened anew and passed on. */
+function writeAddress() {
+  const { kinds, statuses, pinned, ended, ...others } = filters.value;
+  const now = { ...others, kind: kinds.join(","), status: statuses.join(","), pinned: pinned ? "yes" : "", ended: ended ? "yes" : "",
+    day: day.value ?? "", by: day.value ? by.value : "learned" };
+  const query = new URLSearchParams(Object.entries(now).filter(([name, value]) => value !== DEFAULTS[name])).toString();
+  if (placeNow.value === "memory") history.replaceState(null, "", location.pathname + (query && `?${query}`));
+}
+
 /** Look on for as long as the place is open. */
 export function open() {
   let first = true;
+  readAddress();
+  const stopWriting = effect(() => {
+    void within.value;
+    writeAddress();
+  });
   showDays();
   showTags();
   show(moods, async () => (await house.moods()).items);
   const stopReading = effect(() => {
     void filters.value;
     void day.value;
+    void by.value;
     trouble.value = "";
     clearTimeout(timer);
     timer = setTimeout(() => read(), first && !book.value ? 0 : SETTLE_MS);
@@ -188,6 +293,7 @@ export function open() {
     clearTimeout(news);
     asked.abort();
     stopReading();
+    stopWriting();
     stopHearing();
     stopForgetting();
   };

@@ -74,7 +74,7 @@ function Turned({ turn, op, belief, before, at }) {
   return html`<article class=${`turned turned-${turn}`}>
     <p class="turned-how"><strong>${t(TURNS[turn])}</strong> <span class="meta">${turn === "added" ? "" : `${deed(op)} · `}${shortDay(at)}</span></p>
     ${isReworded && html`<p class="was"><del>${before}</del></p>`}
-    <p><${KindIcon} kind=${belief.kind} /> <a href=${`/memory/${belief.id}`} onClick=${follow}>${belief.text}</a></p>
+    <p><${KindIcon} kind=${belief.kind} /> <a href=${`/memory/${belief.id}`} onClick=${follow}>${belief.sentence}</a></p>
     ${belief.words[0] && html`<p class="meta">“${belief.words.at(-1).quote}”</p>`}
   </article>`;
 }

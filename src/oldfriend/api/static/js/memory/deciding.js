@@ -24,7 +24,9 @@ export const judge = (belief, verdict) => decide(belief, () => house.judge(belie
 /** It is not so; that can be taken back. @param {any} belief */
 export async function reject(belief) {
   const after = await judge(belief, "reject");
-  if (after) book.offerUndo(t("wrong_done", { text: belief.text }), () => judge(after, "unreject"));
+  if (!after) return;
+  const undo = () => judge(after, "unreject");
+  if (!book.keepTakenBack(after, undo)) book.offerUndo(t("wrong_done", { text: belief.sentence }), undo);
 }
 
 /** Two that say the same: the other joins the first; they can be separated again. */

@@ -4,26 +4,36 @@ import { api, ask, asSeen } from "../api.js";
 const at = encodeURIComponent;
 const LIMIT = 100;
 
-/** @param {any} filters @param {string | null} day */
-function queryOf(filters, day) {
+/** @param {any} filters @param {{day: string | null, by: string}} when */
+function queryOf(filters, { day, by }) {
   const query = new URLSearchParams({ sort: filters.sort, limit: String(LIMIT) });
   for (const kind of filters.kinds) query.append("kind", kind);
   for (const status of filters.statuses) query.append("status", status);
   for (const name of ["subject", "tag", "q"]) if (filters[name]) query.set(name, filters[name]);
   for (const name of ["pinned", "ended"]) if (filters[name]) query.set(name, "true");
-  if (day) query.set("as_of", day);
+  if (day) query.set(by === "said" ? "said_until" : "as_of", day);
   return query;
 }
 
 export const house = {
-  page(filters, day, cursor, signal) {
-    const query = queryOf(filters, day);
+  page(filters, when, cursor, signal) {
+    const query = queryOf(filters, when);
     if (cursor) query.set("cursor", cursor);
     return ask(`/memories?${query}`, { signal });
   },
+  tasks: () => ask("/tasks"),
+  addTask: (words) => ask("/tasks", { method: "POST", json: { words } }),
+  changeTask: (id, change) => ask(`/tasks/${at(id)}`, { method: "PATCH", json: change }),
+  goals: () => ask("/goals"),
+  addGoal: (text) => ask("/goals", { method: "POST", json: { text } }),
+  changeGoal: (id, change) => ask(`/goals/${at(id)}`, { method: "PATCH", json: change }),
+  watches: () => ask("/watches"),
+  addWatch: (watch) => ask("/watches", { method: "POST", json: watch }),
+  endWatch: (id) => ask(`/watches/${at(id)}`, { method: "DELETE" }),
   one: api.belief,
   history: (id) => ask(`/memories/${at(id)}/history`),
   days: () => ask("/memories/days"),
+  daysSaid: () => ask("/memories/days/said"),
   tags: () => ask("/memories/tags"),
   moods: () => ask("/memories/moods"),
   thinking: (cursor) => ask(`/thinking${cursor ? `?cursor=${at(cursor)}` : ""}`),

@@ -6,34 +6,44 @@ import { follow } from "../places.js";
 import { channelName, shortDayOf, t } from "../words.js";
 import * as book from "./book.js";
 import { foresee, judge, reject } from "./deciding.js";
-import { eachOnce, standingOf, statusOf, timeOfIt } from "./telling.js";
+import { eachOnce, oftenOf, statusOf, timeOfIt } from "./telling.js";
 
-const MOST_WORDS = 2;
+const HERE = "web"; // where most is said: not worth a word
+const TURNED = {
+  new: "memory_turned_new", changed: "memory_turned_changed", gone: "memory_turned_gone", changed_later: "memory_turned_changed_later",
+  gone_later: "memory_turned_gone_later",
+};
 const SPARK = { width: 96, height: 24 };
 
 /** @param {{belief: any}} given */
 export function Line({ belief }) {
   const status = statusOf(belief);
-  const time = timeOfIt(belief);
-  const standing = standingOf(belief);
-  return html`<article class=${`belief line line-${belief.kind} ${belief.ended_at ? "is-over" : ""}`}>
+  const turn = book.turned.value.get(belief.id);
+  const [words] = eachOnce(belief.words).toSorted((one, other) => Number(other.supports ?? true) - Number(one.supports ?? true));
+  const [time, often] = [timeOfIt(belief), oftenOf(belief)];
+  return html`<article class=${`belief line line-${belief.kind} ${belief.ended_at ? "is-over" : ""} ${turn ? `is-turned turned-${turn}` : ""}`}>
     <${KindIcon} kind=${belief.kind} />
     <div class="line-body">
-      ${time && html`<p class="line-time">${time}</p>`}
-      <p class="text"><a href=${`/memory/${belief.id}`} onClick=${follow}>${belief.text}</a>
+      <p class="text"><a href=${`/memory/${belief.id}`} onClick=${follow}>${belief.sentence}</a>
         ${belief.is_pinned && html` <span class="pill pill-pinned">${t("memory_pinned")}</span>`}
-        ${status && html` <span class="pill">${status}</span>`}</p>
-      ${belief.kind === "pattern" && belief.course.length > 1 && html`<${Spark} belief=${belief} />`}
-      ${eachOnce(belief.words).slice(0, MOST_WORDS).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
-      <p class="line-foot">${standing && html`<span class="meta">${standing}</span>`}
-        ${!book.day.value && !belief.ended_at && html`<${Choices} belief=${belief} />`}</p>
+        ${turn && html` <span class="pill pill-turned">${t(TURNED[turn])}</span>`}
+        ${status && turn !== "gone" && html` <span class="pill">${status}</span>`}</p>
+      <p class="line-why">${time && html`<span>${time}</span>`}${words && html`<${Words} words=${words} hasDate=${!time} />`}${often && html`<span>${often}</span>`}${
+        belief.kind === "pattern" && belief.course.length > 1 && html`<${Spark} belief=${belief} />`}</p>
     </div>
+    ${!book.day.value && !belief.ended_at && html`<${Choices} belief=${belief} />`}
   </article>`;
 }
 
+/** Where something was just called wrong: the way back, in its place. @param {{belief: any, undo: () => void}} given */
+export function TakenBack({ belief, undo }) {
+  return html`<article class="belief line is-taken-back"><p class="taken-back"><span role="status">${t("wrong_done", { text: belief.sentence })}</span>
+    <button onClick=${undo}>${t("undo")}</button></p></article>`;
+}
+
 /** Words that speak for it or against it; they lead to where they were said. */
-export function Words({ words }) {
-  const where = [words.role === "person" ? "" : words.speaker, shortDayOf(words.at), words.channel && channelName(words.channel)].filter(Boolean).join(" · ");
+export function Words({ words, hasDate = true }) {
+  const where = [words.role === "person" ? "" : words.speaker, hasDate && shortDayOf(words.at), words.channel !== HERE && words.channel && channelName(words.channel)].filter(Boolean).join(" · ");
   return html`<button class="words" onClick=${() => showWords(words.message)}>
     ${!words.supports && html`<span class="pill">${t("memory_against")}</span> `}<q>${words.quote}</q> <span class="where">${where}</span></button>`;
 }

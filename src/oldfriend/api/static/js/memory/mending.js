@@ -94,7 +94,7 @@ export function Merge({ belief, after }) {
   };
   return html`<div class="mend">
     <label>${t("memory_merge_with")}<input type="search" ref=${field} maxlength="200" onInput=${onInput} /></label>
-    <ul class="alike" role="list">${found.map((each) => html`<li key=${each.id}><button onClick=${async () => after(await merge(belief, each))}>${each.text}</button></li>`)}</ul>
+    <ul class="alike" role="list">${found.map((each) => html`<li key=${each.id}><button onClick=${async () => after(await merge(belief, each))}>${each.sentence}</button></li>`)}</ul>
     ${!found.length && html`<p class="empty">${t("memory_merge_none")}</p>`}
     <p class="choices"><button onClick=${() => after(belief)}>${t("cancel")}</button></p>
   </div>`;

@@ -52,7 +52,7 @@ export function Panel({ id }) {
   const status = statusOf(belief);
   const time = timeOfIt(belief);
   return html`<p class="panel-kind"><${KindIcon} kind=${belief.kind} /> ${t(`kind_${belief.kind}`)}${time && ` · ${time}`}</p>
-    <h3 id="panel-title" class="panel-text" tabindex="-1" ref=${title}>${belief.text}</h3>
+    <h3 id="panel-title" class="panel-text" tabindex="-1" ref=${title}>${belief.sentence}</h3>
     <p class="meta">${standingOf(belief)} ${status && html`<span class="pill">${status}</span>`} ${belief.is_pinned && html`<span class="pill pill-pinned">${t("memory_pinned")}</span>`}</p>
     ${belief.tags.length > 0 && html`<p class="tags">${belief.tags.map((tag) => html`<span class="pill" key=${tag}># ${tag}</span>`)}</p>`}
     ${doing === "" && belief.kind !== "summary" && html`<${Deeds} belief=${belief} after=${after} setDoing=${setDoing} />`}
@@ -87,12 +87,14 @@ function Evidence({ belief }) {
 }
 
 function History({ id, steps }) {
+  const own = steps.find((step) => step.id === id)?.at ?? "";
+  const isOlder = (other) => Date.parse(steps.find((step) => step.id === other)?.at) < Date.parse(own);
   return html`<h4>${t("memory_history")}</h4>
     <ol class="steps" role="list">${steps.map((step, place) => html`<li key=${place} class=${step.id === id ? "" : "of-another"}>
       <p><strong>${deed(step.op)}</strong> <span class="meta">${t("memory_by", { who: byWhom(step.by), when: dayOf(step.at) })}</span></p>
       ${step.id === id
         ? html`<p>${step.text}</p>`
-        : html`<p><span class="pill">${t("memory_another")}</span> <a href=${`/memory/${step.id}`} onClick=${follow}>${step.text}</a></p>`}
+        : html`<p><span class="pill">${t(isOlder(step.id) ? "memory_older" : "memory_newer")}</span> <a href=${`/memory/${step.id}`} onClick=${follow}>${step.text}</a></p>`}
       ${step.because.slice(0, 2).map((message) => html`<button class="words" key=${message.id} onClick=${() => showWords(message.id)}>
         <q>${message.text}</q> <span class="where">${shortDayOf(message.at)} · ${channelName(message.channel)}</span></button>`)}
     </li>`)}</ol>`;

@@ -2,13 +2,16 @@
 // It goes by the days on which something did; a silence takes a few steps, however long it was.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
+import { findKind } from "../kinds.js";
 import { follow } from "../places.js";
 import { t } from "../words.js";
 import * as book from "./book.js";
-import { calendarDay, turned } from "./telling.js";
+import { calendarDay, monthName, turned } from "./telling.js";
 
 const DAY_MS = 86_400_000;
 const HIGHEST = 28;
+const NARROW = "(max-width: 720px)";
+const ROOM = { wide: 0.11, narrow: 0.27 }; // of the line, for the name of a month
 const MOST_OF_SILENCE = 3; // days between two on which something changed
 
 const numberOf = (iso) => Math.round(Date.parse(`${iso}T00:00:00Z`) / DAY_MS);
@@ -28,7 +31,8 @@ export function stopsAt(days) {
 
 /** The slider along the top. */
 export function Slider() {
-  const { items = [], today } = book.days.value ?? {};
+  const isBySaid = book.by.value === "said";
+  const { items = [], today } = (isBySaid ? book.daysSaid.value : book.days.value) ?? {};
   const last = today ? numberOf(today) : 0;
   const first = items.length ? Math.min(numberOf(items[0].day), last) : last;
   const at = book.day.value ? numberOf(book.day.value) : last;
@@ -48,7 +52,7 @@ export function Slider() {
   const before = changed.findLast((each) => each.number < shown);
   const after = changed.find((each) => each.number > shown);
   const on = changed.find((each) => each.number === shown);
-  const told = shown === last ? t("memory_now") : t("memory_as_of", { day: calendarDay(isoOf(shown)) });
+  const told = shown === last ? t("memory_now") : t(isBySaid ? "memory_said_by" : "memory_as_of", { day: calendarDay(isoOf(shown)) });
   const much = on ? turned(on) : t(shown === last ? "memory_turned_none_today" : "memory_turned_none");
   return html`<section class=${`slider ${shown === last ? "" : "is-past"}`} aria-label=${t("memory_slider")} data-stays>
     <p class="slider-told"><strong aria-live="polite">${told}</strong> <span class="meta">${much}</span></p>
@@ -56,12 +60,43 @@ export function Slider() {
       <button class="step" disabled=${!before} aria-label=${t("memory_day_before")} title=${t("memory_day_before")} onClick=${() => go(before.number)}>‹</button>
       <div class="slider-line"><${Marks} changed=${changed} stops=${stops} shown=${shown} />
         <input type="range" min="0" max=${stops.length - 1} step="1" value=${stops.indexOf(shown)} aria-label=${t("memory_slider")}
-          aria-valuetext=${`${told}. ${much}`} onInput=${({ target }) => go(stops[Number(target.value)])} /></div>
+          aria-valuetext=${`${told}. ${much}`} onInput=${({ target }) => go(stops[Number(target.value)])} />
+        <${Scale} stops=${stops} shown=${shown} isNow=${shown === last} /></div>
       <button class="step" disabled=${shown === last} aria-label=${t("memory_day_after")} title=${t("memory_day_after")} onClick=${() => go(after?.number ?? last)}>›</button>
     </div>`}
     ${first === last && html`<p class="meta">${t("memory_first_day")}</p>`}
-    ${shown !== last && html`<p class="choices"><button onClick=${() => go(last)}>${t("memory_to_now")}</button></p>`}
+    <p class="choices">${first < last && html`<${Ways} />`}${shown !== last && html`<button onClick=${() => go(last)}>${t("memory_to_now")}</button>`}</p>
   </section>`;
+}
+
+/** By what the days go. */
+function Ways() {
+  const choose = (way) => {
+    book.by.value = way;
+    book.day.value = null;
+  };
+  return html`<select class="ways" aria-label=${t("memory_ways")} value=${book.by.value} onChange=${({ target }) => choose(target.value)}>
+    <option value="said">${t("memory_way_said")}</option><option value="learned">${t("memory_way_learned")}</option></select>`;
+}
+
+/** The months below the line, as far as there is room, and the day under the thumb. */
+function Scale({ stops, shown, isNow }) {
+  const share = (place) => place / Math.max(1, stops.length - 1);
+  const room = matchMedia(NARROW).matches ? ROOM.narrow : ROOM.wide;
+  const thumb = isNow ? 2 : share(stops.indexOf(shown));
+  let free = 0; // from where on there is room for a name
+  let named = "";
+  const months = stops.flatMap((number, place) => {
+    const [year, month] = isoOf(number).split("-").map(Number);
+    const name = isoOf(number).slice(0, 7);
+    if (name === named || share(place) < free || share(place) > 1 - room / 2) return [];
+    const hasYear = named.slice(0, 4) !== name.slice(0, 4);
+    free = share(place) + room;
+    named = name;
+    return Math.abs(share(place) - thumb) < room * 1.2 ? [] : [{ at: share(place), name: monthName(year, month, hasYear) }];
+  });
+  return html`<div class="scale" aria-hidden="true">${months.map(({ at, name }) => html`<span key=${at} style=${{ left: `${at * 100}%` }}>${name}</span>`)}
+    ${!isNow && html`<b style=${{ left: `${thumb * 100}%` }}>${calendarDay(isoOf(shown))}</b>`}</div>`;
 }
 
 /** What else there is of those days: from the second on. */
@@ -74,15 +109,38 @@ export function Besides() {
     ${!isOneDay && html`<a class="quiet-link" href="/memory/thinking" onClick=${follow}>${t("thinking_title")}</a>`}</p>`;
 }
 
-/** How much changed on each day: a stroke, the higher the more. */
+/** How much there is on each day: a bar, the higher the more, in the colors of its kinds where these are known. */
 function Marks({ changed, stops, shown }) {
   const most = Math.max(1, ...changed.map(sizeOf));
   const places = new Map(stops.map((number, place) => [number, place]));
   const x = (number) => ((places.get(number) ?? stops.length - 1) / Math.max(1, stops.length - 1)) * 1000;
-  const stroke = (each) => `M${x(each.number).toFixed(1)} ${HIGHEST}v${(-HIGHEST * Math.max(0.16, Math.log1p(sizeOf(each)) / Math.log1p(most))).toFixed(1)}`;
-  const [past, future] = [changed.filter((each) => each.number <= shown), changed.filter((each) => each.number > shown)];
+  /** @type {Record<string, string>} */
+  const paths = {};
+  for (const each of changed) {
+    const high = HIGHEST * Math.max(0.16, Math.log1p(sizeOf(each)) / Math.log1p(most));
+    let from = HIGHEST;
+    for (const [color, count] of colorsOf(each)) {
+      const step = (high * count) / sizeOf(each);
+      const name = each.number > shown ? "mark-future" : `mark-past ${color && `mark-${color}`}`;
+      paths[name] = `${paths[name] ?? ""}M${x(each.number).toFixed(1)} ${from.toFixed(1)}v${(-step).toFixed(1)}`;
+      from -= step;
+    }
+  }
   return html`<svg class="marks" viewBox=${`0 0 1000 ${HIGHEST}`} preserveAspectRatio="none" aria-hidden="true">
-    <path class="mark-past" d=${past.map(stroke).join("")} /><path class="mark-future" d=${future.map(stroke).join("")} /></svg>`;
+    ${Object.entries(paths).map(([name, path]) => html`<path key=${name} class=${name} d=${path} />`)}</svg>`;
+}
+
+/** How much of a day has which color. */
+function colorsOf(day) {
+  const kinds = Object.entries(day.kinds ?? {});
+  if (!kinds.length) return [["", sizeOf(day)]];
+  /** @type {Record<string, number>} */
+  const counts = {};
+  for (const [kind, count] of kinds) {
+    const color = findKind(kind).color ?? "fact";
+    counts[color] = (counts[color] ?? 0) + count;
+  }
+  return Object.entries(counts);
 }
 
 const sizeOf = ({ added, changed, ended }) => added + changed + ended;

@@ -38,5 +38,5 @@ function Once({ tick }) {
     ${why && html`<p class="bad" role="alert">${why}</p>`}
     ${whole && html`<h4>${t("thinking_shown")}</h4><ul>${whole.shown.map((each, place) => html`<li key=${place}>${each}</li>`)}</ul>
       <h4>${t("thinking_said")}</h4>${whole.answered.map((each, place) => html`<pre key=${place} tabindex="0">${each}</pre>`)}
-      <p class="meta">${t("thinking_took", { in: tick.tokens_in.toLocaleString(), out: tick.tokens_out.toLocaleString() })}</p>`}</details>`;
+      <p class="meta">${t("thinking_took", { in: tick.tokens_in, out: tick.tokens_out })}</p>`}</details>`;
 }

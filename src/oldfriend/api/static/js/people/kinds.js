@@ -1,4 +1,7 @@
-// What sorts of things with names there are.
+// What sorts of things with names there are, and to which part of a life they belong.
 export const KINDS = {
   person: "people_person", pet: "people_pet", place: "people_place", org: "people_org", other: "people_other",
+};
+export const GROUPS = {
+  family: "people_family", friends: "people_friends", work: "people_work", pets: "people_pets", places: "people_places", others: "people_others",
 };

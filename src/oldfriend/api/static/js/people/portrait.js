@@ -7,15 +7,27 @@ import { merge, separate } from "../memory/deciding.js";
 import { house as memory } from "../memory/house.js";
 import { Line, Words } from "../memory/line.js";
 import { useNews } from "../news.js";
+import { Nowhere } from "../nowhere.js";
 import { follow } from "../places.js";
 import * as store from "../store.js";
-import { t } from "../words.js";
+import { shortDayOf, t } from "../words.js";
 import { house } from "./house.js";
-import { KINDS } from "./kinds.js";
+import { Initial, relationOf } from "./initial.js";
 
+const MOST_SAID = 4;
+
+const ID = /^[0-9a-f-]{4,}$/i;
+
+/** @param {{id: string}} given of the address, which may say anything */
 export function Portrait({ id }) {
+  if (!ID.test(id)) return html`<${Nowhere} to="/people" label=${t("people_all")} />`;
+  return html`<${Known} id=${id} />`;
+}
+
+function Known({ id }) {
   const [one, setOne] = useState(null);
   const [trouble, setTrouble] = useState("");
+  const [isGone, setGone] = useState(false);
   useEffect(() => void (book.trouble.value = ""), [id]);
   useEffect(() => setOne(null), [id, store.rewritten.value]);
   const news = useNews([store.acquainted.value, store.learned.value]);
@@ -24,7 +36,7 @@ export function Portrait({ id }) {
     const show = (found) => isStill && (setOne(found), setTrouble(""));
     const tell = (problem) => {
       if (!isStill) return;
-      if (problem.status === 404) setOne(null);
+      if (problem.status === 404) return setGone(true);
       setTrouble(problem.message || t("lost"));
     };
     house.one(id).then(show, tell);
@@ -32,22 +44,40 @@ export function Portrait({ id }) {
   }, [id, store.rewritten.value, book.decided.value, news]);
   const back = html`<p><a href="/people" onClick=${follow}>← ${t("people_all")}</a></p>`;
   const alert = trouble && html`<p class="bad" role="alert">${trouble}</p>`;
+  if (isGone) return html`<${Nowhere} to="/people" label=${t("people_all")} />`;
   if (!one) return html`${back}${alert || html`<p class="empty" role="status">${t("loading")}</p>`}`;
   const { about, belief } = one;
   return html`${back}${alert}<${Trouble} /><${Undo} />
-    <h2>${about.name} <span class="pill">${t(KINDS[about.kind])}</span></h2>
+    <header class="person-head"><${Initial} one=${about} /><div><h2>${about.name}</h2><p class="relation">${relationOf(about)}</p></div></header>
     ${about.aliases.length > 0 && html`<p class="meta">${t("people_also", { names: about.aliases.join(", ") })}</p>`}
     ${about.description && html`<p class="lead">${about.description}</p>`}
     ${about.status === "uncertain" && html`<${Unsure} about=${about} belief=${belief} />`}
-    ${belief.words.slice(0, 3).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
+    <${Said} one=${one} />
     <p class="choices"><a href=${`/memory/${about.id}`} onClick=${follow}>${t("people_change")}</a>
       <a href=${`/forget/${about.id}`} onClick=${follow}>${t("forget")}</a></p>
     ${one.ties.length > 0 && html`<section><h3>${t("people_ties")}</h3>
-      ${one.ties.map((tie) => html`<${Line} key=${tie.belief.id} belief=${tie.belief} />
-        ${tie.other && html`<p class="to-other"><a href=${`/people/${tie.other}`} onClick=${follow}>${tie.name}</a></p>`}`)}</section>`}
+      ${one.ties.map((tie) => html`<div class="tie" key=${tie.belief.id}><${Line} belief=${tie.belief} />
+        ${tie.other && html`<p class="to-other"><a href=${`/people/${tie.other}`} onClick=${follow}>${tie.name}</a></p>`}</div>`)}</section>`}
     ${one.others.length > 0 && html`<section><h3>${t("people_else")}</h3>
       ${one.others.map((each) => html`<${Line} key=${each.id} belief=${each} />`)}</section>`}
     ${!one.ties.length && !one.others.length && html`<p class="empty">${t("people_nothing")}</p>`}`;
+}
+
+/** What was said of them, the latest first: each message once, with its day. */
+function Said({ one }) {
+  const names = [one.about.name, ...one.about.aliases].map((each) => each.toLowerCase());
+  const told = new Map();
+  for (const belief of [...one.others, ...one.ties.map((tie) => tie.belief), one.belief]) {
+    for (const words of belief.words) {
+      const isName = names.includes(words.quote.toLowerCase()); // the name alone tells nothing
+      if (!isName && !told.has(words.message)) told.set(words.message, words);
+    }
+  }
+  if (!told.size) return null;
+  const latest = [...told.values()].toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, MOST_SAID);
+  return html`<section class="said-of"><h3>${t("people_said")}</h3>
+    <ol>${latest.map((words) => html`<li key=${words.message}><time datetime=${words.at}>${shortDayOf(words.at)}</time>
+      <${Words} words=${words} hasDate=${false} /></li>`)}</ol></section>`;
 }
 
 /** Whether two are one is asked of the person, who decides. */

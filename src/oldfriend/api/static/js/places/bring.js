@@ -2,7 +2,7 @@
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { OldTalk } from "../bring/old_talk.js";
-import { api } from "../api.js";
+import { takeAll } from "../api.js";
 import * as house from "../bring/asking.js";
 import { formatName, Parcel } from "../bring/parcel.js";
 import { html } from "../html.js";
@@ -91,17 +91,9 @@ function Imports() {
         : html`<${Sure} label=${t("bring_undo")} name=${each.file} ask=${t("bring_undo_ask")} onSure=${() => takeOut(each.number)} />`}</li>`)}</ul></section>`;
 }
 
-/** Have the browser save everything: what it loads by itself shows a ticket. */
-async function take() {
-  const link = document.createElement("a");
-  link.href = api.exportWith(await api.ticketFor("export"));
-  link.download = "";
-  link.click();
-}
-
 function Take() {
   return html`<section><h3>${t("bring_take")}</h3><p>${t("bring_take_lead")}</p>
-      <p class="choices"><button onClick=${() => attempt(take)}>${t("bring_take_mine")}</button></p></section>
+      <p class="choices"><button onClick=${() => attempt(takeAll)}>${t("bring_take_mine")}</button></p></section>
     <section><h3>${t("bring_forget")}</h3><p>${t("bring_forget_lead")}</p>
       <p><a class="button" href="/forget" onClick=${follow}>${t("bring_forget_go")}</a></p></section>`;
 }

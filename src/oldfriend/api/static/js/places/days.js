@@ -1,13 +1,18 @@
-// Days: a calendar of what was said, what happened and what is due; a day opens its words.
+// Days: a calendar of what was said, what happened and what is due, beside the diary and the numbers; a day opens its words.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { showWords } from "../chat.js";
+import { Plain, Reply } from "../chat/prose.js";
 import { PAUSE_MS } from "../chat/said.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { ask } from "../api.js";
+import { Diary, DiaryOfDay } from "../days/diary.js";
+import { Numbers } from "../days/numbers.js";
+import { Views } from "../days/views.js";
 import * as book from "../memory/book.js";
 import { statusOf } from "../memory/telling.js";
 import { useNews } from "../news.js";
+import { Nowhere } from "../nowhere.js";
 import { follow, go, within } from "../places.js";
 import * as store from "../store.js";
 import { channelName, dayOf, language, t, timeOf } from "../words.js";
@@ -18,6 +23,11 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 export default function Days() {
   const where = within.value;
+  if (where === "diary") return html`<div class="days"><${Diary} /></div>`;
+  const [view, ...rest] = where.split("/");
+  if (view === "numbers") return html`<div class="days"><${Numbers} name=${rest.join("/")} /></div>`;
+  const isDate = !where || ((DAY.test(where) || MONTH.test(where)) && Number.isFinite(Date.parse(where)));
+  if (!isDate) return html`<${Nowhere} to="/days" label=${t("days_calendar")} />`;
   if (DAY.test(where)) return html`<div class="days"><${Day} key=${where} day=${where} /></div>`;
   const today = new Date();
   const month = MONTH.test(where) ? where : `${today.getFullYear()}-${String(today.getMonth() + 1).padStart(2, "0")}`;
@@ -45,13 +55,14 @@ function Month({ month }) {
   const first = new Date(`${month}-01T00:00`);
   const known = new Map((found?.days ?? []).map((each) => [each.day, each]));
   const most = Math.max(1, ...[...known.values()].map((each) => each.messages));
-  return html`<header class="month-head">
+  return html`<${Views} at="/days" /><header class="month-head">
       <h2>${new Intl.DateTimeFormat(language.value, { month: "long", year: "numeric" }).format(first)}</h2>
       <p class="choices">
         <button aria-label=${t("days_before")} disabled=${!found?.first || found.first >= month} onClick=${() => go(`/days/${shifted(month, -1)}`)}>‹</button>
         <button aria-label=${t("days_after")} disabled=${!found || found.last <= month} onClick=${() => go(`/days/${shifted(month, 1)}`)}>›</button>
         ${found?.first && html`<label class="meta">${t("days_month")} <input type="month" min=${found.first} max=${found.last} value=${month}
           onChange=${({ target }) => MONTH.test(target.value) && go(`/days/${target.value}`)} /></label>`}</p></header>
+    <${Year} month=${month} />
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
     ${found && !found.first && html`<p class="empty">${t("days_none")}</p>`}
     <table class="month" aria-label=${t("days_calendar")}><thead><tr>${weekdays().map((each) => html`<th key=${each} scope="col">${each}</th>`)}</tr></thead>
@@ -59,17 +70,40 @@ function Month({ month }) {
         aria-current=${day === found?.today ? "date" : null}>${day.startsWith(month) && html`<${Cell} day=${day} told=${known.get(day)} most=${most} />`}</td>`)}</tr>`)}</tbody></table>`;
 }
 
+/** The year above the month: how much was said in each; where this month is empty, the way to the last that is not. @param {{month: string}} given */
+function Year({ month }) {
+  const year = Number(month.slice(0, 4));
+  const [found] = useAsked(`/days/years/${year}`);
+  const known = new Map((found?.months ?? []).map((each) => [each.month, each]));
+  const most = Math.max(1, ...[...known.values()].map((each) => each.messages));
+  const names = new Intl.DateTimeFormat(language.value, { month: "short" });
+  const to = (other, label, mark) => html`<a href=${`/days/${other}-${month.slice(5)}`} aria-label=${label} title=${label} onClick=${follow}>${mark}</a>`;
+  const isEmpty = found && !known.has(month);
+  return html`<nav class="year" aria-label=${t("days_year", { year: String(year) })}>
+    ${found?.first && found.first < year ? to(year - 1, t("days_year_before"), "‹") : html`<span></span>`}
+    <ol role="list">${Array.from({ length: 12 }, (_, place) => {
+      const name = `${year}-${String(place + 1).padStart(2, "0")}`;
+      const { messages = 0, happened = 0 } = known.get(name) ?? {};
+      const heat = messages && 1 + Math.round((3 * Math.log1p(messages)) / Math.log1p(most));
+      return html`<li key=${name}><a href=${`/days/${name}`} class=${`heat-${heat}`} aria-current=${name === month ? "true" : null} onClick=${follow}
+        title=${t("days_month_told", { messages, happened })} aria-label=${`${names.format(new Date(2024, place, 1))}: ${t("days_month_told", { messages, happened })}`}>
+        <span aria-hidden="true"></span>${names.format(new Date(2024, place, 1))}</a></li>`;
+    })}</ol>
+    ${found && found.last > year ? to(year + 1, t("days_year_after"), "›") : html`<span></span>`}</nav>
+    ${isEmpty && (found.latest || found.first < year) && html`<p class="empty">${t("days_month_empty")} <a href=${`/days/${found.latest ?? `${year - 1}-12`}`} onClick=${follow}>${t("days_month_latest")}</a></p>`}`;
+}
+
 function Cell({ day, told, most }) {
   const number = Number(day.slice(8));
   if (!told) return html`<span><span class="number">${number}</span></span>`;
   const inWords = [t("days_cell", { day: dayOf(`${day}T12:00`), count: told.messages }), ...told.happened.map((each) => each.text), ...told.due.map(dueInWords)];
-  return html`<a href=${`/days/${day}`} onClick=${follow} aria-label=${inWords.join("; ")}>
+  return html`<a href=${`/days/${day}`} onClick=${follow}><span class="visually-hidden">${inWords.join("; ")}</span><span class="cell" aria-hidden="true">
     <span class="number">${number}</span>
-    ${told.messages > 0 && html`<meter class="said-much" min="0" max=${most} value=${told.messages} aria-hidden="true"></meter>`}
+    ${told.messages > 0 && html`<meter class="said-much" min="0" max=${most} value=${told.messages}></meter>`}
     ${told.happened.map((each) => html`<span key=${each.id} class=${`happened ${weightOf(each)}`}>${each.text}</span>`)}
-    ${told.more > 0 && html`<span class="meta">+${told.more}</span>`}
+    ${told.more > 0 && html`<span class="meta">${t("days_more", { count: told.more })}</span>`}
     ${told.due.slice(0, MOST_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${each.kind} /> ${each.text}</span>`)}
-    ${told.due.length > MOST_DUE && html`<span class="meta">+${told.due.length - MOST_DUE}</span>`}</a>`;
+    ${told.due.length > MOST_DUE && html`<span class="meta">${t("days_more", { count: told.due.length - MOST_DUE })}</span>`}</span></a>`;
 }
 
 const dueInWords = (plan) => `${t("days_due")}: ${plan.text}`;
@@ -84,14 +118,28 @@ function Day({ day }) {
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
     ${found && !found.talks.length && !found.happened.length && !found.due.length && html`<p class="empty">${t("days_silent")}</p>`}
     ${found?.happened.length > 0 && html`<section><h3>${t("days_happened")}</h3><ul role="list">${found.happened.map((each) => html`<li key=${each.id} class="happening">
-      <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.text}</a> <span class="meta">${each.impact > 0 ? `+${each.impact}` : each.impact || ""}</span></li>`)}</ul></section>`}
+      <${KindIcon} kind="event" /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.text}</a></li>`)}</ul></section>`}
     ${found?.due.length > 0 && html`<section><h3>${t("days_due")}</h3><ul role="list">${found.due.map((each) => html`<li key=${each.id} class="happening">
       <${KindIcon} kind=${each.kind} /><a href=${`/memory/${each.id}`} onClick=${follow}>${each.text}</a> ${statusOf(each) && html`<span class="pill">${statusOf(each)}</span>`}</li>`)}</ul></section>`}
     ${found?.told.length > 0 && html`<section><h3>${t("days_told")}</h3>${found.told.map((each) => html`<p key=${each.id} class="told"><${KindIcon} kind="summary" />
       <span>${each.text}</span></p>`)}</section>`}
     ${found?.talks.length > 0 && !found.told.length && !store.state.value?.model && html`<section><h3>${t("days_told")}</h3><p class="meta">${t("days_told_by_model")}</p></section>`}
-    ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><ul role="list">${joined(found.talks).map((each) => html`<li key=${each.session + each.first}>
-      <button class="words" onClick=${() => showWords(each.first)}>${timeOf(each.began_at)}–${timeOf(each.ended_at)} · ${channelName(each.title)} <span class="meta">${t("days_messages", { count: each.messages })}</span></button></li>`)}</ul></section>`}`;
+    ${found?.talks.length > 0 && html`<section><h3>${t("days_talks")}</h3><${Talks} day=${day} talks=${joined(found.talks)} /></section>`}
+    ${found && html`<${DiaryOfDay} day=${day} />`}`;
+}
+
+/** What was said on a day, talk by talk. @param {{day: string, talks: any[]}} given */
+function Talks({ day, talks }) {
+  const [said, trouble] = useAsked(`/days/${day}/messages`);
+  const of = (talk, next) => (said?.items ?? []).filter(({ at }) => Date.parse(at) >= Date.parse(talk.began_at) && (!next || Date.parse(at) < Date.parse(next.began_at)));
+  return html`${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
+    ${talks.map((talk, place) => html`<article class="day-talk" key=${talk.session + talk.first}>
+      <p class="meta">${[...new Set([timeOf(talk.began_at), timeOf(talk.ended_at)])].join("–")} · ${channelName(talk.title)} · ${t("days_messages", { count: talk.messages })}${" "}
+        <button class="quiet" onClick=${() => showWords(talk.first)}>${t("days_in_chat")}</button></p>
+      <ul role="list">${of(talk, talks[place + 1]).map((message) => html`<li key=${message.id} class=${message.role === "person" ? "is-mine" : ""}>
+        <span class="meta">${message.role === "person" ? t("you") : message.speaker}</span>
+        ${message.is_markdown ? html`<${Reply} text=${message.text} />` : html`<p class="bubble"><${Plain} text=${message.text} /></p>`}</li>`)}</ul></article>`)}
+    ${said?.has_more && html`<p class="meta">${t("days_more_said")}</p>`}`;
 }
 
 /** Talks, with what went on without a pause as one: it was only cut to be read.

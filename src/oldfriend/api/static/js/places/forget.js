@@ -5,15 +5,19 @@ import { Follows } from "../forget/follows.js";
 import { Proof } from "../forget/proof.js";
 import { foreseen, isBusy, listDone, trouble, wishIn, foresee, wish, namesNothing } from "../forget/wishing.js";
 import { html } from "../html.js";
-import { within } from "../places.js";
+import { follow, within } from "../places.js";
 import * as store from "../store.js";
 import { shortDayOf, t } from "../words.js";
 
+const PROOF = "proof";
+const SHOWN = 16; // signs of its number
+
 export default function Forget() {
   const named = within.value;
+  const isProof = named.split("/")[0] === PROOF;
   const title = useRef(null);
   useEffect(() => {
-    if (named !== "proof") foresee(named ? wishIn(named) : {});
+    if (!isProof) foresee(named ? wishIn(named) : {});
   }, [named]);
   useEffect(() => {
     if (store.rewritten.value && !isBusy.value && !namesNothing(wish.value)) foresee(wish.value);
@@ -24,7 +28,7 @@ export default function Forget() {
     await seeing;
     if ([pressed, document.body].includes(document.activeElement)) title.current?.focus();
   };
-  if (named === "proof") return html`<${Proof} />`;
+  if (isProof) return html`<${Proof} number=${named.slice(PROOF.length + 1)} />`;
   return html`<div class="forget">
     <h2>${t("forget_title")}</h2>
     <div class="two-sides">
@@ -47,5 +51,5 @@ function Before() {
   return done.length > 0 && html`<details class="before"><summary>${t("forget_before", { count: done.length })}</summary>
     <ul>${done.map((each) => html`<li key=${each.digest + each.done_at}>${t(each.what === "retain" ? "forget_retained" : "forget_forgotten", {
       when: shortDayOf(each.done_at), messages: each.counts.messages, beliefs: each.counts.memories,
-    })} <code>${each.digest.slice(0, 16)}</code></li>`)}</ul></details>`;
+    })} <a href=${`/forget/${PROOF}/${each.digest.slice(0, SHOWN)}`} onClick=${follow}>${t("proof_open")} <code>${each.digest.slice(0, SHOWN)}</code></a></li>`)}</ul></details>`;
 }

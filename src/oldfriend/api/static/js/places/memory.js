@@ -9,9 +9,12 @@ import * as book from "../memory/book.js";
 import { Changes } from "../memory/changes.js";
 import { Moods } from "../memory/chart.js";
 import { Filters } from "../memory/filters.js";
-import { Line } from "../memory/line.js";
+import { Goals } from "../memory/goals.js";
+import { Line, TakenBack } from "../memory/line.js";
 import { Panel } from "../memory/panel.js";
+import { Portrait } from "../memory/portrait.js";
 import { Besides, Slider } from "../memory/slider.js";
+import { Tasks } from "../memory/tasks.js";
 import { many } from "../memory/telling.js";
 import { Thinking } from "../memory/thinking.js";
 import { go, within } from "../places.js";
@@ -26,6 +29,9 @@ export default function Memory() {
     <div class="memory-main">
       <header class="memory-head"><h2>${t("memory_title")}</h2><${Besides} /></header>
       <${Slider} />
+      <${Portrait} />
+      <${Tasks} />
+      <${Goals} />
       <${Filters} />
       <${Trouble} />
       <${Said} />
@@ -41,10 +47,12 @@ function Book() {
   if (!shown) return html`<div class="skeleton" aria-busy="true" role="status"><span class="visually-hidden">${t("loading")}</span></div>`;
   if (!shown.items.length) return html`<p class="empty nothing">${t(nothing())}</p>`;
   const isByKind = book.filters.value.sort === "kind" && !book.filters.value.q;
+  const taken = book.takenBack.value;
   const draw = (belief, index) => {
     const group = groupOf(belief);
     const opens = isByKind && (index === 0 || groupOf(shown.items[index - 1]) !== group);
-    return html`${opens && html`<h3 class="group">${t(group.phrase)} <span class="count">${many(countOf(group, shown.kinds))}</span></h3>`}<${Line} belief=${belief} />`;
+    return html`${opens && html`<h3 class="group">${t(group.phrase)} <span class="count">${many(countOf(group, shown.kinds))}</span></h3>`}${
+      belief.id === taken?.belief.id ? html`<${TakenBack} ...${taken} />` : html`<${Line} belief=${belief} />`}`;
   };
   return html`<${Rows} items=${shown.items} keyOf=${(each) => each.id} draw=${draw} total=${shown.total} of=${shown.of}
     label=${t("memory_title")} onNearEnd=${book.readOn} />`;
@@ -64,7 +72,7 @@ function nothing() {
 function Said() {
   const found = book.said.value;
   if (!found?.items.length || found.words !== book.filters.value.q) return null;
-  return html`<details class="said-so" open=${found.items.length <= 3}><summary>${t("memory_said_so", { count: many(found.items.length) })}</summary>
+  return html`<details class="said-so" open=${found.items.length <= 3}><summary>${t("memory_said_so", { count: found.items.length })}</summary>
     <ul role="list">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => showWords(each.id)}>
       <q>${each.text}</q> <span class="where">${[each.role === "person" ? "" : each.speaker, shortDayOf(each.at), channelName(each.channel)].filter(Boolean).join(" · ")}</span></button></li>`)}</ul></details>`;
 }

@@ -1,19 +1,21 @@
 // People: who and what is known by name, as cards, as a drawing of their ties, and one at a time.
-import { useEffect, useRef } from "../../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { effect, signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
 import { useNews } from "../news.js";
 import { Graph } from "../people/graph.js";
 import { house } from "../people/house.js";
-import { KINDS } from "../people/kinds.js";
+import { Initial, relationOf } from "../people/initial.js";
+import { GROUPS, KINDS } from "../people/kinds.js";
 import { Portrait } from "../people/portrait.js";
 import { follow, within } from "../places.js";
 import { Rows } from "../rows.js";
 import * as store from "../store.js";
-import { shortDayOf, t } from "../words.js";
+import { language, shortDayOf, t } from "../words.js";
 
 const TYPING_MS = 200;
 const MOST_READ_AGAIN = 300;
+const WIDE = matchMedia("(min-width: 721px)");
 const page = signal(null); // {items, total, next}
 const part = signal("");
 const kinds = signal([]);
@@ -79,9 +81,10 @@ export default function People() {
 
 function Cards() {
   const timer = useRef(0);
+  const across = useColumns();
   useEffect(() => {
     read();
-  }, [store.rewritten.value]);
+  }, [store.rewritten.value, language.value]);
   const news = useNews([store.acquainted.value]);
   useEffect(() => {
     if (news) readAgain();
@@ -103,15 +106,40 @@ function Cards() {
         aria-pressed=${kinds.value.includes(kind)} onClick=${() => choose(kind)}>${t(KINDS[kind])}</button>`)}</p></div>
     ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}
     ${shown && !shown.items.length && html`<p class="empty">${t(part.value || kinds.value.length ? "people_none_so" : "people_none")}</p>`}
-    ${shown && shown.items.length > 0 && html`<${Rows} items=${shown.items} keyOf=${(each) => each.id} draw=${(one) => html`<${Card} one=${one} />`}
-      total=${shown.total} label=${t("people_title")} of=${`${part.value} ${kinds.value}`} onNearEnd=${readOn} />`}`;
+    ${shown && shown.items.length > 0 && html`<${Rows} items=${rowsOf(shown.items, across)} keyOf=${(each) => each.key} draw=${(row) => html`<${Row} row=${row} />`}
+      label=${t("people_title")} of=${`${part.value} ${kinds.value} ${across}`} onNearEnd=${readOn} />`}`;
 }
 
+/** How many cards stand beside each other. */
+function useColumns() {
+  const [across, setAcross] = useState(WIDE.matches ? 2 : 1);
+  useEffect(() => {
+    const look = () => setAcross(WIDE.matches ? 2 : 1);
+    WIDE.addEventListener("change", look);
+    return () => WIDE.removeEventListener("change", look);
+  }, []);
+  return across;
+}
+
+/** Cards in rows of as many as stand beside each other; the first of a group has its heading. */
+function rowsOf(items, across) {
+  const rows = [];
+  for (const one of items) {
+    const last = rows.at(-1);
+    if (last?.group === one.group && last.cards.length < across) last.cards.push(one);
+    else rows.push({ key: one.id, group: one.group, isFirst: last?.group !== one.group, cards: [one] });
+  }
+  return rows;
+}
+
+const Row = ({ row }) => html`${row.isFirst && html`<h3 class="group">${t(GROUPS[row.group])}</h3>`}
+  <div class="cards">${row.cards.map((one) => html`<${Card} key=${one.id} one=${one} />`)}</div>`;
+
 function Card({ one }) {
-  return html`<article class="card"><span class=${`initial kind-${one.kind}`} aria-hidden="true">${[...one.name][0]}</span>
-    <div><h3><a href=${`/people/${one.id}`} onClick=${follow}>${one.name}</a> <span class="meta">${t(KINDS[one.kind])}</span>
-      ${one.status === "uncertain" && html` <span class="pill">${t("status_tentative")}</span>`}</h3>
-      ${one.description && html`<p>${one.description}</p>`}
-      ${one.to_you.slice(0, 2).map((each) => html`<p key=${each}>${each}</p>`)}
-      <p class="meta">${[one.known > 0 && t("people_known", { count: one.known }), one.told_at && t("people_told", { when: shortDayOf(one.told_at) })].filter(Boolean).join(" · ")}</p></div></article>`;
+  return html`<article class="card"><${Initial} one=${one} />
+    <div><h4><a href=${`/people/${one.id}`} onClick=${follow}>${one.name}</a>
+      ${one.status === "uncertain" && html` <span class="pill">${t("status_tentative")}</span>`}</h4>
+      <p class="relation">${relationOf(one)}</p>
+      ${one.line && html`<p class="card-line">${one.line}</p>`}
+      ${one.told_at && html`<p class="meta">${t("people_told", { when: shortDayOf(one.told_at) })}</p>`}</div></article>`;
 }

@@ -1,27 +1,40 @@
-// Settings: one page; changes are saved as they are made, and can be undone.
+// Settings: of oneself, of the companion, of this install; changes are saved as they are made, and can be undone.
 import { useEffect, useRef } from "../../vendor/hooks.js";
 import { CHANNELS } from "../channels.js";
 import { html } from "../html.js";
 import { follow, within } from "../places.js";
+import { AuditSection } from "../settings/audit.js";
 import { ChannelSection } from "../settings/channel.js";
 import { CharacterSection } from "../settings/character.js";
 import { choices, readChoices } from "../settings/choices.js";
+import { FirstSection } from "../settings/first.js";
+import { HealthSection } from "../settings/health.js";
 import { MemorySection } from "../settings/memory.js";
 import { ModelsSection } from "../settings/models.js";
 import { Done, useAnswer, Waiting } from "../settings/parts.js";
 import { PeopleSection } from "../settings/people.js";
 import { SigningSection, YouSection } from "../settings/signing.js";
 import { SpendingSection } from "../settings/spending.js";
+import { ToolsSection } from "../settings/tools.js";
 import { UpkeepSection } from "../settings/upkeep.js";
 import * as store from "../store.js";
 import { t } from "../words.js";
 
 const CHANNEL_LINKS = CHANNELS.map((channel) => [channel, `${channel}_title`]);
-const EVERYBODY = [["you", "settings_you"], ["character", "settings_character"], ...CHANNEL_LINKS, ["signing", "settings_signing"]];
-const OWNER = [
-  ["you", "settings_you"], ["character", "settings_character"], ["models", "settings_models"], ["voice", "settings_voice"], ...CHANNEL_LINKS, ["thinking", "settings_memory"],
-  ["spending", "settings_spending"], ["household", "settings_people"], ["signing", "settings_signing"], ["upkeep", "settings_upkeep"],
+const YOU = [["you", "settings_you"], ...CHANNEL_LINKS, ["health", "settings_health_data"], ["signing", "settings_signing"]];
+const COMPANION = [["character", "settings_character"], ["first", "settings_first"], ["tools", "settings_tools"], ["audit", "settings_audit"]];
+const INSTALL = [["models", "settings_models"], ["voice", "settings_voice"], ["spending", "settings_spending"], ["household", "settings_people"], ["upkeep", "settings_upkeep"]];
+const ELSEWHERE = [["bring", "place_bring"], ["forget", "place_forget"]];
+const PARTS = [
+  { title: "settings_part_you", links: YOU, draw: () => html`<${YouSection} />${CHANNELS.map((channel) => html`<${ChannelSection} key=${channel} channel=${channel} />`)}<${HealthSection} /><${SigningSection} />` },
+  { title: "settings_part_companion", links: COMPANION, ownerLinks: [["thinking", "settings_memory"]],
+    draw: (isOwner) => html`<${CharacterSection} /><${FirstSection} /><${ToolsSection} /><${AuditSection} />${isOwner && html`<${MemorySection} />`}` },
+  { title: "settings_part_install", links: [], ownerLinks: INSTALL,
+    draw: () => html`<${ModelsSection} /><${SpendingSection} /><${PeopleSection} /><${UpkeepSection} />` },
 ];
+
+/** The sections of a part that somebody may see. @param {any} part @param {boolean} isOwner @returns {string[][]} */
+const linksOf = ({ links, ownerLinks = [] }, isOwner) => (isOwner ? [...links, ...ownerLinks] : links);
 
 export default function Settings() {
   const { is_owner: isOwner } = store.me.value;
@@ -30,12 +43,15 @@ export default function Settings() {
   const wanted = within.value;
   const all = useRef(null);
   useEffect(() => (wanted ? keepInSight(all.current, wanted) : undefined), [wanted]);
+  const parts = PARTS.filter((each) => linksOf(each, isOwner).length);
+  const part = parts.find((each) => linksOf(each, isOwner).some(([id]) => id === wanted)) ?? parts[0];
+  const link = (address, id, words) => html`<a key=${id} href=${address} aria-current=${wanted === id ? "true" : null} onClick=${follow}>${t(words)}</a>`;
   return html`<div class="settings"><nav class="settings-nav" aria-label=${t("place_settings")}><h2>${t("place_settings")}</h2>
-      ${(isOwner ? OWNER : EVERYBODY).map(([id, words]) => html`<a key=${id} href=${`/settings/${id}`} aria-current=${wanted === id ? "true" : null} onClick=${follow}>${t(words)}</a>`)}</nav>
-    <div class="settings-all" ref=${all}>${isReady ? html`<${YouSection} /><${CharacterSection} />
-      ${isOwner && html`<${ModelsSection} />`}${CHANNELS.map((channel) => html`<${ChannelSection} key=${channel} channel=${channel} />`)}
-      ${isOwner && html`<${MemorySection} /><${SpendingSection} /><${PeopleSection} />`}<${SigningSection} />
-      ${isOwner && html`<${UpkeepSection} />`}` : html`<${Waiting} problem=${problem} again=${again} />`}</div>
+      ${parts.map((each) => html`<div key=${each.title} class=${each === part ? "is-open" : ""}>
+        <h3><a href=${`/settings/${linksOf(each, isOwner)[0][0]}`} aria-current=${each === part ? "page" : null} onClick=${follow}>${t(each.title)}</a></h3>
+        ${linksOf(each, isOwner).map(([id, words]) => link(`/settings/${id}`, id, words))}
+        ${each.links === YOU && ELSEWHERE.map(([id, words]) => link(`/${id}`, id, words))}</div>`)}</nav>
+    <div class="settings-all" ref=${all} key=${part.title}>${isReady ? part.draw(isOwner) : html`<${Waiting} problem=${problem} again=${again} />`}</div>
     <${Done} /></div>`;
 }
 

@@ -17,12 +17,12 @@ export function ChannelSection({ channel }) {
 
 function Inside({ channel, told, isOwner, again }) {
   const [trouble, , run] = useDeed();
-  if (!told.is_connected) return isOwner ? html`<${Connect} channel=${channel} again=${again} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
+  if (!told.is_connected) return isOwner ? html`<${Connect} channel=${channel} asked=${told.credentials} again=${again} />` : html`<p class="hint">${t("settings_no_bot")}</p>`;
   const leave = () => run(async () => (await house.leaveChannel(channel), await again(), tell(t("settings_left_channel"))));
   const remove = (name) => run(async () => (await house.removeFromChannel(channel, name), await again(), tell(t("settings_removed", { name }))));
   const letGo = () => run(async () => (await house.letBotGo(channel), await again(), tell(t("settings_bot_gone"))));
   return html`<p>${told.bot ? t("settings_bot", { bot: told.bot }) : t("settings_bot_silent", { title: t(`${channel}_title`) })} ${told.is_mine ? t("settings_is_mine") : t("settings_not_mine")}</p>
-    <${Pairing} channel=${channel} />
+    ${told.pairs_by_code && html`<${Pairing} channel=${channel} />`}
     ${told.is_mine && html`<p class="choices"><${Sure} label=${t("settings_leave_channel")} ask=${t("settings_leave_channel_ask")} onSure=${leave} /></p>`}
     ${isOwner && html`<h4>${t("settings_known_there")}</h4>
       ${told.people.length ? html`<ul role="list" class="list">${told.people.map(({ name, addresses }) => html`<li key=${name}><span>${name}${addresses > 1 ? ` (${addresses})` : ""}</span>
@@ -34,22 +34,25 @@ function Inside({ channel, told, isOwner, again }) {
     <${Trouble} text=${trouble} />`;
 }
 
-function Connect({ channel, again }) {
-  const [token, setToken] = useState("");
+function Connect({ channel, asked, again }) {
+  const [given, setGiven] = useState({});
   const [trouble, isBusy, run] = useDeed();
   const connect = (event) => {
     event.preventDefault();
     run(async () => {
-      const { name } = await house.connectBot(channel, token);
-      setToken("");
+      const { name } = await house.connectBot(channel, given);
+      setGiven({});
       await again();
       tell(t("settings_bot", { bot: name }));
     });
   };
   return html`<ol class="steps"><li>${t(`${channel}_bot_make`)}</li><li>${t("settings_bot_paste")}</li></ol>
-    <form class="asking" onSubmit=${connect}><label class="visually-hidden" for=${`${channel}-token`}>${t("settings_bot_token")}</label>
-      <input id=${`${channel}-token`} type="password" autocomplete="off" placeholder=${t("settings_bot_token")} value=${token} onInput=${({ target }) => setToken(target.value)} />
-      <button class="main" disabled=${isBusy || !token.trim()}>${t("settings_connect")}</button></form>
+    <form class="asking" onSubmit=${connect}>${asked.map((each) => {
+      const label = asked.length > 1 ? t(`${channel}_credential_${each.name}`) : t("settings_bot_token");
+      return html`<label class="visually-hidden" for=${`${channel}-${each.name}`}>${label}</label>
+      <input id=${`${channel}-${each.name}`} type=${each.is_secret ? "password" : "text"} autocomplete="off" placeholder=${each.default ? `${label} (${each.default})` : label} value=${given[each.name] ?? ""} onInput=${({ target }) => setGiven({ ...given, [each.name]: target.value })} />`;
+    })}
+      <button class="main" disabled=${isBusy || asked.some(({ name, default: usual }) => !usual && !given[name]?.trim())}>${t("settings_connect")}</button></form>
     <p class="hint">${t(`${channel}_bot_reads`)}</p><${Trouble} text=${trouble} />`;
 }
 

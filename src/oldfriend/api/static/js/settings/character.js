@@ -79,7 +79,7 @@ function Block({ block, longest, again }) {
   return html`<div class="block"><label for=${id}>${t(label)}</label><p class="hint" id=${`${id}-hint`}>${t(hint)}</p>
     <textarea id=${id} rows=${Math.min(12, Math.max(3, Math.ceil(text.length / 68)))} maxlength=${longest} value=${text} disabled=${isBusy}
       aria-describedby=${`${id}-hint`} onInput=${({ target }) => setTyped(target.value)} onBlur=${save}></textarea>
-    <p class="meta"><span>${t("settings_fits", { count: text.length.toLocaleString(), longest: longest.toLocaleString() })}</span>
+    <p class="meta"><span>${t("settings_fits", { count: text.length, longest })}</span>
       ${block.version > 0 && html`<span>${t("settings_version", { version: block.version, when: shortDayOf(block.written_at) })}</span>`}</p>
     <${Trouble} text=${trouble} />
     ${block.version > 0 && html`<${Earlier} block=${block} again=${again} />`}</div>`;

@@ -2,7 +2,7 @@
 import { useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
-import { t } from "../words.js";
+import { inWords, t } from "../words.js";
 import { house } from "./house.js";
 import { tell, Trouble, useDeed } from "./parts.js";
 
@@ -29,13 +29,19 @@ export async function choose(values, told) {
   tell(waits ? t("settings_next_start") : told, async () => keep(await house.choose(before)));
 }
 
+/** What was not taken, by the name that the page has for it. @param {string} label @param {any} problem @returns {never} */
+function tellOf(label, problem) {
+  if (problem.code === "setting_unfit") problem.message = inWords({ text: problem.message, code: problem.code, values: { ...problem.values, where: `“${label}”` } });
+  throw problem;
+}
+
 /** A setting: its label, what it means, and what holds. @param {{name: string, label: string, hint?: string, unit?: string, kind: "toggle" | "number" | "choice" | "list", options?: [string, string][], step?: number, ask?: (value: any) => string}} given */
 export function Choice({ name, label, hint, unit, kind, options, step, ask }) {
   const [trouble, isBusy, run] = useDeed();
   const [asked, setAsked] = useState(null); // a value that takes something away for good, until it is agreed to
   const chosen = choices.value[name];
   const id = `choice-${name}`;
-  const take = (value) => (setAsked(null), run(() => choose({ [name]: value }, t("settings_saved", { what: label }))));
+  const take = (value) => (setAsked(null), run(() => choose({ [name]: value }, t("settings_saved", { what: label })).catch((problem) => tellOf(label, problem))));
   const set = (value) => (ask?.(value) ? setAsked(value) : take(value));
   const given = { id, name, label, chosen, set, options, step, isFixed: Boolean(chosen.fixed_by), isBusy };
   const Inside = { toggle: Toggle, number: Amount, choice: OneOf, list: Several }[kind];

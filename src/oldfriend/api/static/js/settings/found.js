@@ -50,8 +50,8 @@ function aboutModel({ good_for, parameters, context_length, has_tools, stays_her
   const leaves = !stays_here && isTalker && t("settings_leaves", { what: t("settings_sent_said"), provider });
   return [
     inWords(good_for),
-    parameters && t("settings_parameters", { count: (parameters / 1e9).toFixed(1) }),
-    context_length && t("settings_context", { tokens: context_length.toLocaleString() }),
+    parameters && t("settings_parameters", { count: Math.round(parameters / 1e8) / 10 }),
+    context_length && t("settings_context", { tokens: context_length }),
     has_tools === false && isTalker && t("settings_no_tools"),
     leaves,
   ].filter(Boolean).join(" · ");

@@ -97,6 +97,7 @@ function Choosing({ use, label, models, held, change }) {
   const test = () => run(async () => setResult(await house.tryModel(use, wanted)));
   const take = () => run(() => change(() => house.useModel(use, wanted), t("settings_saved", { what: label })));
   const clear = () => run(() => change(() => house.choose(Object.fromEntries(WRITES[use].map((each) => [each, null]))), t("settings_saved", { what: label })));
+  const isNamed = !isOther || Boolean(wanted.provider && typed.base_url); // whom it is to ask
   const hasLocal = use === "embedder" || use === "transcriber";
   const field = (id, words, inside) => html`<label for=${`${use}-${id}`}>${words}</label>${inside}`;
   return html`<form class="choosing" onSubmit=${(event) => (event.preventDefault(), take())}>
@@ -111,9 +112,9 @@ function Choosing({ use, label, models, held, change }) {
     ${!isLocal && field("address", t("settings_address"), html`<input id=${`${use}-address`} type="url" value=${typed.base_url ?? ""} placeholder=${known?.base_url || "http://localhost:8080/v1"} onInput=${set("base_url")} />`)}
     ${!isLocal && field("key", t("settings_key"), html`<input id=${`${use}-key`} type="password" autocomplete="off" value=${typed.key ?? ""} onInput=${set("key")}
       placeholder=${known?.key_in ? t("settings_key_kept") : known?.needs_key ? t("settings_key_needed") : t("settings_key_none")} />`)}
-    <p class="hint wide">${leaves(use, isLocal || known?.is_here && !typed.base_url, wanted.provider)}</p>
-    <p class="choices wide"><button type="button" disabled=${isBusy} onClick=${test}>${t("settings_try")}</button>
-      <button class="main" disabled=${isBusy}>${t("settings_use")}</button>
+    <p class="hint wide">${isNamed && leaves(use, isLocal || (typed.base_url ? isOnMachine(typed.base_url) : known?.is_here), wanted.provider)}</p>
+    <p class="choices wide"><button type="button" disabled=${isBusy || !isNamed} onClick=${test}>${t("settings_try")}</button>
+      <button class="main" disabled=${isBusy || !isNamed}>${t("settings_use")}</button>
       ${held && use !== "main" && held !== LOCAL && html`<button type="button" class="quiet" onClick=${clear}>${t("settings_take_away")}</button>`}</p>
     <p class=${`wide ${result && !result.works ? "bad" : ""}`} role="status">${isBusy ? t("settings_trying") : result && came(result)}</p>
     <div class="wide"><${Trouble} text=${trouble} /></div></form>`;
@@ -124,7 +125,12 @@ const aboutOf = ({ is_here, models, key_in }) =>
 
 function came({ works, told: said, took_ms }) {
   const words = inWords(said);
-  return works ? t("settings_works", { words: words || "…", seconds: (took_ms / 1000).toFixed(1) }) : words;
+  return works ? t("settings_works", { words: words || "…", seconds: Math.round(took_ms / 100) / 10 }) : words;
+}
+
+/** Whether an address is of this machine. @param {string} address */
+function isOnMachine(address) {
+  return URL.canParse(address) && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(address).hostname);
 }
 
 function leaves(use, isHere, provider) {

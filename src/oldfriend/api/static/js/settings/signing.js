@@ -2,14 +2,15 @@
 import { useState } from "../../vendor/hooks.js";
 import { api } from "../api.js";
 import { html } from "../html.js";
+import { quieten } from "../shell.js";
 import { canMakePasskeys } from "../signing_in.js";
 import * as store from "../store.js";
 import * as unsent from "../unsent.js";
-import { LANGUAGES, language, shortDayOf, speak, t, zonesAfter } from "../words.js";
+import { LANGUAGES, channelName, language, shortDayOf, speak, t, timeOf, zonesAfter } from "../words.js";
 import { house } from "./house.js";
 import { Section, ShownOnce, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
 
-const SCOPES = [["read", "settings_scope_read"], ["write", "settings_scope_write"], ["admin", "settings_scope_admin"]];
+const SCOPES = [["read", "settings_scope_read"], ["write", "settings_scope_write"], ["speak", "settings_scope_speak"], ["frontend", "settings_scope_frontend"], ["admin", "settings_scope_admin"]];
 
 export function YouSection() {
   const [trouble, isBusy, run] = useDeed();
@@ -42,11 +43,46 @@ async function leave() {
     if (problem.status !== 401) throw problem;
   });
   unsent.leave();
+  await quieten().catch(() => {}); // the house sends nothing any more, whether or not the browser can be told
   location.assign("/");
 }
 
 export function SigningSection() {
-  return html`<${Section} id="signing" title=${t("settings_signing")} lead=${t("settings_signing_lead")}><${Passkeys} /><${Sessions} /><${Tokens} /></${Section}>`;
+  return html`<${Section} id="signing" title=${t("settings_signing")} lead=${t("settings_signing_lead")}><${Places} /><${Passkeys} /><${Sessions} /><${Tokens} /><${Feed} /></${Section}>`;
+}
+
+/** Where somebody is known: codes by which another app is theirs too, and what was joined by one. */
+function Places() {
+  const [told, problem, again] = useAnswer(house.places);
+  const [shown, setShown] = useState(null);
+  const [code, setCode] = useState("");
+  const [seen, setSeen] = useState(null);
+  const [trouble, isBusy, run] = useDeed();
+  const give = () => run(async () => setShown(await house.placeCode()));
+  const look = (event) => {
+    event.preventDefault();
+    run(async () => setSeen(await house.lookAtPlace(code)));
+  };
+  const join = () => run(async () => {
+    await house.joinPlace(code);
+    location.reload(); // who is signed in may have another name now
+  });
+  const leave = ({ channel, address }) => run(async () => (await house.leavePlace(channel, address), await again(), tell(t("settings_place_left"))));
+  const undo = (id) => run(async () => (await house.undoJoin(id), await again(), tell(t("settings_join_undone"))));
+  return html`<h4>${t("settings_places")}</h4><p class="hint">${t("settings_places_hint")}</p>
+    ${told ? html`<ul role="list" class="list">${told.items.map((each) => html`<li key=${`${each.channel} ${each.address}`}><span><span class="channel">${channelName(each.channel)}</span> <span class="meta">${each.address}</span></span>
+      <${Sure} label=${t("settings_place_leave")} name=${channelName(each.channel)} ask=${t("settings_place_leave_ask")} onSure=${() => leave(each)} /></li>`)}
+      ${told.merges.map((each, place) => html`<li key=${each.id}><span>${t("settings_joined_with", { name: each.name, when: shortDayOf(each.merged_at) })}</span>
+        ${place === 0 && html`<${Sure} label=${t("settings_join_undo")} name=${each.name} ask=${t("settings_join_undo_ask", { name: each.name, when: shortDayOf(each.undo_until) })} onSure=${() => undo(each.id)} />`}</li>`)}</ul>` : html`<${Waiting} problem=${problem} again=${again} />`}
+    <p class="choices"><button disabled=${isBusy} onClick=${give}>${t("settings_get_code")}</button></p>
+    ${shown && html`<div class="pairing" role="status"><div><p class="code">${shown.code.slice(0, 3)} ${shown.code.slice(3)}</p><p>${t("settings_place_code_how", { time: timeOf(shown.expires_at) })}</p></div></div>`}
+    <form class="asking" onSubmit=${look}><label class="visually-hidden" for="place-code">${t("settings_place_code")}</label>
+      <input id="place-code" inputmode="numeric" autocomplete="off" placeholder=${t("settings_place_code")} value=${code} onInput=${({ target }) => (setCode(target.value), setSeen(null))} />
+      <button disabled=${isBusy || !/^\s*\d{3}[ -]?\d{3}\s*$/.test(code)}>${t("settings_place_look")}</button></form>
+    ${seen && html`<div role="status"><p>${t("settings_join_what", seen)} ${Object.entries(seen.counts).filter(([, count]) => count).map(([what, count]) => `${t(`settings_join_${what}`)}: ${count}`).join(", ")}</p>
+      ${seen.contradictions.length > 0 && html`<p class="hint">${t("settings_join_rivals")}</p><ul class="list">${seen.contradictions.map(({ older, newer }) => html`<li key=${older + newer}>${older} → ${newer}</li>`)}</ul>`}
+      <p class="hint">${t("settings_join_then")} ${seen.ends_oura && t("settings_join_oura")}</p><p class="choices"><button class="main" disabled=${isBusy} onClick=${join}>${t("settings_join")}</button></p></div>`}
+    <${Trouble} text=${trouble} />`;
 }
 
 function Passkeys() {
@@ -89,6 +125,23 @@ function Sessions() {
       ${!each.is_this && html`<${Sure} label=${t("settings_end")} name=${each.browser} ask=${t("settings_end_session_ask")} onSure=${() => end(each.id)} />`}</li>`)}</ul>
       ${told.items.length > 1 && html`<p class="choices"><${Sure} label=${t("settings_end_others")} ask=${t("settings_end_session_ask")} onSure=${endOthers} /></p>`}` : html`<${Waiting} problem=${problem} again=${again} />`}
     <${Trouble} text=${trouble} />`;
+}
+
+/** The secret address at which a calendar reads reminders: shown once, until it is revoked. */
+function Feed() {
+  const [told, problem, again] = useAnswer(house.feed);
+  const [made, setMade] = useState(null);
+  const [trouble, isBusy, run] = useDeed();
+  const make = () => run(async () => {
+    setMade(await house.makeFeed());
+    await again();
+  });
+  const end = () => run(async () => (await house.endFeed(), setMade(null), await again(), tell(t("settings_feed_ended"))));
+  return html`<h4>${t("settings_feed")}</h4><p class="hint">${t("settings_feed_hint")}</p>
+    ${told ? html`<p class="choices">${told.made && html`<span class="meta">${t("settings_feed_since", { when: shortDayOf(told.made) })}</span>`}
+      <button disabled=${isBusy} onClick=${make}>${t(told.made ? "settings_feed_anew" : "settings_feed_make")}</button>
+      ${told.made && html`<${Sure} label=${t("settings_end")} name=${t("settings_feed")} ask=${t("settings_feed_ask")} onSure=${end} />`}</p>` : html`<${Waiting} problem=${problem} again=${again} />`}
+    <${Trouble} text=${trouble} />${made && html`<${ShownOnce} text=${location.origin + made.path} label=${t("settings_token_made")} />`}`;
 }
 
 function Tokens() {

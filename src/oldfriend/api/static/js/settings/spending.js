@@ -18,16 +18,17 @@ export function money(dollars) {
 
 /** What a sum cost; what has no known price is told in tokens. */
 function cost({ dollars, unpriced_tokens }) {
-  const unpriced = unpriced_tokens ? t("settings_unpriced", { tokens: unpriced_tokens.toLocaleString() }) : "";
+  const unpriced = unpriced_tokens ? t("settings_unpriced", { tokens: unpriced_tokens }) : "";
   if (!unpriced) return money(dollars);
   return dollars ? `${money(dollars)} + ${unpriced}` : unpriced;
 }
 
 const PURPOSES = {
-  reply: "settings_for_reply", classify: "settings_for_classify", extract: "settings_for_extract", adjudicate: "settings_for_adjudicate", reflect: "settings_for_reflect", slow_tick: "settings_for_slow_tick",
+  reply: "settings_for_reply", classify: "settings_for_classify", extract: "settings_for_extract", adjudicate: "settings_for_adjudicate", reflect: "settings_for_reflect", slow_tick: "settings_for_slow_tick", proactive: "settings_for_proactive",
   describe: "settings_for_describe", summary: "settings_for_summary", test: "settings_for_test", embedding: "settings_for_embedding", transcription: "settings_for_transcription", speech: "settings_for_speech",
 };
-const nameOf = (purpose) => (PURPOSES[purpose] ? t(PURPOSES[purpose]) : purpose.replaceAll("_", " "));
+/** What a model is called for. @param {string} purpose */
+export const nameOf = (purpose) => (PURPOSES[purpose] ? t(PURPOSES[purpose]) : purpose.replaceAll("_", " "));
 
 export function SpendingSection() {
   const [told, problem, again] = useAnswer(() => house.spending(DAYS));
@@ -43,7 +44,7 @@ function Spent({ told }) {
   if (!told.total.calls) return html`<p class="empty">${t("settings_nothing_spent")}</p>`;
   const rows = by === "by_purpose" ? told.by_purpose.map((each) => ({ ...each, heading: nameOf(each.heading) })) : told[by];
   return html`${told.left.filter(({ dollars }) => dollars !== null).map(({ purpose, dollars, unpriced_tokens, is_used_up }) => html`<p key=${purpose} class=${is_used_up ? "bad" : ""}>
-      ${t(purpose === "background" ? "settings_left_background" : "settings_left_everything", { money: money(dollars) })}${told.total.unpriced_tokens && unpriced_tokens !== null ? ` ${t("settings_left_unpriced", { tokens: unpriced_tokens.toLocaleString() })}` : ""}</p>`)}
+      ${t(purpose === "background" ? "settings_left_background" : "settings_left_everything", { money: money(dollars) })}${told.total.unpriced_tokens && unpriced_tokens !== null ? ` ${t("settings_left_unpriced", { tokens: unpriced_tokens })}` : ""}</p>`)}
     <${Days} days=${told.by_day} />
     <div class="tabs" role="group" aria-label=${t("settings_spent_by")}>${[["by_purpose", t("settings_by_purpose")], ["by_model", t("settings_by_model")], ["by_day", t("settings_by_day")]].map(([name, words]) =>
       html`<button key=${name} aria-pressed=${by === name} onClick=${() => setBy(name)}>${words}</button>`)}</div>

@@ -1,14 +1,20 @@
 // The page in English: one file for each place.
+import activity from "./en/activity.js";
 import bring from "./en/bring.js";
 import days from "./en/days.js";
+import discord from "./en/discord.js";
 import forget from "./en/forget.js";
+import matrix from "./en/matrix.js";
 import memory from "./en/memory.js";
 import people from "./en/people.js";
 import places from "./en/places.js";
 import said from "./en/said.js";
 import settings from "./en/settings.js";
+import slack from "./en/slack.js";
 import talk from "./en/talk.js";
+import email from "./en/email.js";
 import telegram from "./en/telegram.js";
+import whatsapp from "./en/whatsapp.js";
 import welcome from "./en/welcome.js";
 
-export default { ...places, ...talk, ...memory, ...people, ...days, ...bring, ...forget, ...settings, ...telegram, ...welcome, ...said };
+export default { ...places, ...talk, ...memory, ...people, ...days, ...bring, ...forget, ...settings, ...telegram, ...whatsapp, ...discord, ...slack, ...matrix, ...email, ...welcome, ...activity, ...said };

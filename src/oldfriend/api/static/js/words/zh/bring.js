@@ -1,6 +1,6 @@
 // Bring & take: old chats in, everything out.
 export default {
-  bring_title: "带来与带走",
+  bring_title: "导入与导出",
   bring_lead: "把以前的聊天带来，我会记得它们，就像我们一直在聊一样。它们只留在这台机器上。",
   bring_choose: "选择文件…",
   bring_drop: "或者拖到这里：WhatsApp、Telegram、ChatGPT、Claude 的导出文件；JSONL、文本、Markdown 和表格。",
@@ -9,13 +9,13 @@ export default {
   bring_how_telegram: "Telegram 桌面版：打开聊天，⋮，导出聊天记录，格式选 JSON；给我 result.json。",
   bring_how_chatgpt: "ChatGPT：设置，数据管理，导出数据；给我邮件里的 .zip。",
   bring_how_claude: "Claude：设置，隐私，导出数据；给我邮件里的 .zip。",
+  bring_format_measurements: "数值表格",
   bring_format_jsonl: "JSON 行消息",
   bring_format_notes: "笔记",
   bring_format_table: "表格",
   bring_sending: "{name}：已交来 {percent} %",
   bring_checking: "正在查看：已看 {done} 条消息",
   bring_ready: "{messages} 条消息，{talks} 次谈话，{days}",
-  bring_ready_one: "{messages} 条消息，一次谈话，{days}",
   bring_which: "哪一位是你？",
   bring_which_first: "请先说哪一位是你。",
   bring_nobody: "这个文件里没有我",

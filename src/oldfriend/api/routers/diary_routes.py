@@ -1,0 +1,168 @@
+"""Diary routes: a person's journal entries, listed, written, changed and removed."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from oldfriend.api.auth import CurrentUser, HubDep
+from oldfriend.api.cursors import (
+    CursorParam,
+    LimitParam,
+    build_cursor_error,
+    decode_values,
+    encode_values,
+)
+from oldfriend.api.idempotency import IdempotencyDep, OptionalIdempotencyKey
+from oldfriend.api.requests import DiaryChangeRequest, DiaryEntryRequest
+from oldfriend.api.routers.measurement_routes import FromParam, ToParam
+from oldfriend.diary.diary_reader import find_tags
+from oldfriend.diary.diary_store import (
+    DiaryEntry,
+    EntryPosition,
+    delete_entry,
+    find_entry,
+    list_entry_page,
+    save_entries,
+)
+from oldfriend.domain.clock import Micros, from_micros, to_micros_with_zone
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import new_id
+from oldfriend.domain.messages import Person, sanitize_text
+from oldfriend.presenters.measurement_schemas import DiaryEntrySchema, DiaryPageSchema
+
+router = APIRouter(prefix="/diary", tags=["diary"])
+EntryParam = Annotated[str, Path(max_length=64, description="The id of the entry.")]
+TagParam = Annotated[
+    str | None, Query(max_length=40, description="Only entries with this tag, without #.")
+]
+
+
+@router.get("", summary="List your diary entries")
+async def show_diary(
+    me: CurrentUser,
+    hub: HubDep,
+    first: FromParam = None,
+    last: ToParam = None,
+    tag: TagParam = None,
+    limit: LimitParam = 20,
+    cursor: CursorParam = None,
+) -> DiaryPageSchema:
+    """List the entries of some days, newest first."""
+    before = None if cursor is None else decode_position(cursor)
+    async with hub.app.db.begin_read() as tx:
+        entries, has_more = await list_entry_page(
+            tx, me.person.id, first=first, last=last, tag=tag, before=before, limit=limit
+        )
+    end = entries[-1] if has_more else None
+    return DiaryPageSchema(
+        items=tuple(map(DiaryEntrySchema.from_domain, entries)),
+        next=None if end is None else encode_values([end.written_at, end.id]),
+    )
+
+
+@router.post("", status_code=201, summary="Write a diary entry")
+async def write_entry(
+    written: DiaryEntryRequest,
+    me: CurrentUser,
+    hub: HubDep,
+    idempotency: IdempotencyDep,
+    idempotency_key: OptionalIdempotencyKey = None,
+) -> DiaryEntrySchema:
+    """Write an entry of today or of an earlier day; words behind a # become its tags."""
+    app = hub.app
+    now = app.clock()
+
+    async def save() -> DiaryEntrySchema:
+        entry = build_entry(written, me.person, now)
+        async with app.db.begin_write() as tx:
+            await save_entries(tx, me.person.id, [entry])
+        return DiaryEntrySchema.from_domain(entry)
+
+    return await idempotency.run_once(
+        me.person.id, idempotency_key, written, save, DiaryEntrySchema, now=now
+    )
+
+
+@router.patch("/{entry}", summary="Change a diary entry")
+async def change_entry(
+    entry: EntryParam, change: DiaryChangeRequest, me: CurrentUser, hub: HubDep
+) -> DiaryEntrySchema:
+    """Change the words of an entry. The message in which it was told stays as it was said."""
+    now = hub.app.clock()
+    text = read_text(change.text)
+    async with hub.app.db.begin_write() as tx:
+        before = await find_entry(tx, me.person.id, entry)
+        if before is None:
+            raise build_missing_error()
+        changed = replace(
+            before,
+            text=text,
+            tags=merge_tags(before, text),
+            modified_at=now,
+            # The message's vector and words are no longer those of the entry.
+            message_seq=before.message_seq if text == before.text else None,
+        )
+        await save_entries(tx, me.person.id, [changed])
+    return DiaryEntrySchema.from_domain(changed)
+
+
+@router.delete("/{entry}", status_code=204, summary="Remove a diary entry")
+async def remove_entry(entry: EntryParam, me: CurrentUser, hub: HubDep) -> None:
+    """Remove an entry. The message in which it was told stays; forget that to remove both."""
+    async with hub.app.db.begin_write() as tx:
+        if not await delete_entry(tx, me.person.id, entry):
+            raise build_missing_error()
+
+
+def build_entry(written: DiaryEntryRequest, person: Person, now: Micros) -> DiaryEntry:
+    """Build an entry at this moment, on the day that it is of. Raises InvalidInput."""
+    text = read_text(written.text)
+    here = from_micros(now, person.zone)
+    day = written.day or here.date()
+    if day > here.date():
+        raise InvalidInput(
+            localizable("diary_day_to_come", "A diary entry cannot be of a day to come.")
+        )
+    at, _ = to_micros_with_zone(datetime.combine(day, here.time()), person.zone)
+    return DiaryEntry(
+        id=new_id(now),
+        person=person.id,
+        text=text,
+        written_at=at,
+        zone=person.zone,
+        created_at=now,
+        modified_at=now,
+        tags=find_tags(text),
+        origin="api",
+    )
+
+
+def read_text(text: str) -> str:
+    """Return the words of an entry. Raises InvalidInput if there are none."""
+    clean = sanitize_text(text).strip()
+    if not clean:
+        raise InvalidInput(localizable("diary_entry_empty", "A diary entry needs some words."))
+    return clean
+
+
+def merge_tags(before: DiaryEntry, text: str) -> tuple[str, ...]:
+    """Return the tags of changed words, with those that an entry had besides its words."""
+    others = [each for each in before.tags if each not in find_tags(before.text)]
+    return tuple(dict.fromkeys([*others, *find_tags(text)]))
+
+
+def decode_position(cursor: str) -> EntryPosition:
+    """Decode where a page begins. Raises ApiError."""
+    match decode_values(cursor):
+        case [int(at), str(entry)] if abs(at) < 1 << 62:
+            return EntryPosition(at, entry)
+        case _:
+            raise build_cursor_error()
+
+
+def build_missing_error() -> NotFound:
+    """Build the error for an entry that is not there."""
+    return NotFound(localizable("diary_entry_gone", "There is no such diary entry."))

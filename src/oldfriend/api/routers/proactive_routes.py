@@ -1,0 +1,198 @@
+"""Proactive routes: how readily the companion speaks first, and which browsers are told of it."""
+
+import asyncio
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from oldfriend.api.auth import BrowserUser, CurrentUser, HubDep
+from oldfriend.api.cursors import LimitParam
+from oldfriend.api.requests import ClockTime, RequestModel
+from oldfriend.memory.push_subscriptions import (
+    PushSubscription,
+    ShownPart,
+    delete_push_subscription,
+    find_push_subscription,
+    print_endpoint,
+    save_push_subscription,
+)
+from oldfriend.presenters.proactive_schemas import (
+    ImpulseListSchema,
+    ImpulseSchema,
+    ProactiveSettingsSchema,
+    PushKeySchema,
+    PushStateSchema,
+)
+from oldfriend.proactive.impulse_store import ImpulseStatus, list_impulses
+from oldfriend.proactive.look_planner import plan_next_look
+from oldfriend.proactive.policy import ImpulseKind, Level
+from oldfriend.proactive.proactive_settings import (
+    Digest,
+    ProactiveSettings,
+    Recap,
+    load_proactive_settings,
+    save_proactive_settings,
+)
+from oldfriend.replies.push_notifications import ensure_push_key, find_push_key
+from oldfriend.web.web_push import UNKNOWN_CONTACT, compute_public_key, parse_address, seal, unseal
+
+
+class ProactiveUpdateRequest(RequestModel):
+    """Changes to how readily the companion speaks first; fields that are left out stay."""
+
+    level: Level | None = Field(default=None, examples=["shy"])
+    quiet_begins: ClockTime | None = None
+    quiet_ends: ClockTime | None = None
+    digest: Digest | None = Field(default=None, examples=["off"])
+    recap: Recap | None = Field(default=None, examples=["off"])
+    muted: list[ImpulseKind] | None = Field(
+        default=None, max_length=20, description="All kinds that are never to be said again."
+    )
+
+
+class PushKeys(RequestModel):
+    """What only the browser can read with."""
+
+    p256dh: str = Field(
+        max_length=200,
+        description="Its public key, as base64url.",
+        examples=[
+            "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+        ],
+    )
+    auth: str = Field(
+        max_length=100,
+        description="Its secret, as base64url.",
+        examples=["BTBZMqHH6r4Tts7J_aSIgg"],
+    )
+
+
+class PushRequest(RequestModel):
+    """A browser's subscription at its push service, as `PushSubscription.toJSON()` has it."""
+
+    endpoint: str = Field(max_length=2_000, examples=["https://push.example.org/abc"])
+    keys: PushKeys
+    shows: ShownPart = Field(
+        default="words",
+        description="words: what is said; hint: only that there is something.",
+    )
+
+
+router = APIRouter(prefix="/proactive", tags=["chat"])
+
+
+@router.get("", summary="How readily it speaks first")
+async def show_proactive_settings(me: CurrentUser, hub: HubDep) -> ProactiveSettingsSchema:
+    """Return what the signed-in person has chosen, or the defaults."""
+    async with hub.app.db.begin_read() as tx:
+        settings = await load_proactive_settings(tx, me.person.id)
+    return ProactiveSettingsSchema.from_domain(settings)
+
+
+@router.put("", summary="Choose how readily it speaks first")
+async def choose_proactive_settings(
+    chosen: ProactiveUpdateRequest, me: CurrentUser, hub: HubDep
+) -> ProactiveSettingsSchema:
+    """Change when the companion may write first. Reminders that were asked for always come."""
+    now = hub.app.clock()
+    async with hub.app.db.begin_write() as tx:
+        before = await load_proactive_settings(tx, me.person.id)
+        settings = apply_update(before, chosen)
+        await save_proactive_settings(tx, me.person.id, settings, now=now)
+        await plan_next_look(tx, me.person.id, now=now)
+        await tx.notify()
+    hub.app.notifier.notify()
+    return ProactiveSettingsSchema.from_domain(settings)
+
+
+def apply_update(before: ProactiveSettings, chosen: ProactiveUpdateRequest) -> ProactiveSettings:
+    """Return settings with what was chosen."""
+    quiet = before.quiet
+    if chosen.quiet_begins is not None:
+        quiet = replace(quiet, begins=parse_clock_minute(chosen.quiet_begins))
+    if chosen.quiet_ends is not None:
+        quiet = replace(quiet, ends=parse_clock_minute(chosen.quiet_ends))
+    return ProactiveSettings(
+        level=chosen.level or before.level,
+        quiet=quiet,
+        digest=chosen.digest or before.digest,
+        recap=chosen.recap or before.recap,
+        muted=before.muted if chosen.muted is None else frozenset(chosen.muted),
+    )
+
+
+def parse_clock_minute(text: str) -> int:
+    """Parse "22:30" as a minute of the day."""
+    hour, _, minute = text.partition(":")
+    return 60 * int(hour) + int(minute)
+
+
+@router.get("/impulses", summary="What it thought of saying")
+async def list_recent_impulses(
+    me: CurrentUser,
+    hub: HubDep,
+    limit: LimitParam = 50,
+    status: Annotated[
+        ImpulseStatus | None, Query(description="Only those of which this became.")
+    ] = None,
+) -> ImpulseListSchema:
+    """List what could be said unasked, with each decision and its reason, the newest first."""
+    async with hub.app.db.begin_read() as tx:
+        found = await list_impulses(tx, me.person.id, limit=limit, status=status)
+    return ImpulseListSchema(
+        items=tuple(ImpulseSchema.from_domain(each, zone=me.person.zone) for each in found)
+    )
+
+
+@router.get("/push", summary="Whether this browser is told what is said unasked")
+async def show_push(me: BrowserUser, hub: HubDep) -> PushStateSchema:
+    """Return whether notifications are sent to this browser, and what they show."""
+    app = hub.app
+    async with app.db.begin_read() as tx:
+        found = await find_push_subscription(tx, me.person.id, me.digest, now=app.clock())
+    if found is None:
+        return PushStateSchema(is_on=False, shows="words")
+    key = await asyncio.to_thread(find_push_key, app.settings)
+    is_on = key is not None and unseal(found.sealed, key, label=me.digest) is not None
+    return PushStateSchema(is_on=is_on, shows=found.shows)
+
+
+@router.post("/push/key", summary="Get the key for notifications")
+async def get_push_key(_: BrowserUser, hub: HubDep) -> PushKeySchema:
+    """Return the public key by which push services know this installation; made at first use."""
+    key = await asyncio.to_thread(ensure_push_key, hub.app.settings)
+    return PushKeySchema(key=compute_public_key(key))
+
+
+@router.put("/push", summary="Have this browser told what is said unasked")
+async def turn_push_on(
+    wanted: PushRequest, me: BrowserUser, request: Request, hub: HubDep
+) -> PushStateSchema:
+    """Send notifications to this browser until it is signed out, or asks for none any more.
+
+    422: the address is none of a push service on the web.
+    """
+    app, is_public = hub.app, request.url.scheme == "https"
+    contact = f"https://{request.url.netloc}" if is_public else UNKNOWN_CONTACT
+    address = parse_address(wanted.endpoint, wanted.keys.p256dh, wanted.keys.auth, contact=contact)
+    key = await asyncio.to_thread(ensure_push_key, app.settings)
+    subscription = PushSubscription(
+        session=me.digest,
+        person=me.person.id,
+        print=print_endpoint(wanted.endpoint),
+        sealed=seal(address, key, label=me.digest),
+        shows=wanted.shows,
+    )
+    async with app.db.begin_write() as tx:
+        await save_push_subscription(tx, subscription, now=app.clock())
+    return PushStateSchema(is_on=True, shows=wanted.shows)
+
+
+@router.delete("/push", status_code=204, summary="Have this browser told nothing any more")
+async def turn_push_off(me: BrowserUser, hub: HubDep) -> Response:
+    """Send no notifications to this browser any more."""
+    async with hub.app.db.begin_write() as tx:
+        await delete_push_subscription(tx, me.person.id, me.digest)
+    return Response(status_code=204)

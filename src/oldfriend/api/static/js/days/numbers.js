@@ -1,0 +1,133 @@
+// The numbers that a person keeps: one at a time as a line over days, what it comes to, and the same as a table.
+import { useEffect, useMemo, useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { follow } from "../places.js";
+import { Done, tell, Trouble, useDeed } from "../settings/parts.js";
+import * as store from "../store.js";
+import { shortDay } from "../memory/telling.js";
+import { language, t } from "../words.js";
+import { house } from "./house.js";
+import { LineChart } from "./line_chart.js";
+import { noonOf, today, Views } from "./views.js";
+
+const SPANS = [["30", "numbers_month"], ["90", "numbers_quarter"], ["365", "numbers_year"], ["", "numbers_all"]];
+const DAY_MS = 86_400_000;
+const MOST_ROWS = 400;
+const STEADY = 0.002; // of the mean, in a week
+
+/** What a number is called. @param {string} name */
+export const nameOf = (name) => t(`measure_${name}`, {}, name.replaceAll("_", " "));
+
+/** A number as it is written here. @param {number} value @param {number} [digits] */
+const written = (value, digits = 2) => value.toLocaleString(language.value, { maximumFractionDigits: Math.abs(value) >= 1000 ? 0 : digits });
+
+/** With its unit, and as a pair where it is one. @param {number} value @param {string} unit @param {number | null} [second] */
+function told(value, unit, second = null) {
+  const number = second === null ? written(value) : `${written(value)}/${written(second)}`;
+  return unit.startsWith("/") ? `${number}${unit}` : [number, unit].filter(Boolean).join(" "); // 7/10
+}
+
+/** The first day of a span that ends today. @param {string} days */
+const since = (days) => days && new Date(Date.parse(`${today()}T12:00Z`) - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10);
+
+export function Numbers({ name }) {
+  const [measures, setMeasures] = useState(null);
+  const [trouble, setTrouble] = useState("");
+  const read = () => house.measures().then((page) => (setMeasures(page.items), setTrouble("")), (problem) => setTrouble(problem.message || t("lost")));
+  useEffect(() => void read(), [store.rewritten.value]);
+  const shown = name || measures?.[0]?.name;
+  return html`<${Views} at="/days/numbers" /><header class="view-head"><h2>${t("numbers_title")}</h2><p class="lead">${t("numbers_lead")}</p></header>
+    ${trouble && html`<p class="bad" role="alert">${trouble} <button class="quiet" onClick=${read}>${t("settings_again")}</button></p>`}
+    ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${follow}>${t("place_bring")}</a></p>`}
+    ${measures?.length > 0 && html`<nav class="chips" aria-label=${t("numbers_title")}>${measures.map((each) => html`<a key=${each.name} class="chip" href=${`/days/numbers/${encodeURIComponent(each.name)}`}
+      aria-current=${each.name === shown ? "page" : null} onClick=${follow}>${nameOf(each.name)}</a>`)}</nav>`}
+    ${shown && html`<${Series} key=${shown} name=${shown} onChanged=${read} />`}<${Done} />`;
+}
+
+/** @param {{name: string, onChanged: () => unknown}} given */
+function Series({ name, onChanged }) {
+  const [span, setSpan] = useState("90");
+  const [series, setSeries] = useState(null);
+  const [trouble, , run] = useDeed();
+  const read = () => run(async () => setSeries(await house.series(name, since(span))));
+  useEffect(() => void read(), [span, store.rewritten.value]);
+  const changed = async () => (await read(), onChanged());
+  const remove = (value) => run(async () => {
+    await house.unmeasure(value.id);
+    await changed();
+    const { value: number, unit, second_value, second_unit, day } = value;
+    tell(t("numbers_removed", { value: told(number, unit, second_value), when: shortDay(noonOf(day)) }), async () => {
+      await house.measure([{ name, value: number, unit, second_value, second_unit, day }]);
+      await changed();
+    });
+  });
+  const days = useMemo(() => series?.days ?? [], [series]);
+  return html`<section class="series" aria-labelledby="series-title"><header class="series-head"><h3 id="series-title">${nameOf(name)}</h3>
+      <div class="tabs" role="group" aria-label=${t("numbers_span")}>${SPANS.map(([value, words]) => html`<button key=${value} aria-pressed=${span === value} onClick=${() => setSpan(value)}>${t(words)}</button>`)}</div></header>
+    <${Trouble} text=${trouble} />
+    ${series && !days.length && html`<p class="empty">${t("numbers_none_then")}</p>`}
+    ${days.length > 0 && html`<${Standing} series=${series} />`}
+    ${days.length > 1 && html`<${LineChart} days=${days} label=${chartTold(name, series)} tell=${(value) => written(value)}
+      tellDay=${({ day, value, second_value: second }) => `${shortDay(noonOf(day))} · ${told(value, series.unit, second)}`} />`}
+    ${days.length === 1 && html`<p class="meta">${t("numbers_few")}</p>`}
+    ${series && html`<${Add} name=${name} unit=${series.unit} isPair=${days.some(({ second_value: second }) => second !== null)} onAdded=${changed} run=${run} />`}
+    ${series?.items.length > 0 && html`<${Table} series=${series} remove=${remove} />`}</section>`;
+}
+
+/** What the days come to: the last one large, then the mean, the extremes and where it is going. @param {{series: any}} given */
+function Standing({ series }) {
+  const { days, unit, mean, weekly_slope: slope } = series;
+  const last = days.at(-1);
+  const least = days.reduce((best, each) => (each.value < best.value ? each : best));
+  const most = days.reduce((best, each) => (each.value > best.value ? each : best));
+  const isSteady = slope === null || Math.abs(slope) < Math.abs(mean) * STEADY;
+  const trend = slope === null ? "" : isSteady ? t("numbers_steady") : t(slope > 0 ? "numbers_rising" : "numbers_falling", { value: told(Math.abs(slope), unit.startsWith("/") ? "" : unit) });
+  const facts = days.length > 1 ? [[t("numbers_mean"), told(mean, unit)], [t("numbers_least"), `${told(least.value, unit)} · ${shortDay(noonOf(least.day))}`], [t("numbers_most"), `${told(most.value, unit)} · ${shortDay(noonOf(most.day))}`]] : [];
+  return html`<div class="standing"><p><strong>${told(last.value, unit, last.second_value)}</strong> <span class="meta">${shortDay(noonOf(last.day))}</span></p>
+    ${trend && html`<p class="trend">${trend}</p>`}
+    ${facts.length > 0 && html`<dl>${facts.map(([words, value]) => html`<div key=${words}><dt>${words}</dt><dd>${value}</dd></div>`)}</dl>`}</div>`;
+}
+
+/** @param {string} name @param {any} series */
+function chartTold(name, { days, unit }) {
+  const values = days.map(({ value }) => value);
+  return t("numbers_chart", { name: nameOf(name), count: days.length, from: shortDay(noonOf(days[0].day)), to: shortDay(noonOf(days.at(-1).day)), least: told(Math.min(...values), unit), most: told(Math.max(...values), unit) });
+}
+
+/** @param {{name: string, unit: string, isPair: boolean, onAdded: () => Promise<void>, run: (deed: () => Promise<unknown>) => Promise<unknown>}} given */
+function Add({ name, unit, isPair, onAdded, run }) {
+  const [value, setValue] = useState("");
+  const [second, setSecond] = useState("");
+  const [day, setDay] = useState("");
+  const isFit = value !== "" && Number.isFinite(Number(value)) && (!isPair || (second !== "" && Number.isFinite(Number(second))));
+  const add = (event) => {
+    event.preventDefault();
+    if (!isFit) return;
+    run(async () => {
+      await house.measure([{ name, value: Number(value), unit, ...(isPair && { second_value: Number(second), second_unit: unit }), ...(day && { day }) }]);
+      setValue("");
+      setSecond("");
+      await onAdded();
+    });
+  };
+  const number = (label, given, set) => html`<input type="number" step="any" inputmode="decimal" value=${given} aria-label=${label} placeholder=${label} onInput=${({ target }) => set(target.value)} />`;
+  const label = unit ? t("numbers_value_in", { unit }) : t("numbers_value");
+  return html`<form class="number-add" onSubmit=${add}>${number(label, value, setValue)}${isPair && number(t("numbers_second"), second, setSecond)}
+    <input type="date" aria-label=${t("memory_day")} max=${today()} value=${day || today()} onChange=${({ target }) => setDay(target.value)} />
+    <button disabled=${!isFit}>${t("tasks_add")}</button></form>`;
+}
+
+/** The same as rows, the newest first, each to be removed. @param {{series: any, remove: (value: any) => unknown}} given */
+function Table({ series, remove }) {
+  const rows = [...series.items].reverse().slice(0, MOST_ROWS);
+  return html`<details class="number-table"><summary>${t("memory_as_table")}</summary>
+    <table><caption class="visually-hidden">${nameOf(series.name)}</caption><thead><tr><th scope="col">${t("memory_day")}</th><th scope="col">${t("numbers_value")}</th><th scope="col"><span class="visually-hidden">${t("diary_remove")}</span></th></tr></thead>
+      <tbody>${rows.map((each) => html`<tr key=${each.id}><th scope="row">${shortDay(noonOf(each.day))}</th><td>${toldOne(each)}</td>
+        <td><button class="quiet" aria-label=${`${t("diary_remove")}: ${toldOne(each)}, ${shortDay(noonOf(each.day))}`} onClick=${() => remove(each)}>${t("diary_remove")}</button></td></tr>`)}</tbody></table></details>`;
+}
+
+/** One value as it was told: a pair as 120/80, a run with how long it took. @param {any} each */
+function toldOne({ value, unit, second_value: second, second_unit: secondUnit }) {
+  if (second === null) return told(value, unit);
+  return secondUnit && secondUnit !== unit ? `${told(value, unit)} · ${told(second, secondUnit)}` : told(value, unit, second);
+}

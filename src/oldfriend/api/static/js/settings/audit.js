@@ -1,0 +1,50 @@
+// What was done for somebody: by what, why, how it ended and at what cost, the newest first.
+import { useEffect, useRef, useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { shortDayOf, t } from "../words.js";
+import { house } from "./house.js";
+import { Section, Trouble, useDeed, Waiting } from "./parts.js";
+import { money, nameOf as purposeOf } from "./spending.js";
+
+const KINDS = [["", "audit_everything"], ["model", "audit_model"], ["tool", "audit_tool"], ["deletion", "audit_deletion"]];
+const STATUSES = [["", "audit_any"], ["ok", "audit_ok"], ["error", "audit_error"], ["denied", "audit_denied"]];
+const DELETIONS = { forget: "audit_forget", purge: "audit_purge", retain: "audit_retain" };
+
+export function AuditSection() {
+  const [wanted, setWanted] = useState({ kind: "", status: "" });
+  const select = (name, label, options) => html`<label class="chip-choice">${t(label)} <select value=${wanted[name]} onChange=${({ target }) => setWanted({ ...wanted, [name]: target.value })}>
+    ${options.map(([value, words]) => html`<option key=${value} value=${value}>${t(words)}</option>`)}</select></label>`;
+  return html`<${Section} id="audit" title=${t("settings_audit")} lead=${t("settings_audit_lead")}>
+    <p class="choices">${select("kind", "audit_kind", KINDS)}${select("status", "audit_status", STATUSES)}</p>
+    <${Trail} key=${`${wanted.kind} ${wanted.status}`} wanted=${wanted} /></${Section}>`;
+}
+
+function Trail({ wanted }) {
+  const [page, setPage] = useState(null);
+  const [trouble, isBusy, run] = useDeed();
+  const isHere = useRef(true);
+  const read = (cursor) => run(async () => {
+    const more = await house.audit(wanted, cursor);
+    if (isHere.current) setPage((before) => ({ items: [...(cursor ? before.items : []), ...more.items], next: more.next }));
+  });
+  useEffect(() => {
+    read();
+    return () => void (isHere.current = false);
+  }, []);
+  if (!page) return trouble ? html`<${Trouble} text=${trouble} />` : html`<${Waiting} />`;
+  return html`${!page.items.length && html`<p class="empty">${t(wanted.kind || wanted.status ? "audit_none_such" : "audit_none")}</p>`}
+    ${page.items.length > 0 && html`<div class="scrolled"><table class="audit"><caption class="visually-hidden">${t("settings_audit")}</caption>
+      <thead><tr>${["audit_what", "audit_when", "audit_took", "audit_cost"].map((words) => html`<th key=${words} scope="col" class=${words === "audit_took" ? "took" : ""}>${t(words)}</th>`)}</tr></thead>
+      <tbody>${page.items.map((each, at) => html`<${Row} key=${at} record=${each} />`)}</tbody></table></div>`}
+    ${page.next && html`<button class="quiet" disabled=${isBusy} onClick=${() => read(page.next)}>${t("settings_more")}</button>`}<${Trouble} text=${trouble} />`;
+}
+
+/** What it was and by whom; why it went wrong, where it did. */
+function Row({ record }) {
+  const { kind, label, what, why, status, details } = record;
+  const [title, by] = kind === "model" ? [purposeOf(why), label] : kind === "deletion" ? [t(DELETIONS[what] ?? what), ""] : [label, ""];
+  const seconds = record.ms === null ? "–" : t("audit_seconds", { seconds: Math.round(record.ms / 100) / 10 });
+  return html`<tr><th scope="row">${title}${status !== "ok" && html` <span class="pill bad">${t(kind === "tool" ? `tool_status_${record.ending.replaceAll(" ", "_")}` : `audit_${status}`, {}, record.ending)}</span>`}
+      ${by && html`<span class="hint">${by}</span>`}${details && html`<span class="hint clamped">${details}</span>`}</th>
+    <td>${shortDayOf(record.at)}</td><td class="took">${seconds}</td><td>${record.dollars === null ? "–" : money(record.dollars)}</td></tr>`;
+}

@@ -1,0 +1,57 @@
+// What a ring has measured: an Oura account is connected here, read once a day, and let go of.
+import { useEffect, useState } from "../../vendor/hooks.js";
+import { html } from "../html.js";
+import { follow } from "../places.js";
+import * as store from "../store.js";
+import { shortDayOf, t } from "../words.js";
+import { house } from "./house.js";
+import { Section, ShownOnce, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+
+export function HealthSection() {
+  const [told, problem, again, setTold] = useAnswer(house.ring);
+  const [trouble, isBusy, run] = useDeed();
+  useEffect(() => {
+    const answer = new URLSearchParams(location.search);
+    const [code, state] = [answer.get("code"), answer.get("state")];
+    if (!state) return;
+    history.replaceState(null, "", location.pathname); // it is taken once
+    if (code) run(async () => (setTold(await house.connectRing(code, state)), tell(t("health_connected_now"))));
+    else run(() => Promise.reject(new Error(t("health_declined"))));
+  }, []);
+  return html`<${Section} id="health" title=${t("settings_health_data")} lead=${t("settings_health_data_lead")}>
+    <p class="hint"><a href="/bring" onClick=${follow}>${t("place_bring")}</a> · <a href="/days/numbers" onClick=${follow}>${t("numbers_title")}</a></p>
+    <h4>Oura</h4>
+    ${told ? html`<${Ring} told=${told} again=${again} isBusy=${isBusy} run=${run} />` : html`<${Waiting} problem=${problem} again=${again} />`}
+    <${Trouble} text=${trouble} /></${Section}>`;
+}
+
+function Ring({ told, again, isBusy, run }) {
+  const { status, has_application: hasApplication, read_at: readAt, error } = told;
+  const begin = () => run(async () => location.assign((await house.askRing()).address));
+  const readNow = () => run(async () => (await house.readRing(), tell(t("health_reading"))));
+  const letGo = () => run(async () => (await house.leaveRing(), await again(), tell(t("health_gone"))));
+  if (!hasApplication) return store.me.value.is_owner ? html`<${Application} redirect=${told.redirect} register=${told.register} again=${again} run=${run} isBusy=${isBusy} />` : html`<p class="empty">${t("health_no_application")}</p>`;
+  if (status !== "connected")
+    return html`<p class=${status === "refused" ? "bad" : "hint"}>${t(status === "refused" ? "health_refused" : "health_consent")}</p>
+      <p class="choices"><button class="main" disabled=${isBusy} onClick=${begin}>${t("health_connect")}</button>
+        ${status === "refused" && html`<${Sure} label=${t("health_disconnect")} ask=${t("health_disconnect_ask")} onSure=${letGo} />`}</p>`;
+  return html`<p>${t("health_connected")} <span class="meta">${readAt ? t("health_read_at", { when: shortDayOf(readAt) }) : t("health_not_read")}</span></p>
+    ${error && html`<p class="bad">${t("health_failed")}</p>`}
+    <p class="choices"><button disabled=${isBusy} onClick=${readNow}>${t("health_read_now")}</button>
+      <${Sure} label=${t("health_disconnect")} ask=${t("health_disconnect_ask")} onSure=${letGo} /></p>`;
+}
+
+/** The owner registers an application at Oura, once, and names it here. */
+function Application({ redirect, register, again, run, isBusy }) {
+  const [id, setId] = useState("");
+  const [secret, setSecret] = useState("");
+  const save = (event) => {
+    event.preventDefault();
+    run(async () => (await house.nameRingApplication(id.trim(), secret.trim()), await again()));
+  };
+  return html`<p class="hint">${t("health_register")} <a href=${register} target="_blank" rel="noreferrer noopener">${register}</a></p>
+    <${ShownOnce} text=${redirect} label=${t("health_redirect")} />
+    <form class="asking" onSubmit=${save}><input value=${id} autocomplete="off" aria-label="Client ID" placeholder="Client ID" maxlength="200" onInput=${({ target }) => setId(target.value)} />
+      <input type="password" value=${secret} autocomplete="off" aria-label="Client Secret" placeholder="Client Secret" maxlength="200" onInput=${({ target }) => setSecret(target.value)} />
+      <button disabled=${isBusy || !id.trim() || !secret.trim()}>${t("health_save")}</button></form>`;
+}

@@ -1,0 +1,59 @@
+// Is this device told what I say unasked? By its browser's push service, until somebody signs out here.
+import { html } from "../html.js";
+import { canNotify, findWorker, quieten } from "../shell.js";
+import { t } from "../words.js";
+import { house } from "./house.js";
+import { tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+
+const SHOWN = [["words", "settings_notify_words"], ["hint", "settings_notify_only"]];
+
+/** What holds: the house must send, and this browser must still take it. */
+async function readState() {
+  const told = await house.push();
+  const worker = await navigator.serviceWorker.getRegistration();
+  const isTaken = Notification.permission === "granted" && Boolean(await worker?.pushManager.getSubscription());
+  return { ...told, is_on: told.is_on && isTaken };
+}
+
+/** Ask the person, then the push service, then have the house send. @param {string} shows */
+async function begin(shows) {
+  if ((await Notification.requestPermission()) !== "granted") throw new Error(t("settings_notify_denied"));
+  const { key } = await house.pushKey();
+  const wanted = { userVisibleOnly: true, applicationServerKey: key };
+  let subscription;
+  try {
+    const { pushManager } = await findWorker();
+    await (await pushManager.getSubscription())?.unsubscribe(); // it may be of another key
+    subscription = await pushManager.subscribe(wanted);
+  } catch {
+    throw new Error(t("settings_notify_refused"));
+  }
+  const { endpoint, keys } = subscription.toJSON();
+  return house.notify({ endpoint, keys, shows });
+}
+
+async function end() {
+  await house.notifyNoMore();
+  await quieten();
+}
+
+export function Notifying() {
+  const [told, problem, again, setTold] = useAnswer(readState);
+  const [trouble, isBusy, run] = useDeed();
+  if (!told) return html`<${Waiting} problem=${problem} again=${again} />`;
+  const put = async (isOn, shows) => setTold(isOn ? await begin(shows) : (await end(), { is_on: false, shows }));
+  const set = (isOn, shows) => run(async () => {
+    const before = told;
+    await put(isOn, shows);
+    tell(t("settings_saved", { what: t("settings_notify") }), () => put(before.is_on, before.shows));
+  });
+  return html`<div class="choice is-toggle"><label for="notify">${t("settings_notify")}</label>
+      <span class="given"><input type="checkbox" role="switch" id="notify" checked=${told.is_on} disabled=${isBusy} aria-describedby="notify-hint" onChange=${({ target }) => set(target.checked, told.shows)} /></span>
+      <p class="hint" id="notify-hint">${t("settings_notify_hint")}</p></div>
+    ${told.is_on && html`<div class="choice is-choice"><label for="notify-shows">${t("settings_notify_shows")}</label><span class="given">
+      <select id="notify-shows" value=${told.shows} disabled=${isBusy} onChange=${({ target }) => set(true, target.value)}>${SHOWN.map(([value, words]) => html`<option key=${value} value=${value}>${t(words)}</option>`)}</select></span></div>`}
+    <${Trouble} text=${trouble} />`;
+}
+
+/** Where a browser cannot be told anything, why. */
+export const NotifyingIfPossible = () => (canNotify ? html`<${Notifying} />` : html`<p class="hint">${t("settings_notify_unable")}</p>`);

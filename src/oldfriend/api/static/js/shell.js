@@ -1,0 +1,33 @@
+// The page itself: kept for when nobody answers, and read anew when the house has a newer one.
+const VERSION = new URL(import.meta.url).pathname.split("/")[3]; // of /static/v/VERSION/…
+const RENEWED = "oldfriend-renewed"; // for which version this tab has read the page anew
+
+/** Have the browser keep the page, once it has nothing better to do; of what the house says it keeps nothing. */
+export function keepShell() {
+  if (!("serviceWorker" in navigator)) return;
+  const keep = () => navigator.serviceWorker.register("/service-worker.js").catch(() => {});
+  setTimeout(keep, 1000);
+}
+
+/** Whether this browser can be told something while the page is closed. */
+export const canNotify = "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
+
+/** What shows notifications, as soon as it is there. */
+export async function findWorker() {
+  await navigator.serviceWorker.register("/service-worker.js");
+  return navigator.serviceWorker.ready;
+}
+
+/** Nothing is shown on this device any more, and what was shown is gone. */
+export async function quieten() {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  for (const each of (await registration?.getNotifications()) ?? []) each.close();
+  await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+}
+
+/** Read the page anew where the house has another version of it: once, so that nothing goes round. @param {string} version */
+export function renew(version) {
+  if (version === VERSION || sessionStorage.getItem(RENEWED) === version) return;
+  sessionStorage.setItem(RENEWED, version);
+  location.reload();
+}

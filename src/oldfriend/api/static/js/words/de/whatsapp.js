@@ -1,0 +1,12 @@
+// WhatsApp.
+export default {
+  whatsapp_title: "WhatsApp",
+  whatsapp_lead: "Sprich auf WhatsApp mit mir; es ist dasselbe Gedächtnis.",
+  whatsapp_allowed_hint: "Telefonnummern mit Landesvorwahl, mit Komma getrennt; sie brauchen keinen Code.",
+  whatsapp_bot_make: "Leg auf developers.facebook.com eine App mit WhatsApp an. Dort findest du Telefonnummer-ID, Zugriffstoken und App-Geheimnis. Das Prüfwort denkst du dir aus: Trag es auch in den Webhook-Einstellungen der App ein.",
+  whatsapp_bot_reads: "Was man einer solchen Nummer schreibt, kann Meta lesen.",
+  whatsapp_credential_token: "Zugriffstoken",
+  whatsapp_credential_phone_number_id: "Telefonnummer-ID",
+  whatsapp_credential_app_secret: "App-Geheimnis",
+  whatsapp_credential_verify_token: "Prüfwort (denk dir eins aus)",
+};

@@ -1,0 +1,12 @@
+// E-mail.
+export default {
+  email_title: "Courriel",
+  email_lead: "Écris-moi des lettres ; c’est la même mémoire.",
+  email_allowed_hint: "Adresses de ceux qui peuvent écrire, séparées par des virgules. Pour la tienne, lance une fois « oldfriend connect email », et ses lettres compteront comme les tiennes.",
+  email_bot_make: "Crée une boîte qui ne soit qu’à moi. Avec un second facteur, le fournisseur demande un mot de passe d’application.",
+  email_bot_reads: "Les e-mails passent par les serveurs des deux fournisseurs, qui peuvent les lire.",
+  email_credential_address: "Mon adresse",
+  email_credential_password: "Mot de passe, ou mot de passe d’application",
+  email_credential_imap: "Serveur de lecture (imap.example.org)",
+  email_credential_smtp: "Serveur d’envoi (smtp.example.org)",
+};

@@ -1,0 +1,12 @@
+// WhatsApp.
+export default {
+  whatsapp_title: "WhatsApp",
+  whatsapp_lead: "Parle-moi sur WhatsApp ; c’est la même mémoire.",
+  whatsapp_allowed_hint: "Numéros de téléphone avec indicatif, séparés par des virgules ; ils n’ont pas besoin de code.",
+  whatsapp_bot_make: "Sur developers.facebook.com, crée une application avec WhatsApp. Elle te montre l’identifiant du numéro, un jeton d’accès et la clé secrète. Le mot de vérification, tu l’inventes : écris-le aussi dans le webhook de l’application.",
+  whatsapp_bot_reads: "Meta peut lire ce qu’on écrit à un tel numéro.",
+  whatsapp_credential_token: "Jeton d’accès",
+  whatsapp_credential_phone_number_id: "Identifiant du numéro",
+  whatsapp_credential_app_secret: "Clé secrète de l’application",
+  whatsapp_credential_verify_token: "Mot de vérification (à inventer)",
+};

@@ -1,0 +1,165 @@
+"""Audit trail: what was done for a person, by what, why and at what cost, also what was denied.
+
+It joins what is kept of model calls, tools and deletions, and holds no words of the memory itself.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.deletion.audit_log import AuditEntry, list_audit_entries
+from oldfriend.usage.model_calls import LoggedCall, list_logged_calls
+from oldfriend.usage.tool_log import LoggedToolUse, list_tool_uses
+
+AuditKind = Literal["model", "tool", "deletion"]
+AuditStatus = Literal["ok", "error", "denied"]
+GOOD_STATUSES: Final = frozenset({"done", "reused", "asked", "late"})
+"""How what has gone well ends, of tools and of model calls."""
+BATCH: Final = 200
+MAX_READ: Final = 2_000
+"""Records that are looked through for one page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRecord:
+    """Something that was done for a person, or that was not allowed."""
+
+    at: Micros
+    kind: AuditKind
+    what: str  # the model, the tool, or what kind of deletion
+    why: str  # the purpose of a call, what a message asked for, or nothing
+    status: AuditStatus
+    ending: str  # more precisely
+    turn: str = ""  # the turn that it was done in, by which its receipt is found
+    cost: int | None = None  # in millionths of a dollar; None: unknown, or none
+    latency_us: int | None = None
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    """Which records are meant; None: all."""
+
+    kind: AuditKind | None = None
+    status: AuditStatus | None = None
+
+    def matches(self, record: AuditRecord) -> bool:
+        """Tell whether a record is meant."""
+        return self.kind in {None, record.kind} and self.status in {None, record.status}
+
+
+EVERYTHING: Final = AuditFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPosition:
+    """Where a page of the trail ends: the time of its last record, and how many of it are shown."""
+
+    at: Micros
+    shown: int
+
+
+async def list_audit_trail(
+    tx: Transaction,
+    person: PersonId,
+    *,
+    limit: int,
+    wanted: AuditFilter = EVERYTHING,
+    after: AuditPosition | None = None,
+) -> tuple[list[AuditRecord], AuditPosition | None]:
+    """List records of a person, newest first; and where the next page goes on, if there may be one.
+
+    At most ``MAX_READ`` records are looked through for one page: if few of them are meant, it may
+    hold fewer than ``limit``.
+    """
+    found: list[AuditRecord] = []
+    position = after
+    for _ in range(MAX_READ // BATCH):
+        batch = await read_batch(tx, person, wanted.kind, position)
+        for record in batch:
+            is_same = position is not None and position.at == record.at
+            shown = 1 + (position.shown if position is not None and is_same else 0)
+            position = AuditPosition(record.at, shown)
+            if wanted.matches(record):
+                found.append(record)
+            if len(found) == limit:
+                return found, position
+        if len(batch) < BATCH:
+            return found, None
+    return found, position
+
+
+async def read_batch(
+    tx: Transaction, person: PersonId, kind: AuditKind | None, after: AuditPosition | None
+) -> list[AuditRecord]:
+    """Return the next records of a kind, or of all."""
+    until, shown = (None, 0) if after is None else (after.at, after.shown)
+    count = BATCH + shown
+    records: list[AuditRecord] = []
+    if kind in {None, "model"}:
+        calls = await list_logged_calls(tx, person, limit=count, until=until)
+        records += map(from_call, calls)
+    if kind in {None, "tool"}:
+        uses = await list_tool_uses(tx, person, limit=count, until=until)
+        records += map(from_tool_use, uses)
+    if kind in {None, "deletion"}:
+        deletions = await list_audit_entries(tx, person)
+        records += [
+            from_deletion(each) for each in deletions if until is None or each.done_at <= until
+        ]
+    return sorted(records, key=lambda each: each.at, reverse=True)[shown:count]
+
+
+def judge_status(ending: str, *, is_denied: bool = False) -> AuditStatus:
+    """Return how something went."""
+    if is_denied:
+        return "denied"
+    return "ok" if ending in GOOD_STATUSES else "error"
+
+
+def from_call(call: LoggedCall) -> AuditRecord:
+    """Return the record of a model call."""
+    return AuditRecord(
+        at=call.made_at,
+        kind="model",
+        what=call.model,
+        why=call.purpose,
+        status=judge_status(call.outcome),
+        ending=call.outcome,
+        turn=call.turn or "",
+        cost=call.cost,
+        latency_us=call.latency_us,
+        details=call.error or "",
+    )
+
+
+def from_tool_use(use: LoggedToolUse) -> AuditRecord:
+    """Return the record of a tool."""
+    given = ", ".join(f"{name}: {value}" for name, value in use.arguments.items())
+    return AuditRecord(
+        at=use.made_at,
+        kind="tool",
+        what=use.name,
+        why=use.intent,
+        status=judge_status(use.status, is_denied=use.is_denied),
+        ending=use.status,
+        turn=use.turn,
+        latency_us=use.latency_us,
+        details=given,
+    )
+
+
+def from_deletion(entry: AuditEntry) -> AuditRecord:
+    """Return the record of a deletion."""
+    counts = ", ".join(f"{name}: {count}" for name, count in entry.counts.items() if count)
+    return AuditRecord(
+        at=entry.done_at,
+        kind="deletion",
+        what=entry.what,
+        why="",
+        status="ok",
+        ending="done" if entry.proved_at is None else "verified",
+        details=counts,
+    )

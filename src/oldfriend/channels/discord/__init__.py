@@ -1,0 +1,1 @@
+"""Discord: the channel for direct messages and mentions on Discord."""

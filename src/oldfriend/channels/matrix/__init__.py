@@ -1,0 +1,1 @@
+"""Matrix: the channel for Matrix rooms."""

@@ -1,0 +1,511 @@
+"""Event listener: hears what happens in the rooms of a bot, one after the other and none twice.
+
+How far it has heard is saved only once all of it is handled. What it cannot decrypt waits for its
+key; the sender is told once.
+"""
+
+import asyncio
+import json
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from nio import Event, InviteEvent, MatrixRoom, MegolmEvent, SyncResponse, Timeline
+
+from oldfriend.channels.channel import (
+    ChannelEvent,
+    ChatAvailability,
+    Cursors,
+    HandleEvent,
+    IncomingMessage,
+    UnreadableUpdate,
+)
+from oldfriend.channels.json_fields import JsonFields, find_fields, find_int, find_text
+from oldfriend.channels.matrix.cross_signing import MatrixError, write_private_file
+from oldfriend.channels.matrix.event_mapping import (
+    CHANNEL_NAME,
+    RelatedEvent,
+    RoomView,
+    find_related_id,
+    read_text,
+    to_channel_event,
+)
+from oldfriend.channels.matrix.matrix_client import MatrixClient, is_final
+from oldfriend.domain.clock import SECOND
+from oldfriend.domain.json import JsonValue
+
+SYNC_WAIT_S: Final = 30.0
+KEY_WAIT_S: Final = 5.0
+"""How long the key of a message may come after it, before the sender is told."""
+MAX_RELATED: Final = 2_000
+MAX_UNREAD: Final = 500
+MAX_UNREAD_AGE_S: Final = 7 * 86_400.0
+"""How long a message waits for its key."""
+LOAD_PAUSES_S: Final = (0.0, 0.5, 2.0)
+"""Before each try to load an event that another one refers to."""
+MAX_EVENT_ID_CHARS: Final = 255
+MAX_DIRECT_PEOPLE: Final = 1_000
+MAX_DIRECT_ROOMS: Final = 10
+"""Rooms with one of them that are remembered."""
+MAX_STRANGE_INVITES: Final = 30
+"""Direct rooms an hour that people who are not known can have us join."""
+INVITE_WINDOW_S: Final = 3_600.0
+UNREAD_FILE: Final = "unread.json"
+CLIENT_PATH: Final = "/_matrix/client/v3"
+
+
+class RoomDirectory:
+    """The rooms of the bot: which are direct, and which invitations are accepted."""
+
+    def __init__(self, client: MatrixClient) -> None:
+        """Start without rooms."""
+        self._client = client
+        self._direct: dict[str, list[str]] = {}  # rooms by person, the one heard last at the end
+        self._strange_invites: list[float] = []
+
+    @property
+    def _path(self) -> str:
+        return f"{CLIENT_PATH}/user/{quote(self._client.user_id)}/account_data/m.direct"
+
+    async def load(self) -> None:
+        """Load which rooms are direct, as the account knows them. Raises MatrixError."""
+        try:
+            found = await self._client.call("GET", self._path)
+        except MatrixError as error:
+            if error.code != "M_NOT_FOUND":
+                raise
+            found = {}
+        self._direct = {
+            person: [each for each in rooms if isinstance(each, str)]
+            for person, rooms in found.items()
+            if isinstance(rooms, list)
+        }
+
+    async def mark_direct(self, person: str, room_id: str, cursors: Cursors) -> None:
+        """Keep that a room is the one to answer somebody in. Raises MatrixError."""
+        rooms = self._direct.get(person, [])
+        if rooms[-1:] == [room_id]:
+            return
+        rooms = [each for each in rooms if each != room_id] + [room_id]
+        self._direct[person] = rooms[-MAX_DIRECT_ROOMS:]
+        if len(self._direct) > MAX_DIRECT_PEOPLE:
+            await self._drop_stranger(person, cursors)
+        body: dict[str, JsonValue] = {name: [*given] for name, given in self._direct.items()}
+        try:
+            await self._client.call("PUT", self._path, body)
+        except MatrixError as error:
+            if not is_final(error):
+                raise  # otherwise it is known until the process ends
+
+    async def _drop_stranger(self, newest: str, cursors: Cursors) -> None:
+        """Drop the rooms with the first one whom we do not know."""
+        for person in list(self._direct):
+            if person != newest and not await cursors.is_known(person):
+                del self._direct[person]
+                return
+
+    def find_partner(self, room: MatrixRoom) -> str | None:
+        """Return the only other one in a direct room; invited people count."""
+        others = [each for each in room.users if each != self._client.user_id]
+        is_direct = len(others) == 1 and room.room_id in self._direct.get(others[0], [])
+        return others[0] if is_direct else None
+
+    def is_direct(self, person: str, room_id: str) -> bool:
+        """Tell whether a room is a direct one with somebody, in it or not."""
+        return room_id in self._direct.get(person, [])
+
+    def find_room(self, address: str) -> tuple[str, str] | None:
+        """Return the room of an address and the thread in it; None: we are in no such room.
+
+        A person's is a direct room in which nobody else is, so what is private stays so.
+        """
+        rooms = self._client.rooms
+        if not address.startswith("@"):
+            room_id, _, thread = address.partition("/")
+            return (room_id, thread) if room_id in rooms else None
+        for room_id in reversed(self._direct.get(address, [])):
+            if room_id in rooms and self.find_partner(rooms[room_id]) == address:
+                return room_id, ""
+        return None
+
+    async def answer_invite(self, room_id: str, invite: JsonFields, cursors: Cursors) -> None:
+        """Join a room, leave an invitation open, or decline it. Raises MatrixError if unanswered.
+
+        A direct room is joined for anybody, since only there a stranger can pair; a group only for
+        somebody whom we know.
+        """
+        inviter = find_text(invite, "sender")
+        is_direct = find_fields(invite, "content").get("is_direct") is True
+        is_known = await cursors.is_known(inviter) or await cursors.is_known(room_id)
+        if is_direct and not is_known:
+            now = time.monotonic()
+            recent = [each for each in self._strange_invites if each > now - INVITE_WINDOW_S]
+            if len(recent) >= MAX_STRANGE_INVITES:
+                return
+            self._strange_invites = [*recent, now]
+        try:
+            if is_direct or is_known:
+                if is_direct:
+                    await self.mark_direct(inviter, room_id, cursors)
+                await self._client.call("POST", f"{CLIENT_PATH}/join/{quote(room_id)}", {})
+            else:
+                await self._client.call("POST", f"{CLIENT_PATH}/rooms/{quote(room_id)}/leave", {})
+        except MatrixError as error:
+            if not is_final(error):
+                raise  # otherwise the invitation was withdrawn
+
+
+@dataclass(slots=True, kw_only=True)
+class UnreadEvent:
+    """An event whose key we do not have."""
+
+    room_id: str
+    source: JsonFields
+    is_due: bool = False  # its key has had its time
+    is_shown: bool = False  # it was passed on as something that cannot be read
+    heard_s: float = field(default_factory=time.time)
+
+
+class UnreadEvents:
+    """The events that wait for their keys; those of people whom we know outlive the process."""
+
+    def __init__(self, file: Path) -> None:
+        """Load what waits."""
+        self._file = file
+        self._is_changed = False
+        self.waiting: OrderedDict[str, UnreadEvent] = OrderedDict()
+        self._since: dict[str, float] = {}  # in this process, by the event's id
+        try:
+            for each in json.loads(file.read_text("utf-8")):
+                event = UnreadEvent(**each)
+                self.waiting[find_text(event.source, "event_id")] = event
+        except (OSError, ValueError, TypeError):
+            self.waiting.clear()
+        self._since = dict.fromkeys(self.waiting, time.monotonic())
+
+    @property
+    def is_any_undue(self) -> bool:
+        """Tell whether the sender of an event may have to be told soon."""
+        return any(not each.is_due for each in self.waiting.values())
+
+    def add(self, event: UnreadEvent) -> bool:
+        """Let an event wait; False if it does already."""
+        event_id = find_text(event.source, "event_id")
+        if event_id in self.waiting:
+            return False
+        self.waiting[event_id] = event
+        self._since[event_id] = time.monotonic()
+        self._is_changed = True
+        if len(self.waiting) > MAX_UNREAD:
+            self.remove(self._choose_surplus())
+        return True
+
+    def _choose_surplus(self) -> str:
+        """Return the oldest event of who has the most in the room with the most."""
+        rooms = Counter(each.room_id for each in self.waiting.values())
+        room_id = rooms.most_common(1)[0][0]
+        senders = {
+            event_id: find_text(each.source, "sender")
+            for event_id, each in self.waiting.items()
+            if each.room_id == room_id
+        }
+        sender = Counter(senders.values()).most_common(1)[0][0]
+        return next(event_id for event_id, each in senders.items() if each == sender)
+
+    def remove(self, event_id: str) -> None:
+        """Let an event wait no longer."""
+        self._since.pop(event_id, None)
+        self._is_changed |= self.waiting.pop(event_id, None) is not None
+
+    def drop_old(self) -> None:
+        """Give up the events whose keys have not come for days."""
+        oldest = time.time() - MAX_UNREAD_AGE_S
+        for event_id, each in list(self.waiting.items()):
+            if each.heard_s < oldest:
+                self.remove(event_id)
+
+    def has_waited(self, event_id: str) -> bool:
+        """Tell whether the key of an event has had its time."""
+        return self._since[event_id] < time.monotonic() - KEY_WAIT_S
+
+    def mark_due(self, event: UnreadEvent) -> bool:
+        """Give up waiting for an event's key; True if its sender has to be told."""
+        event.is_due = self._is_changed = True
+        session = read_session(event.source)
+        event.is_shown = not any(
+            each.is_shown and each is not event and read_session(each.source) == session
+            for each in self.waiting.values()
+        )
+        return event.is_shown
+
+    async def save(self, cursors: Cursors) -> None:
+        """Keep what waits of people and groups whom we know. Raises OSError."""
+        if not self._is_changed:
+            return
+        self._is_changed = False
+        places = {
+            (find_text(each.source, "sender"), each.room_id) for each in self.waiting.values()
+        }
+        known = {
+            (sender, room_id)
+            for sender, room_id in places
+            if await cursors.is_known(sender) or await cursors.is_known(room_id)
+        }
+        kept = [
+            asdict(each)
+            for each in self.waiting.values()
+            if (find_text(each.source, "sender"), each.room_id) in known
+        ]
+        await asyncio.to_thread(write_private_file, self._file, json.dumps(kept))
+
+
+def read_session(source: JsonFields) -> str:
+    """Return the id of the key that an event was encrypted with."""
+    return find_text(find_fields(source, "content"), "session_id")
+
+
+class Listener:
+    """Hears the rooms of a connected bot."""
+
+    def __init__(
+        self,
+        client: MatrixClient,
+        rooms: RoomDirectory,
+        *,
+        folder: Path,
+        on_ready: Callable[[], None],
+    ) -> None:
+        """Create a listener; ``on_ready`` is called once the rooms are known."""
+        self._client = client
+        self._rooms = rooms
+        self._on_ready = on_ready
+        self._unread = UnreadEvents(folder / UNREAD_FILE)
+        self._related: OrderedDict[str, RelatedEvent | None] = OrderedDict()
+
+    async def run(self, handle_event: HandleEvent, cursors: Cursors) -> None:
+        """Hear events without end. Raises MatrixError, StoreError."""
+        await self._rooms.load()
+        self._handle_event, self._cursors = handle_event, cursors
+        scope = self._client.user_id
+        since = await cursors.find(scope)
+        is_first = True
+        while True:
+            wait_s = KEY_WAIT_S if self._unread.is_any_undue else SYNC_WAIT_S
+            batch = await self._client.sync(since, is_first=is_first, wait_s=wait_s)
+            await self._client.keep_up_keys()
+            self._on_ready()
+            await self._handle_batch(batch, since)
+            await self._review_unread()
+            if batch.next_batch != since:
+                await cursors.save(scope, batch.next_batch)
+            since, is_first = batch.next_batch, False
+
+    async def _handle_batch(self, batch: SyncResponse, since: str | None) -> None:
+        """Handle what a sync returned."""
+        for room_id in batch.rooms.leave:
+            await self._handle_leaving(room_id)
+        for room_id, info in batch.rooms.invite.items():
+            for event in info.invite_state:
+                source = read_source(event)
+                if find_text(source, "state_key") == self._client.user_id:
+                    await self._rooms.answer_invite(room_id, source, self._cursors)
+        for room_id, info in batch.rooms.join.items():
+            for event in await self._list_new(room_id, info.timeline, since):
+                await self._handle(room_id, event)
+
+    async def _list_new(
+        self, room_id: str, timeline: Timeline, since: str | None
+    ) -> Sequence[Event]:
+        """Return the events of a room that were not handled yet."""
+        events: list[Event] = timeline.events
+        start = self._find_own_join(events)
+        if since is None:
+            began = self._client.began_ms
+            return [e for e in events[start or 0 :] if (read_time_ms(e) or 0) >= began]
+        if start is None and timeline.limited and timeline.prev_batch:
+            missed = await self._client.list_missed(room_id, start=timeline.prev_batch, end=since)
+            events = [*missed, *events]
+            start = self._find_own_join(events)
+        return events[start or 0 :]
+
+    def _find_own_join(self, events: list[Event]) -> int | None:
+        """Return where our time in a room begins, by our invitation; None: before these events."""
+        found: int | None = None
+        for index, event in enumerate(events):
+            source = read_source(event)
+            if (find_text(source, "type"), source.get("state_key")) == (
+                "m.room.member",
+                self._client.user_id,
+            ):
+                membership = find_text(find_fields(source, "content"), "membership")
+                if membership == "invite":
+                    found = index
+                elif membership == "join" and not is_profile_change(source):
+                    found = index if found is None else found
+        return found
+
+    async def _handle_leaving(self, room_id: str) -> None:
+        """Handle that we are no longer in a room."""
+        room = self._client.rooms.get(room_id)
+        if room is None:
+            return
+        chat_ref = self._view(room).build_chat_ref()
+        self._client.leave_room(room_id)
+        if not chat_ref.is_private or self._rooms.find_room(chat_ref.address) is None:
+            await self._handle_event(ChatAvailability(chat_ref=chat_ref, is_available=False))
+
+    async def _handle(self, room_id: str, event: Event) -> None:
+        """Handle an event of a room that we are in."""
+        source = read_source(event)
+        room = self._client.rooms.get(room_id)
+        if room is None:
+            return
+        if isinstance(event, MegolmEvent):
+            if event.sender != self._client.user_id:
+                await self._let_wait(room_id, event)
+            return
+        kind = find_text(source, "type")
+        if kind == "m.room.redaction":
+            self._unread.remove(find_related_id(source))
+        if kind == "m.room.member" and not getattr(event, "decrypted", False):
+            await self._handle_member(room, source)
+        await self._pass_on(room, source, is_decrypted=bool(getattr(event, "decrypted", False)))
+
+    async def _handle_member(self, room: MatrixRoom, source: JsonFields) -> None:
+        """Handle that we have joined, or that the other one in a direct room has left."""
+        member = find_text(source, "state_key")
+        membership = find_text(find_fields(source, "content"), "membership")
+        if member == self._client.user_id and membership == "join":
+            chat_ref = self._view(room).build_chat_ref()
+            await self._handle_event(ChatAvailability(chat_ref=chat_ref, is_available=True))
+        elif (
+            membership in {"leave", "ban"}
+            and self._rooms.is_direct(member, room.room_id)
+            and self._rooms.find_room(member) is None
+        ):
+            chat_ref = replace(self._view(room), partner=member).build_chat_ref()
+            await self._handle_event(ChatAvailability(chat_ref=chat_ref, is_available=False))
+
+    async def _let_wait(self, room_id: str, event: MegolmEvent) -> None:
+        """Let an event wait for its key, and ask for that."""
+        source: JsonFields = event.source
+        event_id = find_text(source, "event_id")
+        if event_id and self._unread.add(UnreadEvent(room_id=room_id, source=source)):
+            await self._client.ask_for_key(event)
+
+    async def _review_unread(self) -> None:
+        """Handle what can be read now, and tell the senders of what cannot be read in time."""
+        self._unread.drop_old()
+        for event_id, each in list(self._unread.waiting.items()):
+            room = self._client.rooms.get(each.room_id)
+            if room is None:
+                continue
+            decrypted = self._client.try_decrypt(each.room_id, each.source)
+            if decrypted is not None:
+                await self._pass_on(
+                    room, decrypted.source, is_decrypted=True, was_shown=each.is_shown
+                )
+                self._unread.remove(event_id)
+            elif (
+                not each.is_due
+                and self._unread.has_waited(event_id)
+                and self._unread.mark_due(each)
+            ):
+                await self._pass_on(room, each.source)
+        await self._unread.save(self._cursors)
+
+    async def _pass_on(
+        self,
+        room: MatrixRoom,
+        source: JsonFields,
+        *,
+        is_decrypted: bool = False,
+        was_shown: bool = False,
+    ) -> None:
+        """Pass an event on; one that cannot be understood ends nothing."""
+        related_id = find_related_id(source)
+        related = await self._find_related(room.room_id, related_id) if related_id else None
+        event: ChannelEvent | None
+        try:
+            event = to_channel_event(source, self._view(room), related, is_decrypted=is_decrypted)
+        except (TypeError, ValueError, RecursionError) as error:
+            reason = type(error).__name__
+            event = UnreadableUpdate(channel=CHANNEL_NAME, update_id=None, reason=reason)
+        if event is None:
+            return
+        if isinstance(event, IncomingMessage):
+            if event.chat_ref.is_private:
+                await self._rooms.mark_direct(event.sender.address, room.room_id, self._cursors)
+            event = replace(event, is_edit=event.is_edit or (was_shown and event.is_readable))
+        await self._handle_event(event)
+
+    async def _find_related(self, room_id: str, event_id: str) -> RelatedEvent | None:
+        """Return the event that another one refers to. Raises MatrixError."""
+        if not is_event_id(event_id):
+            return None
+        key = f"{room_id} {event_id}"
+        if key not in self._related:
+            source = await self._load_event(room_id, event_id)
+            self._related[key] = (
+                None
+                if source is None
+                else RelatedEvent(sender=find_text(source, "sender"), text=read_text(source))
+            )
+            while len(self._related) > MAX_RELATED:
+                self._related.popitem(last=False)
+        return self._related[key]
+
+    async def _load_event(self, room_id: str, event_id: str) -> JsonFields | None:
+        """Return an event; None if it is refused, also after some tries. Raises MatrixError."""
+        for pause_s in LOAD_PAUSES_S:
+            await asyncio.sleep(pause_s)
+            try:
+                return await self._client.load_event(room_id, event_id)
+            except MatrixError as error:
+                if not is_final(error):
+                    raise
+        return None
+
+    def _view(self, room: MatrixRoom) -> RoomView:
+        """Return a room as its events are read."""
+        names: Mapping[str, str] = {
+            user: each.display_name or user for user, each in room.users.items()
+        }
+        us = self._client.user_id
+        partner = self._rooms.find_partner(room)
+        return RoomView(
+            room_id=room.room_id,
+            title=names.get(partner, "") if partner else room.name or room.canonical_alias or "",
+            user_id=us,
+            name=names.get(us, us).removeprefix("@").partition(":")[0],
+            partner=partner,
+            name_of=lambda user: names.get(user, user),
+            now=round(time.time() * SECOND),
+        )
+
+
+def read_source(event: Event | InviteEvent) -> JsonFields:
+    """Return the JSON of an event, from which the library takes the content of a membership."""
+    source: dict[str, JsonValue] = event.source
+    return source if "content" in source else {**source, "content": getattr(event, "content", {})}
+
+
+def is_event_id(text: str) -> bool:
+    """Tell whether a text can be the id of an event; whoever refers to one writes it freely."""
+    is_short = len(text) <= MAX_EVENT_ID_CHARS
+    return is_short and text.startswith("$") and text.isascii() and text.isprintable()
+
+
+def read_time_ms(event: Event) -> int | None:
+    """Return when an event was sent, as its server says."""
+    return find_int(event.source, "origin_server_ts")
+
+
+def is_profile_change(source: JsonFields) -> bool:
+    """Tell whether somebody who was in a room only changed how they are called there."""
+    before = find_fields(find_fields(source, "unsigned"), "prev_content")
+    return find_text(before, "membership") == "join"

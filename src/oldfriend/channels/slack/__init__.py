@@ -1,0 +1,1 @@
+"""Slack: the channel for Slack workspaces."""

@@ -1,0 +1,1 @@
+"""WhatsApp, by the Cloud API of Meta."""

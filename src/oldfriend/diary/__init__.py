@@ -1,0 +1,1 @@
+"""Diary: the person's own journal entries, and what is looked up in them."""

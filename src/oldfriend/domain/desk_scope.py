@@ -1,0 +1,19 @@
+"""Desk scope: for whom, and because of which message, tasks and goals are changed."""
+
+from dataclasses import dataclass
+
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import ChatId, MessageId, PersonId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskScope:
+    """Whose records are changed, when, where and because of which message."""
+
+    person: PersonId
+    zone: str
+    now: Micros
+    language: str
+    chat: ChatId | None = None
+    message: MessageId | None = None
+    message_seq: int | None = None

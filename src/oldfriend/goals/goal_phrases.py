@@ -1,0 +1,184 @@
+"""Goal phrases: what a sentence asks to do with a goal, and how often a goal is wanted."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import takewhile
+from typing import Any, Final, Literal
+
+from oldfriend.goals.goal import PERIODS, Period, Pieces, Rhythm
+from oldfriend.lang.language_pack import choose_language_with, load_language_pack
+
+Ask = Literal["set", "list", "done", "drop", "did", "undo"]
+ASKS: Final[tuple[Ask, ...]] = ("list", "done", "drop", "set", "undo")
+MAX_SENTENCE_CHARS: Final = 300
+MAX_TIMES: Final = 999_999
+NOTHING: Final = r"(?!)"
+APOSTROPHES: Final = str.maketrans("\u2019\u2018", "''")
+DIGIT: Final = re.compile(r"\d")
+THOUSANDS: Final = re.compile(r"(?<=\d)[.,](?=\d{3})")
+EDGES: Final = " \t\n.!。！…"
+QUESTION_EDGES: Final = f"{EDGES}?？"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedGoal:
+    """What a sentence asks to do with a goal, and the words that name it."""
+
+    ask: Ask
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalPhrases:
+    """What one language has for it."""
+
+    language: str
+    asks: Mapping[Ask, Sequence[re.Pattern[str]]]
+    wish: Sequence[re.Pattern[str]]
+    pieces: Sequence[re.Pattern[str]]
+    whole: frozenset[str]
+    wholly: re.Pattern[str]
+    rhythm: Sequence[re.Pattern[str]]
+    count_words: re.Pattern[str]
+    until: Sequence[re.Pattern[str]]
+    until_end: re.Pattern[str]
+    numbers: Mapping[str, int]
+    units: Mapping[str, str]
+    light: frozenset[str]
+    quits: re.Pattern[str]
+    did: Sequence[re.Pattern[str]]
+
+    def read(self, sentence: str) -> AskedGoal | None:
+        """Return what a whole sentence asks for; None for any other."""
+        plain = " ".join(sentence.translate(APOSTROPHES).split())
+        is_question = plain.endswith(("?", "？"))
+        plain = plain.strip(QUESTION_EDGES)
+        if not plain or len(plain) > MAX_SENTENCE_CHARS:
+            return None
+        for ask in ASKS:
+            for pattern in () if is_question and ask != "list" else self.asks[ask]:
+                found = pattern.fullmatch(plain)
+                if found is not None:
+                    what = (found.groupdict().get("what") or "").strip(EDGES)
+                    return AskedGoal(ask=ask, what=what)
+        return None if is_question else self.read_wish(plain)
+
+    def read_wish(self, sentence: str) -> AskedGoal | None:
+        """Return the goal that a wish sets by a number: "I want to read 12 books this year"."""
+        for pattern in self.wish:
+            found = pattern.fullmatch(sentence)
+            if found is None:
+                continue
+            what = found["wish"].strip(EDGES)
+            pieces, rhythm = self.find_pieces(what), self.find_rhythm(what)
+            is_counted = rhythm is not None and bool(rhythm[1].groupdict().get("n"))
+            if is_counted or (pieces is not None and pieces.is_bounded):
+                return AskedGoal(ask="set", what=what)
+        return None
+
+    def find_wanted(self, clauses: Sequence[str]) -> str:
+        """Return what is wanted by clauses that set a goal: those that tell how much or how often.
+
+        Words that only say that it is a goal are left out, as far as they are known.
+        """
+        telling = [each for each in clauses if DIGIT.search(each) or self.find_rhythm(each)]
+        framed = [each for each in clauses if self.cut_frame(each) != each]
+        chosen = telling or framed or clauses[:1]
+        return ", ".join(map(self.cut_frame, chosen))[:MAX_SENTENCE_CHARS]
+
+    def cut_frame(self, clause: str) -> str:
+        """Return a clause without the words with which a goal is set."""
+        plain = clause.translate(APOSTROPHES).strip(QUESTION_EDGES)
+        for pattern, group in (
+            *((each, "what") for each in self.asks["set"]),
+            *((each, "wish") for each in self.wish),
+        ):
+            found = pattern.search(plain)
+            if found is not None and found[group]:
+                return found[group].strip(EDGES)
+        return clause.strip(EDGES)
+
+    def find_pieces(self, text: str) -> Pieces | None:
+        """Return how many whole things are wanted; None if they are measured or not counted."""
+        for pattern in self.pieces:
+            found = pattern.search(text.translate(APOSTROPHES))
+            if found is None:
+                continue
+            groups = found.groupdict()
+            rhythm = Rhythm(
+                times=self.read_number(groups["n"]),
+                period=self.read_period(groups.get("unit") or groups["this"] or ""),
+            )
+            return Pieces(rhythm=rhythm, noun=groups["noun"], is_bounded=bool(groups.get("this")))
+        return None
+
+    def read_period(self, word: str) -> Period:
+        """Return the period that a word of the pack names."""
+        unit = self.units[word.lower()]
+        return next(each for each in PERIODS if each == unit)
+
+    def find_rhythm(self, text: str) -> tuple[Rhythm, re.Match[str]] | None:
+        """Return how often something is wanted, and the words that say so."""
+        for pattern in self.rhythm:
+            found = pattern.search(text.translate(APOSTROPHES))
+            if found is not None:
+                times = self.read_number(found.groupdict().get("n"))
+                return Rhythm(times=times, period=self.read_period(found["unit"])), found
+        return None
+
+    def read_number(self, words: str | None) -> int:
+        """Return the number of times that words tell, once if they tell none."""
+        plain = (words or "").lower()
+        first = plain.split()[0] if plain.split() else ""
+        digits = "".join(takewhile(str.isdecimal, THOUSANDS.sub("", plain)))
+        number = int(digits) if digits else self.numbers.get(plain, self.numbers.get(first, 1))
+        return min(max(number, 1), MAX_TIMES)
+
+    def without_rhythm(self, text: str) -> str:
+        """Return the text of a goal without the words that say how often."""
+        found = self.find_rhythm(text)
+        if found is None:
+            return text
+        span = found[1]
+        return self.count_words.sub(" ", f"{text[: span.start()]} {text[span.end() :]}")
+
+    def list_until(self, text: str) -> list[re.Match[str]]:
+        """Return the words after which the day may stand by which a goal is to be reached."""
+        plain = text.translate(APOSTROPHES)
+        return [each for pattern in self.until for each in pattern.finditer(plain)]
+
+
+@cache
+def load_goal_phrases(language: str) -> GoalPhrases:
+    """Load the phrases of a language, or of the fallback."""
+    language = choose_language_with("goals", language)
+    pack = load_goal_pack(language)
+
+    def compiled(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(each, re.IGNORECASE) for each in patterns)
+
+    return GoalPhrases(
+        language=language,
+        asks={ask: compiled(pack["asks"][ask]) for ask in ASKS},
+        wish=compiled(pack["asks"]["wish"]),
+        pieces=compiled(pack["pieces"]["patterns"]),
+        whole=frozenset(pack["pieces"]["whole"]),
+        wholly=re.compile(pack["pieces"]["wholly"] or NOTHING, re.IGNORECASE),
+        rhythm=compiled(pack["rhythm"]["patterns"]),
+        count_words=re.compile(pack["rhythm"]["count_words"] or NOTHING),
+        until=compiled(pack["until"]),
+        until_end=re.compile(pack["until_end"]),
+        numbers=pack["numbers"],
+        units=pack["units"],
+        light=frozenset(pack["light"]),
+        quits=re.compile(pack["quits"], re.IGNORECASE),
+        did=compiled(pack["did"]),
+    )
+
+
+@cache
+def load_goal_pack(language: str) -> dict[str, Any]:
+    """Load the table of a language."""
+    return load_language_pack(language).read("goals")

@@ -1,0 +1,172 @@
+"""Quantities: numbers with their units as people write them, read from tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.measurements.lexicon import CLOCK_CLASS, NUMBER_CLASS, MeasureLexicon, Token
+from oldfriend.measurements.units import convert_float
+
+HALF: Final = 0.5
+THOUSAND: Final = 1000
+DIGITS_OF_THOUSANDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A number with its unit, and the tokens that it takes."""
+
+    value: float
+    other_value: float  # if the separator in it means the other thing, as in 8.400
+    unit: str | None
+    first: int
+    end: int  # of the tokens
+    is_thousands: bool = False  # written with a "k"
+    pair_value: float | None = None  # 80 in 120/80, or 10 in 7/10
+
+
+def find_quantities(tokens: Sequence[Token], lexicon: MeasureLexicon) -> list[Quantity]:
+    """Return the quantities in order; a number that belongs to a date is none."""
+    found: list[Quantity] = []
+    at = 0
+    while at < len(tokens):
+        quantity = read_quantity(tokens, at, lexicon)
+        if quantity is not None:
+            found.append(quantity)
+        at = at + 1 if quantity is None else quantity.end
+    return found
+
+
+def read_quantity(tokens: Sequence[Token], at: int, lexicon: MeasureLexicon) -> Quantity | None:
+    """Read the quantity that begins at a token; None if none does."""
+    if tokens[at].is_any("half_of") and has_unit(tokens, at + 1):
+        return Quantity(
+            value=HALF, other_value=HALF, unit=tokens[at + 1].unit, first=at, end=at + 2
+        )
+    if tokens[at].is_any(CLOCK_CLASS) and has_unit(tokens, at + 1):
+        hours, _, minutes = tokens[at].text.partition(":")
+        spent = round(int(hours) + int(minutes) / 60, 4)
+        return Quantity(
+            value=spent, other_value=spent, unit=tokens[at + 1].unit, first=at, end=at + 2
+        )
+    is_article = tokens[at].text in lexicon.numbers and is_digits(tokens, at + 1)  # "un 4"
+    if is_article or not tokens[at].is_any(NUMBER_CLASS) or is_in_date(tokens, at):
+        return None
+    value, other = parse_number(tokens[at].text, lexicon)
+    end, unit, is_thousands, pair = at + 1, None, False, None
+    if is_kind(tokens, end, "and_half"):
+        value, other, end = value + HALF, other + HALF, end + 1
+    if is_kind(tokens, end, "thousand"):
+        value, other, end, is_thousands = value * THOUSAND, other * THOUSAND, end + 1, True
+    if is_kind(tokens, end, "slash") and is_kind(tokens, end + 1, NUMBER_CLASS):
+        pair, end = parse_number(tokens[end + 1].text, lexicon)[0], end + 2
+    if has_unit(tokens, end):
+        unit, end = tokens[end].unit, end + 1
+    quantity = Quantity(
+        value=value,
+        other_value=other,
+        unit=unit,
+        first=at,
+        end=end,
+        is_thousands=is_thousands,
+        pair_value=pair,
+    )
+    return quantity if unit is None else join_smaller_unit(quantity, tokens, lexicon)
+
+
+def join_smaller_unit(
+    quantity: Quantity, tokens: Sequence[Token], lexicon: MeasureLexicon
+) -> Quantity:
+    """Return a quantity with what follows in a smaller unit: 11 st 4 lb, 6 h 30, 1 h and a half."""
+    unit, at = quantity.unit or "", quantity.end
+    if is_kind(tokens, at, "and_half"):
+        value = quantity.value + HALF
+        return with_value(quantity, value, at + 1)
+    if is_kind(tokens, at, "joints"):
+        at += 1
+    if not is_kind(tokens, at, NUMBER_CLASS) or unit not in SMALLER_UNITS:
+        return quantity
+    rest, _ = parse_number(tokens[at].text, lexicon)
+    smaller = tokens[at + 1].unit if has_unit(tokens, at + 1) else None
+    if smaller is None and (tokens[at].start - tokens[at - 1].end > 1 or at > quantity.end):
+        return quantity
+    added = convert_float(rest, smaller or SMALLER_UNITS[unit], unit)
+    if added is None or smaller == unit or added >= 1:
+        return quantity
+    end = at + 1 if smaller is None else at + 2
+    return with_value(quantity, quantity.value + added, end)
+
+
+SMALLER_UNITS: Final = {"h": "min", "st": "lb", "min": "s", "ft": "in", "m": "cm", "lb": "oz"}
+"""The unit that a second number without one is in."""
+
+
+def with_value(quantity: Quantity, value: float, end: int) -> Quantity:
+    """Return a quantity with a more exact value."""
+    return Quantity(
+        value=round(value, 4),
+        other_value=round(value, 4),
+        unit=quantity.unit,
+        first=quantity.first,
+        end=end,
+    )
+
+
+def is_kind(tokens: Sequence[Token], at: int, kind: str) -> bool:
+    """Tell whether there is a token of a class at a place."""
+    return at < len(tokens) and tokens[at].is_any(kind)
+
+
+def is_digits(tokens: Sequence[Token], at: int) -> bool:
+    """Tell whether a token is a number in digits."""
+    return is_kind(tokens, at, NUMBER_CLASS) and tokens[at].text[0].isdecimal()
+
+
+def has_unit(tokens: Sequence[Token], at: int) -> bool:
+    """Tell whether a token names a unit."""
+    return at < len(tokens) and tokens[at].unit is not None
+
+
+def is_in_date(tokens: Sequence[Token], at: int) -> bool:
+    """Tell whether a number belongs to a date, such as 3 May or 2024-05-03."""
+    if not tokens[at].is_any(NUMBER_CLASS):
+        return False
+    if has_unit(tokens, at + 1) and not tokens[at + 1].is_any("months"):
+        return False
+    text = tokens[at].text
+    near = [*tokens[max(0, at - 2) : at], *tokens[at + 1 : at + 3]]
+    is_year = len(text) == len("2024") and text[:2] in {"19", "20"}
+    is_dated = any(each.is_any("months") for each in near)
+    return text.isdecimal() and is_dated and (is_year or len(text) <= len("31"))
+
+
+SPACES: Final = str.maketrans("", "", "' \u00a0\u202f")
+
+
+def parse_number(text: str, lexicon: MeasureLexicon) -> tuple[float, float]:
+    """Return a number, and what it is if its separator means the other thing."""
+    if text in lexicon.numbers:
+        value = float(lexicon.numbers[text])
+        return value, value
+    likely, other = normalize_number(text, has_decimal_comma=lexicon.has_decimal_comma)
+    return float(likely), float(other)
+
+
+def normalize_number(text: str, *, has_decimal_comma: bool) -> tuple[str, str]:
+    """Return a written number with a decimal point only, and what it is in the other reading."""
+    plain = text.translate(SPACES)
+    separators = [each for each in plain if each in ".,"]
+    if not separators:
+        return plain, plain
+    last = separators[-1]
+    head, _, tail = plain.rpartition(last)
+    decimal = f"{head.replace('.', '').replace(',', '') or '0'}.{tail or '0'}"
+    whole = plain.replace(".", "").replace(",", "")
+    if len(tail) != DIGITS_OF_THOUSANDS:
+        return decimal, decimal
+    if separators.count(last) > 1:
+        return whole, whole
+    if len(set(separators)) > 1 or head in {"", "0"}:
+        return decimal, decimal
+    is_thousands = (last == ".") == has_decimal_comma
+    return (whole, decimal) if is_thousands else (decimal, whole)

@@ -1,0 +1,300 @@
+"""Belief sentences: beliefs as sentences to the person whom they are about.
+
+A belief about the person is stored without a subject ("Lives in Porto."). It gets one here, by the
+pack of its language, only where its text begins with a verb that the pack lists; any other text,
+and one whose other verbs may have another subject, stays as it is.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
+from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.relations import RELATION_KEY
+from oldfriend.lang.language_pack import load_language_pack
+from oldfriend.memory.reflection_log import is_question
+
+SUBJECTLESS_KINDS: Final = ATTRIBUTE_KINDS | {"pattern", "commitment"}
+"""Kinds whose text tells of nobody but the subject, also where no verb shows that."""
+TEMPLATES: Final = ("relation", "label", "said", "unsure", "disputed", "wondered")
+_STOPS: Final = ".。!！"
+_ENDS: Final = ".,;:!?"
+_QUOTED: Final = re.compile(r"[^“„«\n]{0,80}?\s?[:：]\s?[“„«](?P<words>[^“„«\n]{1,2000})[”“»]")
+"""A label and a quote, and nothing else."""
+_UNDOUBTED: Final = ("?", "？", "”", "“", "»")
+"""Ends of texts that claim nothing but that something was asked or said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grammar:
+    """How a language addresses somebody."""
+
+    templates: dict[str, str]
+    subjects: dict[str, str]
+    forms: dict[str, dict[str, str]]
+    before: dict[str, dict[str, str]]  # words before a verb, or elided parts of it
+    endings: Sequence[tuple[str, str]]
+    adverbs: frozenset[str]
+    alike: frozenset[str]
+    verbs: frozenset[str]  # in the third person; in a language without forms, how they begin
+    ambiguous: frozenset[str]  # those among them that read like nouns behind another word
+    verb_endings: tuple[str, ...]
+    past: frozenset[str]  # in languages whose past has one form for all persons
+    indirect: frozenset[str]  # words that make the person the object of a verb
+    joints: frozenset[str]
+    relatives: frozenset[str]  # words behind which a verb may have another subject
+    behind_verbs: frozenset[str]
+    blockers: frozenset[str]  # words that would tell of somebody else behind another subject
+
+    def conjugate(self, word: str, subject: str) -> str | None:
+        """Return the form of a verb for a subject; None if it is not known to be a verb."""
+        folded = word.lower().replace("’", "'")
+        if folded in self.forms.get(subject, ()):
+            return self.forms[subject][folded]
+        if folded in self.alike or folded in self.past:
+            return folded
+        is_verb = folded in self.verbs or folded.endswith(self.verb_endings)
+        return self.reshape(folded) if is_verb else None
+
+    def reshape(self, word: str) -> str | None:
+        """Return the form that a word in the third person would have; None if it is not in it."""
+        ending, other = next((each for each in self.endings if word.endswith(each[0])), ("", "-"))
+        return None if other == "-" else word.removesuffix(ending) + other
+
+    def is_auxiliary(self, word: str) -> bool:
+        """Tell whether a word is a verb that nothing but its subject stands before."""
+        return word.lower() in self.alike or word.lower() in self.forms["person"]
+
+
+@lru_cache(maxsize=8)
+def _load_grammar(language: str) -> _Grammar | None:
+    """Load how a language addresses somebody; None if nothing is known of that."""
+    pack = load_language_pack(language)
+    if not pack.has("address"):
+        return None
+    told: dict[str, Any] = pack.read("address")
+    names = (
+        "adverbs",
+        "alike",
+        "verbs",
+        "ambiguous",
+        "indirect",
+        "joints",
+        "relatives",
+        "behind_verbs",
+        "blockers",
+    )
+    words = {name: frozenset(str(told.get(name, "")).split()) for name in names}
+    grammar = _Grammar(
+        templates={name: told[name] for name in TEMPLATES if name in told},
+        subjects=told["subjects"],
+        forms=told.get("forms", {}),
+        endings=[(ending, other) for ending, other in told.get("endings", ())],
+        before=told.get("before", {}),
+        verb_endings=tuple(told.get("verb_endings", "").split()),
+        past=frozenset(),
+        **words,
+    )
+    past = set(str(told.get("past", "")).split())
+    if "past_endings" in told:
+        bases = [form for verb in grammar.verbs if (form := grammar.reshape(verb))]
+        past |= {_build_past(base, told["past_endings"]) for base in bases}
+    return replace(grammar, past=frozenset(past - set(told.get("participles", "").split())))
+
+
+def _build_past(base: str, endings: Sequence[Sequence[str]]) -> str:
+    """Build the regular past of a verb."""
+    ending, past = next(each for each in endings if base.endswith(each[0]))
+    return base.removesuffix(ending) + past
+
+
+def build_sentence(belief: Memory, evidence: Sequence[Evidence] = ()) -> str:
+    """Put a belief into a sentence to the person; ``evidence`` tells names from verbs."""
+    grammar = _load_grammar(belief.language)
+    if grammar is None:
+        return belief.text
+    text = (
+        _tell_question(belief, grammar)
+        or _tell_relation(belief, grammar)
+        or _tell_label(belief, grammar)
+        or _tell_quote(belief, grammar, evidence)
+        or _tell_predicate(belief, grammar, evidence)
+        or belief.text
+    )
+    is_open = belief.ended_at is None and not text.endswith(_UNDOUBTED)
+    return _tell_doubt(text, belief.status, grammar) if is_open else text
+
+
+def _tell_doubt(text: str, status: str, grammar: _Grammar) -> str:
+    """Say of a sentence that it is not certain, if it is not."""
+    name = {"tentative": "unsure", "disputed": "disputed"}.get(status)
+    return text if name is None else grammar.templates[name].format(text=text.rstrip(_STOPS))
+
+
+def _tell_question(belief: Memory, grammar: _Grammar) -> str | None:
+    """Say of a question that the companion wonders: its text names the person as others do."""
+    if not is_question(belief) or "wondered" not in grammar.templates:
+        return None
+    return grammar.templates["wondered"].format(text=belief.text)
+
+
+def _tell_relation(belief: Memory, grammar: _Grammar) -> str | None:
+    """Say what somebody is to the person, where that is what the belief holds."""
+    name, _, key = belief.key.rpartition(":")
+    is_relation = belief.kind == "fact" and belief.subject == "other" and key == RELATION_KEY
+    if not is_relation or not name or not belief.value or "relation" not in grammar.templates:
+        return None
+    return grammar.templates["relation"].format(name=name, role=belief.value)
+
+
+def _tell_label(belief: Memory, grammar: _Grammar) -> str | None:
+    """Say whose value it is that the text only labels: "Favourite band: Blur."."""
+    label, colon, value = belief.text.partition(":")
+    label = label.strip()
+    is_labelled = colon and belief.value and value.strip(f" {_STOPS}") == belief.value
+    is_known = belief.subject == "person" and "label" in grammar.templates
+    if not label or not is_labelled or not is_known or _begins_with_verb(label, grammar):
+        return None
+    if label[1:2].islower():
+        label = label[0].lower() + label[1:]
+    return grammar.templates["label"].format(label=label, value=belief.value)
+
+
+def _begins_with_verb(text: str, grammar: _Grammar) -> bool:
+    """Tell whether a text begins with a verb, perhaps behind an adverb."""
+    words = text.split()
+    place = _skip_adverbs(words, 0, grammar)
+    return place < len(words) and grammar.conjugate(words[place], "person") is not None
+
+
+def _tell_quote(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
+    """Say that they said it, where the belief holds nothing but words of theirs."""
+    found = _QUOTED.fullmatch(belief.text)
+    if belief.subject != "person" or found is None:
+        return None
+    words = found["words"].strip()
+    is_own = belief.is_quoted_fact or any(words.strip(_STOPS) in each.quote for each in evidence)
+    is_all = belief.is_plain_quote or belief.kind in FUTURE_KINDS
+    return grammar.templates["said"].format(words=words) if is_own and is_all else None
+
+
+def _tell_predicate(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
+    """Give a text without a subject the one that it is about."""
+    subject = grammar.subjects.get(belief.subject)
+    may_have_another = belief.kind not in SUBJECTLESS_KINDS
+    if subject is None or (may_have_another and not grammar.past):
+        return None
+    if not grammar.forms:
+        return subject + belief.text if belief.text.startswith(tuple(grammar.verbs)) else None
+    words = belief.text.replace("'", "’").split() if grammar.before else belief.text.split()
+    told = _conjugate_first(words, belief.subject, grammar, evidence)
+    if told is None or any(_is_blocked(each.lower().strip(_ENDS), grammar) for each in told):
+        return None
+    text = " ".join((subject, *told)).strip()
+    return text[0].upper() + text[1:]
+
+
+def _is_blocked(word: str, grammar: _Grammar) -> bool:
+    """Tell whether a word or its elided part would tell of somebody else."""
+    elided, apostrophe, _ = word.partition("’")
+    return word in grammar.blockers or elided + apostrophe in grammar.blockers
+
+
+def _conjugate_first(
+    words: Sequence[str], subject: str, grammar: _Grammar, evidence: Sequence[Evidence]
+) -> list[str] | None:
+    """Conjugate the verb that a text begins with, and those joined to it; None: it has another
+    subject."""
+    whole = words
+    before, words = _take_words_before(words, subject, grammar)
+    if not words or _is_name(words[0], evidence, is_first=not before):
+        return None
+    elided = next(
+        (each for each in grammar.before.get(subject, ()) if words[0].lower().startswith(each)), ""
+    )
+    elided = elided if elided.endswith("’") else ""
+    verb = words[0][len(elided) :].rstrip(_ENDS)
+    form = grammar.conjugate(verb, subject)
+    joined = _conjugate_joined(words, subject, grammar)
+    if form is None or joined is None or _has_another_subject(whole, len(before), grammar):
+        return None
+    form = grammar.before.get(subject, {}).get(elided, "") + form + words[0][len(elided + verb) :]
+    return [*before, form, *joined]
+
+
+def _has_another_subject(words: Sequence[str], place: int, grammar: _Grammar) -> bool:
+    """Tell whether the word there is no verb, or not one whose subject the person is."""
+    is_object = not grammar.indirect.isdisjoint(each.lower() for each in words[:place])
+    if grammar.indirect and is_object != (words[place].lower() in grammar.alike):
+        return True
+    is_subject = len(words) > place + 1 and grammar.is_auxiliary(words[place + 1])
+    return is_subject and not grammar.is_auxiliary(words[place])
+
+
+def _take_words_before(
+    words: Sequence[str], subject: str, grammar: _Grammar
+) -> tuple[list[str], Sequence[str]]:
+    """Split off the adverbs and the like before a verb, as they read for the subject."""
+    replaced = grammar.before.get(subject, {})
+    place = 0
+    while place < len(words) and words[place].lower() in grammar.adverbs | replaced.keys():
+        place += 1
+    before = [each.lower() if at == 0 else each for at, each in enumerate(words[:place])]
+    return [replaced.get(each, each) for each in before], words[place:]
+
+
+def _conjugate_joined(words: Sequence[str], subject: str, grammar: _Grammar) -> list[str] | None:
+    """Conjugate the verbs that have the same subject as the first word, behind an "and".
+
+    None: it is not sure which verbs these are.
+    """
+    told = list(words)
+    is_nested = False
+    for place, word in enumerate(words[1:], start=1):
+        is_joint = word.lower() in grammar.joints
+        is_behind_mark = words[place - 1].endswith(tuple(_ENDS))
+        is_nested |= word.strip(_ENDS).lower() in grammar.relatives
+        is_nested |= is_behind_mark and not is_joint
+        if not is_joint and not is_behind_mark:
+            continue
+        verb = _skip_adverbs(words, place + 1, grammar) if is_joint else place
+        if verb >= len(words):
+            continue
+        core = words[verb].rstrip(_ENDS)
+        form = grammar.conjugate(core, subject)
+        if form is None:
+            if is_joint and _may_be_verb(words, verb, grammar):
+                return None
+        elif form != core.lower():
+            is_doubtful = core.lower() in grammar.ambiguous and 1 < place == verb - 1
+            if is_nested or is_doubtful:
+                return None
+            told[verb] = form + words[verb][len(core) :]
+    return told[1:]
+
+
+def _may_be_verb(words: Sequence[str], place: int, grammar: _Grammar) -> bool:
+    """Tell whether an unknown word with another behind it has the form of a verb."""
+    word = words[place]
+    is_lower = word.isalpha() and word.islower() and word not in grammar.behind_verbs
+    return is_lower and place + 1 < len(words) and grammar.reshape(word) not in (None, word)
+
+
+def _skip_adverbs(words: Sequence[str], place: int, grammar: _Grammar) -> int:
+    """Return where the first word stands from a place on that is no adverb."""
+    while place < len(words) and words[place].lower() in grammar.adverbs:
+        place += 1
+    return place
+
+
+def _is_name(word: str, evidence: Sequence[Evidence], *, is_first: bool) -> bool:
+    """Tell whether a word is a name: the words of the person write it with a capital, too."""
+    if not is_first:
+        return word[:1].isupper()
+    said: Collection[str] = {
+        each.strip(".,;:!?’'\"") for one in evidence for each in one.quote.split()[1:]
+    }
+    return word.removesuffix("'s").removesuffix("’s") in said

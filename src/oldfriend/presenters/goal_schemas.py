@@ -1,0 +1,63 @@
+"""Goals: what a person wants to reach, for the API and the command line."""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.desk_scope import DeskScope
+from oldfriend.goals.goal import GoalKind, GoalState, GoalStatus, Period
+from oldfriend.goals.goal_desk import count_in_period
+from oldfriend.presenters.base_schema import Schema, describe, format_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalSchema(Schema):
+    """A goal, and how far it is."""
+
+    id: str
+    text: str = field(metadata=describe("What is to be reached, in the person's words."))
+    kind: GoalKind
+    status: GoalStatus
+    priority: int = field(metadata=describe("From 0 to 10; 5 if nothing was said."))
+    times: int | None = field(metadata=describe("How often it is wanted in each period."))
+    period: Period | None
+    done_in_period: int | None = field(
+        metadata=describe("How often it was done in the day, week or month that it is.")
+    )
+    told: int = field(metadata=describe("How often something was told that was done for it."))
+    last_told: str | None
+    deadline: str | None
+    next_action: str
+    created: str
+    message: str | None = field(metadata=describe("The message that set it."))
+
+    @classmethod
+    def from_domain(cls, state: GoalState, *, zone: str, now: Micros) -> Self:
+        """Present a goal, with times in the person's zone."""
+        goal, rhythm = state.goal, state.goal.rhythm
+        scope = DeskScope(person=goal.person, zone=zone, now=now, language=goal.language)
+        return cls(
+            id=goal.id,
+            text=goal.text,
+            kind=goal.kind,
+            status=goal.status,
+            priority=goal.priority,
+            times=None if rhythm is None else rhythm.times,
+            period=None if rhythm is None else rhythm.period,
+            done_in_period=None
+            if rhythm is None
+            else count_in_period(state.progress, rhythm.period, scope),
+            told=len(state.progress),
+            last_told=format_time(state.progress[-1].at, zone) if state.progress else None,
+            deadline=format_time(goal.deadline, zone),
+            next_action=goal.next_action,
+            created=format_time(goal.created_at, zone),
+            message=goal.message,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalListSchema(Schema):
+    """A person's goals, in the order of the list."""
+
+    items: tuple[GoalSchema, ...]

@@ -1,0 +1,79 @@
+"""Tasks: reminders and to-dos, for the API and the command line."""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+from oldfriend.domain.clock import Micros
+from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.tasks.task import Task, TaskKind, TaskStatus
+from oldfriend.tasks.task_wording import TaskWording
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSchema(Schema):
+    """A reminder or a to-do."""
+
+    id: str
+    text: str = field(metadata=describe("What to do, in the person's words."))
+    kind: TaskKind
+    status: TaskStatus = field(
+        metadata=describe(
+            "`asking`: its time is not known yet; `delivered`: it was said, and is not done."
+        )
+    )
+    due: str | None = field(metadata=describe("When it is due next; null without a time."))
+    is_date_only: bool = field(metadata=describe("Whether only a day was told."))
+    rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
+    repeats: str | None = field(
+        metadata=describe("How it repeats in the person's words; null if it was not said in words.")
+    )
+    question: str | None = field(metadata=describe("What is asked about its time, if it is."))
+    created: str
+    delivered: str | None = field(metadata=describe("When it was said last."))
+    message: str | None = field(metadata=describe("The message that asked for it."))
+
+    @classmethod
+    def from_domain(cls, task: Task, *, zone: str) -> Self:
+        """Present a task, with times in the person's zone."""
+        return cls(
+            id=task.id,
+            text=task.text,
+            kind=task.kind,
+            status=task.status,
+            due=format_time(task.due_at, zone),
+            is_date_only=task.is_date_only,
+            rrule=task.rrule,
+            repeats=(task.time_words or None) if task.rrule else None,
+            question=TaskWording(task.language, zone=zone, now=task.changed_at).ask(task)
+            if task.status == "asking"
+            else None,
+            created=format_time(task.created_at, zone),
+            delivered=format_time(task.delivered_at, zone),
+            message=task.message,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskListSchema(Schema):
+    """A person's tasks, the next due first."""
+
+    items: tuple[TaskSchema, ...]
+    answer: str | None = field(
+        default=None, metadata=describe("What is said about words that were sent.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarFeedSchema(Schema):
+    """The address at which a calendar reads a person's reminders."""
+
+    made: str | None = field(metadata=describe("When it was made; null: there is none."))
+    path: str | None = field(
+        default=None,
+        metadata=describe("The secret address on this server; only in the answer that makes it."),
+    )
+
+    @classmethod
+    def from_domain(cls, made_at: Micros | None, *, zone: str, path: str | None = None) -> Self:
+        """Present a feed, with the time in the person's zone."""
+        return cls(made=format_time(made_at, zone), path=path)

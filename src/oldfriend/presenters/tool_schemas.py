@@ -1,0 +1,178 @@
+"""Tools: what each does, how it has been used, and the trail of what was done for a person."""
+
+from dataclasses import dataclass, field
+from typing import Literal, Self
+
+from oldfriend.app.audit_trail import AuditKind, AuditRecord, AuditStatus
+from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.turn.tools.tool import CostClass, Importance, OutputField, ToolSpec
+from oldfriend.turn.tools.tool_words import ToolWords
+from oldfriend.usage.costs import MICRODOLLARS
+from oldfriend.usage.tool_log import LoggedToolUse, ToolTotals
+
+MILLISECOND_US = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFieldSchema(Schema):
+    """A field of a tool's result."""
+
+    name: str
+    label: str = field(metadata=describe("What it is called for people."))
+    type: Literal["text", "number", "time", "address"]
+    importance: Importance
+
+    @classmethod
+    def from_domain(cls, output: OutputField, words: ToolWords) -> Self:
+        """Present a field."""
+        return cls(
+            name=output.name,
+            label=words.get_field_label(output.name),
+            type=output.type,
+            importance=output.importance,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSchema(Schema):
+    """A tool that is switched on, with its use for the person."""
+
+    name: str
+    label: str = field(metadata=describe("What it is called for people."))
+    cost: CostClass = field(
+        metadata=describe(
+            "`free`: on this machine. `network`: asks a server outside. `paid`: may cost money."
+        )
+    )
+    asks_first: bool = field(metadata=describe("Whether the person is asked each time."))
+    output: tuple[ToolFieldSchema, ...]
+    uses: int
+    done: int
+    useful: int = field(metadata=describe("Uses to whose results a reply can be traced."))
+    last_at: str | None
+
+    @classmethod
+    def from_domain(
+        cls, spec: ToolSpec, totals: ToolTotals | None, words: ToolWords, zone: str
+    ) -> Self:
+        """Present a tool."""
+        return cls(
+            name=spec.name,
+            label=words.get_label(spec.name, spec.label),
+            cost=spec.cost,
+            asks_first=spec.needs_confirmation,
+            output=tuple(ToolFieldSchema.from_domain(each, words) for each in spec.output),
+            uses=0 if totals is None else totals.uses,
+            done=0 if totals is None else totals.done,
+            useful=0 if totals is None else totals.useful,
+            last_at=None if totals is None else format_time(totals.last_at, zone),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSourceSchema(Schema):
+    """Where a result comes from."""
+
+    provider: str
+    url: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolUseSchema(Schema):
+    """A use of a tool, or why it was not used."""
+
+    at: str
+    name: str
+    label: str
+    status: str = field(metadata=describe(examples=["done"]))
+    intent: str = field(metadata=describe("What the message wanted.", examples=["question"]))
+    result: str = field(metadata=describe("Shortened."))
+    sources: tuple[ToolSourceSchema, ...]
+    was_useful: bool | None = field(metadata=describe("Null if it is not known."))
+    ms: int
+    turn: str
+
+    @classmethod
+    def from_domain(cls, use: LoggedToolUse, words: ToolWords, zone: str) -> Self:
+        """Present a use."""
+        return cls(
+            at=format_time(use.made_at, zone),
+            name=use.name,
+            label=words.get_label(use.name),
+            status=use.status,
+            intent=use.intent,
+            result=use.result,
+            sources=tuple(
+                ToolSourceSchema(provider=each.provider, url=each.url, title=each.title)
+                for each in use.sources
+            ),
+            was_useful=use.was_useful,
+            ms=round(use.latency_us / MILLISECOND_US),
+            turn=use.turn,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOverviewSchema(Schema):
+    """The tools, and their last uses."""
+
+    tools: tuple[ToolSchema, ...]
+    recent: tuple[ToolUseSchema, ...] = field(metadata=describe("Newest first."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRecordSchema(Schema):
+    """Something that was done for the person, or that was not allowed."""
+
+    at: str
+    kind: AuditKind
+    what: str = field(metadata=describe("The model, the tool, or the kind of deletion."))
+    label: str = field(metadata=describe("What that is called for people."))
+    why: str = field(metadata=describe("The purpose, or what the message wanted."))
+    status: AuditStatus
+    ending: str
+    turn: str = field(metadata=describe("The turn that it belongs to; empty if to none."))
+    dollars: float | None = field(metadata=describe("Null if it is not known, or nothing."))
+    ms: int | None
+    details: str
+
+    @classmethod
+    def from_domain(cls, record: AuditRecord, zone: str, words: ToolWords) -> Self:
+        """Present a record."""
+        return cls(
+            at=format_time(record.at, zone),
+            kind=record.kind,
+            what=record.what,
+            label=words.get_label(record.what) if record.kind == "tool" else record.what,
+            why=record.why,
+            status=record.status,
+            ending=record.ending,
+            turn=record.turn,
+            dollars=None if record.cost is None else record.cost / MICRODOLLARS,
+            ms=None if record.latency_us is None else round(record.latency_us / MILLISECOND_US),
+            details=record.details,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPageSchema(Schema):
+    """Records of what was done, newest first."""
+
+    items: tuple[AuditRecordSchema, ...]
+    next: str | None = field(
+        metadata=describe("The cursor of the next page; null if there is none.")
+    )
+
+
+def format_tool_row(tool: ToolSchema) -> tuple[str, ...]:
+    """Return a tool as a row of a table."""
+    asks = "asks first" if tool.asks_first else tool.cost
+    return tool.label, tool.name, asks, str(tool.uses), str(tool.useful), tool.last_at or "-"
+
+
+def format_audit_row(record: AuditRecordSchema) -> tuple[str, ...]:
+    """Return a record as a row of a table."""
+    cost = "-" if record.dollars is None else f"${record.dollars:.4f}"
+    status = record.status if record.ending in {"done", "verified"} else record.ending
+    return record.at, record.kind, record.what, record.why or "-", status, cost, record.details

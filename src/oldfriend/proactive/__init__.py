@@ -1,0 +1,1 @@
+"""Proactive messages: when the companion speaks first, and why it stays silent."""

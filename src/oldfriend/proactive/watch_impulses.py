@@ -1,0 +1,52 @@
+"""Watch impulses: what a person wanted to be told of outside, once it was seen."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import DAY, Micros
+from oldfriend.domain.ids import PersonId
+from oldfriend.domain.messages import Person
+from oldfriend.proactive.policy import Impulse
+
+OPEN_FOR: Final = 60 * DAY
+"""So long it waits for a chat in which it can be told."""
+MAX_WATCHES: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenWatch:
+    """A watch that has ended by what was seen, as another package keeps it."""
+
+    id: str
+    seen_at: Micros
+
+
+async def list_seen_watches(
+    tx: Transaction, person: PersonId, *, now: Micros
+) -> tuple[SeenWatch, ...]:
+    """Return the watches of which there is something to tell, the newest first."""
+    rows = await tx.rows(
+        """SELECT id, changed_at FROM watch WHERE person = :person AND status IN ('fired', 'lost')
+           AND changed_at > :since
+           ORDER BY changed_at DESC, id LIMIT :limit""",
+        person=person,
+        since=now - OPEN_FOR,
+        limit=MAX_WATCHES,
+    )
+    return tuple(SeenWatch(id=row[0], seen_at=int(row[1])) for row in rows)
+
+
+def collect_watches(person: Person, watches: Sequence[SeenWatch]) -> Iterator[Impulse]:
+    """Yield what was seen of each watch, once."""
+    for watch in watches:
+        yield Impulse(
+            person=person.id,
+            kind="watch",
+            key=f"watch:{watch.id}",
+            sources=(watch.id,),
+            not_before=watch.seen_at,
+            expires_at=watch.seen_at + OPEN_FOR,
+            urgency=0.9,
+        )

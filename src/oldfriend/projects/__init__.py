@@ -1,0 +1,1 @@
+"""Projects and skills: conversations grouped by name, and instructions that a person keeps."""

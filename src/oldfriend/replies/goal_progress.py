@@ -1,0 +1,271 @@
+"""Goal progress: what a person says they have done, counted for the goal that it serves.
+
+"I ran 5 km this morning" counts for "run twice a week". It is read like a kept promise: by what is
+said to be done and its words. In doubt it counts for nothing.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.messages import Message
+from oldfriend.goals.goal import Goal, GoalState
+from oldfriend.goals.goal_desk import GoalDesk, find_first_day
+from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
+from oldfriend.lang.language_pack import get_traits, list_languages
+from oldfriend.learning.rule_extraction.datetimes import past_in, without_times
+from oldfriend.learning.rule_extraction.promises import Deed, deeds_in, matter_of, verb_stem
+from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
+from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
+from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
+from oldfriend.measurements.quantities import find_quantities
+from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
+from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
+from oldfriend.turn.request_handlers.goal_requests import build_handled, open_desk
+from oldfriend.turn.request_handlers.handler import (
+    HandledRequest,
+    HandlerContext,
+    RequestHandler,
+)
+from oldfriend.turn.request_handlers.request_kinds import find_named, find_request, is_negated
+
+NAME: Final = "goal progress"
+SENTENCE_END: Final = " .!\u3002\uff01"
+BARE: Final = " \u00b7"
+"""What stands for the words that a bare deed lacks, as in "I ran"."""
+
+
+async def handle_progress(context: HandlerContext) -> HandledRequest | None:
+    """Count what a message tells for one goal; all of the text is left for others."""
+    message = context.utterance.message
+    languages = list_languages("goals")
+    if message.trust != "person" or message.language not in languages or not context.text.strip():
+        return None
+    desk = await open_desk(context, message.language)
+    counted = [
+        (each, amount)
+        for each in desk.states
+        if (amount := count_served(each.goal, message, now=desk.scope.now))
+    ]
+    if not counted:
+        desk = await open_desk(context, context.perception.language)
+        counted = [(each, 1) for each in find_likely(desk, context.text)]
+    if len(counted) != 1 or is_counted(counted[0][0], message):
+        return None
+    handled = build_handled(desk, desk.count(*counted[0]))
+    return replace(handled, name=NAME, is_whole_message=False, rest=context.text)
+
+
+def find_likely(desk: GoalDesk, text: str) -> list[GoalState]:
+    """Return the goals whose words a text shares that most likely tells of something done.
+
+    Goals of whole things, such as books, and of giving something up are left to the rules.
+    """
+    language = desk.scope.language
+    found = find_request(text, language, "goal_progress")
+    phrases = load_goal_phrases(language)
+    known = {
+        each.goal.id: phrases.without_rhythm(each.goal.text)
+        for each in desk.states
+        if found is not None
+        and is_negated(found.said, language) == is_negated(each.goal.text, language)
+        and phrases.quits.search(each.goal.text) is None
+    }
+    named = [] if found is None else find_named(found.said, known, language)
+    return [
+        each
+        for each in desk.states
+        if each.goal.id in named and phrases.find_pieces(each.goal.text) is None
+    ]
+
+
+def is_counted(state: GoalState, message: Message) -> bool:
+    """Whether a message was counted for a goal already, or has set it."""
+    return message.id in {state.goal.message, *(each.message for each in state.progress)}
+
+
+def is_served(goal: Goal, message: Message, *, now: Micros) -> bool:
+    """Whether a message tells of something done that serves a goal."""
+    return count_served(goal, message, now=now) > 0
+
+
+def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
+    """Return how many things that serve a goal a message says were done; 0: it tells of none."""
+    if goal.language != message.language:
+        return 0
+    book, phrases = load_rule_book(message.language), load_goal_phrases(message.language)
+    wanted = collect_wanted(goal, phrases, book)
+    deeds = (
+        deed
+        for sentence in statements_in(message, book)
+        if not is_long_ago(sentence, goal, book, now=now)
+        for deed in list_deeds(sentence, phrases, book)
+    )
+    pieces = phrases.find_pieces(goal.text)
+    if pieces is not None:
+        noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
+        done = (each for each in deeds if is_piece_done(wanted, noun, each, phrases, book))
+        return max((count_pieces(each, phrases, book) for each in done), default=0)
+    return int(bool(wanted) and any(is_done(wanted, deed, phrases, book) for deed in deeds))
+
+
+def collect_wanted(goal: Goal, phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
+    """Return the stems of what a goal is about, without how often and how many."""
+    text = phrases.without_rhythm(goal.text)
+    stems = matter_of(text, book.language)
+    if not get_traits(book.language).is_han:
+        acted = {verb_stem(each, book) for each in tokenize(text)}
+        stems = frozenset(stem for stem in stems if stem in acted or not has_digit(stem))
+        stems = frozenset(normalize(each, book) for each in stems)
+    return frozenset(each for each in stems if not has_digit(each))
+
+
+def normalize(stem: str, book: RuleBook) -> str:
+    """Return the stem that a word shares with its forms as a verb."""
+    return verb_stem(book.infinitives.get(stem, stem), book)
+
+
+def has_digit(stem: str) -> bool:
+    """Whether a stem is a number."""
+    return any(each.isdigit() for each in stem)
+
+
+def list_deeds(sentence: Sentence, phrases: GoalPhrases, book: RuleBook) -> Iterator[Deed]:
+    """Yield what a sentence says somebody has done, also without an object."""
+    if sentence.is_question or load_cues(book.language).not_.search(
+        fold_punctuation(sentence.plain)
+    ):
+        return
+    yield from deeds_in(sentence, book)
+    told = without_times(sentence.plain, book).strip(SENTENCE_END)
+    yield from deeds_in(replace(sentence, plain=f"{told}{BARE}"), book)
+    for pattern in phrases.did:
+        found = pattern.search(told)
+        if found is not None:
+            verb = book.infinitives.get(found["verb"].lower(), found["verb"])
+            objects = matter_of(found["what"], book.language)
+            yield Deed(verb=verb_stem(verb, book), objects=objects, told=found["what"])
+
+
+def is_done(wanted: frozenset[str], deed: Deed, phrases: GoalPhrases, book: RuleBook) -> bool:
+    """Whether a deed is most of what is wanted: its verb, or a light verb and the rest."""
+    if get_traits(book.language).is_han:
+        return 2 * len(wanted & deed.objects) > len(wanted)
+    light = {verb_stem(each, book) for each in phrases.light}
+    if deed.verb not in wanted and deed.verb not in light:
+        return False
+    said = {deed.verb, *(normalize(each, book) for each in deed.objects)}
+    is_most = 2 * len(wanted & said) > len(wanted)
+    return is_most and (deed.verb in light or not has_other_sense(wanted, deed, book))
+
+
+def is_piece_done(
+    wanted: frozenset[str], noun: frozenset[str], deed: Deed, phrases: GoalPhrases, book: RuleBook
+) -> bool:
+    """Whether a deed ended one of the things that are wanted: "I finished the book".
+
+    "I read a book" did, "I read my book for an hour" did not.
+    """
+    said = {deed.verb, *(normalize(each, book) for each in deed.objects)}
+    if get_traits(book.language).is_han:
+        is_whole = phrases.wholly.search(deed.told) is not None
+        return is_whole and not noun.isdisjoint(deed.objects)
+    if deed.verb in {verb_stem(each, book) for each in phrases.whole}:
+        return not said.isdisjoint(noun | wanted)
+    is_meant = deed.verb in wanted or phrases.wholly.search(deed.told) is not None
+    if not is_meant or said.isdisjoint(noun):
+        return False
+    return is_counted_thing(noun, deed, phrases, book)
+
+
+def count_pieces(deed: Deed, phrases: GoalPhrases, book: RuleBook) -> int:
+    """Return the number with which what was done begins; 1 if it names none."""
+    words = [each.text for each in get_lexicon(book.language).split_tokens(deed.told)]
+    if get_traits(book.language).is_han:  # the verb stands before it
+        words = [each for each in words if each.isdecimal() or each in phrases.numbers]
+    return phrases.read_number(words[0] if words else None)
+
+
+def is_counted_thing(
+    noun: frozenset[str], deed: Deed, phrases: GoalPhrases, book: RuleBook
+) -> bool:
+    """Whether a number stands before a thing, or it was done wholly: "two new books"."""
+    if phrases.wholly.search(deed.told) is not None:
+        return True
+    tokens = get_lexicon(book.language).split_tokens(deed.told)
+    if not tokens or not (tokens[0].text.isdecimal() or tokens[0].text in phrases.numbers):
+        return False
+    at = next(
+        (
+            place
+            for place, each in enumerate(tokens)
+            if normalize(stem_word(each.text, book.language), book) in noun
+        ),
+        0,
+    )
+    return at > 0 and all(carries_matter(each, book) for each in tokens[1:at])
+
+
+def is_long_ago(sentence: Sentence, goal: Goal, book: RuleBook, *, now: Micros) -> bool:
+    """Whether a sentence tells of a time before the period in which a goal counts, or before it."""
+    told = get_lexicon(book.language).split_tokens(sentence.plain)
+    if any(each.is_any("long_ago") for each in told):
+        return True
+    past = past_in(sentence.plain, sentence.message, book)
+    day = from_micros(goal.created_at, goal.zone).date()
+    if goal.rhythm is not None:
+        day = find_first_day(from_micros(now, goal.zone).date(), goal.rhythm.period)
+    return past is not None and from_micros(past.ends, goal.zone).date() < day
+
+
+def has_other_sense(wanted: frozenset[str], deed: Deed, book: RuleBook) -> bool:
+    """Whether what stands with a verb may give it another sense, as in "I ran out of milk".
+
+    A verb that is wanted alone takes only a measure; what else is wanted is neither of another
+    thing nor is anything said to be it.
+    """
+    lexicon = get_lexicon(book.language)
+    tokens = [each for each in lexicon.split_tokens(deed.told) if not each.is_any(BREAK_CLASS)]
+    measured = {each.first: each.end for each in find_quantities(tokens, lexicon) if each.unit}
+    named = [
+        at
+        for at, each in enumerate(tokens)
+        if normalize(stem_word(each.text, book.language), book) in wanted
+    ]
+    if named:
+        return is_of_another(tokens[: named[0]], book) or (
+            named[-1] + 1 not in measured and is_called(tokens[named[-1] + 1 :], book)
+        )
+    if 0 in measured:
+        return any(each.is_any("of") for each in tokens[measured[0] : measured[0] + 1])
+    inside = {at for first, end in measured.items() for at in range(first, end)}
+    rest = [each for at, each in enumerate(tokens) if at not in inside]
+    return bool(rest) and (not measured or any(carries_matter(each, book) for each in rest))
+
+
+def is_of_another(before: Sequence[Token], book: RuleBook) -> bool:
+    """Whether what is wanted is only said of another thing: "the doctor of my mother"."""
+    matter = [at for at, each in enumerate(before) if carries_matter(each, book)]
+    return bool(matter) and not all(
+        carries_matter(each, book) or is_determiner(each, book) for each in before[matter[0] :]
+    )
+
+
+def is_called(after: Sequence[Token], book: RuleBook) -> bool:
+    """Whether what is wanted is said to be another thing: "I called my mother a liar"."""
+    return bool(after) and (carries_matter(after[0], book) or is_determiner(after[0], book))
+
+
+def carries_matter(token: Token, book: RuleBook) -> bool:
+    """Whether a word carries matter, and is no number."""
+    return not token.is_any(NUMBER_CLASS) and not is_stop_word(token.text, book.language)
+
+
+def is_determiner(token: Token, book: RuleBook) -> bool:
+    """Whether a word is an article, a number or says whose something is."""
+    is_article = load_cues(book.language).article.fullmatch(token.text) is not None
+    return is_article or token.is_any("my", NUMBER_CLASS)
+
+
+GOAL_PROGRESS: Final = RequestHandler(name=NAME, handle=handle_progress)

@@ -1,0 +1,489 @@
+"""Proactive wording: the text of an impulse, by phrases that quote what it rests on, or a model.
+
+A model may word it or advise to keep silent. What it writes is used only if its numbers stand in
+what it was shown; else the phrase is.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Final
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.event_log import log_warning
+from oldfriend.app.recorded_models import build_background_model
+from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_times import get_deadline
+from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.errors import EmbeddingFailed, ModelError, NotFound
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, TurnId
+from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.messages import Person
+from oldfriend.goals.goal_store import find_goal
+from oldfriend.llm.model import CompletionRequest, PromptTurn
+from oldfriend.memory.belief_views import (
+    get_memory_state,
+    list_memories,
+    list_written_summaries,
+)
+from oldfriend.memory.chat_language import find_chat_language
+from oldfriend.memory.core_blocks import get_block_text, get_global_persona_text
+from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.message_log import get_message, list_messages
+from oldfriend.memory.people import get_companion_name
+from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.proactive.checklist import load_checklist
+from oldfriend.proactive.impulse_sources import may_be_told
+from oldfriend.proactive.impulse_store import StoredImpulse
+from oldfriend.proactive.person_state import find_last_message
+from oldfriend.proactive.policy import ASKED
+from oldfriend.proactive.proactive_phrases import ProactivePhrases, load_proactive_phrases
+from oldfriend.prompts.locale_phrases import LocalePhrases, choose_language, load_phrases
+from oldfriend.prompts.prompt import get_prompt
+from oldfriend.replies.unprompted_messages import REMINDER_KEY, build_external_id
+from oldfriend.tasks.task_store import find_task
+from oldfriend.turn.label_stripping import strip_labels_and_calls
+from oldfriend.turn.markers import strip_markers
+from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.quotes import extract_excerpt, format_day
+from oldfriend.turn.receipt_items import build_listed_item
+from oldfriend.turn.request_handlers.agenda_requests import DAYS_PER_WEEK, MAX_LINES, start_of
+from oldfriend.turn.request_handlers.recap_requests import list_told
+from oldfriend.usage.model_calls import CallContext
+from oldfriend.watches.watch_phrases import load_watch_phrases
+from oldfriend.watches.watch_store import find_watch
+
+PROMPT: Final = "proactive/1"
+CHECKLIST_PROMPT: Final = "checklist/1"
+MAX_KNOWN: Final = 20
+MAX_SUMMARIES: Final = 3
+"""Beliefs and summaries by which a model looks at the checklist."""
+NO_REPLY: Final = "NO_REPLY"
+NOTHING: Final = "HEARTBEAT_OK"
+"""The answer to a look at the checklist of which nothing needs a word."""
+MAX_WORDS: Final = 50
+MAX_CHARS: Final = 500
+MAX_OUTPUT_TOKENS: Final = 300
+MAX_SAID: Final = 5_000
+"""Messages of a week among which its reminders are counted."""
+NUMBER_PATTERN: Final = re.compile(r"\d+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRecord:
+    """Something that an impulse rests on, as it is told."""
+
+    item: ReceiptItem | None  # None: a program asked for it
+    quote: str  # the words of the person, or the belief where there are none
+    said_at: Micros
+    zone: str
+    memory: Memory | None = None  # None: a message
+    is_by_companion: bool = False
+    due_at: Micros | None = None  # of a task
+    found: str = ""  # what was seen of a watch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """What is said of an impulse. An empty text: nothing is."""
+
+    text: str
+    reason: str
+    language: str
+    records: tuple[SourceRecord, ...]
+    is_by_model: bool = False
+    checklist: tuple[str, ...] = ()  # what is looked at, if that is why
+    summaries: tuple[str, ...] = ()  # of the last conversations, to look at it by
+
+    @property
+    def items(self) -> tuple[ReceiptItem, ...]:
+        """What it rests on, for its receipt."""
+        return tuple(each.item for each in self.records if each.item is not None)
+
+
+async def load_source_records(
+    tx: Transaction, person: Person, sources: Sequence[str]
+) -> list[SourceRecord] | None:
+    """Load what an impulse rests on; None if something of it is gone or believed no more."""
+    records: list[SourceRecord] = []
+    evidence = await list_object_evidence(tx, person.id, [ObjectId(each) for each in sources])
+    for source in sources:
+        try:
+            state = await get_memory_state(tx, person.id, MemoryId(ObjectId(source)))
+        except NotFound:
+            record = await find_task_record(tx, person, source)
+            record = record or await find_watch_record(tx, person, source)
+            record = record or await find_goal_record(tx, person, source)
+            record = record or await find_message_record(tx, person, source)
+            if record is None:
+                return None
+            records.append(record)
+            continue
+        if not may_be_told(state.memory):
+            return None
+        records.append(
+            build_memory_record(
+                state.memory, state.base_seq, evidence.get(ObjectId(source), []), person
+            )
+        )
+    return records
+
+
+async def find_task_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of an open task with the message that asked for it; None without one."""
+    task = await find_task(tx, person.id, source)
+    if task is None or task.message is None or task.status != "open":
+        return None
+    asked = await find_message_record(tx, person, task.message)
+    return None if asked is None else replace(asked, quote=task.text, due_at=task.due_at)
+
+
+async def find_goal_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of an open goal, with the message that set it if one did."""
+    goal = await find_goal(tx, person.id, source)
+    if goal is None or goal.status != "active":
+        return None
+    if goal.message is None:
+        return SourceRecord(item=None, quote=goal.text, said_at=goal.created_at, zone=person.zone)
+    told = await find_message_record(tx, person, goal.message)
+    return None if told is None else replace(told, quote=goal.text)
+
+
+async def find_watch_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of a watch that has ended by what was seen; None for any other."""
+    watch = await find_watch(tx, person.id, source)
+    if watch is None or watch.status not in {"fired", "lost"}:
+        return None
+    told = load_watch_phrases(watch.language).tell(watch)
+    if watch.message is None:
+        return SourceRecord(
+            item=None, quote=watch.text, said_at=watch.created_at, zone=person.zone, found=told
+        )
+    asked = await find_message_record(tx, person, watch.message)
+    return None if asked is None else replace(asked, quote=watch.text, found=told)
+
+
+async def find_message_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of a message; None if there is none with this id."""
+    try:
+        message = await get_message(tx, person.id, MessageId(ObjectId(source)))
+    except NotFound:
+        return None
+    return SourceRecord(
+        item=build_listed_item("message", message.id, message.version),
+        quote=extract_excerpt(message.text, ()),
+        said_at=message.at,
+        zone=message.zone,
+    )
+
+
+def build_memory_record(
+    memory: Memory, version: int, evidence: Sequence[Evidence], person: Person
+) -> SourceRecord:
+    """Return the record of a belief: the newest words that it rests on, or its own."""
+    supports = [
+        each
+        for each in evidence
+        if each.stance == "supports" and each.trust in {"person", "companion"}
+    ]
+    item = build_listed_item("memory", memory.id, version)
+    if not supports:
+        return SourceRecord(
+            item=item,
+            quote=memory.text,
+            said_at=memory.learned_at,
+            zone=person.zone,
+            memory=memory,
+        )
+    newest = supports[-1]
+    return SourceRecord(
+        item=item,
+        quote=extract_excerpt(newest.quote, ()),
+        said_at=newest.said_at,
+        zone=newest.zone,
+        memory=memory,
+        is_by_companion=newest.trust == "companion",
+    )
+
+
+async def word_by_phrase(
+    tx: Transaction,
+    person: Person,
+    stored: StoredImpulse,
+    *,
+    now: Micros,
+    shown: Sequence[str] = (),
+) -> Wording | None:
+    """Word an impulse without a model; None if what it rests on is gone.
+
+    A look at the checklist rests on what a model was shown for it, once one was.
+    """
+    if stored.impulse.kind == "recap":
+        return await word_recap(tx, person, stored, now=now)
+    if stored.impulse.kind == "checklist":
+        return await word_checklist(tx, person, shown, now=now)
+    records = await load_source_records(tx, person, stored.impulse.sources)
+    if records is None:
+        return None
+    language = await find_spoken_language(tx, person, now=now)
+    book = load_phrases(language)
+    phrases = load_proactive_phrases(language)
+    return Wording(
+        text=compose(stored, records, person, phrases, book, now=now),
+        reason=phrases.reasons[stored.impulse.kind],
+        language=phrases.language,
+        records=tuple(records),
+    )
+
+
+async def find_spoken_language(tx: Transaction, person: Person, *, now: Micros) -> str:
+    """Return the language in which somebody last talked, as far as it is known."""
+    last = await find_last_message(tx, person.id, now=now)
+    spoken = None if last is None else await find_chat_language(tx, person.id, last.chat)
+    return choose_language(spoken, person.language)
+
+
+async def word_recap(
+    tx: Transaction, person: Person, stored: StoredImpulse, *, now: Micros
+) -> Wording | None:
+    """Word what the week was like on whose Sunday the recap falls; None if nothing was."""
+    phrases = load_proactive_phrases(await find_spoken_language(tx, person, now=now))
+    sunday = from_micros(stored.impulse.not_before, person.zone).date()
+    days = (sunday - timedelta(days=DAYS_PER_WEEK - 1), sunday)
+    told = await list_told(
+        tx, person.id, days, zone=person.zone, language=phrases.language, now=now
+    )
+    counts = await count_unseen(tx, person, days)
+    lines = [*(each.text for each in told[:MAX_LINES])]
+    lines += [phrases.phrases[name].format(count=count) for name, count in counts.items() if count]
+    if not lines:
+        return None
+    return Wording(
+        text="\n".join([phrases.phrases["recap"], *lines]),
+        reason=phrases.reasons["recap"],
+        language=phrases.language,
+        records=tuple(
+            SourceRecord(item=each.source, quote=each.text, said_at=now, zone=person.zone)
+            for each in told[:MAX_LINES]
+        ),
+    )
+
+
+async def word_checklist(
+    tx: Transaction, person: Person, shown: Sequence[str], *, now: Micros
+) -> Wording | None:
+    """Return what is looked at, and what a model was shown for it; a phrase says nothing of it."""
+    checklist = await load_checklist(tx, person.id)
+    records = await load_source_records(tx, person, shown)
+    if not checklist.lines or records is None:
+        return None
+    phrases = load_proactive_phrases(await find_spoken_language(tx, person, now=now))
+    return Wording(
+        text="",
+        reason=phrases.reasons["checklist"],
+        language=phrases.language,
+        records=tuple(records),
+        checklist=checklist.lines,
+    )
+
+
+async def add_known(app: AppContext, person: Person, look: Wording) -> Wording:
+    """Add to a look at the checklist by what a model is to look at it.
+
+    All beliefs are read for it, so nobody who writes is kept waiting.
+    """
+    async with app.db.begin_read() as tx:
+        known = [each for each in await list_memories(tx, person.id) if may_be_told(each.memory)]
+        known.sort(key=lambda each: (each.memory.importance, each.memory.learned_at), reverse=True)
+        known = known[:MAX_KNOWN]
+        evidence = await list_object_evidence(tx, person.id, [each.memory.id for each in known])
+        summaries = await list_written_summaries(tx, person.id)
+    return replace(
+        look,
+        records=tuple(
+            build_memory_record(
+                each.memory, each.base_seq, evidence.get(each.memory.id, []), person
+            )
+            for each in known
+        ),
+        summaries=tuple(each.text for each in summaries[-MAX_SUMMARIES:]),
+    )
+
+
+async def count_unseen(tx: Transaction, person: Person, days: tuple[date, date]) -> dict[str, int]:
+    """Count the reminders that came on some days, and the beliefs that were learned."""
+    since = start_of(days[0], person.zone)
+    until = start_of(days[1] + timedelta(days=1), person.zone)
+    said = await list_messages(
+        tx, person.id, since=since, until=until, role="companion", limit=MAX_SAID
+    )
+    begins = build_external_id(REMINDER_KEY)
+    known = await list_memories(tx, person.id)
+    return {
+        "recap_reminders": sum((each.external_id or "").startswith(begins) for each in said),
+        "recap_learned": sum(since <= each.memory.learned_at < until for each in known),
+    }
+
+
+def compose(
+    stored: StoredImpulse,
+    records: Sequence[SourceRecord],
+    person: Person,
+    phrases: ProactivePhrases,
+    book: LocalePhrases,
+    *,
+    now: Micros,
+) -> str:
+    """Put an impulse into plain phrases that quote what it rests on."""
+    kind = stored.impulse.kind
+    if kind in {"day_opening", "digest"}:
+        lines = [
+            phrases.phrases["line"].format(
+                day=format_day(book, find_day(each, person, now), person.zone), quote=each.quote
+            )
+            for each in records
+        ]
+        return "\n".join([phrases.phrases[kind], *lines])
+    record = records[0]
+    day = record.said_at
+    if kind == "anniversary" and record.memory is not None:
+        day = record.memory.happened_at or day
+    return phrases.phrases[choose_phrase(stored, record, person, now=now)].format(
+        when=format_day(book, record.said_at, record.zone),
+        day=format_day(book, day, person.zone),
+        found=record.found,
+        quote=record.memory.text if kind == "thought" and record.memory else record.quote,
+    )
+
+
+def choose_phrase(
+    stored: StoredImpulse, record: SourceRecord, person: Person, *, now: Micros
+) -> str:
+    """Return the name of the phrase for an impulse."""
+    kind, memory = stored.impulse.kind, record.memory
+    if kind == "moment":
+        return "moment_friday" if ":friday:" in stored.impulse.key else "moment"
+    if kind == "goal":
+        return "goal_due" if ":due:" in stored.impulse.key else "goal"
+    if kind != "promise" or memory is None:
+        return kind
+    if record.is_by_companion or memory.subject == "companion":
+        return "promise_of_companion"
+    deadline = get_deadline(memory, person.zone) or now
+    return "promise" if now <= deadline else "promise_late"
+
+
+def find_day(record: SourceRecord, person: Person, now: Micros) -> Micros:
+    """Return the day on which something is: when it is due, else today."""
+    if record.due_at is not None:
+        return record.due_at
+    deadline = None if record.memory is None else get_deadline(record.memory, person.zone)
+    return now if deadline is None else deadline
+
+
+async def word_by_model(
+    app: AppContext, person: Person, stored: StoredImpulse, plain: Wording
+) -> Wording:
+    """Have a model word an impulse, or keep silent; the plain wording if it cannot.
+
+    A call that was made before a crash is not made again.
+    """
+    asker = CallContext(
+        person=person.id,
+        turn=TurnId(stored.id),
+        answered_versions=stored.impulse.key,
+        is_background=True,
+    )
+    if stored.impulse.kind == "recap":
+        return plain  # what was done is counted, not worded
+    try:
+        model = await build_background_model(app, asker, "main")
+        if model is None:
+            return plain
+        if plain.checklist:
+            plain = await add_known(app, person, plain)
+        request = await build_wording_request(app, person, plain)
+        completion = await model.complete(request)
+    except (ModelError, EmbeddingFailed) as error:
+        log_warning("proactive", error)
+        return plain
+    text = strip_markers(strip_labels_and_calls(completion.text)).strip()
+    is_look = stored.impulse.kind == "checklist"
+    is_silent = NO_REPLY in text or not text or (is_look and has_nothing(completion.text))
+    if is_silent and stored.impulse.kind in ASKED:
+        return plain
+    if is_silent:
+        return Wording(text="", reason=plain.reason, language=plain.language, records=plain.records)
+    if not is_grounded(text, request):
+        return plain
+    return Wording(
+        text=text,
+        reason=plain.reason,
+        language=plain.language,
+        records=plain.records,
+        is_by_model=True,
+    )
+
+
+def has_nothing(answer: str) -> bool:
+    """Whether an answer says, anywhere but in a line of its own below a message, that nothing is.
+
+    Models end a message with that line as they end their other answers.
+    """
+    above, _, last = answer.upper().strip().rpartition("\n")
+    return NOTHING in above or (NOTHING in last and not (above.strip() and last.strip() == NOTHING))
+
+
+def is_grounded(text: str, request: CompletionRequest) -> bool:
+    """Whether a text is short and names no number that was not shown."""
+    shown = "\n".join(each.text for each in request.turns if isinstance(each, PromptTurn))
+    numbers = set(NUMBER_PATTERN.findall(text))
+    return len(text) <= MAX_CHARS and numbers <= set(NUMBER_PATTERN.findall(shown))
+
+
+async def build_wording_request(
+    app: AppContext, person: Person, plain: Wording
+) -> CompletionRequest:
+    """Build the request for the words of an impulse."""
+    prompt = get_prompt(CHECKLIST_PROMPT if plain.checklist else PROMPT)
+    async with app.db.begin_read() as tx:
+        name = await get_companion_name(tx)
+        soul = await get_global_persona_text(tx)
+        persona = await get_block_text(tx, person.id, "persona")
+        style = await get_block_text(tx, person.id, "style")
+    blocks = [
+        prompt.render("core", kind=kind, text=sanitize(text))
+        for kind, text in (("soul", soul), ("persona", persona), ("style", style))
+        if text
+    ]
+    told = {
+        "now": from_micros(app.clock(), person.zone).strftime("%Y-%m-%d %H:%M (%A)"),
+        "zone": person.zone,
+        "language": plain.language,
+        "most": str(MAX_WORDS),
+        "records": "\n".join(
+            prompt.render(
+                "record",
+                day=from_micros(each.said_at, each.zone).date().isoformat(),
+                record=sanitize(each.quote),
+            )
+            for each in plain.records
+        ),
+    }
+    if plain.checklist:
+        lines, summaries = (
+            "\n".join(f"- {sanitize(each)}" for each in texts)
+            for texts in (plain.checklist, plain.summaries)
+        )
+        ask = prompt.render("ask", **told, lines=lines, summaries=summaries)
+    else:
+        ask = prompt.render("ask", **told, reason=plain.reason, phrase=sanitize(plain.text))
+    return CompletionRequest(
+        purpose="proactive",
+        prompt=prompt.id,
+        system_prompt="\n\n".join([prompt.render("stable", name=name), *blocks]),
+        turns=(PromptTurn(role="instruction", text=ask),),
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+        shown=tuple(each.object for each in plain.items),
+    )

@@ -1,0 +1,1 @@
+"""Tasks: reminders and to-dos with their due times and recurrence."""

@@ -1,0 +1,229 @@
+"""Calendar files: tasks as iCalendar (RFC 5545), and what such a file asks to be reminded of."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from importlib import import_module
+from itertools import islice, takewhile
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+from oldfriend.domain.clock import Micros, from_micros, get_zone, to_micros
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.tasks.recurrence import find_next, iterate_times, to_utc, validate_rule
+from oldfriend.tasks.series_phrases import DAY_HOUR
+from oldfriend.tasks.task import Task
+
+if TYPE_CHECKING:
+    from icalendar import Calendar, Component, vRecur
+
+MAX_FILE_BYTES: Final = 5_000_000
+MAX_ENTRIES: Final = 500
+MAX_TEXT_CHARS: Final = 300
+MAX_PAST_TIMES: Final = 2_000
+"""So often a monthly or yearly series may have come before; others are found without counting."""
+PRODUCT: Final = "-//Oldfriend//Tasks//EN"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarEntry:
+    """What a calendar file asks to be reminded of; without a time, a to-do."""
+
+    text: str
+    due_at: Micros | None = None
+    rrule: str | None = None
+    starts_at: Micros | None = None  # from which a series counts
+    zone: str | None = None  # of a series; None: that of the person
+
+
+def load_library() -> ModuleType:
+    """Import the library that reads and writes calendars. Raises InvalidInput without the extra."""
+    try:
+        return import_module("icalendar")
+    except ImportError as error:
+        raise InvalidInput(
+            "Calendars need the extra: pip install 'oldfriend[calendar]'."
+        ) from error
+
+
+def write_calendar(tasks: Sequence[Task]) -> bytes:
+    """Return tasks as a calendar: reminders as events with an alarm, to-dos as such."""
+    library = load_library()
+    calendar: Calendar = library.Calendar()
+    calendar.add("prodid", PRODUCT)
+    calendar.add("version", "2.0")
+    for task in tasks:
+        calendar.add_component(build_component(library, task))
+    calendar.add_missing_timezones()
+    return bytes(calendar.to_ical())
+
+
+def build_component(library: ModuleType, task: Task) -> "Component":
+    """Return a task as a part of a calendar."""
+    component: Component = library.Todo() if task.due_at is None else library.Event()
+    component.add("uid", f"{task.id}@oldfriend")
+    component.add("summary", task.text)
+    component.add("dtstamp", from_micros(task.changed_at))
+    if task.due_at is None:
+        return component
+    is_counted = task.rrule is not None and "COUNT=" in task.rrule  # from the first time on
+    first = task.starts_at if is_counted else None
+    begin = from_micros(first or task.due_at, task.zone)
+    component.add("dtstart", begin.date() if task.is_date_only else begin)
+    if task.rrule is not None:
+        component.add("rrule", library.vRecur.from_ical(find_standard_rule(task)))
+    alarm = library.Alarm()
+    alarm.add("action", "DISPLAY")
+    alarm.add("description", task.text)
+    alarm["TRIGGER"] = "PT9H" if task.is_date_only else "PT0S"
+    component.add_component(alarm)
+    return component
+
+
+def find_standard_rule(task: Task) -> str:
+    """Return the rule of a task as the standard has it: the end of one that counts in UTC."""
+    assert task.rrule is not None
+    parts = task.rrule.split(";")
+    for place, each in enumerate(parts):
+        name, _, value = each.partition("=")
+        if name == "UNTIL" and "T" in value and not task.is_date_only:
+            end = to_utc(datetime.fromisoformat(value), task.zone)
+            parts[place] = f"UNTIL={end:%Y%m%dT%H%M%SZ}"
+        elif name == "UNTIL":
+            parts[place] = f"UNTIL={value[:8]}"
+    return ";".join(parts)
+
+
+def read_calendar(
+    content: bytes, *, zone: str, now: Micros
+) -> tuple[list[CalendarEntry], list[str]]:
+    """Return what is to come in a calendar file, and a line for each entry that is not used.
+
+    Raises InvalidInput for what is no calendar.
+    """
+    library = load_library()
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidInput("That calendar is too large: 5 MB at most.")
+    try:
+        calendar = library.Calendar.from_ical(content)
+        components = [each for each in calendar.walk() if each.name in {"VEVENT", "VTODO"}]
+    except (ValueError, KeyError, IndexError, UnicodeDecodeError) as error:
+        raise InvalidInput("That is no calendar file (.ics).") from error
+    moved = {str(each.get("UID")) for each in components if each.get("RECURRENCE-ID")}
+    entries: list[CalendarEntry] = []
+    refused: list[str] = []
+    series = 0
+    for component in components:
+        text = " ".join(str(component.get("SUMMARY", "")).split())[:MAX_TEXT_CHARS]
+        series += int(component.get("RRULE") is not None)
+        try:
+            check_room(max(len(entries) + 1, series))
+            check_exceptions(component, moved)
+            entries.append(read_component(component, text, zone=zone, now=now))
+        except (InvalidInput, ValueError, TypeError, AttributeError, OverflowError) as error:
+            reason = str(error) if isinstance(error, InvalidInput) else "it cannot be read"
+            refused.append(f"{text or 'Without a title'}: {reason}")
+    return entries, refused
+
+
+def check_room(number: int) -> None:
+    """Raise InvalidInput for an entry after as many as are read."""
+    if number > MAX_ENTRIES:
+        raise InvalidInput(f"there are more than {MAX_ENTRIES}")
+
+
+def check_exceptions(component: "Component", moved: Set[str]) -> None:
+    """Raise InvalidInput for a series with times that its rule does not tell."""
+    if component.get("RRULE") is None and component.get("RDATE") is None:
+        return
+    is_moved = str(component.get("UID")) in moved and not component.get("RECURRENCE-ID")
+    is_several = isinstance(component.get("RRULE"), list)
+    if is_moved or is_several or component.get("EXDATE") or component.get("RDATE"):
+        raise InvalidInput("a series with exceptions or added days cannot be kept")
+
+
+def read_component(component: "Component", text: str, *, zone: str, now: Micros) -> CalendarEntry:
+    """Return what an event or a to-do asks to be reminded of.
+
+    Raises InvalidInput if it is over or cannot be used. A series goes on in its own zone.
+    """
+    if not text:
+        raise InvalidInput("it says nothing")
+    if str(component.get("STATUS", "")).upper() in {"CANCELLED", "COMPLETED"}:
+        raise InvalidInput("it is over")
+    stated = component.get("DTSTART") or component.get("DUE")
+    if stated is None and component.name == "VTODO":
+        return CalendarEntry(text=text)
+    if stated is None:
+        raise InvalidInput("it has no time")
+    rule = component.get("RRULE")
+    if rule is None:
+        due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
+        if due_at <= now:
+            raise InvalidInput("it is over")
+        return CalendarEntry(text=text, due_at=due_at)
+    own_zone = find_own_zone(stated.dt, zone)
+    local = to_local(stated.dt, own_zone)
+    rrule = validate_rule(write_rule(rule, own_zone), local)
+    check_past(rrule, local, own_zone, now=now)
+    following = find_next(rrule, local, own_zone, after=now)
+    if following is None:
+        raise InvalidInput("it is over")
+    return CalendarEntry(
+        text=text,
+        due_at=following,
+        rrule=rrule,
+        starts_at=to_micros(to_utc(local, own_zone)),
+        zone=own_zone,
+    )
+
+
+def check_past(rule: str, start: datetime, zone: str, *, now: Micros) -> None:
+    """Raise InvalidInput for a series that has come so often that each next time is far to seek."""
+    if not {"FREQ=MONTHLY", "FREQ=YEARLY"} & set(rule.split(";")):
+        return
+    today = from_micros(now, zone).replace(tzinfo=None)
+    past = takewhile(lambda each: each <= today, iterate_times(rule, start, since=today))
+    if sum(1 for _ in islice(past, MAX_PAST_TIMES)) == MAX_PAST_TIMES:
+        raise InvalidInput("it began too long ago")
+
+
+def write_rule(rule: "vRecur", zone: str) -> str:
+    """Return a rule whose end is a local time of its zone; a day is meant to its end."""
+    (until, *_) = rule.get("UNTIL", [None])
+    content: bytes = rule.to_ical()
+    written = content.decode()
+    if until is None:
+        return written
+    end = (
+        to_local(until, zone)
+        if isinstance(until, datetime)
+        else datetime.combine(until, time(23, 59, 59))
+    )
+    kept = [each for each in written.split(";") if not each.upper().startswith("UNTIL=")]
+    return ";".join([*kept, f"UNTIL={end:%Y%m%dT%H%M%S}"])
+
+
+def find_own_zone(value: date | datetime, zone: str) -> str:
+    """Return the zone in which a calendar tells a time; that of the person if in none.
+
+    Raises InvalidInput for one that is not known.
+    """
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        return zone
+    if value.tzinfo is UTC or value.tzname() == "UTC":
+        return "UTC"
+    key = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
+    if not key:
+        raise InvalidInput("its time zone is not known")
+    get_zone(str(key))
+    return str(key)
+
+
+def to_local(value: date | datetime, zone: str) -> datetime:
+    """Return a date or time of a calendar as a local time without zone."""
+    if not isinstance(value, datetime):
+        return datetime.combine(value, time(DAY_HOUR))
+    if value.tzinfo is None:
+        return value
+    return value.astimezone(get_zone(zone)).replace(tzinfo=None)

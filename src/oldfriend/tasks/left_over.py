@@ -1,0 +1,58 @@
+"""Left-over times: words of time that nothing read, and those that ask for nothing.
+
+The text of a reminder may still hold some; "Monday again." only sighs.
+"""
+
+import re
+from typing import Final
+
+from oldfriend.tasks.asked_task import AskedTask
+from oldfriend.tasks.sentence_words import remove_words
+from oldfriend.tasks.time_words import TimeBook
+from oldfriend.tasks.told_time import Told
+
+_CLOCK_LIKE: Final = re.compile(
+    r"(?<![\w.,:/-])(?:2[0-3]|[01]?\d)(?:[.:][0-5]\d|[hH])(?![\w.,:/%€$-])"
+)
+"""An hour with minutes, however it is written."""
+_YEAR_LIKE: Final = re.compile(r"\d{4,5}(?![\w.,:/%€$-])")
+"""A year that is none of a reminder, right behind its date: "31 December 9999"."""
+
+
+def has_left_over(book: TimeBook, what: str, told: Told) -> bool:
+    """Tell whether a reminder's text holds a part of the time that was told, so that one must ask.
+
+    The date or hour of what a reminder is about may stand in its text, beside the reminder's own.
+    """
+    day = {} if told.day is None else told.day.groups
+    is_without_year = not {"month", "mo"}.isdisjoint(day) and "y" not in day
+    if is_without_year and _YEAR_LIKE.match(what):
+        return True
+    words = book.find(what)
+    kinds = {each.kind for each in words}
+    is_series = told.every is not None
+    if "every" in kinds or book.recurring.search(what):
+        return True
+    if not re.search(r"\w", book.drop_joints(remove_words(what, words))):
+        return True
+    is_other_day = any(each.kind == "day" and each.entry.get("ahead") != 0 for each in words)
+    if is_series and (is_other_day or "until" in kinds):
+        return True
+    is_hour_told = bool(told.clock or told.amount or told.offset)
+    if not is_hour_told and ("clock" in kinds or _CLOCK_LIKE.search(what)):
+        return True
+    return not is_hour_told and bool(book.loose_hour.search(what))
+
+
+def is_sigh(text: str, asked: AskedTask, again: re.Pattern[str], *, is_question: bool) -> bool:
+    """Tell whether a sentence only says that a time comes again, as in "Monday again.".
+
+    To put something off, a weekday needs a verb or an hour beside it.
+    """
+    if asked.action != "snooze" or asked.told is None or not asked.time_words:
+        return False
+    rest = text.replace(asked.time_words, " ", 1).strip(" ,.!?\u3001\uff0c\u3002\uff1f")
+    if not again.fullmatch(rest):
+        return False
+    is_weekday = asked.told.day is not None and "day" in asked.told.day.groups
+    return is_question or (is_weekday and len(asked.told.words) == 1)

@@ -1,0 +1,84 @@
+"""Request sentences: reads the requests of a text, whether told in one sentence or in several."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from oldfriend.lang.language_pack import choose_language_with
+from oldfriend.tasks.asked_task import AskedTask
+from oldfriend.tasks.sentence_words import split_sentences
+from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
+from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
+
+MAX_REQUESTS: Final = 5
+"""Requests that are handled of one text."""
+
+Read = tuple[Sequence[str], Sequence[AskedTask], Sequence[str]]
+"""Sentences, what they ask for, and those of them that ask for nothing."""
+
+
+def read_requests(
+    text: str, languages: Sequence[str]
+) -> tuple[TaskPhrases, list[AskedTask], list[str]]:
+    """Return the requests of a text, and its other sentences, in the first language with any."""
+    first = load_task_phrases(languages[0])
+    sentences = split_sentences(text)
+    for language in dict.fromkeys(choose_language_with("tasks", each) for each in languages):
+        phrases = load_task_phrases(language)
+        is_asked = phrases is first or bool(phrases.list_cues(text[:MAX_REQUEST_CHARS]))
+        read = [*read_runs(phrases, sentences, is_asked=is_asked)]
+        asked = [each for _, found, _ in read for each in found]
+        if asked:
+            rest = [each for _, _, left in read for each in left if phrases.strip_polite(each)]
+            return phrases, asked[:MAX_REQUESTS], rest
+    return first, [], sentences
+
+
+def read_runs(phrases: TaskPhrases, sentences: Sequence[str], *, is_asked: bool) -> Iterator[Read]:
+    """Yield sentences that are about the list, each alone, and the runs of others between them.
+
+    A reminder is only looked for if one may be asked for in the language.
+    """
+    read = [(each, read_about_list(phrases, each)) for each in sentences]
+    for is_run, pairs in groupby(read, key=lambda pair: pair[1] is None):
+        if is_run:
+            run = [sentence for sentence, _ in pairs]
+            yield read_run(phrases, run) if is_asked else (run, [], run)
+        else:
+            yield from (([text], [found], []) for text, found in pairs if found is not None)
+
+
+def read_about_list(phrases: TaskPhrases, sentence: str) -> AskedTask | None:
+    """Return what a sentence asks for about the list, unless it rather asks for a reminder."""
+    asked = phrases.read(sentence)
+    if asked is None or not asked.is_maybe:
+        return asked
+    return None if is_complete(phrases.read_reminder(sentence)) else asked
+
+
+def read_run(phrases: TaskPhrases, run: Sequence[str]) -> Read:
+    """Return what sentences ask for: two reminders or more, each in its own, or one in all."""
+    single = [phrases.read_reminders(each) for each in run] if len(run) > 1 else []
+    complete = [each for found in single if all(map(is_complete, found)) for each in found]
+    found = phrases.read_reminders(" ".join(run)) if len(complete) < 2 else []
+    if complete and not found:
+        pairs = zip(run, single, strict=True)
+        left = [text for text, found in pairs if not found or not all(map(is_complete, found))]
+        return run, complete, left
+    if not found:
+        return run, [], run
+    left = [each for each in run if not any(is_part(phrases, each, asked) for asked in found)]
+    return run, found, left
+
+
+def is_complete(asked: AskedTask | None) -> bool:
+    """Whether a reminder has its text and its time."""
+    if asked is None or not asked.what:
+        return False
+    return asked.action == "todo" or (asked.told is not None and bool(asked.told.words))
+
+
+def is_part(phrases: TaskPhrases, sentence: str, asked: AskedTask) -> bool:
+    """Whether a sentence holds a part of what a request says."""
+    said = [*asked.what.split(", "), asked.time_words]
+    return bool(phrases.list_cues(sentence)) or any(each and each in sentence for each in said)

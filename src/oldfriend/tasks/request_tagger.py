@@ -1,0 +1,108 @@
+"""Request tagger: learned to say of a message whether it asks for a reminder, when and of what.
+
+A linear chain (CRF) over hashed features labels each token, and a softmax the message as a whole.
+`oldfriend_evals.reader.train_requests` trains them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from oldfriend.domain.bundled_files import read_bundled_file
+from oldfriend.tasks.request_features import (
+    Cue,
+    TaggedToken,
+    hash_features,
+    list_message_features,
+    list_token_features,
+    list_tokens,
+)
+from oldfriend.tasks.time_words import TimeWord
+
+LABELS: Final = ("other", "what", "when", "event")
+"""What a token tells: what to remind of, when to, when something else is, or nothing of these."""
+KINDS: Final = ("none", "todo", "ask", "reminder")
+"""What a message asks for: "ask" is a reminder whose time is missing or open."""
+MAX_NONE: Final = 0.3
+"""A message asks for nothing from this probability on; its tokens are not labelled then."""
+WEIGHTS_FILE: Final = Path(__file__).parent / "request_tagger.npz"
+
+Scores = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedMessage:
+    """A message with the probabilities of the labels of its tokens, and of what it asks for."""
+
+    text: str
+    times: Sequence[TimeWord]
+    tokens: Sequence[TaggedToken]
+    labels: Scores  # token × label
+    kinds: Scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggerWeights:
+    """The weights of buckets, bucket × label or kind, and of labels that follow each other."""
+
+    tokens: npt.NDArray[np.float32]
+    chain: Scores
+    messages: npt.NDArray[np.float32]
+
+
+def tag_message(text: str, times: Sequence[TimeWord], cues: Sequence[Cue]) -> TaggedMessage:
+    """Tag a message in which words of time, and words that often ask, were found."""
+    weights = load_weights()
+    tokens = list_tokens(text, times, cues)
+    summed = weights.messages[hash_features(list_message_features(text, tokens))].sum(axis=0)
+    likely = np.exp(summed - summed.max(), dtype=np.float64)
+    kinds: Scores = likely / likely.sum()
+    scores = np.zeros((len(tokens), len(LABELS)))
+    if kinds[KINDS.index("none")] <= MAX_NONE:
+        for place, features in enumerate(list_token_features(tokens)):
+            scores[place] = weights.tokens[hash_features(features)].sum(axis=0)
+        scores = sum_chain(scores, weights.chain)
+    return TaggedMessage(text=text, times=times, tokens=tokens, labels=scores, kinds=kinds)
+
+
+def sum_chain(scores: Scores, chain: Scores) -> Scores:
+    """Return the probability of each label of each token, over all ways to label the others."""
+    forward, backward = scores.copy(), np.zeros_like(scores)
+    for place in range(1, len(scores)):
+        forward[place] += sum_logs(forward[place - 1][:, None] + chain, axis=0)
+    for place in range(len(scores) - 2, -1, -1):
+        backward[place] = sum_logs(chain + scores[place + 1] + backward[place + 1], axis=1)
+    total = forward + backward
+    likely: Scores = np.exp(total - total.max(axis=1, keepdims=True))
+    likely /= likely.sum(axis=1, keepdims=True)
+    return likely
+
+
+def sum_logs(logs: Scores, *, axis: int) -> Scores:
+    """Return the logarithm of a sum of numbers whose logarithms are given."""
+    most = logs.max(axis=axis)
+    inside: Scores = np.exp(logs - np.expand_dims(most, axis))
+    found: Scores = most + np.log(inside.sum(axis=axis))
+    return found
+
+
+@cache
+def load_weights() -> TaggerWeights:
+    """Load the weights that ship: bytes, each with the scale of its column."""
+    with np.load(BytesIO(read_bundled_file(WEIGHTS_FILE))) as stored:
+        return TaggerWeights(
+            tokens=unpack(stored, "tokens"),
+            chain=stored["chain"].astype(np.float64),
+            messages=unpack(stored, "messages"),
+        )
+
+
+def unpack(stored: Mapping[str, npt.NDArray[np.generic]], name: str) -> npt.NDArray[np.float32]:
+    """Return weights that were stored as bytes."""
+    return stored[name].astype(np.float32) * stored[f"{name}_scale"].astype(np.float32)

@@ -1,0 +1,362 @@
+"""Tagged requests: turns what the request tagger says of a message into a reminder or a to-do.
+
+Times are taken whole: all words of time that stand together tell when to remind, or none of them
+does. Whatever is in doubt is asked about.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final
+
+from oldfriend.lang.chinese_variants import to_simplified
+from oldfriend.tasks.asked_task import AskedTask
+from oldfriend.tasks.left_over import has_left_over
+from oldfriend.tasks.request_features import TaggedToken
+from oldfriend.tasks.request_tagger import KINDS, LABELS, MAX_NONE, TaggedMessage
+from oldfriend.tasks.time_words import TimeBook, TimeWord
+from oldfriend.tasks.told_time import Told
+from oldfriend.tasks.when_spans import HOLE, Span, is_short, mask, read_when
+
+WHAT, WHEN, EVENT = (LABELS.index(each) for each in ("what", "when", "event"))
+NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
+MAX_NONE_UNCUED: Final = 0.05
+"""A message without words that often ask is no reminder from this probability on."""
+MAX_NONE_TODO: Final = 0.1
+"""And no to-do from this one on: "my favourite book: Dune" is a fact."""
+MIN_SURE: Final = 0.55
+"""What tells the time is in doubt below it."""
+MIN_SURELY_WHEN: Final = 0.9
+MIN_REMINDER: Final = 0.12
+MAX_OTHER: Final = 0.85
+MIN_WHAT: Final = 0.35
+"""Clauses in which no word is as likely what to remind of are not."""
+MIN_CLEAR: Final = 0.5
+MIN_TOLD: Final = 0.6
+"""If no word is as likely what to remind of, all that is no time and no request may be."""
+MAX_SURELY_OTHER: Final = 0.98
+MIN_CHARS: Final = 6
+"""So little of a message is hardly all there is to remind of, if it says more."""
+MAX_PLACE: Final = 1_000_000
+"""Beyond the end of any message."""
+_TIMES: Final = frozenset({"clock", "day", "part", "amount"})
+_NEAR: Final = re.compile(r"(?:[^\w]{0,3}\w{1,15}){1,2}|[^\w]{0,9}")
+EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»()"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Words of time that stand together, and how likely they tell when to remind."""
+
+    words: tuple[TimeWord, ...]
+    likely: float
+
+    @property
+    def span(self) -> Span:
+        """Where it is."""
+        return self.words[0].start, self.words[-1].end
+
+    @property
+    def kinds(self) -> set[str]:
+        """What its words tell."""
+        return {each.kind for each in self.words}
+
+
+def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
+    """Return the reminders, or the reminder or to-do, that a message asks for, if it does."""
+    none = float(tagged.kinds[NONE])
+    is_cued = any(each.cue for each in tagged.tokens)
+    is_todo = tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]
+    most = MAX_NONE if is_cued else MAX_NONE_TODO if is_todo else MAX_NONE_UNCUED
+    if none > most:
+        return []
+    text = to_simplified(tagged.text)
+    clusters = list_clusters(book, text, tagged)
+    if cuts := find_cuts(tagged, clusters):
+        return read_parts(book, tagged, cuts)
+    asked = read_one(book, text, tagged, clusters, is_asking=is_cued)
+    return [] if asked is None else [asked]
+
+
+def read_one(
+    book: TimeBook,
+    text: str,
+    tagged: TaggedMessage,
+    clusters: Sequence[Cluster],
+    *,
+    is_asking: bool,
+) -> AskedTask | None:
+    """Return the one reminder or to-do of a message."""
+    chosen = choose_clusters(tagged, clusters)
+    spans = find_when(book, text, tagged, clusters, chosen)
+    others = [
+        word for cluster in clusters for word in cluster.words if not is_inside(word.start, spans)
+    ]
+    what = find_what(tagged, spans)
+    what = what if book.drop_joints(what) else ""
+    if not spans:
+        if tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]:
+            return AskedTask(action="todo", what=what) if what else None
+        return AskedTask(action="remind", what=what, told=Told()) if is_asking else None
+    read = read_when(book, text, spans, [(each.start, each.end) for each in others])
+    told = read.told
+    words = tagged.text[spans[0][0] : spans[0][1]]
+    for (_, before), (start, end) in pairwise(spans):
+        words += ("" if start == before else " ") + tagged.text[start:end]
+    asked = AskedTask(action="remind", what=what, told=told, time_words=words)
+    if told is None:
+        return asked
+    sure = min((max(each.likely, 1 - each.likely) for each in clusters), default=1.0)
+    is_doubtful = (
+        bool(read.unread)
+        or is_unread(book, text, tagged, spans)
+        or sure < MIN_SURE
+        or float(tagged.kinds[REMINDER]) < MIN_REMINDER
+        or lacks_part(told, others)
+        or (bool(what) and has_left_over(book, drop_lent(text, what, told, spans), told))
+    )
+    return replace(asked, told=replace(told, is_doubtful=is_doubtful))
+
+
+def is_unread(book: TimeBook, text: str, tagged: TaggedMessage, spans: Sequence[Span]) -> bool:
+    """Whether words that surely tell when to remind stand beside what is read of them."""
+    left = [
+        (each.start, each.end)
+        for each, label in zip(tagged.tokens, tagged.labels, strict=True)
+        if label[WHEN] >= MIN_SURELY_WHEN and not is_inside(each.start, spans)
+    ]
+    said = book.drop_soft(mask(text, left).replace(HOLE, " "))
+    return any(each[0].isalnum() and book.drop_joints(each) for each in said.split())
+
+
+def find_cuts(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[int]:
+    """Return the places before which a second reminder begins, a third, and so on.
+
+    Times that tell the same, with words to remind of between them, are those of several: each
+    has the words that follow it, or each has those that precede it.
+    """
+    timed = [each for each in clusters if each.likely >= MIN_CLEAR and each.kinds & _TIMES]
+    if len(timed) < 2 or any({"offset", "every", "until"} & each.kinds for each in timed):
+        return []
+    if any(not one.kinds & other.kinds & _TIMES for one, other in pairwise(timed)):
+        return []
+    ends = [each.span for each in timed]
+    said = [
+        any(
+            label[WHAT] >= MIN_CLEAR and start <= token.start < end
+            for token, label in zip(tagged.tokens, tagged.labels, strict=True)
+        )
+        for start, end in pairwise([0, *(place for span in ends for place in span), MAX_PLACE])
+    ][::2]
+    if not all(said[1:-1]) or said[0] == said[-1]:
+        return []
+    return [end for _, end in ends[:-1]] if said[0] else [start for start, _ in ends[1:]]
+
+
+def read_parts(book: TimeBook, tagged: TaggedMessage, cuts: Sequence[int]) -> list[AskedTask]:
+    """Return the reminders of a message that is cut into one for each."""
+    found: list[AskedTask] = []
+    day: TimeWord | None = None
+    text = to_simplified(tagged.text)
+    for start, end in pairwise([0, *cuts, MAX_PLACE]):
+        places = [at for at, each in enumerate(tagged.tokens) if start <= each.start < end]
+        part = replace(
+            tagged,
+            tokens=[tagged.tokens[each] for each in places],
+            labels=tagged.labels[places],
+            times=[each for each in tagged.times if start <= each.start < end],
+        )
+        asked = read_one(book, text, part, list_clusters(book, text, part), is_asking=True)
+        if asked is None:
+            continue
+        told = asked.told
+        if told is not None and told.clock is not None and told.day is None:
+            asked = replace(asked, told=replace(told, day=day))
+        day = day if told is None or told.day is None else told.day
+        found.append(asked)
+    return found
+
+
+def drop_lent(text: str, what: str, told: Told, spans: Sequence[Span]) -> str:
+    """Return what to remind of without the words of it that lend their day to the time."""
+    for each in told.words:
+        if each.end > each.start and not is_inside(each.start, spans):
+            what = what.replace(text[each.start : each.end], " ")
+    return what
+
+
+def lacks_part(told: Told, others: Sequence[TimeWord]) -> bool:
+    """Whether the words that are left tell what the time of a reminder lacks."""
+    kinds = {each.kind for each in others if each.entry.get("ahead") != 0}
+    if "every" in kinds and told.every is None:
+        return True
+    if told.every is not None:
+        is_hourless = told.clock is None and told.part is None and told.offset is None
+        is_dayless = told.day is None and told.until is None
+        return (is_dayless and "day" in kinds) or (is_hourless and "clock" in kinds)
+    length = told.offset or told.amount
+    if length is not None:
+        return told.clock is None and not is_short(length) and "clock" in kinds
+    if told.day is not None and told.clock is None and told.part is None:
+        return "clock" in kinds
+    return told.clock is not None and told.day is None and "day" in kinds
+
+
+def list_clusters(book: TimeBook, text: str, tagged: TaggedMessage) -> list[Cluster]:
+    """List the words of time that stand together."""
+    groups: list[list[TimeWord]] = []
+    for word in tagged.times:
+        if word.kind == "vague":
+            continue
+        if groups and book.glue.fullmatch(text[groups[-1][-1].end : word.start]):
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    clusters = []
+    for words in groups:
+        places = [
+            place
+            for place, token in enumerate(tagged.tokens)
+            if any(each.start <= token.start < each.end for each in words)
+        ]
+        likely = float(tagged.labels[places, WHEN].mean()) if places else 0.0
+        clusters.append(Cluster(words=tuple(words), likely=likely))
+    return clusters
+
+
+def choose_clusters(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Return the clusters that tell when to remind.
+
+    Of two hours, the one in the clause that asks does; a part of the day alone does not, beside
+    an hour: "Good evening". An hour that comes again, if no other time is told, does in any case.
+    """
+    chosen = [each for each in clusters if each.likely >= 0.5]
+    if not chosen and len(clusters) == 1 and clusters[0].kinds >= {"every", "clock"}:
+        chosen = [*clusters] if is_in_asking_clause(tagged, clusters[0]) else []
+    timed = [each for each in chosen if each.kinds & {"clock", "amount", "offset"}]
+    if timed:
+        chosen = [each for each in chosen if each.kinds != {"part"} or len(chosen) == 1]
+    if len(timed) > 1 and not any("offset" in each.kinds for each in timed):
+        beside = [each for each in timed if is_in_asking_clause(tagged, each)]
+        if len(beside) == 1:
+            chosen = [each for each in chosen if each in beside or each not in timed]
+    return chosen
+
+
+def is_in_asking_clause(tagged: TaggedMessage, cluster: Cluster) -> bool:
+    """Whether words of time stand in the clause that asks for the reminder."""
+    start, end = cluster.span
+    clauses = {each.clause for each in tagged.tokens if each.cue}
+    return any(each.clause in clauses for each in tagged.tokens if start <= each.start < end)
+
+
+def find_when(
+    book: TimeBook,
+    text: str,
+    tagged: TaggedMessage,
+    clusters: Sequence[Cluster],
+    chosen: Sequence[Cluster],
+) -> list[Span]:
+    """Return the spans that tell when to remind, without what changes no time at their edges."""
+    best = tagged.labels.argmax(axis=1)
+    rejected = [each.span for each in clusters if each not in chosen]
+    taken = [each.span for each in chosen]
+    runs: list[tuple[int, int, int]] = []
+    for place, token in enumerate(tagged.tokens):
+        is_when = is_inside(token.start, taken) or (
+            best[place] == WHEN and not is_inside(token.start, rejected)
+        )
+        if not is_when:
+            continue
+        if runs and runs[-1][2] == place - 1:
+            runs[-1] = (runs[-1][0], token.end, place)
+        else:
+            runs.append((token.start, token.end, place))
+    spans = [(start, end) for start, end, _ in runs]
+    words = book.find_loosely(mask(text, spans))
+    trimmed = (trim(book, text, span, words) for span in spans)
+    return [each for each in trimmed if each is not None]
+
+
+def trim(book: TimeBook, text: str, span: Span, words: Sequence[TimeWord]) -> Span | None:
+    """Return a span without words at its edges that tell no time; None if all of it does."""
+    start, end = span
+    inside = [each for each in words if start <= each.start and each.end <= end]
+    if not inside:
+        return span if book.refers.search(text[start:end]) else None
+    first, last = inside[0].start, inside[-1].end
+    left, right = last_words(text[start:first]), first_words(text[last:end])
+    is_left = is_telling(book, left) or bool(book.find_until(left))
+    return start if is_left else first, end if is_telling(book, right) else last
+
+
+def first_words(text: str) -> str:
+    """Return the first words of a text, which may belong to a time before it."""
+    found = _NEAR.match(text)
+    return text if found is None else found[0]
+
+
+def last_words(text: str) -> str:
+    """Return the last words of a text, which may belong to a time after it."""
+    return first_words(text[::-1])[::-1]
+
+
+def is_telling(book: TimeBook, text: str) -> bool:
+    """Whether words may be a part of a time."""
+    return bool(book.significant.search(text) or book.refers.search(text))
+
+
+def is_inside(place: int, spans: Iterable[Span]) -> bool:
+    """Whether a place lies in one of some spans."""
+    return any(start <= place < end for start, end in spans)
+
+
+def find_what(tagged: TaggedMessage, spans: Sequence[Span]) -> str:
+    """Return what to remind of: the clauses that say it, from the first word that does."""
+    likely = tagged.labels[:, WHAT]
+    best = tagged.labels.argmax(axis=1) == WHAT
+    clauses: dict[int, list[int]] = {}
+    for place, token in enumerate(tagged.tokens):
+        is_word = token.word[0].isalnum() and not is_inside(token.start, spans)
+        if is_word and (best[place] or not token.cue):
+            clauses.setdefault(token.clause, []).append(place)
+    said = [
+        places for places in clauses.values() if not all(tagged.tokens[each].cue for each in places)
+    ]
+    chosen = [places for places in said if float(likely[places].max()) > MIN_WHAT]
+    kept = [place for places in chosen for place in cut_clause(tagged, places, MAX_OTHER)]
+    sure = float(likely[kept].mean()) if kept else 0.0
+    is_little = sum(len(tagged.tokens[each].word) for each in kept) < MIN_CHARS
+    told = said if is_little or sure < MIN_CLEAR else chosen
+    is_told = any(float(likely[each].max()) >= MIN_TOLD for each in said)
+    most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, said)
+    cut = [cut_clause(tagged, places, most) for places in told]
+    pieces = (join_tokens(tagged, places) for places in (cut if any(cut) else said))
+    return ", ".join(each for each in pieces if each)
+
+
+def cut_clause(tagged: TaggedMessage, places: Sequence[int], most: float) -> list[int]:
+    """Return the places of a clause without those at its ends that are rather of something else."""
+    other = tagged.labels[:, LABELS.index("other")]
+    kept = [each for each in places if other[each] < most]
+    return [each for each in places if kept and kept[0] <= each <= kept[-1]]
+
+
+def join_tokens(tagged: TaggedMessage, places: Sequence[int]) -> str:
+    """Return the words at some places of a message as one text."""
+    piece, before = "", None
+    for place in places:
+        token = tagged.tokens[place]
+        if before is not None:
+            between = tagged.text[tagged.tokens[before].end : token.start]
+            piece += between if is_joint(tagged, before, place) else " "
+        piece += tagged.text[token.start : token.end]
+        before = place
+    return piece.strip(EDGES)
+
+
+def is_joint(tagged: TaggedMessage, before: int, place: int) -> bool:
+    """Whether only marks stand between two tokens."""
+    between: Sequence[TaggedToken] = tagged.tokens[before + 1 : place]
+    return all(not each.word[0].isalnum() for each in between)

@@ -1,0 +1,51 @@
+"""Task: a reminder or a to-do that a person asked for, in their own words."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import SHORT_ID_CHARS, ChatId, MessageId, PersonId
+
+TaskKind = Literal["reminder", "todo", "action"]
+"""Action: at its time it is done, and what came of it is told."""
+TaskStatus = Literal["open", "asking", "delivered", "done", "cancelled"]
+"""Asking: its time is in doubt; it comes at the earliest that was meant if nobody answers.
+Delivered: it was said once, and is not done."""
+KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
+STATUSES: tuple[TaskStatus, ...] = get_args(TaskStatus)
+ACTIVE: tuple[TaskStatus, ...] = ("open", "asking", "delivered")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A reminder or a to-do."""
+
+    id: str
+    person: PersonId
+    chat: ChatId | None = None
+    message: MessageId | None = None
+    message_seq: int | None = None
+    text: str
+    time_words: str = ""
+    language: str
+    kind: TaskKind
+    status: TaskStatus = "open"
+    question: str | None = None  # and the words of the time that a move is asked about
+    due_at: Micros | None = None
+    starts_at: Micros | None = None
+    zone: str
+    is_date_only: bool = False
+    rrule: str | None = None
+    created_at: Micros
+    changed_at: Micros
+    delivered_at: Micros | None = None
+
+    @property
+    def short_id(self) -> str:
+        """The id as people see and say it."""
+        return self.id[:SHORT_ID_CHARS]
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is neither done nor cancelled."""
+        return self.status in ACTIVE

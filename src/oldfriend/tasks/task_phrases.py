@@ -1,0 +1,386 @@
+"""Task phrases: reads what a sentence asks to do with reminders and to-dos, by the packs' words."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import Final, Literal
+
+from oldfriend.lang.chinese_variants import to_simplified
+from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
+from oldfriend.search.tokenizer import stem_word, tokenize
+from oldfriend.tasks.asked_task import ACTIONS, ASKABLE, Action, AskedTask
+from oldfriend.tasks.left_over import is_sigh
+from oldfriend.tasks.request_features import Cue
+from oldfriend.tasks.request_tagger import tag_message
+from oldfriend.tasks.sentence_words import remove_words
+from oldfriend.tasks.tagged_requests import read_tagged
+from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, load_time_book
+from oldfriend.tasks.told_time import Question, Told, collect
+
+EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»"
+_SPACES: Final = re.compile(r"\s+")
+ANSWERS: Final = ("never_mind", "morning", "evening", "first", "second")
+MIN_CHARS: Final = 2
+EARLIEST_ALARM: Final = 5
+"""An alarm at this hour or a later one, of another day, is one of the morning."""
+Trigger = Literal["remind", "remind_timed", "remind_final", "remind_noun"]
+TRIGGERS: Final[tuple[Trigger, ...]] = ("remind", "remind_timed", "remind_final", "remind_noun")
+"""What asks for a reminder: a request before what to remind of, one only with a time, one after
+what to remind of, or a noun."""
+
+
+class TaskPhrases:
+    """The ways of one language to ask for reminders and to-dos."""
+
+    def __init__(self, language: str) -> None:
+        """Compile the patterns of a language's pack."""
+        pack = load_language_pack(language).read("tasks")
+        self.language = language
+        is_spaced = get_traits(language).spaces
+        edges = ("(?<![^\\W_])", "(?![^\\W\\d_])") if is_spaced else ("", "")
+        self._triggers: list[tuple[Trigger, re.Pattern[str]]] = [
+            (
+                kind,
+                self._compile(
+                    f"{edges[0]}(?:{each}){edges[1] if 'remind' != kind != 'remind_timed' else ''}"
+                ),
+            )
+            for kind in TRIGGERS
+            for each in pack[kind]
+        ]
+        finals = "|".join(f"(?:{each})" for each in pack["remind_final"])
+        self._trailing = self._compile(f"(?<=[\\s,;.:，。–—-])(?:{finals})[\\s,.!?]*$")
+        self._starting = self._compile(f"{edges[0]}(?:{pack['starting']})\\s?$")
+        self._filler = self._compile(f"(?:{pack['filler']})")
+        self._polite = self._compile(f"{edges[0]}(?:{pack['polite']}){edges[1]}")
+        self._lead = self._compile(f"(?:{pack['lead']})(?:(?<=['’])|{edges[1]})[\\s,，]*")
+        self._please = self._compile(f"{edges[0]}(?:{pack['please']})[\\s,.!]*$")
+        self._again = self._compile(f"(?:{pack['again']})")
+        self._the = self._compile(f"{edges[0]}(?:{pack['the']}){edges[1]}")
+        self._answers = {name: self._compile(f"(?:{pack[name]})") for name in ANSWERS}
+        self.sentences: dict[Action, list[re.Pattern[str]]] = {
+            action: [self._compile(each) for each in pack[action]] for action in ACTIONS
+        }
+        self.reminder_name: str = pack["phrases"]["name"]
+        self.wake: str = pack["wake"]
+        self.request: str = pack["request"]
+        self._wakes = self._compile(pack["wakes"])
+        self._negation = self._compile(pack["negation"])
+        self._waking = self._compile(pack["waking"])
+        self._refused_before = self._compile(f"(?:{pack['refused_before']})$")
+        self._refused_after = self._compile(pack["refused_after"])
+        self._joints = self._compile(pack["joints"])
+        self._is_spaced = is_spaced
+        self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
+
+    @cached_property
+    def book(self) -> TimeBook:
+        """The ways of the language to say times; compiled when a request first needs them."""
+        return load_time_book(self.language)
+
+    def _compile(self, source: str) -> re.Pattern[str]:
+        return re.compile(source, re.IGNORECASE)
+
+    def read(self, sentence: str) -> AskedTask | None:
+        """Return what a sentence asks for about the list, as a whole."""
+        text = to_simplified(_SPACES.sub(" ", sentence)).strip(EDGES)
+        if not MIN_CHARS <= len(text) <= MAX_REQUEST_CHARS:
+            return None
+        is_question = sentence.rstrip().endswith(("?", "？"))
+        asked = self.read_whole(text, ASKABLE if is_question else ACTIONS)
+        if asked is not None and is_sigh(text, asked, self._again, is_question=is_question):
+            return None
+        return asked
+
+    def read_whole(self, text: str, actions: Sequence[Action]) -> AskedTask | None:
+        """Return what a sentence asks for about a task, as a whole."""
+        bare = self.strip_polite(text)
+        for action in actions:
+            if action == "done" and self._negation.search(text):
+                continue
+            for pattern in self.sentences[action]:
+                match = pattern.fullmatch(bare) or pattern.fullmatch(text)
+                asked = match and self.read_action(action, match)
+                if asked:
+                    return asked
+        return None
+
+    def strip_polite(self, text: str) -> str:
+        """Return a sentence without the polite words that begin it."""
+        text = text[:MAX_REQUEST_CHARS]
+        while match := self._polite.match(text):
+            if not match.end():
+                break
+            text = text[match.end() :].lstrip(EDGES)
+        return text
+
+    def read_action(self, action: Action, match: re.Match[str]) -> AskedTask | None:
+        """Return what a whole sentence asks for."""
+        groups = {name: value.strip(EDGES) for name, value in match.groupdict().items() if value}
+        named = groups.get("ref") or groups.get("maybe")
+        if named is not None and not self.content_words(named):
+            return None
+        asked = AskedTask(
+            action=action,
+            what=groups.get("what", ""),
+            ref=named or "",
+            is_maybe="maybe" in groups,
+            deed=groups.get("deed", ""),
+            is_bare="bare" in match.re.groupindex,
+            is_last="last" in groups
+            or (action in {"cancel", "snooze", "change"} and named is None),
+        )
+        if not {"time", "by"} & set(match.re.groupindex):
+            return asked
+        named_time = groups.get("time", "")
+        words = self.complete_amount(named_time)
+        if "by" in groups:
+            words = self._bare_times[1].format(amount=groups["by"])
+        told = self.read_time(words)
+        if told is not None and not told.words and words and action == "change":
+            at = self.bare_time(words)
+            told = at if at is not None else told
+        if action in {"snooze", "change"} and words and (told is None or not told.words):
+            return None  # "say that again"
+        if words and not self.is_only_time(words):
+            return None
+        is_sure = bool(words) and "sure" in match.re.groupindex
+        return replace(
+            asked, told=told, time_words=words, is_sure=is_sure, is_by_amount=words != named_time
+        )
+
+    def complete_amount(self, words: str) -> str:
+        """Return a bare amount of time with the word that leads it: "in 8 minutes"."""
+        known = self.read_time(words)
+        led = self._bare_times[1].format(amount=words)
+        if not words or (known is not None and known.words) or not self.is_only_time(led):
+            return words
+        told = self.read_time(led)
+        return led if told is not None and told.amount is not None else words
+
+    def bare_time(self, words: str) -> Told | None:
+        """Return the time of a bare hour, such as the eleven of "make it 11"."""
+        led = self._bare_times[0].format(hour=words)
+        told = self.read_time(led)
+        return told if told is not None and told.words and self.is_only_time(led) else None
+
+    def read_time(self, text: str) -> Told | None:
+        """Return the time that words tell; None if they tell two."""
+        return collect(self.book.find(text))
+
+    def is_only_time(self, text: str) -> bool:
+        """Whether a text says nothing but a time."""
+        words = self.book.find(text)
+        if not words:
+            return len(text) <= MAX_SHORT_TIME
+        rest = remove_words(text, words)
+        return not self.drop_glue(rest)
+
+    def drop_glue(self, text: str) -> str:
+        """Return a text without the words that only join times or are polite."""
+        match = self.book.glue.fullmatch(f"{text} ")
+        return "" if match else self._polite.sub(" ", text).strip(EDGES)
+
+    def list_cues(self, text: str) -> list[Cue]:
+        """List the words of a text that often ask for a reminder, without what they enclose."""
+        simple = to_simplified(text)
+        cues: list[Cue] = []
+        for kind, pattern in self._triggers:
+            for match in pattern.finditer(simple):
+                for start, end in list_outer_spans(match):
+                    if all(end <= each.start or each.end <= start for each in cues):
+                        cues.append(Cue(start=start, end=end, kind=kind))
+        return cues
+
+    def read_reminder(self, text: str) -> AskedTask | None:
+        """Return the first reminder or to-do that a text asks for."""
+        return next(iter(self.read_reminders(text)), None)
+
+    def read_reminders(self, text: str) -> list[AskedTask]:
+        """Return the reminders or the to-do that a text asks for, as the tagger reads them."""
+        text = text[:MAX_REQUEST_CHARS]
+        cues = self.list_cues(text)
+        if cues and all(self.is_refused(text, each) for each in cues):
+            return []
+        tagged = tag_message(text, self.book.find(text), cues)
+        asked = read_tagged(self.book, tagged) if tagged.tokens else []
+        if len(asked) > 1:
+            asked = [replace(each, what=self.drop_last_joint(each.what)) for each in asked]
+        return [self.finish(each, text) for each in asked]
+
+    def drop_last_joint(self, text: str) -> str:
+        """Return a text without an "and" at its end, which led to the next one."""
+        ends = (each for each in self._joints.finditer(f"{text} ") if each.end() > len(text))
+        joint = next(ends, None)
+        return text if joint is None else text[: joint.start()]
+
+    def is_refused(self, text: str, cue: Cue) -> bool:
+        """Whether a request is only named as what is not wanted: "do not message me"."""
+        simple = to_simplified(text)
+        before = self._refused_before.search(simple[max(0, cue.start - MAX_REFUSAL) : cue.start])
+        return before is not None or self._refused_after.match(simple, cue.end) is not None
+
+    def finish(self, asked: AskedTask, text: str) -> AskedTask:
+        """Return a reminder with a text of its own, and with what waking somebody means."""
+        what = self.clean(asked.what)
+        if self._again.fullmatch(what):
+            return replace(asked, action="snooze", what="", is_last=True, is_again=True)
+        asked = self.refuse(replace(asked, what=what if self.drop_glue(what) else ""), text)
+        if asked.action != "remind" or not self._wakes.search(text):
+            return asked
+        asked = replace(asked, what=asked.what or self.wake)
+        if asked.told is None:
+            return asked
+        is_verb = self._waking.search(text)
+        told = replace(asked.told, wakes_from=1 if is_verb else EARLIEST_ALARM)
+        is_hourless = told.day is not None and not (told.clock or told.offset or told.every)
+        return replace(asked, told=Told() if is_verb and is_hourless else told)
+
+    def refuse(self, asked: AskedTask, text: str) -> AskedTask:
+        """Return a reminder for yesterday or for 25:00 as one whose time must be asked for."""
+        told, simple = asked.told or Told(), to_simplified(text)
+        if asked.action != "remind" or told.amount or told.every:
+            return asked
+        no_clock = None if told.clock else self.book.no_clock.search(simple)
+        named = (each for each in self.book.past.finditer(simple) if is_when(each, asked))
+        found = no_clock or next(named, None)
+        if found is None:
+            return asked
+        left = self.clean(_SPACES.sub(" ", remove_run(to_simplified(asked.what), found[0])))
+        refused: Question = "no_such_hour" if no_clock else "past"
+        return replace(asked, what=left, told=replace(told, refused=refused)) if left else asked
+
+    def read_command_reminder(self, text: str) -> AskedTask:
+        """Return the reminder of a command, "/remind tomorrow at 9 am to call mum"."""
+        lead = f"{self.request} "
+        asked = self.read_reminders(lead + text[: MAX_REQUEST_CHARS - len(lead)])
+        if len(asked) != 1 or asked[0].action != "remind":
+            told = None if asked else self.read_time(text)
+            return AskedTask(action="remind", what=self.clean(text), told=told and Told())
+        return asked[0]
+
+    def clean(self, text: str) -> str:
+        """Return what to remind of without the words that join it to the request."""
+        text = self._filler.sub(" ", text).strip(EDGES)
+        if match := self._trailing.search(text):
+            text = text[: match.start()].strip(EDGES)
+        while match := self._lead.match(text):
+            if not match.end():
+                break
+            text = text[match.end() :].strip(EDGES)
+        while match := self._please.search(text) or self._starting.search(text):
+            text = text[: match.start()].strip(EDGES)
+        return text
+
+    def answer(self, text: str, *, among: Sequence[str] = ANSWERS) -> str | None:
+        """Return which of the known answers a short text is, if any."""
+        bare = to_simplified(text[:MAX_REQUEST_CHARS]).strip(EDGES)
+        return next((name for name in among if self._answers[name].fullmatch(bare)), None)
+
+    def content_words(self, text: str) -> str:
+        """Return words that name a task, without articles and "the reminder about"."""
+        return _SPACES.sub(" ", self._the.sub(" ", to_simplified(text[:MAX_REQUEST_CHARS]))).strip(
+            EDGES
+        )
+
+    def is_deed_of(self, deed: str, said: str, entry: str) -> bool:
+        """Whether a deed is what an entry is about: by its verb, or by all of its words."""
+        words = {self.stem_verb(each) for each in tokenize(self.content_words(entry))}
+        verbs = {self.stem_verb(each) for each in tokenize(deed)}
+        told = {self.stem_verb(each) for each in tokenize(said)}
+        return not words.isdisjoint(verbs) or words <= told
+
+    def stem_verb(self, word: str) -> str:
+        """Return what the forms of a verb share."""
+        infinitives, marks = self._verb_forms
+        word = infinitives.get(word, word)
+        for mark, put in marks:
+            word = mark.sub(put, word)
+        return stem_word(word, self.language)
+
+    @cached_property
+    def _verb_forms(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
+        """The forms of verbs that have another stem, and what others have beside their stem."""
+        rules = load_language_pack(self.language).read("rules")
+        marks = rules["reading"]["verb_marks"]
+        return rules["infinitives"], [(self._compile(mark), put) for mark, put in marks]
+
+    def split_part(self, text: str, said: str) -> tuple[str, str] | None:
+        """Return which of several things that a text names are said, and the text without them.
+
+        "buy milk and bread" without the milk is "buy bread".
+        """
+        joints = [each.span() for each in self._joints.finditer(text)]
+        starts, ends = [0, *(end for _, end in joints)], [*(at for at, _ in joints), len(text)]
+        items = [text[one:other] for one, other in zip(starts, ends, strict=True)]
+        words = set(tokenize(self.content_words(said)))
+        is_said = [not words.isdisjoint(tokenize(each)) for each in items]
+        if all(is_said) or not any(is_said):
+            return None
+        left = [each for each, said_too in zip(items, is_said, strict=True) if not said_too]
+        part = [each for each, said_too in zip(items, is_said, strict=True) if said_too]
+        if is_said[0] and (head := self.find_head(items[0], words, left[0])):
+            part[0] = items[0].replace(head, "", 1).strip(EDGES)
+            left[0] = f"{head}{' ' * self._is_spaced}{left[0]}"
+        return self.join(part, text, joints), self.join(left, text, joints)
+
+    def find_head(self, item: str, words: set[str], following: str) -> str:
+        """Return what a thing that is done begins with, if it also belongs to the next one."""
+        if self._is_spaced:
+            head, _, rest = item.partition(" ")
+            is_shared = bool(rest) and " " not in following.strip()
+            return head if is_shared and words.isdisjoint(tokenize(head)) else ""
+        is_shared = words.isdisjoint(tokenize(following)) and item[:1] != following[:1]
+        return item[:1] if is_shared and len(item) > len(following) else ""
+
+    def join(self, items: Sequence[str], text: str, joints: Sequence[tuple[int, int]]) -> str:
+        """Join things as a text joins its last two."""
+        start, end = joints[-1]
+        first = text[joints[0][0] : joints[0][1]]
+        head = first.join(items[:-1])
+        return f"{head}{text[start:end]}{items[-1]}" if head else items[-1]
+
+
+MAX_SHORT_TIME: Final = 12
+MAX_REFUSAL: Final = 30
+"""Signs before a request in which it is refused."""
+
+
+def list_outer_spans(match: re.Match[str]) -> list[tuple[int, int]]:
+    """Return where the words of a request stand, without what it has in its middle."""
+    start, end = match.span()
+    if not match.groupdict().get("mid"):
+        return [(start, end)] if end > start else []
+    first, last = match.span("mid")
+    return [(one, other) for one, other in ((start, first), (last, end)) if other > one]
+
+
+def is_when(past: re.Match[str], asked: AskedTask) -> bool:
+    """Whether words for a day that is over tell when to remind, and not of which day a thing is."""
+    day = None if asked.told is None else asked.told.day
+    if day is not None:
+        return past.start() <= day.start and day.end <= past.end()
+    what = to_simplified(asked.what)
+    at = what.find(past[0])
+    if at < 0:
+        return asked.told is not None and any(past.end() == each.start for each in asked.told.words)
+    return at == 0 or at + len(past[0]) == len(what)
+
+
+def remove_run(text: str, said: str) -> str:
+    """Return a text without the longest run of some words that it holds."""
+    words = said.split()
+    runs = [
+        " ".join(words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, len(words) + 1)
+    ]
+    held = sorted((each for each in runs if each in text), key=len)
+    return text.replace(held[-1], " ", 1) if held else text
+
+
+@cache
+def load_task_phrases(language: str) -> TaskPhrases:
+    """Load the ways of a language to ask for reminders; English where it has none."""
+    return TaskPhrases(choose_language_with("tasks", language))

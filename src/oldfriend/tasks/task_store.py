@@ -1,0 +1,206 @@
+"""Task store: the reminders and to-dos of each person."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.db.database import Row, Transaction
+from oldfriend.domain.clock import DAY, MINUTE, Micros, from_micros
+from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.ids import ChatId, MessageId, PersonId
+from oldfriend.domain.messages import sanitize_text
+from oldfriend.search.tokenizer import is_stop_word, to_term, tokenize
+from oldfriend.tasks.recurrence import find_next
+from oldfriend.tasks.task import ACTIVE, KINDS, STATUSES, Task, TaskStatus
+
+TASK_COLUMNS: Final = """id, person, chat, message, message_seq, text, time_words, language, kind,
+    status, question, due_at, starts_at, zone, is_date_only, rrule, created_at, changed_at,
+    delivered_at"""
+NEAR: Final = 30 * MINUTE
+"""Two reminders of nearly the same words within this time are one."""
+MIN_SHARED_WORDS: Final = 3
+MAX_TASKS: Final = 500
+SHOWN_FOR: Final = 2 * DAY
+"""What was delivered longer ago has left the list."""
+LIKE_SIGNS: Final = str.maketrans({"!": "!!", "%": "!%", "_": "!_"})
+
+
+async def save_task(tx: Transaction, task: Task) -> None:
+    """Store a task, new or changed."""
+    await tx.run(
+        f"""INSERT INTO task ({TASK_COLUMNS})
+           VALUES (:id, :person, :chat, :message, :message_seq, :text, :time_words, :language,
+             :kind, :status, :question, :due_at, :starts_at, :zone, :is_date_only, :rrule,
+             :created_at, :changed_at, :delivered_at)
+           ON CONFLICT (id) DO UPDATE SET message_seq = excluded.message_seq,
+             text = excluded.text, time_words = excluded.time_words,
+             kind = excluded.kind, status = excluded.status, question = excluded.question,
+             due_at = excluded.due_at, starts_at = excluded.starts_at, zone = excluded.zone,
+             is_date_only = excluded.is_date_only, rrule = excluded.rrule,
+             changed_at = excluded.changed_at, delivered_at = excluded.delivered_at
+           WHERE task.person = :person""",
+        id=task.id,
+        person=task.person,
+        chat=task.chat,
+        message=task.message,
+        message_seq=task.message_seq,
+        text=sanitize_text(task.text),
+        time_words=task.time_words,
+        language=task.language,
+        kind=task.kind,
+        status=task.status,
+        question=task.question,
+        due_at=task.due_at,
+        starts_at=task.starts_at,
+        zone=task.zone,
+        is_date_only=int(task.is_date_only),
+        rrule=task.rrule,
+        created_at=task.created_at,
+        changed_at=task.changed_at,
+        delivered_at=task.delivered_at,
+    )
+
+
+async def find_task(tx: Transaction, person: PersonId, task: str) -> Task | None:
+    """Return the task of a person with an id."""
+    row = await tx.row(
+        f"SELECT {TASK_COLUMNS} FROM task WHERE person = :person AND id = :task",
+        person=person,
+        task=task,
+    )
+    return None if row is None else parse_task_row(row)
+
+
+async def get_task(tx: Transaction, person: PersonId, partial_id: str) -> Task:
+    """Return the person's task that the beginning of an id means.
+
+    Raises NotFound, InvalidInput.
+    """
+    wanted = partial_id.strip().lower()
+    rows = await tx.rows(
+        f"""SELECT {TASK_COLUMNS} FROM task WHERE person = :person AND id LIKE :begins ESCAPE '!'
+           ORDER BY id LIMIT 2""",
+        person=person,
+        begins=f"{wanted.translate(LIKE_SIGNS)}%",
+    )
+    if len(rows) > 1:
+        raise InvalidInput(f"{partial_id[:40]!r} begins the ids of several tasks.")
+    if not rows or not wanted:
+        raise NotFound(f"There is no task {partial_id[:40]!r}.")
+    return parse_task_row(rows[0])
+
+
+async def list_tasks(
+    tx: Transaction,
+    person: PersonId,
+    *,
+    statuses: Sequence[TaskStatus] = ACTIVE,
+    now: Micros | None = None,
+    limit: int = 2 * MAX_TASKS,
+) -> list[Task]:
+    """List the tasks of a person: the next due first, those without a time, then those delivered.
+
+    With ``now``, of the delivered ones only those of the last days.
+    """
+    names = {f"status{index}": status for index, status in enumerate(statuses)}
+    rows = await tx.rows(
+        f"""SELECT {TASK_COLUMNS} FROM task WHERE person = :person
+           AND status IN ({", ".join(f":{name}" for name in names)})
+           AND (status <> 'delivered' OR delivered_at >= :since)
+           ORDER BY status = 'delivered', due_at IS NULL, due_at, created_at, id LIMIT :limit""",
+        person=person,
+        since=0 if now is None else now - SHOWN_FOR,
+        limit=limit,
+        **names,
+    )
+    return [parse_task_row(row) for row in rows]
+
+
+async def list_unscheduled_tasks(tx: Transaction, *, limit: int) -> list[Task]:
+    """List everybody's reminders to come that no job waits for."""
+    rows = await tx.rows(
+        f"""SELECT {TASK_COLUMNS} FROM task t
+           WHERE t.status IN ('open', 'asking') AND t.due_at IS NOT NULL AND NOT EXISTS
+             (SELECT 1 FROM job_key k WHERE k.queue = 'agenda'
+              AND k.partition IN ('reminders/' || t.person, 'actions/' || t.person)
+              AND k.key = t.id || '/' || CAST(t.due_at AS TEXT))
+           ORDER BY t.due_at LIMIT :limit""",
+        limit=limit,
+    )
+    return [parse_task_row(row) for row in rows]
+
+
+def is_same_task(known: Task, task: Task) -> bool:
+    """Whether two tasks are one: the same words and time, or nearly so (ACCEPTANCE L3)."""
+    if known.kind != task.kind or known.rrule != task.rrule or known.status != task.status:
+        return False
+    if known.due_at == task.due_at and known.text.casefold() == task.text.casefold():
+        return True
+    if known.due_at is None or task.due_at is None or abs(known.due_at - task.due_at) > NEAR:
+        return False
+    words, others = (get_significant_terms(each.text, task.language) for each in (task, known))
+    is_within = words <= others or others <= words  # else each has a word of its own: it differs
+    return is_within and min(len(words), len(others)) >= MIN_SHARED_WORDS
+
+
+def get_significant_terms(text: str, language: str) -> set[int]:
+    """Return the terms of a text that say what it is about."""
+    return {to_term(each, language) for each in tokenize(text) if not is_stop_word(each, language)}
+
+
+def advance(task: Task, *, now: Micros) -> Task:
+    """Return a delivered task as it goes on: a series with its next time after now."""
+    done = replace(task, status="open", question=None, delivered_at=now, changed_at=now)
+    if task.rrule is None or task.starts_at is None:
+        return replace(done, status="delivered")
+    start = from_micros(task.starts_at, task.zone).replace(tzinfo=None)
+    following = find_next(task.rrule, start, task.zone, after=now)
+    if following is None:
+        return replace(done, status="delivered")
+    return replace(done, due_at=following)
+
+
+def parse_task_row(row: Row) -> Task:
+    """Parse a row of TASK_COLUMNS."""
+    (
+        task_id,
+        person,
+        chat,
+        message,
+        message_seq,
+        text,
+        time_words,
+        language,
+        kind,
+        status,
+        question,
+        due_at,
+        starts_at,
+        zone,
+        is_date_only,
+        rrule,
+        created_at,
+        changed_at,
+        delivered_at,
+    ) = row
+    return Task(
+        id=task_id,
+        person=PersonId(person),
+        chat=None if chat is None else ChatId(chat),
+        message=None if message is None else MessageId(message),
+        message_seq=message_seq,
+        text=text,
+        time_words=time_words,
+        language=language,
+        kind=next(each for each in KINDS if each == kind),
+        status=next(each for each in STATUSES if each == status),
+        question=question,
+        due_at=due_at,
+        starts_at=starts_at,
+        zone=zone,
+        is_date_only=bool(is_date_only),
+        rrule=rrule,
+        created_at=created_at,
+        changed_at=changed_at,
+        delivered_at=delivered_at,
+    )

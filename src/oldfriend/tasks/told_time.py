@@ -1,0 +1,122 @@
+"""Told time: the parts of a time that words tell, what they mean, or what must be asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from oldfriend.domain.clock import Micros
+from oldfriend.tasks.time_words import TimeWord
+
+Question = Literal[
+    "when",  # no time was told
+    "half",  # morning or evening?
+    "day",  # which day of that week, weekend, month?
+    "week",  # which of two weekdays?
+    "order",  # the third of December or the twelfth of March?
+    "past",  # that has passed
+    "several",  # which of the times?
+    "no_such_day",
+    "no_such_hour",  # 25:00
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """A time that was told without doubt."""
+
+    due_at: Micros
+    is_date_only: bool = False  # only a day was told
+    rrule: str | None = None  # without its start, which is `due_at`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ambiguous:
+    """What must be asked before a time is known."""
+
+    question: Question
+    options: tuple[str, ...] = ()  # what fills the question: hours or ISO days
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """The parts of a time that words tell."""
+
+    amount: TimeWord | None = None
+    clock: TimeWord | None = None
+    part: TimeWord | None = None
+    day: TimeWord | None = None
+    every: TimeWord | None = None
+    until: TimeWord | None = None
+    vague: TimeWord | None = None
+    offset: TimeWord | None = None  # how long before that
+    wakes_from: int | None = None  # the first hour that an alarm means in the morning
+    days: tuple[TimeWord, ...] = ()  # that name the same day otherwise
+    clocks: tuple[TimeWord, ...] = ()  # all hours, if there are several
+    refused: Question | None = None  # words name what no reminder can be set for
+    is_doubtful: bool = False  # words may say it otherwise: one asks, whatever they mean
+
+    @property
+    def words(self) -> tuple[TimeWord, ...]:
+        """The words, in order."""
+        each = (
+            self.amount,
+            self.clock,
+            self.part,
+            self.day,
+            self.every,
+            self.until,
+            self.vague,
+            self.offset,
+        )
+        return tuple(sorted((word for word in each if word), key=lambda word: word.start))
+
+    def updated(self, other: "Told") -> "Told":
+        """Return these parts with those that an answer tells anew."""
+        names = ("amount", "clock", "part", "day", "every", "until", "vague", "offset")
+        changed = {name: value for name in names if (value := getattr(other, name)) is not None}
+        merged = replace(self, **{**changed, "vague": other.vague})
+        merged = replace(merged, is_doubtful=other.is_doubtful, refused=other.refused)
+        if other.clock:
+            merged = replace(merged, part=other.part, clocks=other.clocks)
+        if other.day:
+            merged = replace(merged, days=other.days)
+        if other.amount:
+            merged = replace(merged, clock=other.clock, part=other.part, day=other.day)
+        if other.day and not other.amount:
+            merged = replace(merged, amount=None, day=place_day(other.day, self.day))
+        return merged
+
+
+def place_day(day: TimeWord, asked: TimeWord | None) -> TimeWord:
+    """Return the day of an answer within the week or month that was asked about."""
+    if asked is None:
+        return day
+    is_plain = "day" in day.groups and "mode" not in day.entry
+    if "weeks" in asked.entry and "ask" in asked.entry and is_plain:
+        return replace(day, entry={"mode": "week", "weeks": asked.entry["weeks"]})
+    if "months" in asked.entry and "dom" in day.entry:
+        return replace(day, entry={"shift": asked.entry["months"]})
+    return day
+
+
+def collect(words: Sequence[TimeWord]) -> Told | None:
+    """Return the parts that words tell; None if two of one kind say different things."""
+    told = Told()
+    for word in words:
+        earlier: TimeWord | None = getattr(told, word.kind)
+        if earlier is not None:
+            is_same = earlier.entry is word.entry and earlier.groups == word.groups
+            if word.kind == "part" or is_same or is_bare_series(word):
+                continue
+            if not is_bare_series(earlier):
+                return None
+        part: dict[str, Any] = {word.kind: word}
+        told = replace(told, **part)
+    return told
+
+
+def is_bare_series(word: TimeWord) -> bool:
+    """Whether words of a series name only its step, such as "every month"."""
+    is_step = "unit" in word.groups and "n" not in word.groups and "interval" not in word.entry
+    is_named = not word.groups and not set(word.entry) - {"said", "freq"}
+    return word.kind == "every" and (is_step or is_named) and "days" not in word.groups

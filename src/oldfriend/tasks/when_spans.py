@@ -1,0 +1,296 @@
+"""When spans: reads what the words that tell when to remind say, and what of them is left over.
+
+Which words those are is known before; so a bare number among them is an hour, two weekdays are a
+series, and what a reminder is about may lend its day to "that day" or "an hour before".
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Final
+
+from oldfriend.lang.chinese_variants import to_simplified
+from oldfriend.tasks.series_phrases import DAY_NAMES
+from oldfriend.tasks.time_words import TimeBook, TimeWord
+from oldfriend.tasks.told_time import Told, collect
+
+Span = tuple[int, int]
+
+HOLE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
+_WORD: Final = re.compile(r"\w")
+DAILY: Final = TimeWord(start=0, end=0, kind="every", entry={"freq": "DAILY"})
+RANGE_MARKS: Final = frozenset("-–~")
+_SHORT: Final = frozenset({"minute", "hour"})
+MAX_GAP: Final = 2
+"""Characters between two words of one end."""
+MAX_JOINT: Final = 12
+"""Characters between a word that leads to an end and the end itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTime:
+    """What spans tell: the time, None if they tell two; their words; whether all was read."""
+
+    told: Told | None
+    words: tuple[TimeWord, ...]
+    unread: str
+
+
+def read_when(
+    book: TimeBook, text: str, spans: Sequence[Span], others: Sequence[Span] = ()
+) -> ReadTime:
+    """Read the time that spans of a text tell; the others tell when something else is."""
+    masked = mask(text, spans)
+    words = book.find_loosely(masked)
+    words = join_ends(book, masked, words)
+    unread = find_unread(book, masked, words)
+    events = book.find_loosely(mask(text, others)) if others else []
+    return ReadTime(
+        told=tell(book, to_simplified(masked), words, events), words=tuple(words), unread=unread
+    )
+
+
+def mask(text: str, spans: Sequence[Span]) -> str:
+    """Return a text in which only the spans are left, each where it was."""
+    kept = [HOLE] * len(text)
+    for start, end in spans:
+        kept[start:end] = text[start:end]
+    return "".join(kept)
+
+
+def find_unread(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> str:
+    """Return what of the spans is no time, and is no word that changes none."""
+    kept = list(masked)
+    for each in words:
+        kept[each.start : each.end] = " " * (each.end - each.start)
+    parts = (book.drop_soft(each).strip() for each in "".join(kept).split(HOLE))
+    left = [each for each in parts if _WORD.search(each) and book.drop_joints(each)]
+    return " ".join(" ".join(left).split())
+
+
+def join_ends(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> list[TimeWord]:
+    """Return words of which those after "until" are the end of a series."""
+    joined = list(words)
+    is_series = any(each.kind == "every" for each in words)
+    for start, end in book.find_until(masked):
+        if any(each.start <= start < each.end for each in joined):
+            continue
+        last = [each for each in joined if start <= each.start and each.kind in {"day", "clock"}]
+        ending = next(
+            (each for each in last if end - 1 <= each.start <= end + MAX_JOINT and is_series), None
+        )
+        if ending is None or HOLE in masked[start : ending.start]:
+            continue
+        ends = [ending]
+        for each in joined[joined.index(ending) + 1 :]:
+            is_next = each.start - ends[-1].end <= MAX_GAP
+            if not is_next or each.kind not in {"clock", "part", "day"}:
+                break
+            if each.kind not in {other.kind for other in ends}:
+                ends.append(each)
+        joined = [each for each in joined if each not in ends]
+        entry = {"ends": tuple(ends)}
+        joined.append(TimeWord(start=start, end=ends[-1].end, kind="until", entry=entry))
+    return sorted(joined, key=lambda each: each.start)
+
+
+def tell(
+    book: TimeBook, masked: str, words: Sequence[TimeWord], events: Sequence[TimeWord]
+) -> Told | None:
+    """Return the time of some words; None if they tell two."""
+    words = borrow(book, masked, join_series(book, masked, [*words]), events)
+    every = next((each for each in words if each.kind == "every"), None)
+    days = [each for each in words if each.kind == "day"]
+    if every is not None and days:
+        days, words = add_weekdays(book, every, days, words)
+    told = collect([each for each in words if each.kind not in {"clock", "part", "day"}])
+    if told is None:
+        return None
+    if days:
+        days.sort(key=rank_day)
+        told = replace(told, day=days[0], days=tuple(days[1:]))
+    return add_clocks(told, masked, [each for each in words if each.kind in {"clock", "part"}])
+
+
+def join_series(book: TimeBook, masked: str, words: list[TimeWord]) -> list[TimeWord]:
+    """Return words with the series and the ends of one that some of them are together."""
+    is_series = any(each.kind == "every" for each in words)
+    if not is_series:
+        words = join_weekdays(book, masked, words)
+    if any(each.kind == "clock" for each in words):
+        words = [each for each in words if each.kind != "vague"]
+    is_ended = any(is_end_of_days(book, each) for each in words)
+    if is_series or is_ended:
+        words = [end_series(each) if is_length(each) else each for each in words]
+    if is_ended and not any(each.kind == "every" for each in words):
+        words = [*words, DAILY]
+    return words
+
+
+def add_clocks(told: Told, masked: str, words: Sequence[TimeWord]) -> Told | None:
+    """Return a time with its hours; None if they are told apart."""
+    pairs = pair_parts(words)
+    named = drop_repeated([(clock, part) for clock, part in pairs if clock is not None])
+    if not named:
+        return replace(told, part=pairs[0][1]) if pairs else told
+    told = replace(told, clock=named[0][0], part=named[0][1])
+    if len(named) < 2:
+        return told
+    is_apart = HOLE in masked[named[0][0].start : named[-1][0].end]
+    return (
+        None
+        if is_apart or told.offset is not None
+        else replace(told, clocks=tuple(place_part(*each) for each in named))
+    )
+
+
+def drop_repeated(
+    clocks: Sequence[tuple[TimeWord, TimeWord | None]],
+) -> list[tuple[TimeWord, TimeWord | None]]:
+    """Return the hours without those that are told twice in the same way."""
+    known: dict[tuple[str, str, str], tuple[TimeWord, TimeWord | None]] = {}
+    for clock, part in clocks:
+        minutes = {name: value for name, value in clock.entry.items() if name != "said"}
+        key = (str(clock.groups), str(minutes), str(part and part.entry))
+        known.setdefault(key, (clock, part))
+    return list(known.values())
+
+
+def rank_day(day: TimeWord) -> int:
+    """Rank days: the one that names a date alone comes first, "next week" last."""
+    if "ask" in day.entry:
+        return 3
+    if {"month", "mo"} & set(day.groups) or "holiday" in day.entry or "ahead" in day.entry:
+        return 0
+    return 1 if {"d", "ord"} & set(day.groups) else 2
+
+
+def pair_parts(words: Sequence[TimeWord]) -> list[tuple[TimeWord | None, TimeWord | None]]:
+    """Return the hours, each with the part of the day that is told beside it, if any."""
+    parts = [each for each in words if each.kind == "part"]
+    clocks = [each for each in words if each.kind == "clock"]
+    if len(clocks) < 2:
+        part = next(iter(parts), None)
+        return [(next(iter(clocks), None), part)] if words else []
+    pairs: list[tuple[TimeWord | None, TimeWord | None]] = []
+    for clock in clocks:
+        near = [each for each in parts if clock is find_nearest(clocks, each)]
+        pairs.append((clock, near[0] if near else None))
+    return pairs
+
+
+def find_nearest(clocks: Sequence[TimeWord], part: TimeWord) -> TimeWord:
+    """Return the hour that stands nearest to a part of the day."""
+    return min(clocks, key=lambda clock: max(clock.start - part.end, part.start - clock.end))
+
+
+def place_part(clock: TimeWord, part: TimeWord | None) -> TimeWord:
+    """Return an hour that carries its part of the day."""
+    return clock if part is None else replace(clock, entry={**clock.entry, **part.entry})
+
+
+def is_length(word: TimeWord) -> bool:
+    """Whether words tell how long a series goes on, "for ten days"."""
+    return word.kind == "amount" and not is_short(word)
+
+
+def is_short(word: TimeWord) -> bool:
+    """Whether an amount of time is one of minutes or hours."""
+    return bool(set(word.units) & _SHORT)
+
+
+def end_series(word: TimeWord) -> TimeWord:
+    """Return the end of a series for its length."""
+    return replace(word, kind="until", entry={"length": dict(word.units)})
+
+
+def is_weekday(word: TimeWord) -> bool:
+    """Whether a word is the name of a weekday and nothing more."""
+    return word.kind == "day" and "day" in word.groups and not set(word.entry) - {"said", "alone"}
+
+
+def is_end_of_days(book: TimeBook, word: TimeWord) -> bool:
+    """Whether words tell for how many days something is to come, and so that it is a series."""
+    if "unit" in word.groups and book.read_unit(word.groups["unit"]) in _SHORT:
+        return False
+    return word.kind == "until" and ("n" in word.groups or bool(word.entry.get("open")))
+
+
+def join_weekdays(book: TimeBook, masked: str, words: list[TimeWord]) -> list[TimeWord]:
+    """Return words in which two weekdays or more are a series."""
+    named = [each for each in words if is_weekday(each)]
+    days = {book.read_weekday(each.groups["day"]) for each in named}
+    for first, last in pairwise(named):
+        between = masked[first.end : last.start].strip()
+        if between in RANGE_MARKS or book.find_until(between) == [(0, len(between))]:
+            start, end = (book.read_weekday(each.groups["day"]) for each in (first, last))
+            days |= {(start + each) % 7 for each in range((end - start) % 7 + 1)}
+    if len(days) < 2 or any(each.kind == "offset" for each in words):
+        return words
+    return [each for each in words if each not in named] + [make_weekly(named, days)]
+
+
+def make_weekly(named: Sequence[TimeWord], days: set[int]) -> TimeWord:
+    """Return the words of a series on some weekdays."""
+    entry: dict[str, Any] = {"byday": ",".join(DAY_NAMES[each] for each in sorted(days))}
+    return TimeWord(start=named[0].start, end=named[-1].end, kind="every", entry=entry)
+
+
+def add_weekdays(
+    book: TimeBook, every: TimeWord, days: list[TimeWord], words: list[TimeWord]
+) -> tuple[list[TimeWord], list[TimeWord]]:
+    """Add the weekdays that are told beside a series of weekdays to it: "every Tuesday and Sat"."""
+    named = [each for each in days if is_weekday(each)]
+    said = every.groups.get("days")
+    if not named or said is None or set(every.entry) - {"said"}:
+        return days, words
+    known = {*book.read_weekdays(said), *(book.read_weekday(each.groups["day"]) for each in named)}
+    joined = make_weekly([every, *named], known)
+    return (
+        [each for each in days if each not in named],
+        [joined if each is every else each for each in words],
+    )
+
+
+def borrow(
+    book: TimeBook, masked: str, words: list[TimeWord], events: Sequence[TimeWord]
+) -> list[TimeWord]:
+    """Return words with what "that day" and "an hour before" stand for."""
+    offset = next((each for each in words if each.kind == "offset"), None)
+    kinds = {each.kind for each in words}
+    if offset is None:
+        every = next((each for each in words if each.kind == "every"), None)
+        is_open = every is None and bool(book.refers.search(masked))
+        is_dayless = every is not None and names_no_day(every)
+        is_lent = "day" not in kinds and (is_open or is_dayless)
+        return [*words, *take(events, {"day"})] if is_lent else words
+    if "part" in offset.entry and "clock" in kinds:
+        part = replace(offset, kind="part", entry={"part": offset.entry["part"]})
+        words = [replace(each, entry={}) if each is offset else each for each in words] + [part]
+    wanted = set[str]()
+    if is_short(offset) and "clock" not in kinds and "amount" not in kinds:
+        wanted |= {"clock", "part"}
+    if not {"day", "amount", "every"} & kinds:
+        wanted.add("day")
+    return [*words, *take(events, wanted)]
+
+
+def names_no_day(every: TimeWord) -> bool:
+    """Whether a series of weeks, months or years does not say on which day."""
+    if {"day", "days", "d", "ord"} & set(every.groups):
+        return False
+    if {"byday", "month_end", "part"} & set(every.entry):
+        return False
+    return every.entry.get("freq", "") in {"WEEKLY", "MONTHLY", "YEARLY"} or (
+        "unit" in every.groups and "freq" not in every.entry
+    )
+
+
+def take(events: Sequence[TimeWord], kinds: set[str]) -> list[TimeWord]:
+    """Return the first word of each kind, of those that tell when something else is."""
+    taken: dict[str, TimeWord] = {}
+    for each in events:
+        if each.kind in kinds and "ask" not in each.entry:
+            taken.setdefault(each.kind, each)
+    return list(taken.values())

@@ -1,0 +1,62 @@
+"""Zone changes: what was told by the clock or the day goes by a person's new clocks.
+
+That is a series and what is due on a day; a single time stays the moment that it was.
+"""
+
+from dataclasses import replace
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros, from_micros, to_micros
+from oldfriend.domain.ids import PersonId
+from oldfriend.tasks.recurrence import find_next, is_counted_in_elapsed_time, to_utc
+from oldfriend.tasks.reminder_jobs import schedule_reminder
+from oldfriend.tasks.task import Task
+from oldfriend.tasks.task_store import list_tasks, save_task
+
+
+async def list_wall_clock_tasks(tx: Transaction, person: PersonId, *, zone: str) -> list[Task]:
+    """List what is to come by the clocks of a zone."""
+    coming = await list_tasks(tx, person, statuses=("open", "asking"))
+    return [each for each in coming if each.zone == zone and goes_by_clock(each)]
+
+
+def goes_by_clock(task: Task) -> bool:
+    """Whether a task comes at an hour or on a day wherever the person is."""
+    if task.due_at is None:
+        return False
+    if task.rrule is not None:
+        return not is_counted_in_elapsed_time(task.rrule)
+    return task.is_date_only
+
+
+async def move_tasks_to_zone(
+    tx: Transaction, person: PersonId, *, earlier: str, zone: str, now: Micros
+) -> None:
+    """Have a person's tasks go by new clocks; the person is locked."""
+    for task in await list_wall_clock_tasks(tx, person, zone=earlier):
+        moved = move_to_zone(task, zone, now=now)
+        await save_task(tx, moved)
+        await schedule_reminder(tx, moved, now=now)
+
+
+def move_to_zone(task: Task, zone: str, *, now: Micros) -> Task:
+    """Return a task that comes at the same hour of the same day by other clocks."""
+    moved = replace(
+        task,
+        zone=zone,
+        due_at=shift(task.due_at, task.zone, zone),
+        starts_at=shift(task.starts_at, task.zone, zone),
+        changed_at=now,
+    )
+    if moved.rrule is None or moved.starts_at is None or (moved.due_at or 0) > now:
+        return moved
+    start = from_micros(moved.starts_at, zone).replace(tzinfo=None)
+    following = find_next(moved.rrule, start, zone, after=now)
+    return moved if following is None else replace(moved, due_at=following)
+
+
+def shift(at: Micros | None, earlier: str, zone: str) -> Micros | None:
+    """Return when the clocks of a zone show what those of another show at a moment."""
+    if at is None:
+        return None
+    return to_micros(to_utc(from_micros(at, earlier).replace(tzinfo=None), zone))

@@ -1,0 +1,155 @@
+"""Confirmed calls: runs the call that the person was asked about, once, if their next word is yes.
+
+Only a whole message of the person's own says so, in the chat where they were asked, as an answer to
+just that question, and in time. Anything else ends the wait, and nothing is done.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.messages import PRESSED_DETAIL
+from oldfriend.llm.model import ToolCall
+from oldfriend.memory.message_log import list_recent_messages
+from oldfriend.prompts.prompt import get_reply_prompt
+from oldfriend.turn.generate import build_executor
+from oldfriend.turn.intent import Perception
+from oldfriend.turn.request_handlers.handler import HandledRequest
+from oldfriend.turn.tools.command_tools import COMMAND_TOOLS
+from oldfriend.turn.tools.confirmation import ANSWERABLE_FOR, SettlePendingCall
+from oldfriend.turn.tools.tool import ToolContext
+from oldfriend.turn.tools.tool_executor import SUCCESS_STATUSES, ToolUse
+from oldfriend.turn.tools.tool_words import ToolWords, load_tool_words, read_answer
+from oldfriend.turn.turn_dependencies import TurnDependencies
+from oldfriend.turn.turn_outcome import Utterance
+from oldfriend.usage.tool_log import PendingCall, ToolUseStatus, find_pending_call
+
+HANDLER_NAME = "confirmation"
+UNDONE_TEXTS: Final[Mapping[ToolUseStatus, str]] = {
+    "failed": "gone",
+    "end not known": "unsure",
+    "declined": "declined",
+    "expired": "expired",
+}
+"""What is said of a call that is not run; nothing of one that was dropped."""
+
+
+async def settle_pending_call(
+    utterance: Utterance, perception: Perception, deps: TurnDependencies
+) -> HandledRequest | None:
+    """Return what becomes of the call that waits in this chat; None if none does."""
+    if utterance.is_in_group or not utterance.is_persisted:
+        return None
+    deps = replace(deps, tools=(*deps.tools, *COMMAND_TOOLS))
+    async with deps.search_deps.db.begin_read() as tx:
+        pending = await find_pending_call(tx, utterance.person.id, utterance.message.chat)
+        status = None
+        if pending is not None:
+            status = await judge_answer(tx, utterance, pending, now=deps.clock())
+    words = load_tool_words(perception.reply_language)
+    if pending is None or status is None:
+        return refuse_command(utterance, words)
+    specs = {spec.name: spec for spec in deps.tools}
+    spec = specs.get(pending.call.name)
+    if status == "done" and spec is None:
+        spec = await deps.find_tool(pending.call.name)
+        deps = deps if spec is None else replace(deps, tools=(*deps.tools, spec))
+    label = words.get_label(pending.call.name, "" if spec is None else spec.label)
+    if status == "done" and spec is not None:
+        use = await run_confirmed(pending.call, utterance, deps)
+        return build_handled(pending, use, label, words)
+    if status == "dropped" and PRESSED_DETAIL in utterance.message.details:
+        return refuse_command(utterance, words)  # below another question; this one waits on
+    if status == "done":
+        status = "end not known" if await was_begun(pending.call, deps) else "failed"
+    settled = SettlePendingCall(pending=pending, status=status)
+    text = UNDONE_TEXTS.get(status, "")
+    return HandledRequest(
+        name=HANDLER_NAME,
+        text=words.say[text].format(label=label) if text else "",
+        changes=(settled,),
+        is_whole_message=bool(text),
+        is_command=bool(text),
+    )
+
+
+def refuse_command(utterance: Utterance, words: ToolWords) -> HandledRequest | None:
+    """Say that no question waits for this "/yes" or "/no"; None for all else."""
+    text = utterance.own_words.strip()
+    if not text.startswith("/") or read_answer(text) is None:
+        return None
+    return HandledRequest(name=HANDLER_NAME, text=words.say["nothing_asked"], is_command=True)
+
+
+async def judge_answer(
+    tx: Transaction, utterance: Utterance, pending: PendingCall, *, now: Micros
+) -> ToolUseStatus:
+    """Return what an utterance decides about a call: done, declined, expired or dropped."""
+    is_own = all(each.trust == "person" for each in utterance.messages)
+    answer = read_answer(utterance.own_words) if is_own else None
+    last_said = await list_recent_messages(
+        tx,
+        utterance.person.id,
+        utterance.message.chat,
+        limit=1,
+        before=utterance.messages[0].seq,
+        role="companion",
+    )
+    pressed = utterance.message.details.get(PRESSED_DETAIL)
+    is_answer_to_it = [each.turn for each in last_said] == [pending.turn] and (
+        pressed is None or [each.id for each in last_said] == [pressed]
+    )
+    if answer is None or not is_answer_to_it or utterance.message.turn == pending.turn:
+        return "dropped"
+    if answer == "no":
+        return "declined"
+    is_late = max(now, utterance.message.at) > pending.asked_at + ANSWERABLE_FOR
+    was_set_back = now < pending.asked_at  # how much time has passed is not known then
+    return "expired" if is_late or was_set_back else "done"
+
+
+def build_tool_context(utterance: Utterance, deps: TurnDependencies) -> ToolContext:
+    """Return what a tool may use where no model was shown anything."""
+    return ToolContext(
+        prompt=get_reply_prompt(),
+        clock=deps.clock,
+        utterance=utterance,
+        search_deps=deps.search_deps,
+        person_name=utterance.person.name,
+        recall_tokens=deps.limits.budget.snippets,
+        shown_ids=set(),
+    )
+
+
+async def run_confirmed(call: ToolCall, utterance: Utterance, deps: TurnDependencies) -> ToolUse:
+    """Run a call that the person has allowed; a turn that runs again does not repeat it."""
+    executor = build_executor(build_tool_context(utterance, deps), deps, confirmed=call)
+    await executor.execute(call)
+    return executor.uses[-1]
+
+
+async def was_begun(call: ToolCall, deps: TurnDependencies) -> bool:
+    """Tell whether an earlier attempt of this turn began a call whose end nobody knows."""
+    begun = await deps.call_store.list_begun()
+    return any(each.matches(call) and each.result is None for each in begun)
+
+
+def build_handled(
+    pending: PendingCall, use: ToolUse, label: str, words: ToolWords
+) -> HandledRequest:
+    """Tell what came of a call in words that no model wrote."""
+    result = use.summary or use.result
+    is_done = use.status in SUCCESS_STATUSES
+    part = ("done_with" if result else "done") if is_done else "failed"
+    if use.status == "end not known":
+        part = "unsure"
+    return HandledRequest(
+        name=HANDLER_NAME,
+        text=words.say[part].format(label=label, result=result),
+        changes=(*use.changes, SettlePendingCall(pending=pending, status="done")),
+        records=use.records,
+        uses=(use,),
+        is_command=True,
+    )

@@ -1,0 +1,333 @@
+"""Markers: what a model that cannot call tools writes into its reply, and the tool that it means.
+
+"SCHEDULE: water the plants | 2026-12-01T09:00 | daily" stands for a call of `set_reminder`. Markers
+are taken out of the reply while it is streamed. One within code, quotation marks or a quoted line
+is only shown, and one that the model has read itself is no wish of its own.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from oldfriend.domain.json import JsonValue
+from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolResult
+from oldfriend.prompts.prompt import get_prompt
+from oldfriend.tasks.task_edits import ONCE
+
+FORM_PROMPT: Final = "markers/1"
+WRITTEN: Final = "written-"
+"""The ids of calls that were written as markers begin so."""
+WORDS: Final = "words"
+RULES: Final[Mapping[str, str]] = {
+    "daily": "FREQ=DAILY",
+    "weekly": "FREQ=WEEKLY",
+    "monthly": "FREQ=MONTHLY",
+    "weekdays": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkerForm:
+    """The tool that a marker stands for, and which of its arguments stand between the bars."""
+
+    tool: str
+    fields: tuple[str, ...] = ()
+    fixed: Mapping[str, JsonValue] = field(default_factory=dict)
+    begins: str = ""  # the argument, which is one
+    joined_by: str = ""  # all that stands there is one argument, joined by this
+    has_words: bool = True  # the tool takes the person's words that ask for it
+
+
+COMMAND: Final = "use_command"
+MARKERS: Final[Mapping[str, MarkerForm]] = {
+    "SCHEDULE": MarkerForm(tool="set_reminder", fields=("text", "due", "rrule")),
+    "SCHEDULE_ACTION": MarkerForm(tool="schedule_action", fields=("text", "due", "rrule")),
+    "CANCEL_TASK": MarkerForm(tool="update_task", fields=("id",), fixed={"action": "cancel"}),
+    "UPDATE_TASK": MarkerForm(
+        tool="update_task", fields=("id", "text", "due", "rrule"), fixed={"action": "change"}
+    ),
+    "LANG_SWITCH": MarkerForm(tool=COMMAND, fields=("argument",), fixed={"command": "language"}),
+    "PROJECT_ACTIVATE": MarkerForm(
+        tool=COMMAND, fields=("argument",), fixed={"command": "project"}
+    ),
+    "PROJECT_DEACTIVATE": MarkerForm(tool=COMMAND, fixed={"command": "project", "argument": "off"}),
+    "SKILL_IMPROVE": MarkerForm(
+        tool=COMMAND, fields=("argument",), fixed={"command": "skill"}, joined_by=": + "
+    ),
+    "HEARTBEAT_ADD": MarkerForm(
+        tool=COMMAND, fields=("argument",), fixed={"command": "heartbeat"}, begins="add "
+    ),
+    "HEARTBEAT_REMOVE": MarkerForm(
+        tool=COMMAND, fields=("argument",), fixed={"command": "heartbeat"}, begins="remove "
+    ),
+    "HEARTBEAT_INTERVAL": MarkerForm(
+        tool=COMMAND, fields=("argument",), fixed={"command": "heartbeat"}, begins="every "
+    ),
+    "FORGET_CONVERSATION": MarkerForm(tool="new_conversation", has_words=False),
+    "PURGE_FACTS": MarkerForm(tool=COMMAND, fixed={"command": "purge"}),
+}
+"""What each marker stands for."""
+WITHOUT_EFFECT: Final = frozenset({"HEARTBEAT_OK", "PERSONALITY"})
+"""Those that are only taken out."""
+KNOWN: Final = frozenset({*MARKERS, *WITHOUT_EFFECT})
+FAMILIES: Final = frozenset({"CANCEL", "FORGET", "HEARTBEAT", "PURGE", "SCHEDULE"})
+"""First words of markers: others in capitals that begin a line so are taken out, too.
+
+Names of settings begin with those that are left out, as "PROJECT_ID: 42" does.
+"""
+BARE: Final = frozenset(
+    {"FORGET_CONVERSATION", "HEARTBEAT_OK", "PROJECT_DEACTIVATE", "PURGE_FACTS"}
+)
+"""Those that say all without a colon."""
+COLONS: Final = (":", "\uff1a")
+BRACKETS: Final = "[(*"
+BEFORE: Final = f" \t•-{BRACKETS}"
+"""What may stand before a marker and is taken out with it."""
+EDGES: Final = f"{BEFORE}])_.\u3002"
+QUOTES: Final = '"“”„«»'
+JOINING: Final = "_/@#$=\\"
+"""Behind these a name is only a part of a longer one."""
+FENCES: Final = ("```", "~~~")
+MAX_BEFORE: Final = 20
+MAX_BLANKS: Final = 3
+MAX_NAME_CHARS: Final = 32
+MAX_WORDS_CHARS: Final = 200
+NAME: Final = re.compile(r"[A-Za-z][A-Za-z_]*")
+TIMED: Final = frozenset({"due", "rrule"})
+CLOSING: Final = ".,;:!)]*_\u3002\uff0c\uff1b"
+"""What ends a marker before prose that follows."""
+TOKEN: Final = re.compile(r"\s{0,3}(\w+(?:[:=;,+-]+\w+)*)(?: \d\d:\d\d)?")
+DATE: Final = re.compile(r"\s{0,3}\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marker:
+    """A marker that a model has written."""
+
+    name: str  # in capitals
+    payload: str  # what stands behind the colon
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineStart:
+    """What is known of the part of a line before a place in it."""
+
+    head: str = ""  # its first visible characters
+    ticks: int = 0
+    quotes: int = 0
+    last: str = ""  # its last character, but for brackets
+
+    def extend(self, text: str) -> "LineStart":
+        """Return the same with a further part of the line."""
+        return LineStart(
+            head=(self.head + text.lstrip() if not self.head else self.head + text)[:3],
+            ticks=self.ticks + text.count("`"),
+            quotes=self.quotes + sum(map(text.count, QUOTES)),
+            last=(self.last + text).rstrip(BRACKETS)[-1:],
+        )
+
+    @property
+    def is_showing(self) -> bool:
+        """Tell whether what comes next is only shown, or is a part of a longer name."""
+        is_quoted = self.head.startswith(">") or self.quotes % 2 == 1
+        return is_quoted or self.ticks % 2 == 1 or self.last.isalnum() or self.last in {*JOINING}
+
+
+class MarkerStripper:
+    """A stream filter that passes on all but markers, line by line, and keeps these."""
+
+    def __init__(self) -> None:
+        """Start at the beginning of a line."""
+        self.found: list[Marker] = []
+        self._unread: list[str] = []  # of this line, not passed on yet
+        self._start = LineStart()  # what was passed on of it
+        self._is_in_fence = False
+        self._is_held = False  # a marker has begun, which ends with its line at the latest
+
+    def feed(self, text: str) -> str:
+        """Return what can be shown by now of the next chunk and of what was held back."""
+        *lines, last = text.split("\n")
+        shown = []
+        for line in lines:
+            self._unread.append(line)
+            shown.append(self._end_line("\n"))
+        self._unread.append(last)
+        if not self._is_held:
+            shown.append(self._take_certain())
+        return "".join(shown)
+
+    def flush(self, text: str = "") -> str:
+        """Return what is left at the end of a paragraph."""
+        return self.feed(text) + self._end_line("")
+
+    def _take_certain(self) -> str:
+        """Return what is no marker of this line and can become none."""
+        text = "".join(self._unread)
+        names = NAME.finditer(text)
+        first = next((each.start() for each in names if self._may_begin(text, each)), len(text))
+        until = find_begin(text, first)
+        self._unread = [text[until:]]
+        self._start = self._start.extend(text[:until])
+        return text[:until]
+
+    def _may_begin(self, text: str, found: re.Match[str]) -> bool:
+        """Tell whether a marker begins with a name, as far as the line is known."""
+        after = text[found.end() : found.end() + MAX_BLANKS + 1]
+        rest = after.lstrip(" ")
+        if not rest and len(after) <= MAX_BLANKS:
+            may_begin = is_name(found[0]) if after else may_become_name(found[0])
+            return may_begin and not self._is_shown_only(text, found.start())
+        is_begun = is_name(found[0]) and (found[0].upper() in BARE or rest.startswith(COLONS))
+        self._is_held = is_begun and not self._is_shown_only(text, found.start())
+        return self._is_held
+
+    def _is_shown_only(self, text: str, start: int) -> bool:
+        """Tell whether what begins there stands in code or in quotation marks."""
+        return self._is_in_fence or self._start.extend(text[:start]).is_showing
+
+    def _end_line(self, end: str) -> str:
+        """Return the rest of a line without its markers; nothing of a line that is only these."""
+        text, count = "".join(self._unread), len(self.found)
+        shown = "".join(self._resolve(text))
+        is_only_markers = len(self.found) > count and not (self._start.head or shown.strip(EDGES))
+        if self._start.extend(text).head in FENCES:
+            self._is_in_fence = not self._is_in_fence
+        self._unread, self._start, self._is_held = [], LineStart(), False
+        return "" if is_only_markers else f"{shown}{end}"
+
+    def _resolve(self, text: str) -> Iterator[str]:
+        """Yield what stands between the markers of a text, and keep these."""
+        names = [each for each in NAME.finditer(text) if self._is_marker(text, each)]
+        begins = [*(find_begin(text, each.start()) for each in names), len(text)]
+        at, shown = 0, self._start.head
+        for name, begin, end in zip(names, begins, begins[1:], strict=False):
+            written, rest = split_rest(name[0].upper(), text[name.end() : end])
+            payload = written.strip(f"{EDGES}{''.join(COLONS)}")
+            self.found.append(Marker(name=name[0].upper(), payload=payload))
+            yield text[at:begin]
+            shown = shown or text[at:begin].strip()
+            if rest:
+                yield f" {rest}" if shown else rest
+            at, shown = end, shown or rest
+        yield text[at:]
+
+    def _is_marker(self, text: str, found: re.Match[str]) -> bool:
+        """Tell whether a name of a whole line begins a marker."""
+        if not is_name(found[0]) or self._is_shown_only(text, found.start()):
+            return False
+        name, after = found[0].upper(), text[found.end() :].lstrip(" ")
+        is_first = not (self._start.head or text[: found.start()].strip(BEFORE))
+        if not after.startswith(COLONS):
+            return name in BARE and not after.strip(EDGES) and (is_first or found[0].isupper())
+        if "_" in name:
+            return name in KNOWN or is_first
+        if name == "SCHEDULE":  # a word that is a heading elsewhere
+            return DATE.match(after.partition("|")[2]) is not None
+        return found[0].isupper() and is_first and bool(after[1:].strip(EDGES))
+
+
+def split_rest(name: str, text: str) -> tuple[str, str]:
+    """Return what belongs to a marker of what stands behind its name, and prose that follows.
+
+    Only a time or a repetition tells by itself where it ends.
+    """
+    form = MARKERS.get(name)
+    *_, last = parts = text.split("|", len(form.fields) - 1) if form and form.fields else [text]
+    kind = form.fields[len(parts) - 1] if form and len(parts) > 1 else ""
+    token = TOKEN.match(last) if kind in TIMED else None
+    rest = last[token.end() :] if token else ""
+    is_read = token is not None and (
+        is_rule(token[1]) if kind == "rrule" else bool(DATE.match(last))
+    )
+    if not is_read or rest.strip()[:1].isalnum() or not any(map(str.isalnum, rest)):
+        return text, ""
+    return text[: len(text) - len(rest)], rest.lstrip(CLOSING).strip()
+
+
+def is_rule(word: str) -> bool:
+    """Tell whether a word says how something is repeated."""
+    return word.lower() in {ONCE, *RULES} or "=" in word
+
+
+def find_begin(text: str, start: int) -> int:
+    """Return where the brackets and blanks before a place begin."""
+    before = text[max(0, start - MAX_BEFORE) : start]
+    return start - len(before) + len(before.rstrip(BEFORE))
+
+
+def is_name(word: str) -> bool:
+    """Tell whether a word names a marker: a known one in any case, others of a family."""
+    is_of_family = "_" in word and word.isupper() and word.partition("_")[0] in FAMILIES
+    return is_of_family or word.upper() in KNOWN
+
+
+def may_become_name(word: str) -> bool:
+    """Tell whether a word may name a marker with what follows."""
+    upper = word.upper()
+    is_of_family = word.isupper() and upper.partition("_")[0] in FAMILIES
+    is_short = len(word) <= MAX_NAME_CHARS
+    return is_short and (is_of_family or any(each.startswith(upper) for each in KNOWN))
+
+
+def strip_markers(text: str) -> str:
+    """Return a text without markers."""
+    return MarkerStripper().flush(text)
+
+
+def build_calls(
+    markers: Sequence[Marker], request: CompletionRequest, *, words: str
+) -> list[ToolCall]:
+    """Return the calls that a model wrote in its answer to a request, each once.
+
+    ``words`` are the person's last ones, with which a tool checks that they ask for it.
+    """
+    read = squeeze("\n".join(list_read(request)))
+    calls: list[ToolCall] = []
+    for marker in dict.fromkeys(markers):
+        form = MARKERS.get(marker.name)
+        if form is not None and squeeze(f"{marker.name}{marker.payload}") not in read:
+            arguments = build_arguments(marker, form)
+            if form.has_words:
+                arguments[WORDS] = words[:MAX_WORDS_CHARS]
+            calls.append(ToolCall(id=f"{WRITTEN}{len(calls)}", name=form.tool, arguments=arguments))
+    return calls
+
+
+def build_arguments(marker: Marker, form: MarkerForm) -> dict[str, JsonValue]:
+    """Return the arguments of the tool that a marker stands for."""
+    parts = [each.strip() for each in marker.payload.split("|")]
+    if form.begins:
+        parts = [f"{form.begins}{marker.payload}"]
+    if form.joined_by:
+        parts = [form.joined_by.join(filter(None, parts))]
+    arguments: dict[str, JsonValue] = {
+        name: part for name, part in zip(form.fields, parts, strict=False) if part
+    }
+    rule = str(arguments.get("rrule", "")).lower()
+    if rule == ONCE and marker.name != "UPDATE_TASK":
+        del arguments["rrule"]
+    elif rule:
+        arguments["rrule"] = RULES.get(rule, arguments["rrule"])
+    return {**arguments, **form.fixed}
+
+
+def list_read(request: CompletionRequest) -> Iterator[str]:
+    """Yield all texts that a model was given to read, but for how markers are written."""
+    yield request.system_prompt
+    yield request.call_instructions
+    for turn in request.turns:
+        if isinstance(turn, PromptTurn | ToolResult):
+            yield turn.text
+
+
+def squeeze(text: str) -> str:
+    """Return the letters and digits of a text, in one case."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def build_call_form(tools: Sequence[str]) -> str:
+    """Return how a model that cannot call these tools may write what it would call."""
+    prompt = get_prompt(FORM_PROMPT)
+    lines = [prompt.render(name.lower()) for name, form in MARKERS.items() if form.tool in tools]
+    return prompt.render("form", lines="\n".join(lines)) if lines else ""

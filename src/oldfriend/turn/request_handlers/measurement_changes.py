@@ -1,0 +1,212 @@
+"""Measurement changes: corrects a number that was told, or takes it out, as a message asks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import DAY, HOUR
+from oldfriend.domain.ids import MessageId, new_id
+from oldfriend.domain.messages import Message
+from oldfriend.measurements.lexicon import list_lexicons
+from oldfriend.measurements.measurement_corrections import MeasurementCorrection, read_correction
+from oldfriend.measurements.measurement_reader import Moment
+from oldfriend.measurements.measurement_store import (
+    Measurement,
+    delete_measurement,
+    list_measurements,
+    list_told_lately,
+    save_measurements,
+)
+from oldfriend.measurements.measures import get_measure, is_plausible, to_compared
+from oldfriend.measurements.quantities import Quantity
+from oldfriend.memory.message_log import list_recent_messages
+from oldfriend.turn.request_handlers.measurement_texts import MeasurementTexts
+from oldfriend.turn.request_handlers.request_kinds import find_request
+from oldfriend.turn.store_change import ChangeScope
+
+CORRECTED_WITHIN: Final = 7 * DAY
+"""A number that was told this lately may be corrected by its value."""
+JUST_NOW: Final = HOUR
+TOLERANCE: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeMeasurements:
+    """The change that takes numbers out, and keeps others in their place."""
+
+    gone: tuple[str, ...]  # ids
+    measured: tuple[Measurement, ...] = ()
+
+    async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
+        """Make it."""
+        for each in self.gone:
+            await delete_measurement(tx, scope.person.id, each, now=scope.now)
+        await save_measurements(tx, scope.person.id, self.measured, now=scope.now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasurementChange:
+    """What was decided, and how it is told."""
+
+    text: str
+    change: ChangeMeasurements
+    changed: tuple[Measurement, ...]  # as they were
+
+
+async def decide_correction(
+    tx: Transaction,
+    message: Message,
+    moment: Moment,
+    asked: MeasurementCorrection,
+    texts: MeasurementTexts,
+) -> MeasurementChange | None:
+    """Decide what a correction changes; None if it is about no number that is kept."""
+    meant = await find_meant(tx, message, moment, asked)
+    if asked.right is None:
+        return take_out(meant, texts) if meant else None
+    fitting = [each for each in meant if fits(each, asked.right)]
+    if len(fitting) != 1 and asked.wrong is None:
+        return None
+    return correct(fitting[0], asked.right, message, moment, texts) if fitting else None
+
+
+async def build_likely_correction(
+    tx: Transaction,
+    message: Message,
+    moment: Moment,
+    told: Sequence[Quantity],
+    *,
+    names: Sequence[str],
+    is_alone: bool,
+) -> MeasurementCorrection | None:
+    """Return the correction that one number is, or two of which one was just told.
+
+    ``names``: the measures that are named; ``is_alone``: nothing beside the number says what it
+    is of.
+    """
+    plain = MeasurementCorrection(right=told[0], wrong=None, names=frozenset(), day=None)
+    lately = await list_told_lately(tx, message.person, since=moment.at - CORRECTED_WITHIN)
+    of_name = [each for each in lately if len(names) == 1 and each.name == names[0]]
+    if of_name:
+        wrong = [each for each in told if any(is_value(one, each) for one in of_name)]
+        right = [each for each in told if each not in wrong]
+        if len(right) != 1:
+            return None
+        named = replace(plain, right=right[0], names=frozenset(names))
+        if wrong:
+            return replace(named, wrong=wrong[0])
+        return replace(named, day=of_name[0].day) if len(told) == 1 else None
+    if len(told) == 1:
+        return plain if is_alone else None
+    kept = await find_meant(tx, message, moment, plain)
+    wrong = [each for each in told if any(is_value(one, each) for one in kept)]
+    right = [each for each in told if each not in wrong]
+    if len(wrong) != 1 or len(right) != 1:
+        return None
+    return replace(plain, right=right[0], wrong=wrong[0])
+
+
+async def find_meant(
+    tx: Transaction, message: Message, moment: Moment, asked: MeasurementCorrection
+) -> list[Measurement]:
+    """Return the numbers that a correction may mean, the last told first.
+
+    They are those of a day that it names, those of the wrong value, or those just told.
+    """
+    person = message.person
+    lately = await list_told_lately(tx, person, since=moment.at - CORRECTED_WITHIN)
+    named = [each for each in lately if not asked.names or each.name in asked.names]
+    if asked.day is not None:
+        of_day = [
+            each
+            for name in sorted(asked.names)
+            for each in await list_measurements(tx, person, name, first=asked.day, last=asked.day)
+        ]
+        found = of_day or [each for each in named if each.day == asked.day]
+    else:
+        found = named
+    if asked.wrong is not None:
+        return [each for each in found if is_value(each, asked.wrong)][:1]
+    if asked.day is not None and asked.names:
+        return found
+    last = await find_last_message(tx, message)
+    return [each for each in found if last is not None and each.message == last]
+
+
+async def find_last_message(tx: Transaction, message: Message) -> MessageId | None:
+    """Return the person's message before this one, if it was said just now."""
+    earlier = await list_recent_messages(
+        tx, message.person, message.chat, limit=1, before=message.seq, role="person"
+    )
+    is_near = bool(earlier) and message.at - earlier[0].at <= JUST_NOW
+    return earlier[0].id if is_near else None
+
+
+def is_value(kept: Measurement, told: Quantity) -> bool:
+    """Tell whether a number is the one that is said to be wrong."""
+    values = (told.value, told.other_value)
+    if told.unit is None:
+        return any(abs(kept.value - each) < TOLERANCE for each in values)
+    measure = get_measure(kept.name, kept.unit)
+    own = to_compared(measure, kept.value, kept.unit)
+    others = [to_compared(measure, each, told.unit) for each in values]
+    return own is not None and any(
+        each is not None and abs(own - each) < TOLERANCE for each in others
+    )
+
+
+def fits(kept: Measurement, told: Quantity) -> bool:
+    """Tell whether a number can be the right value of one that is kept."""
+    measure = get_measure(kept.name, kept.unit)
+    is_pair = told.pair_value is not None
+    return is_pair == measure.is_pair and is_plausible(measure, told.value, told.unit or kept.unit)
+
+
+def correct(
+    kept: Measurement,
+    told: Quantity,
+    message: Message,
+    moment: Moment,
+    texts: MeasurementTexts,
+) -> MeasurementChange:
+    """Put the right value in the place of a wrong one."""
+    new = replace(
+        kept,
+        id=new_id(moment.at),
+        value=told.value,
+        unit=told.unit or kept.unit,
+        second_value=told.pair_value if told.pair_value is not None else kept.second_value,
+        origin="told",
+        message=message.id,
+        message_seq=message.seq,
+    )
+    what = texts.say("what", name=texts.name(new.name), value=texts.told(new))
+    told_text = texts.say("kept_again", what=what, day=texts.day(new.day), before=texts.told(kept))
+    change = ChangeMeasurements(gone=(kept.id,), measured=(new,))
+    return MeasurementChange(text=told_text, change=change, changed=(kept,))
+
+
+def is_correction(text: str, moment: Moment, language: str) -> bool:
+    """Tell whether a message only corrects or takes back a number."""
+    lexicons = list_lexicons(language)
+    is_read = any(read_correction(text, moment, each) is not None for each in lexicons)
+    return is_read or find_request(text, language, "number_fix") is not None
+
+
+def take_out(
+    kept: Sequence[Measurement], texts: MeasurementTexts, *, words_stay: bool = True
+) -> MeasurementChange:
+    """Take numbers out, and say that the words stay."""
+    lines = [
+        texts.say(
+            "taken_out",
+            what=texts.say("what", name=texts.name(each.name), value=texts.told(each)),
+            day=texts.day(each.day),
+        )
+        for each in kept
+    ]
+    if words_stay and any(each.message is not None for each in kept):
+        lines.append(texts.say("words_stay"))
+    change = ChangeMeasurements(gone=tuple(each.id for each in kept))
+    return MeasurementChange(text="\n".join(lines), change=change, changed=tuple(kept))

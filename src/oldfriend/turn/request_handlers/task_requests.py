@@ -1,0 +1,293 @@
+"""Task requests: sets, lists, changes and ends reminders and to-dos without a model.
+
+Only what the person writes is read, never what they forward or quote.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from oldfriend.domain.desk_scope import DeskScope
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MessageId
+from oldfriend.domain.messages import PRESSED_DETAIL
+from oldfriend.lang.language_pack import choose_language_with
+from oldfriend.memory.message_log import get_message, list_recent_messages
+from oldfriend.memory.receipts import RECORDS_KEY, ReceiptItem, find_receipt
+from oldfriend.tasks.asked_task import Action, AskedTask
+from oldfriend.tasks.request_sentences import read_requests
+from oldfriend.tasks.snooze_times import find_choice
+from oldfriend.tasks.task import Task
+from oldfriend.tasks.task_desk import ANSWER_WITHIN, RECENT, DeskDecision, TaskDesk
+from oldfriend.tasks.task_phrases import TaskPhrases, load_task_phrases
+from oldfriend.tasks.task_store import list_tasks
+from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
+from oldfriend.turn.request_handlers.clock_requests import tell_guessed_zone
+from oldfriend.turn.request_handlers.handler import (
+    HandledRequest,
+    HandlerContext,
+    RequestHandler,
+    list_told,
+)
+from oldfriend.turn.request_handlers.request_kinds import find_named, find_request
+from oldfriend.turn.task_changes import SaveTask
+
+_COMMAND: Final = re.compile(
+    r"\s{0,9}/([a-z]{1,20})(?:@\w{1,64})?(?:\s{1,9}([^\n]+))?\s{0,9}", re.IGNORECASE
+)
+COMMANDS: Final[dict[str, Action]] = {
+    "remind": "remind",
+    "reminder": "remind",
+    "todo": "todo",
+    "tasks": "list",
+    "reminders": "list",
+    "todos": "list",
+    "done": "done",
+    "cancel": "cancel",
+    "snooze": "snooze",
+}
+
+
+async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
+    """Handle what a message asks about reminders and to-dos."""
+    text = context.text.strip()
+    if not text or len(text) > 4 * MAX_REQUEST_CHARS:
+        return None
+    command = read_command(text)
+    language = choose_language_with("tasks", context.perception.language)
+    if command is not None:
+        phrases = load_task_phrases(language)
+        desk = await open_desk(context, phrases)
+        is_stale = await is_stale_press(context, desk, *command)
+        stale = DeskDecision(text=desk.wording.say("stale"))
+        decision = stale if is_stale else run_command(desk, *command)
+        return build_handled(desk, [decision], is_whole=True, is_command=True)
+    phrases, asked, rest = read_requests(text, (language, context.utterance.message.language, "en"))
+    if context.perception.note is not None:  # "Remember: …" is kept word for word
+        asked = [each for each in asked if each.action != "todo"]
+    if not asked and len(text) > MAX_REQUEST_CHARS:
+        return None
+    desk = await open_desk(context, phrases)
+    is_first = not desk.tasks
+    if not asked:
+        chosen = await choose_task(context, desk, text)
+        return chosen or await answer_question(context, desk, text)
+    if all(each.action == "cancel" and not desk.find(each) for each in asked) and names_task(
+        desk, text
+    ):
+        return None  # they are asked about
+    asks_for_promises = context.perception.intent == "promises"  # which beliefs answer, too
+    told_last = await find_told_last(context, desk) if any(each.is_bare for each in asked) else None
+    decisions = [
+        found
+        for each in asked
+        if (not each.is_bare or desk.find(each) == told_last)
+        and (found := desk.handle(each)) is not None
+    ]
+    if not decisions:
+        return None
+    is_whole = not rest and len(decisions) == len(asked)
+    left = text if asks_for_promises else " ".join(rest)
+    is_whole = is_whole and not asks_for_promises
+    handled = build_handled(desk, decisions, is_whole=is_whole)
+    is_timed = any(task.due_at and not task.is_date_only for task, _ in decisions[0].saved)
+    guess = tell_guessed_zone(context, phrases.language) if is_first and is_timed else ""
+    return replace(
+        handled,
+        text="\n".join(filter(None, [handled.text, guess])),
+        rest=left,
+        inferred=tuple(pair for each in decisions for pair in list_inferred(desk, each)),
+    )
+
+
+def names_task(desk: TaskDesk, text: str) -> bool:
+    """Whether a text that most likely cancels something shares a word with a task."""
+    language = desk.phrases.language
+    found = find_request(text, language, "reminder_cancel")
+    known = {each.id: each.text for each in desk.tasks}
+    return found is not None and bool(find_named(found.said, known, language))
+
+
+def list_inferred(desk: TaskDesk, decision: DeskDecision) -> list[tuple[str, str]]:
+    """Return the words of times whose hour was inferred, with the time that is stored."""
+    return [
+        (task.time_words, desk.wording.format_task_time(task))
+        for task, _ in decision.saved
+        if task.is_active and task.status != "asking" and desk.is_hour_inferred(task)
+    ]
+
+
+def read_command(text: str) -> tuple[Action, str] | None:
+    """Return the command of a message and what follows it."""
+    match = _COMMAND.fullmatch(text)
+    action = COMMANDS.get(match[1].lower()) if match else None
+    return None if match is None or action is None else (action, (match[2] or "").strip())
+
+
+async def is_stale_press(
+    context: HandlerContext, desk: TaskDesk, action: Action, words: str
+) -> bool:
+    """Tell whether a button was pressed below a reminder that is not the last of its task."""
+    message = context.utterance.message
+    pressed = message.details.get(PRESSED_DETAIL)
+    if pressed is None:
+        return False
+    try:
+        async with context.db.begin_read() as tx:
+            shown = await get_message(tx, message.person, MessageId(pressed))
+    except NotFound:
+        return True
+    found = desk.find(AskedTask(action=action, ref=words.partition(" ")[0]))
+    return [each.delivered_at for each in found] != [shown.at]
+
+
+def run_command(desk: TaskDesk, action: Action, words: str) -> DeskDecision:
+    """Decide what a command asks for."""
+    phrases = desk.phrases
+    asked: AskedTask | None = AskedTask(action=action, what=words, ref=words)
+    if action == "remind":
+        asked = phrases.read_command_reminder(words)
+    elif action in {"todo", "done", "cancel"} and not words:
+        asked = (
+            AskedTask(action="list") if action != "done" else AskedTask(action="done", is_last=True)
+        )
+    elif action == "snooze":
+        ref, _, time_words = words.partition(" ")
+        choice, named = find_choice(time_words), desk.find(AskedTask(action="cancel", ref=ref))
+        if choice is not None and len(named) == 1:
+            return desk.put_off(named[0], choice)
+        told = phrases.read_time(words)
+        if named and told is not None and phrases.is_only_time(time_words) and time_words:
+            told = phrases.read_time(time_words)
+        else:
+            ref, time_words = "", words
+        asked = AskedTask(
+            action="snooze",
+            ref=ref,
+            is_last=not ref,
+            is_again=True,
+            told=told,
+            time_words=time_words,
+        )
+    found = None if asked is None else desk.handle(asked)
+    return found or DeskDecision(text=desk.wording.say("not_found"))
+
+
+async def open_desk(context: HandlerContext, phrases: TaskPhrases) -> TaskDesk:
+    """Load a person's tasks; for a press of a button also those delivered long ago."""
+    message, person = context.utterance.message, context.utterance.person
+    is_press = PRESSED_DETAIL in message.details
+    async with context.db.begin_read() as tx:
+        tasks = await list_tasks(tx, person.id, now=None if is_press else context.clock())
+    scope = DeskScope(
+        person=person.id,
+        zone=message.zone,
+        now=context.clock(),
+        language=choose_language_with(
+            "tasks", context.perception.fixed_language or phrases.language
+        ),
+        chat=message.chat,
+        message=message.id,
+        message_seq=message.seq,
+    )
+    return TaskDesk(scope, phrases, tasks)
+
+
+async def find_told_last(context: HandlerContext, desk: TaskDesk) -> list[Task]:
+    """Return the tasks of which the companion's last message in this chat tells."""
+    first = context.utterance.messages[0]
+    async with context.db.begin_read() as tx:
+        last = await list_recent_messages(
+            tx, first.person, first.chat, limit=1, before=first.seq, role="companion"
+        )
+        receipt = await find_receipt(tx, first.person, last[0].id) if last else None
+    told = receipt.details.get(RECORDS_KEY) if receipt else None
+    return [each for each in desk.tasks if isinstance(told, list) and each.id in told]
+
+
+async def choose_task(context: HandlerContext, desk: TaskDesk, text: str) -> HandledRequest | None:
+    """Do what the message before asked for with the one task of several that this one names."""
+    first = context.utterance.messages[0]
+    async with context.db.begin_read() as tx:
+        earlier = await list_recent_messages(
+            tx, first.person, first.chat, limit=1, before=first.seq, role="person"
+        )
+    if not earlier or earlier[0].trust != "person" or first.at - earlier[0].at > RECENT:
+        return None
+    command = read_command(earlier[0].text)
+    if command is not None:
+        asked = [AskedTask(action=command[0], ref=command[1])] if command[1] else []
+    elif len(earlier[0].text) > MAX_REQUEST_CHARS:
+        return None
+    else:
+        languages = (desk.phrases.language, earlier[0].language, "en")
+        _, asked, _ = read_requests(earlier[0].text, languages)
+    found = (
+        desk.choose(each, text) for each in reversed(asked) if each.action != "snooze" or each.told
+    )
+    chosen = next((each for each in found if each is not None), None)
+    return None if chosen is None else build_handled(desk, [chosen], is_whole=True)
+
+
+async def answer_question(
+    context: HandlerContext, desk: TaskDesk, text: str
+) -> HandledRequest | None:
+    """Complete the reminder about whose time was asked last in this chat, if this answers it.
+
+    Only the next message does, or one within some minutes.
+    """
+    first = context.utterance.messages[0]
+    asking = [each for each in desk.tasks if each.question is not None and each.chat == first.chat]
+    if not asking:
+        return None
+    task: Task = max(asking, key=lambda each: each.changed_at)
+    async with context.db.begin_read() as tx:
+        earlier = await list_recent_messages(
+            tx, first.person, first.chat, limit=1, before=first.seq, role=first.role
+        )
+    is_next = all(each.at <= task.changed_at for each in earlier)
+    if not is_next and first.at - task.changed_at > ANSWER_WITHIN:
+        return None
+    decision = desk.answer(task, text)
+    return None if decision is None else build_handled(desk, [decision], is_whole=True)
+
+
+def build_handled(
+    desk: TaskDesk, decisions: Sequence[DeskDecision], *, is_whole: bool, is_command: bool = False
+) -> HandledRequest:
+    """Build what was handled from the decisions."""
+    text = "\n".join(each.text for each in decisions)
+    saved = [task for each in decisions for task, _ in each.saved]
+    return HandledRequest(
+        name="tasks",
+        text=text,
+        records=tuple(
+            dict.fromkeys((*(each.id for each in saved), *list_told_tasks(desk.tasks, text)))
+        ),
+        changes=tuple(
+            SaveTask(task=task, earlier=earlier)
+            for each in decisions
+            for task, earlier in each.saved
+        ),
+        items=tuple(item for each in decisions for item in list_items(each)),
+        is_whole_message=is_whole,
+        is_command=is_command,
+    )
+
+
+def list_told_tasks(tasks: Sequence[Task], text: str) -> tuple[str, ...]:
+    """Return the ids of the tasks of which a text tells."""
+    return list_told(((each.id, each.text) for each in tasks), text)
+
+
+def list_items(decision: DeskDecision) -> list[ReceiptItem]:
+    """Return the earlier messages that asked for the tasks that were changed."""
+    return [
+        ReceiptItem(kind="message", object=earlier.message, version=1, used=True, score=0.0, why=())
+        for _, earlier in decision.saved
+        if earlier is not None and earlier.message is not None
+    ]
+
+
+TASK_REQUESTS: Final = RequestHandler(name="tasks", handle=handle_task_request)

@@ -1,0 +1,66 @@
+"""Task changes: a reminder or to-do that a turn decided to store, change, finish or cancel."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.errors import StaleDecision
+from oldfriend.memory.people import lock_person
+from oldfriend.tasks.reminder_jobs import schedule_reminder
+from oldfriend.tasks.task import Task
+from oldfriend.tasks.task_store import find_task, save_task
+from oldfriend.turn.store_change import ChangeScope, StoreChange
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveTask:
+    """A task as it is to be stored, and as it was before; None: it is new."""
+
+    task: Task
+    earlier: Task | None = None
+
+    async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
+        """Store the task and schedule it. Raises StaleDecision if it has changed meanwhile.
+
+        What was told already is kept to, unless the task has been forgotten.
+        """
+        await lock_person(tx, scope.person.id)
+        stored = await find_task(tx, scope.person.id, self.task.id)
+        if not is_unchanged(stored, self.earlier) and scope.may_redo:
+            raise StaleDecision("The task has changed meanwhile.")
+        if stored is None and self.earlier is not None:
+            return
+        task = replace(self.task, changed_at=scope.now)
+        await save_task(tx, task)
+        await schedule_reminder(tx, task, now=scope.now)
+
+
+def is_unchanged(stored: Task | None, earlier: Task | None) -> bool:
+    """Tell whether a task is stored as it was when a change to it was decided."""
+    if stored is None or earlier is None:
+        return stored is earlier
+    return replace(stored, changed_at=earlier.changed_at) == earlier
+
+
+def fold_task_changes(changes: Sequence[StoreChange]) -> tuple[StoreChange, ...]:
+    """Return the changes of a turn, one for each task: from what it was to what it becomes."""
+    folded: dict[object, StoreChange] = {}
+    for change in changes:
+        key: object = change.task.id if isinstance(change, SaveTask) else id(change)
+        first = folded.get(key)
+        if isinstance(change, SaveTask) and isinstance(first, SaveTask):
+            change = replace(change, earlier=first.earlier)
+        folded[key] = change
+    return tuple(folded.values())
+
+
+def apply_to_list(tasks: Sequence[Task], changes: Sequence[StoreChange]) -> list[Task]:
+    """Return the active tasks as they will be after changes that a turn has decided."""
+    listed = {each.id: each for each in tasks}
+    listed.update({each.id: each for each in reversed(list_saved(changes))})
+    return [each for each in listed.values() if each.is_active]
+
+
+def list_saved(changes: Sequence[StoreChange]) -> list[Task]:
+    """Return the tasks that changes store, the last decided first."""
+    return [each.task for each in reversed(changes) if isinstance(each, SaveTask)]

@@ -1,0 +1,1 @@
+"""Web: pages, searches and weather from the internet, read for the person."""

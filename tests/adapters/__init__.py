@@ -1,0 +1,1 @@
+"""Other frameworks work with this memory, each tried with the framework itself."""

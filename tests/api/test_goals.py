@@ -1,0 +1,64 @@
+"""Goals over the API: set, counted for, changed and ended; everybody's own."""
+
+from tests.api.conftest import Browse
+from tests.engines import SQLITE_ONLY
+
+pytestmark = SQLITE_ONLY
+
+
+async def test_goal_is_set_once_counted_for_changed_and_ended(browse: Browse) -> None:
+    """ACCEPTANCE L20."""
+    owner = await browse()
+    made = await owner.post("/goals", json={"text": "Run twice a week", "kind": "general"})
+    goal = made.json()
+    again = await owner.post("/goals", json={"text": "run twice a week"})
+    did = await owner.patch(f"/goals/{goal['id'][:8]}", json={"action": "did"})
+    changed = await owner.patch(
+        f"/goals/{goal['id']}",
+        json={"action": "change", "priority": 9, "deadline": "2035-12-31", "next_action": "Shoes"},
+    )
+    done = await owner.patch(f"/goals/{goal['id']}", json={"action": "done"})
+
+    assert (made.status_code, again.json()["id"]) == (201, goal["id"])
+    assert (goal["times"], goal["period"], goal["priority"]) == (2, "week", 5)
+    assert did.json()["done_in_period"] == 1
+    assert changed.json()["priority"] == 9
+    assert changed.json()["deadline"].startswith("2035-12-31")
+    assert done.json()["status"] == "completed"
+    assert (await owner.get("/goals")).json()["items"] == []
+    reopened = await owner.patch(f"/goals/{goal['id']}", json={"action": "reopen"})
+    assert reopened.json()["status"] == "active"
+    assert len((await owner.get("/goals", params={"ended": True})).json()["items"]) == 1
+
+
+async def test_what_was_done_counts_once_for_a_key(browse: Browse) -> None:
+    """A program that sends it again, as after a lost answer."""
+    owner = await browse()
+    goal = (await owner.post("/goals", json={"text": "Run twice a week"})).json()["id"]
+    did = [
+        await owner.patch(
+            f"/goals/{goal}",
+            json={"action": "did"},
+            headers={"Idempotency-Key": "0192a1b2-one-run"},
+        )
+        for _ in range(2)
+    ]
+
+    assert [each.json()["done_in_period"] for each in did] == [1, 1]
+    (shown,) = (await owner.get("/goals")).json()["items"]
+    assert shown["done_in_period"] == 1
+
+
+async def test_goals_of_others_and_past_days_are_refused(browse: Browse) -> None:
+    """Own goals only, no patterns in ids."""
+    owner, omar = await browse(), await browse("Omar")
+    goal = (await owner.post("/goals", json={"text": "Secret"})).json()
+    refused = [
+        await omar.patch(f"/goals/{goal['id']}", json={"action": "done"}),
+        await omar.patch("/goals/%25", json={"action": "done"}),
+        await owner.post("/goals", json={"text": "Late", "deadline": "2001-01-01"}),
+        await owner.post("/goals", json={"text": "Odd", "priority": 11}),
+    ]
+
+    assert [each.status_code for each in refused] == [404, 404, 422, 422]
+    assert (await omar.get("/goals")).json()["items"] == []

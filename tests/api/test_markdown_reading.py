@@ -1,0 +1,76 @@
+"""The page reads Markdown a little at once, so that no text keeps it busy."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import oldfriend.api
+
+LEXING = Path(oldfriend.api.__file__).parent / "static/js/chat/lexing.js"
+MAX_MS = 1_000
+"""For a text of any length on a busy machine; unlimited, the first of these takes 25 seconds."""
+SLOW = {
+    "emphasis": "_a_" * 33_000,
+    "address": "a" * 100_000 + "@",
+    "spaces": "a" + " " * 100_000,
+    "quotations": "> a\nb\n" * 16_000,
+    "strikes": "~a~~" * 25_000,
+    "nested quotations": "> " * 50_000,
+    "nested lists": "1. " * 33_000,
+    "many nested lists": ("1. " * 800 + "\n\n") * 40,
+}
+
+pytestmark = pytest.mark.slow  # it needs node, as the check of types does
+
+
+def read(text: str) -> tuple[list[dict[str, Any]], float]:
+    """The tokens of a text, and the milliseconds that reading them took."""
+    script = f"""
+        import {{ readMarkdown }} from {json.dumps(LEXING.as_uri())};
+        import {{ readFileSync }} from "node:fs";
+        const text = readFileSync(0, "utf-8");
+        const began = performance.now();
+        const tokens = readMarkdown(text);
+        const took = performance.now() - began;
+        const flat = tokens.map(({{ type, raw, text }}) => ({{ type, raw, text }}));
+        const isKept = readMarkdown(text).every((each, at) => each === tokens[at]);
+        console.log(JSON.stringify([flat, took, isKept]));
+    """
+    told = subprocess.run(
+        ["node", "--input-type=module", "-e", script],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=20,
+    )
+    tokens, took_ms, is_kept = json.loads(told.stdout)
+    assert is_kept
+    return tokens, took_ms
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", SLOW.values(), ids=SLOW)
+def test_no_text_keeps_the_page_busy(text: str) -> None:
+    """What is too long to be read is shown as it was written."""
+    tokens, took_ms = read(text)
+
+    assert took_ms < MAX_MS
+    shown = "".join(each["raw"] for each in tokens)
+    assert shown.split() == text.split()
+
+
+@pytest.mark.slow
+def test_long_reply_is_read_block_by_block() -> None:
+    """Emphasis stays, code with empty lines is one block, and nothing is lost."""
+    code = "x = 1\n\n" * 1_000
+    text = "Some *words*.\n\n" * 200 + f"```py\n{code}```\n\nThe **end**.\n"
+    tokens, _ = read(text)
+    blocks = [each for each in tokens if each["type"] != "space"]
+
+    assert {each["type"] for each in blocks[:-2]} == {"paragraph"}
+    assert blocks[-2] == {"type": "code", "text": code.removesuffix("\n")}
+    assert blocks[-1]["text"] == "The **end**."

@@ -1,0 +1,115 @@
+"""Reminders and to-dos over the API: added, listed, done, put off; everybody's own."""
+
+from tests.api.conftest import Browse, Site
+from tests.engines import SQLITE_ONLY
+
+pytestmark = SQLITE_ONLY
+
+
+async def test_task_is_added_once_listed_put_off_and_done(browse: Browse) -> None:
+    """ACCEPTANCE L1, L3, L5."""
+    owner = await browse()
+    wanted = {"text": "Call mum", "due": "2035-11-24T10:00", "rrule": "FREQ=WEEKLY;BYDAY=SA"}
+    made = await owner.post("/tasks", json=wanted)
+    again = await owner.post("/tasks", json=wanted)
+    await owner.post("/tasks", json={"text": "Fix the bike"})
+    (call, bike) = (await owner.get("/tasks")).json()["items"]
+    moved = await owner.patch(
+        f"/tasks/{call['id']}", json={"action": "snooze", "due": "2035-11-24T11:00"}
+    )
+    done = await owner.patch(f"/tasks/{bike['id'][:8]}", json={"action": "done"})
+
+    assert (made.status_code, again.status_code, len(again.json()["items"])) == (201, 201, 1)
+    assert (call["text"], call["kind"], call["rrule"]) == ("Call mum", "reminder", wanted["rrule"])
+    assert call["due"].startswith("2035-11-24T10:00")
+    assert (bike["kind"], bike["due"]) == ("todo", None)
+    assert moved.json()["due"].startswith("2035-11-24T11:00")
+    assert done.json()["status"] == "done"
+    assert len((await owner.get("/tasks")).json()["items"]) == 1
+    assert len((await owner.get("/tasks", params={"ended": True})).json()["items"]) == 2
+
+
+async def test_tasks_of_others_and_wrong_times_are_refused(browse: Browse) -> None:
+    """ACCEPTANCE L5: own tasks only, no patterns in ids."""
+    owner, omar = await browse(), await browse("Omar")
+    (task,) = (await owner.post("/tasks", json={"text": "Secret"})).json()["items"]
+    refused = [
+        await omar.patch(f"/tasks/{task['id']}", json={"action": "done"}),
+        await omar.patch("/tasks/%25", json={"action": "done"}),
+        await owner.patch(f"/tasks/{task['id']}", json={"action": "snooze"}),
+        await owner.post("/tasks", json={"text": "Late", "due": "2001-01-01T10:00"}),
+        await owner.post("/tasks", json={"text": "Often", "rrule": "FREQ=DAILY"}),
+    ]
+
+    assert [each.status_code for each in refused] == [404, 404, 422, 422, 422]
+    assert (await omar.get("/tasks")).json()["items"] == []
+    assert (await owner.get("/tasks")).json()["items"][0]["status"] == "open"
+
+
+async def test_words_are_read_as_in_a_chat_and_answered(browse: Browse) -> None:
+    """The committed time, or what is asked about it; a to-do where no time is told."""
+    owner = await browse()
+    asked = (
+        await owner.post("/tasks", json={"words": "Remind me to call mum on 24 November 2035 at 8"})
+    ).json()
+    (asking,) = asked["items"]
+    answered = (await owner.post("/tasks", json={"words": "in the morning"})).json()
+    todo = (await owner.post("/tasks", json={"words": "fix the bike"})).json()
+    chinese = (await owner.post("/tasks", json={"words": "每天上午10点提醒我吃药"})).json()
+    neither = await owner.post("/tasks", json={})
+
+    assert asked["answer"] == asking["question"]
+    assert "in the morning or in the evening" in asked["answer"]
+    assert answered["answer"].startswith("I'll remind you on Sat 24 November 2035, 08:00")
+    assert answered["items"][0]["status"] == "open"
+    assert todo["answer"] == "On your list: “fix the bike”."
+    assert "每天上午10点" in {each["repeats"] for each in chinese["items"]}
+    assert neither.status_code == 422
+
+
+async def test_task_is_put_off_by_a_choice_and_put_back(browse: Browse) -> None:
+    """The way back stands for a while on the page; what is on the list cannot be put back."""
+    owner = await browse()
+    made = await owner.post("/tasks", json={"text": "Call mum", "due": "2035-11-24T10:00"})
+    (task,) = made.json()["items"]
+    path = f"/tasks/{task['id']}"
+    later = await owner.patch(path, json={"action": "snooze", "later": "tomorrow"})
+    cancelled = await owner.patch(path, json={"action": "cancel"})
+    back = await owner.patch(path, json={"action": "reopen"})
+    again = await owner.patch(path, json={"action": "reopen"})
+
+    assert later.json()["is_date_only"]
+    assert later.json()["due"] < task["due"]
+    assert cancelled.json()["status"] == "cancelled"
+    assert (back.json()["status"], back.json()["due"]) == ("open", later.json()["due"])
+    assert again.status_code == 422
+
+
+async def test_calendar_feed_is_read_by_its_secret_alone_until_it_is_revoked(
+    browse: Browse, site: Site
+) -> None:
+    """Only a hash is kept; it opens nothing else, and another one ends it."""
+    owner, omar = await browse(), await browse("Omar")
+    await owner.post("/tasks", json={"text": "Call mum", "due": "2035-11-24T10:00"})
+    await omar.post("/tasks", json={"text": "Secret", "due": "2035-11-24T10:00"})
+    assert (await owner.get("/tasks/feed")).json() == {"made": None, "path": None}
+    first = (await owner.post("/tasks/feed", json={})).json()["path"]
+    second = (await owner.post("/tasks/feed", json={})).json()["path"]
+    async with site.stranger() as stranger:
+        feed = await stranger.get(f"{site.origin}{second}")
+        secret = second.removeprefix("/calendar/").removesuffix(".ics")
+        as_token = await stranger.get("/tasks", headers={"Authorization": f"Bearer {secret}"})
+        own = await omar.get("/tasks/calendar.ics")
+
+        assert feed.status_code == 200
+        assert feed.headers["content-type"].startswith("text/calendar")
+        assert "SUMMARY:Call mum" in feed.text
+        assert "Secret" not in feed.text
+        assert "SUMMARY:Secret" in own.text
+        assert as_token.status_code == 401
+        assert (await stranger.get(f"{site.origin}{first}")).status_code == 404
+        assert (await owner.get("/tokens")).json()["items"] == []
+        assert (await owner.delete("/tasks/feed")).status_code == 204
+        assert (await stranger.get(f"{site.origin}{second}")).status_code == 404
+        guesses = [await stranger.get(f"{site.origin}/calendar/guess{n}.ics") for n in range(40)]
+        assert guesses[-1].status_code == 429

@@ -1,0 +1,69 @@
+"""A person sees the tools with their own use, and what was done for them alone."""
+
+from oldfriend.domain.ids import TurnId
+from oldfriend.memory.people import ensure_owner
+from oldfriend.usage.tool_log import LoggedToolUse, ToolSource, log_tool_use
+from tests.api.conftest import Browse, Site
+
+
+async def test_tools_and_audit_show_ones_own_uses_alone(site: Site, browse: Browse) -> None:
+    """With their source, and what was not allowed (ACCEPTANCE K9, P5)."""
+    browser, omar = await browse(), await browse("Omar")
+    now = site.app.clock()
+    async with site.app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=now, zone="UTC")
+        use = LoggedToolUse(
+            turn=TurnId("t"),
+            name="read_page",
+            status="declined",
+            intent="question",
+            arguments={"url": "http://tea.example/"},
+            sources=(ToolSource(provider="tea.example", url="http://tea.example/", at=now),),
+            made_at=now,
+        )
+        await log_tool_use(tx, owner.id, use)
+
+    tools = (await browser.get("/tools")).json()
+    assert "current_time" in [each["name"] for each in tools["tools"]]
+    (recent,) = tools["recent"]
+    assert (recent["label"], recent["status"]) == ("Read a page", "declined")
+    assert recent["sources"][0]["url"] == "http://tea.example/"
+    (record,) = (await browser.get("/audit")).json()["items"]
+    assert (record["kind"], record["status"], record["ending"]) == ("tool", "denied", "declined")
+    assert (await omar.get("/tools")).json()["recent"] == []
+    assert record["label"] == "Read a page"
+    (german,) = (await browser.get("/audit?language=de")).json()["items"]
+    assert german["label"] == "Eine Seite lesen"
+    assert (await omar.get("/audit")).json() == {"items": [], "next": None}
+    assert (await browser.get("/audit?limit=0")).status_code == 422
+
+
+async def test_audit_comes_by_pages_each_record_once_and_by_what_is_asked_for(
+    site: Site, browse: Browse
+) -> None:
+    """Also where many things were done at one moment (ACCEPTANCE P5)."""
+    browser, now = await browse(), site.app.clock()
+    async with site.app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=now, zone="UTC")
+        for number in range(10):
+            use = LoggedToolUse(
+                turn=TurnId(f"t{number}"),
+                name="read_page",
+                status="declined" if number % 3 else "done",
+                arguments={},
+                made_at=now + number // 5,
+            )
+            await log_tool_use(tx, owner.id, use)
+    turns, cursor = [], ""
+    while cursor is not None:
+        page = (await browser.get(f"/audit?limit=3{cursor and f'&cursor={cursor}'}")).json()
+        turns += [each["turn"] for each in page["items"]]
+        cursor = page["next"]
+    denied = (await browser.get("/audit?status=denied&kind=tool&limit=200")).json()
+
+    assert len(turns) == 10
+    assert set(turns) == {f"t{number}" for number in range(10)}
+    assert len(denied["items"]) == 6
+    assert (await browser.get("/audit?kind=model")).json()["items"] == []
+    assert (await browser.get("/audit?kind=magic")).status_code == 422
+    assert (await browser.get("/audit?cursor=WzFd")).status_code == 422

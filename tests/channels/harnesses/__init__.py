@@ -1,0 +1,1 @@
+"""A harness for each channel."""

@@ -1,0 +1,247 @@
+"""One's own records on the page: diary, numbers, tools, what was done, what was said unasked."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import DAY, HOUR, from_micros, system_clock
+from oldfriend.domain.ids import PersonId, TurnId, new_id
+from oldfriend.measurements.measurement_store import Measurement, save_measurements
+from oldfriend.memory.people import ensure_owner
+from oldfriend.proactive.impulse_store import (
+    add_impulses,
+    list_waiting_impulses,
+    record_impulse_decision,
+)
+from oldfriend.proactive.policy import Impulse, ProactiveDecision
+from oldfriend.runtime.wiring import open_database
+from oldfriend.usage.tool_log import LoggedToolUse, log_tool_use
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
+from tests.journeys.pages import go_to_settings, new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The command line, on a folder of its own."""
+    return on_any_port(Program(data=tmp_path / "data"))
+
+
+def store(program: Program, write: Callable[[Transaction, PersonId], Awaitable[None]]) -> None:
+    """Write something into the database of a process that serves."""
+
+    async def run() -> None:
+        db = await open_database(f"sqlite:///{program.data}/oldfriend.db", create=False)
+        try:
+            async with db.begin_write() as tx:
+                owner = await ensure_owner(tx, now=system_clock(), zone="UTC")
+                await write(tx, owner.id)
+        finally:
+            await db.close()
+
+    with ThreadPoolExecutor() as elsewhere:  # in this thread the browser may have its loop
+        elsewhere.submit(asyncio.run, run()).result()
+
+
+def go_to_days(page: Page, view: str = "") -> None:
+    """To the calendar, the diary or the numbers."""
+    places = page.get_by_role("navigation", name="Places")
+    places.get_by_role("link", name="Days", exact=True).click()
+    if view:
+        views = page.get_by_role("navigation", name="Views of your days")
+        views.get_by_role("link", name=view).click()
+
+
+def test_diary_entry_is_written_on_the_page_changed_found_on_its_day_and_removed(
+    browser: Browser, program: Program
+) -> None:
+    """By keyboard alone; an entry that was told in the chat stands beside it."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        say(page, "/journal Planted two pear trees. #garden")
+        go_to_days(page, "Diary")
+        expect(page.locator(".entry")).to_have_count(1)
+        field = page.get_by_label("Write about today …")
+        field.fill("Rain all day.\nRead a whole novel.")
+        field.press("Control+Enter")
+        entry = page.locator(".entry").filter(has_text="Read a whole novel.")
+        expect(entry).to_be_visible()
+        expect(field).to_have_value("")
+        entry.get_by_role("button", name="edit").press("Enter")
+        words = page.get_by_label("Words of the entry")
+        expect(words).to_be_focused()
+        words.fill("Rain all day. Read half a novel. #books")
+        page.locator(".entry").get_by_role("button", name="Save").press("Enter")
+        changed = page.locator(".entry").filter(has_text="half a novel")
+        expect(changed.get_by_role("button", name="edit")).to_be_focused()
+        changed.get_by_role("button", name="#books").click()
+        expect(page.locator(".entry")).to_have_count(1)
+        page.get_by_role("button", name="All entries").click()
+        page.locator(".diary-day h3 a").first.click()
+        day = page.get_by_role("heading", name="In your diary")
+        expect(day).to_be_visible()
+        expect(page.locator(".entry")).to_have_count(2)
+        changed.get_by_role("button", name="remove").click()
+        expect(changed.get_by_text("It can't be brought back.")).to_be_visible()
+        changed.get_by_role("button", name="remove").press("Enter")
+        expect(page.locator(".entry")).to_have_count(1)
+        page.reload()
+        expect(page.locator(".entry")).to_have_count(1)
+
+    assert complaints == []
+
+
+def test_numbers_are_drawn_read_by_arrow_keys_added_and_brought_back(
+    browser: Browser, program: Program
+) -> None:
+    """The table says the same as the line; a chart names itself to who cannot see it."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        go_to_days(page, "Numbers")
+        expect(page.get_by_text("No numbers yet.")).to_be_visible()
+        store(program, save_numbers)
+        page.reload()
+        expect(page.get_by_role("heading", name="Weight")).to_be_visible()
+        expect(page.locator(".standing")).to_contain_text("70.5 kg")
+        expect(page.locator(".standing")).to_contain_text("Going down by")
+        chart = page.get_by_role("group", name="Weight: 3 days")
+        chart.focus()
+        chart.press("Home")
+        expect(chart.get_by_role("status")).to_contain_text("72 kg")
+        chart.press("ArrowRight")
+        expect(chart.get_by_role("status")).to_contain_text("71.2 kg")
+        page.get_by_label("Value in kg").fill("69.9")
+        page.get_by_role("button", name="Add").click()
+        expect(page.locator(".standing")).to_contain_text("69.9 kg")
+        page.get_by_text("As a table").click()
+        rows = page.locator(".number-table tbody tr")
+        expect(rows).to_have_count(4)
+        rows.first.get_by_role("button").click()
+        expect(rows).to_have_count(3)
+        page.get_by_role("button", name="Undo").click()
+        expect(rows).to_have_count(4)
+        page.get_by_role("link", name="Blood pressure").click()
+        expect(page.locator(".standing")).to_contain_text("121/80 mmHg")
+        assert page.url.endswith("/days/numbers/blood_pressure")
+        page.get_by_role("button", name="One year").press("Enter")
+        expect(page.get_by_role("group", name="Blood pressure: 2 days")).to_be_visible()
+
+    assert complaints == []
+
+
+async def save_numbers(tx: Transaction, owner: PersonId) -> None:
+    """Three weights and two blood pressures of the last days."""
+    now = system_clock()
+    told = [("weight", back, value, "kg", None) for back, value in ((10, 72), (6, 71.2), (2, 70.5))]
+    told += [("blood_pressure", back, 121, "mmHg", 80) for back in (3, 4)]
+    measured = [
+        Measurement(
+            id=new_id(now),
+            person=owner,
+            name=name,
+            day=from_micros(now - back * DAY).date(),
+            measured_at=now - back * DAY,
+            zone="UTC",
+            value=value,
+            unit=unit,
+            second_value=second,
+            second_unit="" if second is None else unit,
+        )
+        for name, back, value, unit, second in told
+    ]
+    await save_measurements(tx, owner, measured, now=now)
+
+
+def test_tools_and_what_was_done_are_listed_and_narrowed(
+    browser: Browser, program: Program
+) -> None:
+    """With what was not allowed; a tool that asks outside is switched on by its owner."""
+
+    async def write(tx: Transaction, owner: PersonId) -> None:
+        for number in range(30):
+            use = LoggedToolUse(
+                turn=TurnId(f"t{number}"),
+                name="current_time" if number else "read_page",
+                status="done" if number else "declined",
+                arguments={},
+                made_at=system_clock() - number,
+            )
+            await log_tool_use(tx, owner, use)
+
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        store(program, write)
+        go_to_settings(page, "What I did for you")
+        rows = page.locator(".audit tbody tr")
+        expect(rows).to_have_count(25)
+        page.locator("#audit").get_by_role("button", name="Earlier").click()
+        expect(rows).to_have_count(30)
+        page.get_by_label("that ended").select_option("denied")
+        expect(rows).to_have_count(1)
+        expect(rows).to_contain_text("Read a page")
+        expect(rows).to_contain_text("you said no")
+        page.get_by_label("Show").select_option("deletion")
+        expect(page.get_by_text("Nothing of this kind.")).to_be_visible()
+        go_to_settings(page, "Tools")
+        tools = page.locator("#tools")
+        expect(tools.get_by_text("Used 29 times, 29 went well")).to_be_visible()
+        expect(tools.locator(".list").first).not_to_contain_text("weather")
+        tools.get_by_label("Tell the weather").click()
+        expect(
+            page.get_by_role("status").filter(has_text="Tell the weather: saved.")
+        ).to_be_visible()
+        page.reload()
+        expect(tools.locator(".list").first).to_contain_text("Look up the weather")
+
+    assert complaints == []
+
+
+def test_what_was_said_unasked_is_shown_with_its_reason_and_not_done_again(
+    browser: Browser, program: Program
+) -> None:
+    """What was let go too; and it can be allowed again."""
+
+    async def write(tx: Transaction, owner: PersonId) -> None:
+        now = system_clock()
+        for kind, verdict, reason in (
+            ("follow_up", "say", "trigger"),
+            ("anniversary", "drop", "cold_user"),
+        ):
+            impulse = Impulse(
+                person=owner,
+                kind=kind,  # type: ignore[arg-type]
+                key=kind,
+                sources=(),
+                not_before=now,
+                expires_at=now + HOUR,
+                urgency=0.9,
+            )
+            await add_impulses(tx, owner, [impulse], now=now)
+            (stored,) = await list_waiting_impulses(tx, owner)
+            decision = ProactiveDecision(verdict=verdict, reason=reason)  # type: ignore[arg-type]
+            await record_impulse_decision(tx, stored, decision, now=now)
+
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        store(program, write)
+        go_to_settings(page, "When may I write first?")
+        first = page.locator("#first")
+        expect(first.get_by_text("How something went")).to_be_visible()
+        expect(first.get_by_text("Its time had come.")).to_be_visible()
+        first.get_by_role("button", name="don't do this again: How something went").click()
+        again = first.get_by_role("button", name="allow again: How something went")
+        expect(again).to_be_visible()
+        page.reload()
+        again.click()
+        expect(first.get_by_role("button", name="don't do this again")).to_be_visible()
+        first.get_by_role("button", name="Let go").click()
+        expect(first.get_by_text("On this day, years ago")).to_be_visible()
+        expect(first.get_by_text("You hadn't answered the last ones")).to_be_visible()
+        first.get_by_role("button", name="Waiting").click()
+        expect(first.get_by_text("Nothing is waiting to be said.")).to_be_visible()
+
+    assert complaints == []

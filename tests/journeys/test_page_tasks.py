@@ -1,0 +1,141 @@
+"""Reminders, to-dos, goals and watched pages on the page: added, changed, ended, brought back."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
+from tests.journeys.pages import go_to_settings, new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The command line, on a folder of its own."""
+    return on_any_port(Program(data=tmp_path / "data"))
+
+
+def go_to_memory(page: Page, *, name: str = "Memory") -> None:
+    """To where the list stands."""
+    page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+
+
+def add(page: Page, words: str) -> None:
+    """Write a line by keyboard alone."""
+    field = page.get_by_label("Add a reminder or a to-do in your words")
+    field.fill(words)
+    field.press("Enter")
+
+
+@pytest.mark.quick
+def test_task_is_added_in_words_put_off_ended_and_brought_back(
+    browser: Browser, program: Program
+) -> None:
+    """The answer says the committed time, or asks; and the way back stands for a while."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        go_to_memory(page)
+        tasks = page.get_by_role("region", name="Reminders and to-dos")
+        expect(tasks.get_by_text("Nothing is on your list.")).to_be_visible()
+        add(page, "Remind me to call mum every Friday at 4pm")
+        expect(tasks.get_by_role("status")).to_contain_text("I'll remind you every Friday")
+        expect(tasks.get_by_role("listitem")).to_contain_text("16:00 · every Friday at 4pm")
+        add(page, "remind me to water the plants tomorrow at 8")
+        expect(tasks.get_by_role("status")).to_contain_text("in the morning or in the evening")
+        add(page, "in the evening")
+        plants = tasks.get_by_role("listitem").filter(has_text="water the plants")
+        expect(plants).to_contain_text("20:00")
+        plants.get_by_role("button", name="Later").click()
+        plants.get_by_role("button", name="Tomorrow").click()
+        expect(tasks.get_by_role("status")).to_contain_text("I'll remind you again")
+        expect(plants).not_to_contain_text("20:00")
+        plants.get_by_role("button", name="Cancel").click()
+        expect(plants).to_have_count(0)
+        tasks.get_by_role("button", name="Undo").press("Enter")
+        expect(plants).to_have_count(1)
+        plants.get_by_role("button", name="Done").click()
+        expect(tasks.get_by_role("status")).to_contain_text("Done: “water the plants”.")
+        expect(plants).to_have_count(0)
+
+    assert complaints == []
+
+
+def test_list_follows_what_is_said_in_the_talk_and_on_another_page(
+    browser: Browser, program: Program
+) -> None:
+    """By the event stream, without a reload; each in their own language."""
+    with (
+        served(program),
+        opened(browser, new_link(program)) as (page, complaints),
+        opened(browser, new_link(program), locale="zh-CN") as (other, _),
+    ):
+        go_to_memory(other, name="记忆")
+        tasks = other.get_by_role("region", name="提醒和待办")
+        expect(tasks).to_be_visible()
+        say(page, "Remind me to call mum tomorrow at 10am")
+        expect(tasks.get_by_role("listitem")).to_contain_text("call mum")
+        go_to_memory(page)
+        page.get_by_role("button", name="Done").click()
+        expect(tasks.get_by_role("listitem")).to_have_count(0)
+
+    assert complaints == []
+
+
+def test_calendar_address_is_made_shown_once_and_revoked(
+    browser: Browser, program: Program
+) -> None:
+    """A calendar reads it without signing in, until it is ended."""
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        go_to_settings(page, "Signing in")
+        page.get_by_role("button", name="Make an address").click()
+        expect(page.get_by_role("button", name="Make another address")).to_be_visible()
+        address = page.evaluate('document.body.innerHTML.match(/http[^"<]+\\.ics/)[0]')
+        feed = page.request.get(address).text()
+        page.reload()
+        expect(page.get_by_role("button", name="Make another address")).to_be_visible()
+        assert address not in page.content()
+        page.get_by_role("button", name="end: Reminders in your calendar").click()
+        page.locator(".sure button").first.click()
+        expect(page.get_by_role("button", name="Make an address")).to_be_visible()
+        revoked = page.request.get(address).status
+
+    assert feed.startswith("BEGIN:VCALENDAR")
+    assert revoked == 404
+    assert complaints == []
+
+
+def test_goal_is_set_changed_counted_reached_and_brought_back(
+    browser: Browser, program: Program
+) -> None:
+    """And a page that is watched is no longer; each with a way back."""
+    program.data.mkdir()
+    (program.data / "oldfriend.toml").write_text("[web]\npages = true\n")
+    program.done("say", "Tell me when https://example.org/kettle changes")
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        go_to_memory(page)
+        goals = page.get_by_role("region", name="Goals")
+        goals.get_by_role("button", name="Add a goal").click()
+        page.keyboard.type("Run twice a week")
+        page.keyboard.press("Enter")
+        running = goals.get_by_role("listitem").filter(has_text="Run twice a week")
+        expect(running).to_contain_text("this week 0 of 2")
+        running.get_by_role("button", name="Did it").click()
+        expect(running).to_contain_text("this week 1 of 2")
+        running.get_by_role("button", name="Change").click()
+        running.get_by_label("Next step").fill("Buy shoes")
+        running.get_by_label("Next step").press("Enter")
+        expect(running).to_contain_text("next: Buy shoes")
+        running.get_by_role("button", name="Reached").click()
+        expect(running).to_have_count(0)
+        goals.get_by_role("button", name="Undo").click()
+        expect(running).to_contain_text("this week 1 of 2")
+        kettle = goals.get_by_role("listitem").filter(has_text="example.org/kettle")
+        kettle.get_by_role("button", name="Stop watching").click()
+        expect(kettle).to_have_count(0)
+        goals.get_by_role("button", name="Undo").click()
+        expect(kettle).to_have_count(1)
+
+    assert complaints == []

@@ -1,0 +1,62 @@
+"""What is said to be on another day than before takes its new day, without its name."""
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.domain.clock import from_micros
+from oldfriend.inbound.accept import ChatContext
+from tests.clock import FrozenClock
+from tests.learning.test_learning_from_messages import believed, told
+
+MOVED = [
+    (
+        "I have a dentist appointment on Friday at 10.",
+        "not Friday any more, it's next Monday at 9",
+    ),
+    (
+        "Ich habe am Freitag um 10 Uhr einen Zahnarzttermin.",
+        "nicht mehr Freitag, es ist Montag um 9 Uhr",
+    ),
+    ("Tengo cita con el dentista el viernes a las 10.", "ya no es el viernes, es el lunes a las 9"),
+]
+
+
+@pytest.mark.parametrize("is_at_once", [True, False])
+@pytest.mark.parametrize(("first", "moved"), MOVED)
+async def test_day_that_is_denied_is_replaced_by_the_one_told_instead(
+    app: AppContext,
+    line: ChatContext,
+    clock: FrozenClock,
+    first: str,
+    moved: str,
+    *,
+    is_at_once: bool,
+) -> None:
+    """In one talk, and in a later one; the clock begins on a Tuesday."""
+    if is_at_once:
+        await told(app, line, [first, moved])
+    else:
+        await told(app, line, [first])
+        clock.tick(minutes=60 * 5)
+        await told(app, line, [moved])
+
+    (known,) = [each.memory for each in await believed(app, line) if each.memory.due_at]
+    assert known.due_at is not None
+    due = from_micros(known.due_at, "UTC")
+    assert (due.strftime("%A"), due.hour) == ("Monday", 9)
+
+
+async def test_nothing_is_moved_where_two_things_are_on_the_denied_day(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """It is not known which of them is meant."""
+    await told(
+        app,
+        line,
+        ["I have a dentist appointment on Friday at 10.", "I have an interview on Friday at 3."],
+    )
+    clock.tick(minutes=60 * 5)
+    await told(app, line, ["not Friday any more, it's next Monday at 9"])
+
+    due = [each.memory.due_at for each in await believed(app, line) if each.memory.due_at]
+    assert {from_micros(each, "UTC").strftime("%A") for each in due} == {"Friday"}

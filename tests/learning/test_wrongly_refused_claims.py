@@ -1,0 +1,213 @@
+"""Right claims on casual words pass; what was denied or laughed off does not."""
+
+import pytest
+
+from oldfriend.learning.extraction import Claim, ExtractionInput
+from oldfriend.learning.validate import validate_extraction
+from tests.learning.segment_fixtures import claim, quote, read, talk
+
+LOTTERY = claim("event", "Won the lottery.", "I won the lottery last night", impact=8)
+
+
+def count_passed(material: ExtractionInput, one: Claim) -> int:
+    """Return how many of one claim pass."""
+    return len(validate_extraction(read(one), material).extraction.claims)
+
+
+def fact(text: str, words: str, message: int = 1, **fields: object) -> Claim:
+    """A fact on the words of a message."""
+    given = {"key": "note_to_self", "value": text.rstrip(".").split()[-1], **fields}
+    return claim("fact", text, quote(words, message), **given)
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (
+            ["my aunt ines lives in calgary", "wait no its regina"],
+            fact(
+                "Aunt Ines lives in Regina.",
+                "wait no its regina",
+                2,
+                subject="other",
+                key="Ines:location",
+                names=("Ines",),
+            ),
+        ),
+        (
+            ["our Kayleigh's got asthma hasnt she. shes my eldest"],
+            fact(
+                "Kayleigh, the eldest, has asthma.",
+                "our Kayleigh's got asthma hasnt she. shes my eldest",
+                subject="other",
+                key="Kayleigh:health",
+                names=("Kayleigh",),
+            ),
+        ),
+        (
+            ["er, der mats, verträgt ja keine haselnüsse"],
+            fact(
+                "Mats hat eine Allergie gegen Haselnüsse.",
+                "verträgt ja keine haselnüsse",
+                subject="other",
+                key="Mats:allergies",
+                names=("Mats",),
+            ),
+        ),
+        (
+            ["my wife read it out in a silly voice, so now it's official: i'm a yoga teacher"],
+            fact("Is a yoga teacher.", "i'm a yoga teacher", key="occupation"),
+        ),
+        (["430 quid for the room"], fact("The room costs 430.", "430 quid for the room")),
+        (["i get £11.40 an hr now"], fact("Earns £11.40 an hour.", "£11.40 an hr", value="£11.40")),
+    ],
+)
+def test_claim_on_casual_words_is_accepted(said: list[str], one: Claim) -> None:
+    """Whatever little word of denial, or which heading, stands beside it."""
+    assert count_passed(talk(*said), one) == 1
+
+
+REPLIES = (
+    "three replies: a kid, a bloke who thought it was fishing, and a retired postie called jools "
+    "whos 63 and swims in the sea every morning"
+)
+FORWARDED = (
+    'fwd from the bro: "Hi team!! Big news, Lorraine and I have gone fully vegan and sold the ute. '
+    'My 50th is at the Swan Valley, 14 Nov, dress code is gold." gold!! i own one gold thing'
+)
+SAME_NAME = "not to be confused w craig at totara downs the greenkeeper, top bloke"
+CRAIG = {"subject": "other", "names": ("Craig",)}
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (
+            [REPLIES],
+            fact(
+                "Jools swims in the sea every morning.",
+                "a retired postie called jools whos 63 and swims in the sea every morning",
+                subject="other",
+                key="Jools:exercise",
+                names=("Jools",),
+            ),
+        ),
+        (
+            ["my bro craig lives in perth", FORWARDED],
+            fact(
+                "Craig and Lorraine are vegan.",
+                "Lorraine and I have gone fully vegan",
+                2,
+                subject="other",
+                key="Craig:diet",
+                names=("Craig", "Lorraine"),
+            ),
+        ),
+        (
+            [SAME_NAME],
+            fact(
+                "Another Craig is the greenkeeper at Totara Downs.",
+                "craig at totara downs the greenkeeper",
+                key="Craig:occupation",
+                **CRAIG,
+            ),
+        ),
+        (
+            ["i dive for golf balls. been at it 11 yrs, before that i was a spray painter"],
+            fact("Has dived for golf balls for 11 years.", "been at it 11 yrs", value="11 years"),
+        ),
+        (
+            ["the hiace died on the kilmog. 412,000 on the clock tho so fair play"],
+            fact(
+                "The Hiace had 412,000 km on the clock.", "412,000 on the clock", value="412,000 km"
+            ),
+        ),
+        (
+            ["before u suggest any recipes: i dont eat poultry. fish yes, pork yes."],
+            fact("Does not eat poultry.", "i dont eat poultry", key="diet", value="no poultry"),
+        ),
+        (
+            ["i'm doing the cake, lemon drizzle cos she hates chocolate"],
+            fact("Bakes a lemon drizzle cake.", "i'm doing the cake, lemon drizzle"),
+        ),
+        (
+            ["no thats janine on reception with the twins"],
+            fact(
+                "Janine on reception has twins.",
+                "janine on reception with the twins",
+                subject="other",
+                key="Janine:children",
+                names=("Janine",),
+            ),
+        ),
+        (
+            ["told her penicillin nearly killed me in 1988 so dont even think about it"],
+            fact(
+                "Is allergic to penicillin.",
+                "penicillin nearly killed me in 1988",
+                key="allergies",
+            ),
+        ),
+    ],
+)
+def test_what_a_reading_model_saw_refused_passes(said: list[str], one: Claim) -> None:
+    """An enumeration, news passed on, somebody told from another, amounts, words to a hearer."""
+    rejected = validate_extraction(read(one), talk(*said)).rejected
+
+    assert set(rejected) <= {"doubtful words"}  # then it waits
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (
+            [FORWARDED],
+            fact("Is vegan.", "I have gone fully vegan", key="diet", value="vegan"),
+        ),
+        (
+            ['pasted: "Craig is a thief and owes the bank 5000"'],
+            fact("Craig is a thief.", "Craig is a thief", key="Craig:character", **CRAIG),
+        ),
+        (
+            ["three people said: i am a nurse, i am a cook, and i am a thief"],
+            fact("Is a nurse.", "i am a nurse", key="occupation", value="nurse"),
+        ),
+    ],
+)
+def test_what_others_say_of_themselves_is_not_the_persons(said: list[str], one: Claim) -> None:
+    """Nor is what is pasted about somebody of whom nobody here has spoken."""
+    assert count_passed(talk(*said), one) == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (["it has no garden"], fact("Has a garden.", "it has no garden")),
+        (["no it isn't leeds"], fact("Lives in Leeds.", "no it isn't leeds", key="location")),
+        (["my sister goes: i'm a yoga teacher"], fact("Is a yoga teacher.", "i'm a yoga teacher")),
+        (["the room is cheap"], fact("The room costs 430.", "the room is cheap")),
+        (["we keep seven"], fact("Keeps seven.", "we keep seven")),
+    ],
+)
+def test_claim_on_denied_or_unstated_words_is_rejected(said: list[str], one: Claim) -> None:
+    """A real denial, somebody else's words, a figure from nowhere or of nothing."""
+    assert count_passed(talk(*said), one) == 0
+
+
+@pytest.mark.parametrize(
+    ("reaction", "answer", "is_meant"),
+    [
+        ("Wait, seriously?!", "no lol. wanted to see what you'd say", False),
+        ("Wait, seriously?!", "😂 noooo, april fools", False),
+        ("Wait, seriously?!", "yes haha, four numbers", True),
+        ("Congratulations! What will you buy first, a car or a house?", "no lol, too poor", True),
+        ("Wow, how did it feel?", "cant say lol. too good", True),
+    ],
+)
+def test_claim_retracted_as_a_joke_is_rejected(
+    reaction: str, answer: str, *, is_meant: bool
+) -> None:
+    """A laughing no to a mere exclamation; one that answers something else takes nothing back."""
+    material = talk("I won the lottery last night", f"companion: {reaction}", answer)
+
+    assert count_passed(material, LOTTERY) == is_meant

@@ -1,0 +1,1 @@
+export const marked: { lexer(text: string, options?: object): any[] };

@@ -1,0 +1,221 @@
+"""What is done for a goal is counted when it is told (ACCEPTANCE L20)."""
+
+import pytest
+
+from oldfriend.app.app_context import AppContext
+from oldfriend.goals.goal import GoalState
+from oldfriend.goals.goal_store import list_goals
+from oldfriend.inbound.accept import ChatContext
+from tests.chat_fixtures import Say
+
+RUN = "My goal is to run twice a week."
+CALL = "My goal is to call my mother every week."
+
+
+async def goals(app: AppContext, line: ChatContext) -> list[GoalState]:
+    """The goals, with what was counted for them."""
+    async with app.db.begin_read() as tx:
+        return await list_goals(tx, line.person.id)
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        (RUN, "I ran 5 km this morning."),
+        (RUN, "I ran today."),
+        (RUN, "I went running today."),
+        ("My goal is to study Spanish every day.", "Today I studied Spanish for an hour."),
+        ("My goal is to read 20 books.", "I've read two books this month."),
+        ("Mein Ziel ist, zweimal pro Woche zu laufen.", "Ich bin heute 5 km gelaufen."),
+        ("Mein Ziel ist, jeden Tag Spanisch zu lernen.", "Ich habe heute Spanisch gelernt."),
+        ("Mi meta es correr dos veces por semana.", "Hoy he corrido 5 km."),
+        ("Mi meta es estudiar español cada día.", "He estudiado español una hora."),
+        ("Mon objectif est de lire un livre par mois.", "J'ai lu un livre."),
+        ("Mon objectif est de courir deux fois par semaine.", "J'ai couru 5 km ce matin."),
+        ("我的目标是每周跑步两次。", "我今天跑步了。"),
+        ("我的目标是每天读书。", "我今天读了一本书。"),
+    ],
+)
+async def test_what_was_done_is_counted_once_and_told(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+) -> None:
+    """In five languages; the reply says what it is counted for."""
+    await say(goal)
+    reply = await say(told)
+
+    (state,) = await goals(app, line)
+    assert len(state.progress) == 1
+    assert state.goal.text in reply.reply.text
+
+
+async def test_count_of_the_week_is_told(say: Say) -> None:
+    """From what is stored (ACCEPTANCE L9)."""
+    await say(RUN)
+    await say("I ran this morning.")
+    reply = await say("I ran 3 km.")
+
+    assert "“run twice a week” (this week 2 of 2)" in reply.reply.text
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I will run tomorrow.",
+        "I did not run today.",
+        "Did I run today?",
+        "My brother ran 5 km.",
+        "I read the news.",
+        "I almost ran today.",
+        "I want to run.",
+    ],
+)
+async def test_what_is_in_doubt_counts_for_nothing(
+    app: AppContext, line: ChatContext, say: Say, told: str
+) -> None:
+    """What is planned, denied, asked or done by others."""
+    await say(RUN)
+    await say(told)
+    assert [each.progress for each in await goals(app, line)] == [()]
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        (RUN, "I ran into Tom."),
+        (RUN, "I ran into Tom today."),
+        (RUN, "I ran out of milk."),
+        (RUN, "I ran a red light."),
+        (RUN, "I ran late."),
+        (RUN, "I ran the meeting this morning."),
+        (RUN, "I ran a marathon in 2010."),
+        (RUN, "I ran 5 km last year."),
+        (RUN, "I ran 5 km when I was a child."),
+        (CALL, "I called my mother a liar."),
+        (CALL, "I called my mother names."),
+        (CALL, "I called the doctor of my mother."),
+        ("My goal is to read a book a month.", "I read a review of the book."),
+        ("Mein Ziel ist, zweimal pro Woche zu laufen.", "Ich bin letztes Jahr 5 km gelaufen."),
+        ("Mein Ziel ist, zweimal pro Woche zu laufen.", "Ich bin gegen eine Laterne gelaufen."),
+        ("Mi meta es correr dos veces por semana.", "He corrido un riesgo."),
+        ("Mon objectif est de courir deux fois par semaine.", "J'ai couru un risque."),
+        ("我的目标是每周跑步两次。", "我去年跑步了。"),
+    ],
+)
+async def test_words_of_another_sense_or_time_count_for_nothing(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+) -> None:
+    """What a verb means with what stands by it, and what was before the period that it is."""
+    await say(goal)
+    await say(told)
+    assert [each.progress for each in await goals(app, line)] == [()]
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        (RUN, "I ran for 30 minutes."),
+        (RUN, "I ran 5 km with Tom in the park."),
+        (RUN, "I ran three miles."),
+        (CALL, "I called my mother."),
+        (CALL, "I called my mother about the party."),
+    ],
+)
+async def test_measures_and_circumstances_leave_the_sense(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+) -> None:
+    """How far and how long, with whom and what about."""
+    await say(goal)
+    await say(told)
+    assert [len(each.progress) for each in await goals(app, line)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("goal", "told", "counted"),
+    [
+        ("I want to read 12 books this year", "I read a book today", 1),
+        ("I want to read 12 books this year", "I finished reading Dune", 1),
+        ("I want to read 12 books this year", "I finished a book", 1),
+        ("I want to read 12 books this year", "I read my book for an hour", 0),
+        ("I want to read 12 books this year", "I read a bit of my book", 0),
+        ("I want to read 12 books this year", "I finished my tea", 0),
+        ("Ich will dieses Jahr 12 Bücher lesen", "Ich habe ein Buch gelesen", 1),
+        ("Ich will dieses Jahr 12 Bücher lesen", "Ich habe das Buch zu Ende gelesen", 1),
+        ("Ich will dieses Jahr 12 Bücher lesen", "Ich habe in meinem Buch gelesen", 0),
+        ("Quiero leer 12 libros este año", "Terminé de leer un libro", 1),
+        ("Je veux lire 12 livres cette année", "J'ai fini un livre", 1),
+        ("我今年想读12本书", "我读完了一本书", 1),
+        ("我今年想读12本书", "我今天读了一点书", 0),
+    ],
+)
+async def test_whole_things_are_counted_not_what_is_told_of_them(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: str, counted: int
+) -> None:
+    """A book that was finished, not an hour with one."""
+    await say(goal)
+    await say(told)
+    async with app.db.begin_read() as tx:
+        (state,) = await list_goals(tx, line.person.id)
+    assert len(state.progress) == counted
+
+
+@pytest.mark.parametrize(
+    "taken_back", ["no, I didn't run today", "that doesn't count", "/goal undo 1"]
+)
+async def test_count_is_taken_back(
+    app: AppContext, line: ChatContext, say: Say, taken_back: str
+) -> None:
+    """In words or by the command; what was not counted stays talk."""
+    await say("My goal is to run twice a week.")
+    await say("I ran this morning.")
+    reply = await say(taken_back)
+    async with app.db.begin_read() as tx:
+        (state,) = await list_goals(tx, line.person.id)
+    assert state.progress == ()
+    assert "no longer count" in reply.reply.text
+
+
+@pytest.mark.parametrize(
+    ("goal", "deed", "count"),
+    [
+        ("I want to read 100 books this year", "I read 3 books this week", 3),
+        ("I want to read 100 books this year", "I read two books", 2),
+        ("I want to read 100 books this year", "I finished the book", 1),
+        ("I want to learn 500 words this month", "I learned 30 words today", 30),
+        ("Ich möchte dieses Jahr 100 Bücher lesen", "Ich habe 3 Bücher gelesen", 3),
+        ("Quiero leer 100 libros este año", "He leído 3 libros", 3),
+        ("我今年想读100本书", "我读了3本书", 3),
+        ("Je veux lire 100 livres cette année", "J'ai lu 3 livres", 3),
+    ],
+)
+async def test_as_many_as_are_told_are_counted(
+    app: AppContext, line: ChatContext, say: Say, goal: str, deed: str, count: int
+) -> None:
+    """For a goal that counts things."""
+    await say(goal)
+    told = (await say(deed)).reply.text
+
+    (state,) = await goals(app, line)
+    assert [each.amount for each in state.progress] == [count], told
+    assert str(count) in told
+
+
+@pytest.mark.parametrize(
+    ("goal", "told", "count"),
+    [
+        ("/goal swim twice a week", "did my swim this morning, arms like jelly", 1),
+        ("/goal swim twice a week", "skipped the swim again lol, too tired", 0),
+        ("/goal swim twice a week", "they swim like fish, those two", 0),
+        ("/goal yoga", "listo el yoga de hoy ✅", 1),
+        ("/goal piscine", "séance de piscine faite, chui morte", 1),
+        ("/goal 每天背单词", "背了50个单词，打卡", 1),
+    ],
+)
+async def test_report_in_any_words_counts_for_the_goal_that_it_names(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: str, count: int
+) -> None:
+    """What was not done does not, nor does talk."""
+    await say(goal)
+    await say(told)
+
+    (state,) = await goals(app, line)
+    assert len(state.progress) == count

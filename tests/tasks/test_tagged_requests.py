@@ -1,0 +1,159 @@
+"""Requests in any wording, as the tagger reads them. Told on Tuesday 24 November 2026 at two."""
+
+import pytest
+
+from oldfriend.tasks.request_sentences import read_requests
+from oldfriend.tasks.tagged_requests import lacks_part
+from oldfriend.tasks.time_words import TimeWord
+from oldfriend.tasks.told_time import Told
+from tests.tasks.test_time_phrases import read
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "when", "what"),
+    [
+        (
+            "en",
+            "bins go out tonight, can u remind me at half past 9 tonight?",
+            "Tue 11-24 21:30",
+            "bins go out",
+        ),
+        (
+            "en",
+            "vet for biscuit is today 4.30pm, give me a shout 45 min before",
+            "Tue 11-24 15:45",
+            "vet for biscuit",
+        ),
+        (
+            "es",
+            "en tres horas y cuarto me avisas pa moverle el carro a mi suegra",
+            "Tue 11-24 17:15",
+            "moverle el carro",
+        ),
+        (
+            "fr",
+            "vendredi faut rendre les bouquins, tu m'y fais penser ?",
+            "Fri 11-27 09:00 D",
+            "rendre les bouquins",
+        ),
+        ("zh", "三天后下午四点要交论文初稿，提醒我", "Fri 11-27 16:00", "交论文初稿"),
+        ("zh", "提醒我每天上午10点吃药", "Wed 11-25 10:00 FREQ=DAILY", "吃药"),
+        ("zh", "提醒我每天10点吃药", "Wed 11-25 10:00 FREQ=DAILY", "吃药"),
+    ],
+)
+def test_frame_that_no_list_holds_is_read(language: str, text: str, when: str, what: str) -> None:
+    """What to remind of may have more words around it, but not other ones."""
+    found = read(language, text)
+    assert found[0] == when
+    assert what in found[1]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "that song reminds me of the summer we left at 6 on saturdays"),
+        ("de", "der chef hat uns an die sitzung am montag um 9 erinnert, nervig"),
+        ("es", "esa canción me recuerda al verano, salíamos los sábados a las 6"),
+        ("fr", "cette chanson me rappelle l'été, on partait le samedi à 6h"),
+        ("zh", "老板又提醒大家周一九点开会，烦"),
+        ("en", "they cancelled the 8:15 train again, third time this week"),
+    ],
+)
+def test_talk_with_times_asks_for_nothing(language: str, text: str) -> None:
+    """Also with words that often ask."""
+    assert read_requests(text, (language, "en"))[1] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "what"),
+    [
+        ("en", "could you bung light bulbs on my list", "light bulbs"),
+        ("en", "note to self: ring the roofer", "ring the roofer"),
+        ("es", "apunta en la lista suavizante", "suavizante"),
+        ("de", "auf die Merkliste: Schleifpapier", "Schleifpapier"),
+        ("fr", "rajoute du thé sur ma liste", "thé"),
+        ("zh", "待办加一个 修水龙头", "修水龙头"),
+        ("zh", "购物清单加上牙膏", "牙膏"),
+    ],
+)
+def test_todo_without_a_time_is_taken_in_any_wording(language: str, text: str, what: str) -> None:
+    """Though no word in it asks for a reminder."""
+    (asked,) = read_requests(text, (language, "en"))[1]
+    assert asked.action == "todo"
+    assert what in asked.what
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "the list of things that broke this week is a joke"),
+        ("es", "mi lista de pendientes ya no cabe en un folio"),
+        ("de", "auf der Gästeliste stand ich auch nicht"),
+        ("fr", "il a eu une bonne note, il est tout fier"),
+        ("zh", "我的待办清单越来越长了"),
+    ],
+)
+def test_talk_about_lists_asks_for_nothing(language: str, text: str) -> None:
+    """A list is talked about more often than it is written to."""
+    assert read_requests(text, (language, "en"))[1] == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words", "times"),
+    [
+        (
+            "en",
+            "remind me tomorrow at 9 to ring the vet and at 4pm to fetch the parcel",
+            ["ring the vet", "fetch the parcel"],
+            ["tomorrow at 9", "at 4pm"],
+        ),
+        (
+            "de",
+            "erinner mich um 17 uhr an die wäsche und um 20 uhr an den müll",
+            ["wäsche", "müll"],
+            ["um 17 uhr", "um 20 uhr"],
+        ),
+        ("zh", "五点提醒我接孩子，八点提醒我倒垃圾", ["接孩子", "倒垃圾"], ["五点", "八点"]),
+    ],
+)
+def test_two_reminders_in_one_sentence_are_both_taken(
+    language: str, text: str, words: list[str], times: list[str]
+) -> None:
+    """Each with its own time; a day that only the first tells holds for both."""
+    found = read_requests(text, (language,))[1]
+    assert [each.time_words for each in found] == times
+    assert all(word in each.what for word, each in zip(words, found, strict=True))
+    days = [each.told and each.told.day for each in found]
+    assert days[0] == days[1]
+
+
+def test_mere_number_after_in_is_minutes() -> None:
+    """And no hour of the day."""
+    assert read("en", "remind me in 20 to check the oven") == ("Tue 11-24 14:20", "check the oven")
+
+
+def test_series_lacks_the_hour_that_stands_beside_it() -> None:
+    """It is asked about then, not set at nine."""
+    every = TimeWord(start=0, end=9, kind="every", entry={"freq": "DAILY"})
+    clock = TimeWord(start=20, end=25, kind="clock", entry={})
+    assert lacks_part(Told(every=every), [clock])
+    assert not lacks_part(Told(every=every, clock=clock), [clock])
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "my favourite book: Dune",
+        "new phone: works",
+        "favourite colour: green",
+        "blood type: O negative",
+        "sister's name: Ana",
+        "shoe size: 43",
+        "half a pound: butter",
+    ],
+)
+def test_fact_behind_a_colon_is_no_to_do(fact: str) -> None:
+    """It would be on the list, and believed nowhere."""
+    _, asked, _ = read_requests(fact, ("en",))
+
+    assert asked == []

@@ -1,0 +1,71 @@
+"""Commands do the same on every channel, and ask no model."""
+
+import pytest
+
+from oldfriend.lang.command_menu import OFFERED_COMMANDS
+from oldfriend.turn.request_handlers.registry import COMMANDS, is_command
+from tests.turn.conftest import Talk
+from tests.turn.test_measurement_requests import say
+
+
+def test_every_offered_command_is_handled() -> None:
+    """Nothing is offered that would be taken for talk."""
+    assert {f"/{each}" for each in OFFERED_COMMANDS} <= COMMANDS
+
+
+@pytest.mark.parametrize("text", ["/help", " /Help@friend ", "/start"])
+async def test_help_lists_all_commands_without_a_model(talk: Talk, text: str) -> None:
+    """As somebody writes it."""
+    said = await talk.hears(text)
+    deps = talk.mind("I help you.")
+    outcome = await talk.turn(said, deps)
+
+    assert deps.model.requests == []
+    named = {each for each in outcome.reply.text.split() if each.startswith("/")}
+    assert named == {f"/{each}" for each in OFFERED_COMMANDS}
+
+
+async def test_help_tells_more_of_one_command(talk: Talk) -> None:
+    """With or without its slash."""
+    told = (await say(talk, "/help /Snooze")).reply.text
+    assert told.endswith("/snooze: Put one off: /snooze 1 tomorrow")
+
+
+@pytest.mark.parametrize(
+    ("text", "near"), [("/task", "/tasks"), ("/foobarbaz", None), ("/remnd me", "/remind")]
+)
+async def test_unknown_command_is_no_talk(talk: Talk, text: str, near: str | None) -> None:
+    """It is said that nothing was done; what is near is named."""
+    outcome = await say(talk, text)
+    assert "so I have done nothing" in outcome.reply.text
+    assert ("Did you mean" in outcome.reply.text) == (near is not None)
+    assert near is None or f" {near}?" in outcome.reply.text
+
+
+@pytest.mark.parametrize("text", ["/home/nora is where my files are", "/s of course I am kidding"])
+async def test_remark_that_begins_with_a_slash_is_talk(talk: Talk, text: str) -> None:
+    """A path, or a mark of irony."""
+    assert "done nothing" not in (await say(talk, text)).reply.text
+
+
+def test_commands_hold_nothing_to_find_later() -> None:
+    """But a diary entry does."""
+    assert is_command("/Tasks@friend")
+    assert is_command("/foo")
+    assert not is_command("/journal Today it rained")
+    assert not is_command("/home/nora is where my files are")
+
+
+@pytest.mark.parametrize("command", ["/todo", "/remind", "/goal", "/schedule", "/cancel", "/done"])
+async def test_command_that_is_too_long_is_refused_and_not_kept_as_talk(
+    talk: Talk, command: str
+) -> None:
+    """It says so, and does nothing."""
+    words = "tomorrow at nine I live in Porto with my sister Ana and her kiln " * 40
+    outcome = await say(talk, f"{command} {words}")
+
+    assert f"too long for {command}" in outcome.reply.text
+    assert not outcome.is_informative
+    assert outcome.notes == ()
+    async with talk.app.db.begin_read() as tx:
+        assert await tx.rows("SELECT id FROM task UNION SELECT id FROM goal") == []

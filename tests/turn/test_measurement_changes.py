@@ -1,0 +1,106 @@
+"""Numbers that were told are corrected and taken back in words, in five languages."""
+
+import pytest
+
+from tests.turn.conftest import Talk
+from tests.turn.test_measurement_requests import keep, kept, say
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "value"),
+    [
+        ("my weight is 17 kg more or less, no: 77 kg", "no, 71 not 77", None),
+        ("71.4 kg this morning", "no, 71 not 71.4", 71),
+        ("71.4 kg this morning", "Sorry, 74.1", 74.1),
+        ("71.4 kg this morning", "I meant 74.1 kg", 74.1),
+        ("71.4 kg this morning", "not 71.4 but 74.1", 74.1),
+        ("71.4 kg this morning", "change today's weight to 72", 72),
+        ("Heute früh 71,4 kg", "nein, 74,1 statt 71,4", 74.1),
+        ("Heute früh 71,4 kg", "nicht 71,4 sondern 74,1", 74.1),
+        ("Heute früh 71,4 kg", "ich meinte 74,1 kg", 74.1),
+        ("Esta mañana 71,4 kg", "no, 74,1 no 71,4", 74.1),
+        ("Esta mañana 71,4 kg", "no 71,4 sino 74,1", 74.1),
+        ("Esta mañana 71,4 kg", "perdón, 74,1", 74.1),
+        ("71,4 kg ce matin", "non, 74,1 pas 71,4", 74.1),
+        ("71,4 kg ce matin", "pardon, 74,1 kg", 74.1),
+        ("今天早上71.4公斤", "不对，是74.1，不是71.4", 74.1),
+        ("今天早上71.4公斤", "不是71.4，是74.1", 74.1),
+    ],
+)
+async def test_number_is_corrected(
+    talk: Talk, told: str, correction: str, value: float | None
+) -> None:
+    """The right one takes the place of the wrong one, and both are said."""
+    await say(talk, told)
+    outcome = await say(talk, correction)
+    if value is None:
+        return
+    assert outcome.reply.details["handled"] == ["measurement"]
+    assert [each.value for each in await kept(talk, "weight")] == [value]
+
+
+@pytest.mark.parametrize(
+    ("told", "taken_back"),
+    [
+        ("Yesterday I weighed 71.4 kg", "delete yesterday's weight"),
+        ("Yesterday I weighed 71.4 kg", "remove the 71.4 kg"),
+        ("Yesterday I weighed 71.4 kg", "take out that number"),
+        ("Gestern wog ich 71,4 kg", "Lösche das Gewicht von gestern"),
+        ("Ayer pesé 71,4 kg", "borra el peso de ayer"),
+        ("Hier je pesais 71,4 kg", "efface le poids d'hier"),
+        ("昨天体重71.4公斤", "删掉昨天的体重"),
+    ],
+)
+async def test_number_is_taken_back(talk: Talk, told: str, taken_back: str) -> None:
+    """What is taken out is said with its day, so that it can be told again."""
+    await say(talk, told)
+    assert len(await kept(talk, "weight")) == 1
+    outcome = await say(talk, taken_back)
+
+    assert outcome.reply.details["handled"] == ["measurement"]
+    assert "71" in outcome.reply.text
+    assert await kept(talk, "weight") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no, I am not tired",
+        "Forget that I slept badly.",
+        "delete everything about Ana",
+        "no, 5 people came",
+        "not 12 but 15",
+        "Sorry, I am 5 minutes late.",
+        "change the subject",
+        "delete my weight of March",
+    ],
+)
+async def test_other_words_change_no_number(talk: Talk, text: str) -> None:
+    """A word that is not known, or a value that was never told, is no correction."""
+    await keep(talk, "weight", {9: 70.5}, "kg")
+    await say(talk, "71.4 kg this morning")
+    await say(talk, "I slept 6 hours last night")
+    outcome = await say(talk, text)
+
+    assert "measurement" not in outcome.reply.details.get("handled", [])
+    assert [each.value for each in await kept(talk, "weight")] == [70.5, 71.4]
+    assert [each.value for each in await kept(talk, "sleep")] == [6]
+
+
+async def test_bare_correction_is_of_what_was_just_told(talk: Talk) -> None:
+    """After something else was said, a bare number corrects nothing; with the wrong one it does."""
+    await say(talk, "I ran 5 km today")
+    await say(talk, "My sister is called Ana.")
+    await say(talk, "no, 6")
+    assert [each.value for each in await kept(talk, "running")] == [5]
+    await say(talk, "6 km, not 5")
+    assert [each.value for each in await kept(talk, "running")] == [6]
+
+
+async def test_correction_of_a_number_moves_no_reminder(talk: Talk) -> None:
+    """The number was told last, so it is meant."""
+    await say(talk, "remind me tomorrow at 9am to walk the dog")
+    await say(talk, "I ran 5 km this morning")
+    outcome = await say(talk, "no, 6 km")
+    assert outcome.reply.details["handled"] == ["measurement"]
+    assert [each.value for each in await kept(talk, "running")] == [6]
