@@ -108,7 +108,8 @@ def test_no_block_has_an_automatic_writer() -> None:
         lists |= {place} if names_in(tree) & {"save_checklist"} else set()
         approvers |= {place} if imported_from(tree, "core_block_updates") else set()
     merged = "db/person_rows.py"  # rows as they are go to another person, and nothing is written
-    assert writers == {"memory/core_blocks.py", merged}
+    forgetting = "memory/deletion/erase.py"  # forgotten lines leave the checklist
+    assert writers == {"memory/core_blocks.py", merged, forgetting}
     assert callers == {"memory/core_blocks.py", APPROVING, "proactive/checklist.py"}
     assert lists == {COMMANDING}
     assert approvers == ACTS
