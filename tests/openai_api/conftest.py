@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 import httpx
@@ -35,6 +36,8 @@ class House:
     hub: ConnectionHub
     origin: str
     model: ScriptedModel | None
+    clients: AsyncExitStack
+    """Closed at the end of the test."""
 
     async def token(self, person: str | None = None, scope: Scope = "write") -> str:
         """A new token of somebody."""
@@ -48,11 +51,12 @@ class House:
     async def client(self, token: str | None = None, **options: object) -> AsyncOpenAI:
         """OpenAI's own client; without a token, with a new one of the owner."""
         http = httpx.AsyncClient(trust_env=False, timeout=20)
-        return AsyncOpenAI(
+        client = AsyncOpenAI(
             api_key=token or await self.token(),
             base_url=f"{self.origin}/v1",
             **{"http_client": http, "max_retries": 0, **options},  # type: ignore[arg-type]
         )
+        return await self.clients.enter_async_context(client)
 
     async def log(self, person: str | None = None) -> list[Message]:
         """All that was said."""
@@ -71,7 +75,7 @@ Open = Callable[..., Awaitable[House]]
 @pytest.fixture
 async def open_house(app: AppContext) -> AsyncIterator[Open]:
     """Open a house, with a model that gives answers, or without one."""
-    async with asyncio.TaskGroup() as group:
+    async with asyncio.TaskGroup() as group, AsyncExitStack() as clients:
         supervisors = []
 
         async def open_house(
@@ -97,7 +101,8 @@ async def open_house(app: AppContext) -> AsyncIterator[Open]:
             with hub.connect(owner.id) as connection:
                 while not hub.has_capacity:
                     await connection.wait(1.0)
-            return House(app=house, hub=hub, origin=f"http://127.0.0.1:{port}", model=model)
+            origin = f"http://127.0.0.1:{port}"
+            return House(app=house, hub=hub, origin=origin, model=model, clients=clients)
 
         yield open_house
         for each in supervisors:

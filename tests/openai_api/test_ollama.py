@@ -26,9 +26,12 @@ async def connect(house: House, *, in_address: bool = False) -> ollama.AsyncClie
     """Ollama's client with a token, in its header or in the address."""
     token = await house.token()
     if in_address:
-        return ollama.AsyncClient(host=f"{house.origin}/ollama/{token}", trust_env=False)
-    headers = {"Authorization": f"Bearer {token}"}
-    return ollama.AsyncClient(host=house.origin, headers=headers, trust_env=False)
+        client = ollama.AsyncClient(host=f"{house.origin}/ollama/{token}", trust_env=False)
+    else:
+        headers = {"Authorization": f"Bearer {token}"}
+        client = ollama.AsyncClient(host=house.origin, headers=headers, trust_env=False)
+    house.clients.push_async_callback(client.close)
+    return client
 
 
 @pytest.mark.parametrize("in_address", [False, True])
