@@ -47,6 +47,9 @@ SHOWN = [
     "> USED_MEMORY: k1",
     "The line USED_MEMORY is not for you.",
     "Used it. He used memory: 3 GB in the US",
+    "日本",
+    "5_",
+    "un café_",
     "Vitamin (K1), volume (m3), square e4 (e4).",
 ]
 MARKED = [
@@ -174,7 +177,17 @@ def test_what_is_streamed_is_what_is_found_at_once(pieces: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["SCHEDULE " * 20_000, "[" * 100_000, "a" * 200_000, "LANG_SWITCH: " * 2_000, "`" * 100_000],
+    [
+        "SCHEDULE " * 20_000,
+        "[" * 100_000,
+        "a" * 200_000,
+        "LANG_SWITCH: " * 2_000,
+        "`" * 100_000,
+        "[k1," * 20_000,
+        "(r1) " * 20_000,
+        "`(r1) " * 2_000,
+        "USED_MEMORY: k1, " * 2_000,
+    ],
 )
 def test_hostile_replies_take_linear_time(text: str) -> None:
     """Within a second."""

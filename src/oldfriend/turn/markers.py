@@ -213,15 +213,16 @@ class MarkerStripper:
 
     def _find_piece(self, text: str, *, is_broken: bool) -> int:
         """Return where a piece of a citation begins at the end of a text; its length if nowhere."""
-        *_, word = NAME.finditer(text) if text[-1:].isalpha() or text.endswith("_") else [None]
-        if word is not None and not self._is_shown_only(text, word.start()):
-            is_piece = CITATION.startswith(word[0].upper()) and word[0].upper() != CITATION
+        for word in NAME.finditer(text, max(0, len(text) - len(CITATION))):
+            is_last = word.end() == len(text) and not self._is_shown_only(text, word.start())
+            name = word[0].upper()
+            is_piece = is_last and CITATION.startswith(name) and name != CITATION
             is_first = not (self._start.head or text[: word.start()].strip(BEFORE))
             is_meant = is_broken and word[0].isupper() and (is_first or len(word[0]) > 3)
             if is_piece and ("_" in word[0] or is_meant):
                 return find_begin(text, word.start())
-        group = KEY_GROUP_BEGUN.search(text)
-        if group is None or self._is_code(text, group.start()):
+        group = next(self._list_groups(KEY_GROUP_BEGUN, text), None)
+        if group is None:
             return len(text)
         is_certain = is_broken or any(map(str.isdigit, group[0]))
         return len(text[: group.start()].rstrip(" ")) if is_certain else len(text)
@@ -231,9 +232,10 @@ class MarkerStripper:
         text = "".join(self._unread)
         names = NAME.finditer(text)
         first = next((each.start() for each in names if self._may_begin(text, each)), len(text))
-        for group in (*KEY_GROUP.finditer(text, 0, first), *KEY_GROUP_BEGUN.finditer(text)):
-            if group.start() < first and not self._is_code(text, group.start()):
-                first, self._is_held = group.start(), group[0].endswith((")", "]"))
+        for pattern in (KEY_GROUP, KEY_GROUP_BEGUN):
+            group = next(self._list_groups(pattern, text), None)
+            if group is not None and group.start() < first:
+                first, self._is_held = group.start(), pattern is KEY_GROUP
         until = find_begin(text, first)
         self._unread = [text[until:]]
         self._start = self._start.extend(text[:until])
@@ -254,9 +256,15 @@ class MarkerStripper:
         """Tell whether what begins there stands in code or in quotation marks."""
         return self._is_in_fence or self._start.extend(text[:start]).is_showing
 
-    def _is_code(self, text: str, start: int) -> bool:
-        """Tell whether what begins there stands in code."""
-        return self._is_in_fence or self._start.extend(text[:start]).is_in_code
+    def _list_groups(
+        self, pattern: re.Pattern[str], text: str, until: int | None = None
+    ) -> Iterator[re.Match[str]]:
+        """Yield the groups of keys in a text that do not stand in code."""
+        start, at = self._start, 0
+        for group in pattern.finditer(text, 0, len(text) if until is None else until):
+            start, at = start.extend(text[at : group.start()]), group.start()
+            if not (self._is_in_fence or start.is_in_code):
+                yield group
 
     def _end_line(self, end: str) -> str:
         """Return the rest of a line without its markers; nothing of a line that is only these."""
@@ -273,13 +281,13 @@ class MarkerStripper:
         names = [each for each in NAME.finditer(text) if self._is_marker(text, each)]
         begins = [*(find_begin(text, each.start()) for each in names), len(text)]
         at, shown = 0, self._start.head
-        for group in KEY_GROUP.finditer(text, 0, begins[0]):
-            if not self._is_code(text, group.start()):
-                self.found.append(Marker(name=CITATION, payload=group[0]))
-                before = text[at : group.start()].rstrip(" ")
-                yield before
-                at, shown = group.end(), shown or before.strip()
-                at += 0 if shown else len(text[at:]) - len(text[at:].lstrip(" "))
+        for group in self._list_groups(KEY_GROUP, text, begins[0]):
+            self.found.append(Marker(name=CITATION, payload=group[0]))
+            before = text[at : group.start()].rstrip(" ")
+            yield before
+            at, shown = group.end(), shown or before.strip()
+            while not shown and text.startswith(" ", at):
+                at += 1
         for name, begin, end in zip(names, begins, begins[1:], strict=False):
             written, rest = split_rest(name[0].upper(), text[name.end() : end])
             payload = written.strip(f"{EDGES}{''.join(COLONS)}")
