@@ -13,14 +13,14 @@ from oldfriend.domain.errors import BrokenOutput, ModelError
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel, ToolCall
 from oldfriend.prompts.prompt import get_reply_prompt
-from oldfriend.turn.citations import RecordKeys, find_cited_records
 from oldfriend.turn.failure_messages import FailureKind, classify_failure
 from oldfriend.turn.intent import Perception
-from oldfriend.turn.markers import build_call_form, build_calls
+from oldfriend.turn.markers import build_call_form, build_calls, find_cited_records
 from oldfriend.turn.note_extraction import find_own_part
 from oldfriend.turn.prompt_builder import BuiltPrompt, build_reply_prompt
 from oldfriend.turn.prompt_sections import find_person_name
 from oldfriend.turn.recalled import RecalledItem, get_item_id
+from oldfriend.turn.record_keys import RecordKeys
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.reply_stream import ReplyStream
 from oldfriend.turn.tools.confirmation import build_question

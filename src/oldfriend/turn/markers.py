@@ -15,6 +15,7 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolResult
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.tasks.task_edits import ONCE
+from oldfriend.turn.record_keys import RECORD_KEY, RecordKeys
 
 FORM_PROMPT: Final = "markers/1"
 WRITTEN: Final = "written-"
@@ -73,8 +74,9 @@ WITHOUT_EFFECT: Final = frozenset({"HEARTBEAT_OK", "PERSONALITY"})
 """Those that are only taken out."""
 CITATION: Final = "USED_MEMORY"
 """Names the records of a prompt, by their keys, that the reply rests on."""
-RECORD_KEY: Final = r"[kr]\d{1,3}"
-"""Before each record: "k12", "r3"."""
+KEY: Final = re.compile(rf"\b{RECORD_KEY}\b", re.IGNORECASE)
+NO_KEY: Final = re.compile(r"\W{0,3}none\b", re.IGNORECASE)
+"""It rests on no record."""
 KNOWN: Final = frozenset({*MARKERS, *WITHOUT_EFFECT, CITATION})
 FAMILIES: Final = frozenset({"CANCEL", "FORGET", "HEARTBEAT", "PURGE", "SCHEDULE"})
 """First words of markers: others in capitals that begin a line so are taken out, too.
@@ -428,3 +430,34 @@ def build_call_form(tools: Sequence[str]) -> str:
     prompt = get_prompt(FORM_PROMPT)
     lines = [prompt.render(name.lower()) for name, form in MARKERS.items() if form.tool in tools]
     return prompt.render("form", lines="\n".join(lines)) if lines else ""
+
+
+def find_cited_records(
+    markers: Sequence[Marker], request: CompletionRequest, keys: RecordKeys
+) -> tuple[str, ...] | None:
+    """Return the ids of the records that a model says its reply rests on, as it names them.
+
+    None if it says nothing: no citation, none that names a record of the prompt, or only such as
+    stand in what it was given to read and are thus not its own.
+    """
+    written = [each.payload for each in markers if each.name == CITATION]
+    own = [*list_own(written, request)] if written else []
+    named = (key.lower() for payload in own for key in KEY.findall(payload))
+    cited = tuple(dict.fromkeys(keys.ids[key] for key in named if key in keys.ids))
+    return cited if cited or any(map(NO_KEY.match, own)) else None
+
+
+def list_own(written: Sequence[str], request: CompletionRequest) -> Iterator[str]:
+    """Yield what does not stand so in what a model was given to read, but for its own words."""
+    given = [
+        turn.text
+        for turn in request.turns
+        if not (isinstance(turn, PromptTurn) and turn.role == "companion")
+    ]
+    read = "\n".join([request.system_prompt, request.call_instructions, *given])
+    squeezed = squeeze(read)
+    for each in written:
+        is_within_sentence = each.startswith(("[", "("))
+        is_read = each in read if is_within_sentence else squeeze(f"{CITATION}{each}") in squeezed
+        if not is_read:
+            yield each

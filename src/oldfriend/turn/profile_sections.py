@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from oldfriend.domain.memories import MemoryState, Summary
 from oldfriend.prompts.token_budget import select_fitting
-from oldfriend.turn.citations import estimate_keyed_tokens
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
     frame_records,
@@ -18,6 +17,7 @@ from oldfriend.turn.prompt_labels import (
 )
 from oldfriend.turn.prompt_ranking import drop_repeated, get_last_said_at, holds_words
 from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, build_ranked_section
+from oldfriend.turn.record_keys import estimate_keyed_tokens
 from oldfriend.turn.reply_context import ReplyContext
 
 MIN_LABEL_TOKENS = 16

@@ -20,7 +20,6 @@ from oldfriend.memory.people import DEFAULT_OWNER_NAME
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import Priority, PromptBudget, select_fitting
 from oldfriend.search.score import NAME_MENTION, give_score
-from oldfriend.turn.citations import RecordKeys, estimate_keyed_tokens
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
     format_timestamp,
@@ -50,6 +49,7 @@ from oldfriend.turn.recalled import (
     RecallResult,
     get_item_id,
 )
+from oldfriend.turn.record_keys import RecordKeys, estimate_keyed_tokens
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import EntityContext

@@ -19,14 +19,15 @@ from typing import Any, Final
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.search import PersonIndex
-from oldfriend.turn.citations import RecordKeys, find_cited_records
 from oldfriend.turn.cited_sources import (
     build_rarity_test,
     check_stated_sources,
     list_content_words,
     rank_cited_sources,
 )
+from oldfriend.turn.markers import find_cited_records
 from oldfriend.turn.prompt_labels import render_record
+from oldfriend.turn.record_keys import RecordKeys
 from oldfriend.turn.reply_stream import ReplyStream
 from tests.search.conversation import rows
 

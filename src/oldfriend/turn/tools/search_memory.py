@@ -13,11 +13,11 @@ from oldfriend.domain.errors import InvalidInput, OldfriendError, StoreCorrupt
 from oldfriend.domain.messages import estimate_tokens
 from oldfriend.llm.model import ToolDefinition
 from oldfriend.prompts.prompt import Prompt, get_prompt
-from oldfriend.turn.citations import estimate_keyed_tokens
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import frame_records, label_item, sanitize
 from oldfriend.turn.prompt_ranking import select_candidates, select_fitting_items
 from oldfriend.turn.recalled import RecalledBelief, RecalledItem, RecalledMessage, get_item_id
+from oldfriend.turn.record_keys import estimate_keyed_tokens
 from oldfriend.turn.retrieval import READ_ERRORS
 from oldfriend.turn.tools.memory_lookup import FoundMemories, MemoryLookup, MemoryRequest
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec

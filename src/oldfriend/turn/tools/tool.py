@@ -8,8 +8,8 @@ from oldfriend.domain.clock import Clock
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import ToolCall, ToolDefinition
 from oldfriend.prompts.prompt import Prompt
-from oldfriend.turn.citations import RecordKeys
 from oldfriend.turn.recalled import RecalledItem, SearchDeps
+from oldfriend.turn.record_keys import RecordKeys
 from oldfriend.turn.store_change import StoreChange
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.usage.tool_calls import RecordedToolCall, ToolEffect
