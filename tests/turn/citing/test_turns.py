@@ -3,6 +3,7 @@
 import random
 import re
 import tomllib
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -54,7 +55,9 @@ def list_keys(request: CompletionRequest, lines: dict[str, str]) -> dict[str, st
     return {name: by_text[" ".join(line.split())] for name, line in lines.items()}
 
 
-async def answer(talk: Talk, history: dict[str, Any], language: str, dice: random.Random):
+async def answer(
+    talk: Talk, history: dict[str, Any], language: str, dice: random.Random
+) -> AsyncIterator[Told]:
     """Yield what each reply was made from, and what its turn has kept as its sources."""
     lines = history["lines"]
     names = await tell_lines(talk, lines)
