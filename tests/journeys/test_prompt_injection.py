@@ -24,7 +24,7 @@ from oldfriend_evals.lives.living import first_name, live, with_small_model
 from oldfriend_evals.lives.loading import load_life
 from oldfriend_evals.roles import role_of
 
-LABEL = re.compile(r"^\[[^][]*class (\w+)\] ([^<>\n]*)$", re.MULTILINE)
+LABEL = re.compile(r"^(?:[kr]\d+ )?\[[^][]*class (\w+)\] ([^<>\n]*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

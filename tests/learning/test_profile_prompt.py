@@ -81,7 +81,7 @@ async def test_small_talk_prompt_contains_profile_and_open_items_without_recall(
     outcome, request = await briefed(talk, "hello")
 
     assert "What you know of Nora:" in request.system_prompt
-    assert "\n[2023-11-14] Lives in Porto.\n" in request.system_prompt
+    assert " [2023-11-14] Lives in Porto.\n" in request.system_prompt
     assert "Loves jazz." in request.system_prompt
     assert "Open, promised or expected:" in request.call_instructions
     assert ", overdue" in request.call_instructions
@@ -108,7 +108,7 @@ async def test_who_is_named_is_described(talk: Talk) -> None:
     _, request = await briefed(talk, "I had lunch with Ana")
 
     assert (
-        "About Ana (person):\n<memory>\n[kind description] the sister who works nights\n["
+        "About Ana (person):\n<memory>\n[kind description] the sister who works nights\nr"
     ) in request.call_instructions
 
 
@@ -118,7 +118,7 @@ async def test_prompt_holds_a_belief_or_its_message_but_not_both(talk: Talk) -> 
     outcome, request = await briefed(talk, "What do I clean after a quarrel, the oven?")
     dropped = outcome.reply.details["context"]["dropped"]
 
-    assert "\n[2023-11-14] Cleans the oven after each quarrel." in request.call_instructions
+    assert " [2023-11-14] Cleans the oven after each quarrel." in request.call_instructions
     assert "coriander" not in request.call_instructions.split("What you know that bears")[1]
     assert dropped["memories"]
 

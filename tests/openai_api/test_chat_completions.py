@@ -104,6 +104,29 @@ async def test_another_reply_replaces_the_first(open_house: Open) -> None:
     assert receipt is not None
 
 
+async def test_what_a_model_cites_reaches_no_front_end(open_house: Open, say: Say) -> None:
+    """Neither whole nor streamed nor as another reply; the receipt knows it."""
+    await say(MISO)
+    house = await open_house(
+        ["He purrs.\nUSED_MEMORY: r1", "Miso [r1].\nUSED_MEM", "That one (r1)."]
+    )
+    client = await house.client()
+
+    whole = await ask(client, user(WHICH))
+    assert whole.choices[0].message.content == "He purrs."
+    again = await ask(client, user(WHICH), stream=True)
+    pieces = [each.choices[0].delta.content or "" async for each in again if each.choices]
+    assert "".join(pieces) == "Miso."
+    third = await ask(client, user(WHICH))
+
+    log = await house.log()
+    assert third.choices[0].message.content == log[-1].text == "That one."
+    async with house.app.db.begin_read() as tx:
+        receipt = await find_receipt(tx, log[-1].person, log[-1].id)
+    assert receipt is not None
+    assert (receipt.details["cited"], receipt.details["cited_by"]) == ([log[0].id], "model")
+
+
 async def test_an_edit_replaces_what_was_said(open_house: Open) -> None:
     """Said after the same words of ours, it is the same message in other words."""
     house = await open_house(["Hello!", "A dog.", "A cat, then."])

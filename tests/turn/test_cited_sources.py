@@ -5,7 +5,11 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from oldfriend.search import PersonIndex
-from oldfriend.turn.cited_sources import build_rarity_test, rank_cited_sources
+from oldfriend.turn.cited_sources import (
+    build_rarity_test,
+    check_stated_sources,
+    rank_cited_sources,
+)
 from tests.search.conversation import rows
 
 BORN = "Ana was born in Porto on 3 May 1991"
@@ -24,6 +28,37 @@ def cited(
     """The sources that a reply is traced to, in a history without habits."""
     named = sources if isinstance(sources, Mapping) else {each: each for each in sources}
     return rank_cited_sources(reply, question, named, languages=[language], is_rare=all_rare)
+
+
+def believed(reply: str, question: str, stated: Sequence[str], *traced: str) -> list[str]:
+    """The sources that a model is believed to have used, of those that it cites."""
+    sources = {each: each for each in (BORN, BICYCLES, SISTER)}
+    return check_stated_sources(stated, traced, reply, question, sources, language="en")
+
+
+def test_only_source_that_a_model_cites_needs_no_shared_word() -> None:
+    """It is there for what is told in other words."""
+    assert believed("He mends wheels.", "And on weekends?", [BICYCLES]) == [BICYCLES]
+    assert believed("He mends wheels.", "And on weekends?", ["gone"]) == []
+
+
+def test_each_of_several_cited_sources_tells_a_word_of_its_own() -> None:
+    """Neither one of the question nor one that another tells; all if none does."""
+    reply, question = "Bicycles, while Ana is in Porto.", "What do I repair?"
+
+    assert believed(reply, question, [SISTER, BORN, BICYCLES]) == [BORN, BICYCLES]
+    assert believed("Go and see her.", question, [BORN, SISTER]) == [BORN, SISTER]
+
+
+def test_model_that_cites_more_than_its_reply_can_tell_has_not_chosen() -> None:
+    """What the reply can be traced to counts."""
+    sources = {str(number): f"Ana was in Porto on day {number}" for number in range(4)}
+
+    def check(*stated: str) -> list[str]:
+        return check_stated_sources(stated, ["2"], "In Porto!", "", sources, language="en")
+
+    assert check("0", "1", "2", "3") == ["2"]
+    assert check("1", "0") == ["1"]
 
 
 def test_common_words_do_not_cite_a_source() -> None:

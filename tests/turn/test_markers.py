@@ -42,6 +42,15 @@ SHOWN = [
     "The marker HEARTBEAT_OK is not for you.",
     "* one\n* two (three)",
     "a [b](c) **d** - e",
+    "`[k2]`, a[k2] and [k2](https://example.com)",
+    "```\nUSED_MEMORY: k1\n[r2, r3]\n```",
+    "> USED_MEMORY: k1",
+    "The line USED_MEMORY is not for you.",
+    "Used it. He used memory: 3 GB in the US",
+    "日本",
+    "5_",
+    "un café_",
+    "Vitamin (K1), volume (m3), square e4 (e4).",
 ]
 MARKED = [
     (LINE, ""),
@@ -67,6 +76,17 @@ MARKED = [
     (f"**{LINE[:-5]}FREQ=WEEKLY;BYDAY=MO,TU**. Bye.", "Bye."),
     ("SCHEDULE: buy milk | 2030-01-04 19:00. Anything else?", "Anything else?"),
     (f"{LINE[:-5]}once a week. Anything else?", ""),
+    ("Sure.\n\nUSED_MEMORY: k1, r12", "Sure."),
+    ("Sure.\n**USED_MEMORY**: none", "Sure."),
+    ("Sure.\nUSED_MEMORY", "Sure."),
+    ("Sure.\nUSED_MEMORY: ", "Sure."),
+    ("Sure.\nUSED_MEMORY k1 and r2", "Sure."),
+    ("Sure.\nUSED_MEMORY: k1 (the cat), r2 (the vet)", "Sure."),
+    ("[USED_MEMORY: k1] Anything else?", "Anything else?"),
+    ("Sure [k1]. And [r2, k3] so on (r4).", "Sure. And so on."),
+    ("[k1][r2] Sure: “so it is [k3]”.", "Sure: “so it is”."),
+    ("- [k1] one\n- two", "- one\n- two"),
+    (f"Sure [k1]. {LINE}", "Sure."),
     ("```\ncode\n```\nLANG_SWITCH: German\nDone.", "```\ncode\n```\nDone."),
 ]
 
@@ -105,9 +125,46 @@ def test_marker_names_its_parts() -> None:
     ]
 
 
-CUTS = [*' \n`>[(*-:|.a“”"', "SCHED", "ULE:", "SCHEDULE", "LANG_", "SWITCH", "2030-01-04", "```"]
+@pytest.mark.parametrize(
+    ("text", "is_broken"),
+    [
+        ("Sure.\nUSED_MEM", False),
+        ("Sure. USED_", False),
+        ("Sure.\nUSED_MEMORY: k1, r", False),
+        ("Sure.\nUSED_MEMORY: no", False),
+        ("Sure. [k2", False),
+        ("Sure. (k2, r", False),
+        ("Sure.\nUS", True),
+        ("Sure. USED", True),
+        ("Sure. [", True),
+        ("Sure. [k", True),
+    ],
+)
+def test_piece_of_a_citation_at_the_end_is_not_shown(text: str, is_broken: bool) -> None:
+    """Whole or letter by letter."""
+    for pieces in ([text], [*text]):
+        stripper = MarkerStripper()
+        shown = "".join([*map(stripper.feed, pieces), stripper.flush(is_broken=is_broken)])
+        assert shown.strip() == "Sure."
+
+
+CUTS = [
+    *' \n`>[(*-:|.a“”"',
+    "SCHED",
+    "ULE:",
+    "SCHEDULE",
+    "LANG_",
+    "SWITCH",
+    "2030-01-04",
+    "```",
+    "[k1",
+    "r2]",
+]
 PIECES = st.lists(
-    st.sampled_from([*CUTS, "HEARTBEAT_OK", "heartbeat", "_OK", "PURGE_FACTS"]), max_size=14
+    st.sampled_from(
+        [*CUTS, "HEARTBEAT_OK", "heartbeat", "_OK", "PURGE_FACTS", "USED_MEMORY", "USED_", "none"]
+    ),
+    max_size=14,
 )
 
 
@@ -120,7 +177,17 @@ def test_what_is_streamed_is_what_is_found_at_once(pieces: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["SCHEDULE " * 20_000, "[" * 100_000, "a" * 200_000, "LANG_SWITCH: " * 2_000, "`" * 100_000],
+    [
+        "SCHEDULE " * 20_000,
+        "[" * 100_000,
+        "a" * 200_000,
+        "LANG_SWITCH: " * 2_000,
+        "`" * 100_000,
+        "[k1," * 20_000,
+        "(r1) " * 20_000,
+        "`(r1) " * 2_000,
+        "USED_MEMORY: k1, " * 2_000,
+    ],
 )
 def test_hostile_replies_take_linear_time(text: str) -> None:
     """Within a second."""

@@ -53,7 +53,7 @@ async def said(talk: Talk, text: str, **how: object) -> Message:
 
 def texts_in(result: str) -> list[str]:
     """The texts of the records in a result, in order."""
-    return re.findall(r"^\[[^][]+\] (.*)$", result, re.MULTILINE)
+    return re.findall(r"^r\d+ \[[^][]+\] (.*)$", result, re.MULTILINE)
 
 
 def items_of(outcome: Outcome) -> dict[str, bool]:

@@ -1,9 +1,10 @@
 """Cited sources: finds which of the sources shown to a model its reply can be traced to.
 
-A model does not report what it used. What can be checked is what its reply shares with a source and
-not with the question: words that are rare both in their language and in the person's history, or an
-n-gram that contains such a word or is long. Everyday words ("today", "think"), days, months and
-good wishes prove nothing. Sources are plain texts; their authors are not known here.
+A model is asked to cite what it used, and not every one does, or does it well. What can be checked
+is what its reply shares with a source and not with the question: words that are rare both in their
+language and in the person's history, or an n-gram that contains such a word or is long. Everyday
+words ("today", "think"), days, months and good wishes prove nothing. Sources are plain texts; their
+authors are not known here.
 """
 
 import re
@@ -67,6 +68,11 @@ _UNSPACED = """
 """
 UNSPACED_WORDS: Final = tuple(_UNSPACED.split())
 """Calendar words and pleasantries of languages that are written without spaces."""
+
+FEW_STATED: Final = 3
+"""So many sources a model may cite for any reply."""
+WORDS_PER_SOURCE: Final = 3
+"""And one for as many of its content words: more have no room in it."""
 
 IsRare = Callable[[Sequence[str]], Sequence[bool]]
 """Tells for each word whether it is rare in the person's history."""
@@ -155,6 +161,38 @@ def rank_cited_sources(
             cited.append(best)
             evidence.remove(words)
     return cited
+
+
+def check_stated_sources(
+    stated: Sequence[str],
+    traced: Sequence[str],
+    reply: str,
+    question: str,
+    sources: Mapping[str, str],
+    *,
+    language: str,
+) -> list[str]:
+    """Return those of the sources that a model cites which its reply can rest on, as it names them.
+
+    The only one it cites is believed: it may be told in quite other words. Of several, each must
+    tell a word of the reply that neither the question nor those before it tell, unless none does.
+    Where it cites more than the reply has room for, it has not chosen, and those count that the
+    reply can be ``traced`` to.
+    """
+    named = [each for each in stated if each in sources]
+    words = {each: list_content_words(sources[each], language).words_by_stem for each in named}
+    reply_stems = list_content_words(reply, language).words_by_stem.keys()
+    if len(named) > max(FEW_STATED, len(reply_stems) // WORDS_PER_SOURCE):
+        return [each for each in traced if each in named]
+    untold = reply_stems - list_content_words(question, language).words_by_stem.keys()
+    telling = set[str]()
+    for _ in named if len(named) > 1 else ():
+        left = [each for each in named if each not in telling]
+        best = max(left, key=lambda each: len(words[each].keys() & untold))
+        if words[best].keys() & untold:
+            telling.add(best)
+            untold = untold - words[best].keys()
+    return [each for each in named if each in telling] or named
 
 
 class Evidence:

@@ -17,7 +17,11 @@ from oldfriend.llm.model import Completion
 from oldfriend.memory.receipts import RECORDS_KEY, ReceiptItem
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.prompts.prompt import get_reply_prompt
-from oldfriend.turn.cited_sources import build_rarity_test, rank_cited_sources
+from oldfriend.turn.cited_sources import (
+    build_rarity_test,
+    check_stated_sources,
+    rank_cited_sources,
+)
 from oldfriend.turn.companion_state import CompanionState
 from oldfriend.turn.failure_messages import FailureKind, format_failure_message
 from oldfriend.turn.generate import Actions
@@ -27,6 +31,7 @@ from oldfriend.turn.offline_reply import build_offline_reply
 from oldfriend.turn.recalled import RecalledBelief, RecalledItem, get_item_id
 from oldfriend.turn.receipt_items import (
     CHANGED_KEY,
+    CITED_BY_KEY,
     CITED_KEY,
     HANDLED_KEY,
     INFERRED_KEY,
@@ -75,7 +80,8 @@ async def respond(
             utterance, context, actions, replace(reply, text=stream.text), deps
         )
         ids: list[JsonValue] = [each for each in cited if not each.startswith(TOOL_RESULT)]
-        reply = replace(reply, details={**reply.details, CITED_KEY: ids})
+        by = "words" if actions.cited is None else "model"
+        reply = replace(reply, details={**reply.details, CITED_KEY: ids, CITED_BY_KEY: by})
         await write_handled(context, stream)
         await write_tool_changes(actions, perception, context, deps, stream)
     else:
@@ -309,9 +315,10 @@ async def list_cited_ids(
     reply: Reply,
     deps: TurnDependencies,
 ) -> list[str]:
-    """Return the ids of shown sources that a reply can be traced to, the surest first.
+    """Return the ids of shown sources that a reply rests on, the surest first.
 
-    The results of tools that show no records have their numbers for ids.
+    They are the records that its model cites or, where it cites nothing, that the reply can be
+    traced to. The results of tools that show no records have their numbers for ids.
     """
     recalled = (*context.recall_result.ranking, *actions.tool_items)
     shown = {item.object for item in reply.items if item.used}
@@ -333,11 +340,17 @@ async def list_cited_ids(
                 tx, utterance.person.id, exclude=answered_seqs
             )
             is_rare = build_rarity_test(index)
-            return rank_cited_sources(
+            traced = rank_cited_sources(
                 reply.text, utterance.text, sources, languages=languages, is_rare=is_rare
             )
     except READ_ERRORS:
-        return []
+        traced = []
+    if actions.cited is None:
+        return traced
+    stated = check_stated_sources(
+        actions.cited, traced, reply.text, utterance.text, sources, language=reply.language
+    )
+    return [*stated, *(each for each in traced if each.startswith(TOOL_RESULT))]
 
 
 def get_source_text(item: RecalledItem) -> str:

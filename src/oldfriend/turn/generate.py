@@ -15,11 +15,12 @@ from oldfriend.llm.model import Completion, CompletionRequest, LanguageModel, To
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.failure_messages import FailureKind, classify_failure
 from oldfriend.turn.intent import Perception
-from oldfriend.turn.markers import build_call_form, build_calls
+from oldfriend.turn.markers import build_call_form, build_calls, find_cited_records
 from oldfriend.turn.note_extraction import find_own_part
 from oldfriend.turn.prompt_builder import BuiltPrompt, build_reply_prompt
 from oldfriend.turn.prompt_sections import find_person_name
 from oldfriend.turn.recalled import RecalledItem, get_item_id
+from oldfriend.turn.record_keys import RecordKeys
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.reply_stream import ReplyStream
 from oldfriend.turn.tools.confirmation import build_question
@@ -49,6 +50,8 @@ class Actions:
     tool_uses: tuple[ToolUse, ...] = ()
     failure_kind: FailureKind | None = None
     error: str = ""
+    # Ids of the records that the model says its reply rests on; None: it does not say.
+    cited: tuple[str, ...] | None = None
 
     @property
     def tool_items(self) -> tuple[RecalledItem, ...]:
@@ -70,7 +73,9 @@ class ToolLoop:
     model: LanguageModel
     executor: ToolExecutor
     stream: ReplyStream
+    record_keys: RecordKeys
     words: str = ""  # the person's last ones, for calls that are written as markers
+    cited: tuple[str, ...] | None = None  # the records that the model says it has used
     completions: list[Completion] = field(default_factory=list)
 
     async def run(self, request: CompletionRequest) -> None:
@@ -94,6 +99,7 @@ class ToolLoop:
                 tools=self.executor.definitions,
                 shown=tuple(dict.fromkeys([*request.shown, *seen])),
             )
+        self.cited = find_cited_records(self.stream.markers, request, self.record_keys)
         written = build_calls(self.stream.markers, request, words=self.words)
         for call in written:
             await self.executor.execute(call)
@@ -146,8 +152,14 @@ async def act(
         budget=deps.limits.budget,
     )
     shown_ids |= built_prompt.shown_ids
-    words = find_own_part(utterance)
-    loop = ToolLoop(model=deps.model, executor=executor, stream=stream, words=words)
+    tool_context.record_keys.ids.update(built_prompt.record_ids)
+    loop = ToolLoop(
+        model=deps.model,
+        executor=executor,
+        stream=stream,
+        record_keys=tool_context.record_keys,
+        words=find_own_part(utterance),
+    )
     call_form = build_call_form([*executor.tools_by_name])
     failure_kind: FailureKind | None = None
     error = ""
@@ -155,13 +167,14 @@ async def act(
         await loop.run(replace(built_prompt.request, call_form=call_form))
     except ModelError as failure:
         failure_kind, error = classify_failure(failure), str(failure)
-        await stream.end_paragraph()
+        await stream.end_paragraph(is_broken=True)
     return Actions(
         built_prompt=built_prompt,
         completions=tuple(loop.completions),
         tool_uses=tuple(executor.uses),
         failure_kind=failure_kind,
         error=error,
+        cited=loop.cited,
     )
 
 

@@ -1,8 +1,9 @@
-"""Markers: what a model that cannot call tools writes into its reply, and the tool that it means.
+"""Markers: what a model writes into its reply for us, and the tool that it means.
 
-"SCHEDULE: water the plants | 2026-12-01T09:00 | daily" stands for a call of `set_reminder`. Markers
-are taken out of the reply while it is streamed. One within code, quotation marks or a quoted line
-is only shown, and one that the model has read itself is no wish of its own.
+"SCHEDULE: water the plants | 2026-12-01T09:00 | daily" stands for a call of `set_reminder`, and
+"USED_MEMORY: k2, r3" tells the records that the reply rests on. Markers are taken out of the reply
+while it is streamed. One within code, quotation marks or a quoted line is only shown, and one that
+the model has read itself is none of its own.
 """
 
 import re
@@ -14,6 +15,7 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall, ToolResult
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.tasks.task_edits import ONCE
+from oldfriend.turn.record_keys import RECORD_KEY, RecordKeys
 
 FORM_PROMPT: Final = "markers/1"
 WRITTEN: Final = "written-"
@@ -70,14 +72,19 @@ MARKERS: Final[Mapping[str, MarkerForm]] = {
 """What each marker stands for."""
 WITHOUT_EFFECT: Final = frozenset({"HEARTBEAT_OK", "PERSONALITY"})
 """Those that are only taken out."""
-KNOWN: Final = frozenset({*MARKERS, *WITHOUT_EFFECT})
+CITATION: Final = "USED_MEMORY"
+"""Names the records of a prompt, by their keys, that the reply rests on."""
+KEY: Final = re.compile(rf"\b{RECORD_KEY}\b", re.IGNORECASE)
+NO_KEY: Final = re.compile(r"\W{0,3}none\b", re.IGNORECASE)
+"""It rests on no record."""
+KNOWN: Final = frozenset({*MARKERS, *WITHOUT_EFFECT, CITATION})
 FAMILIES: Final = frozenset({"CANCEL", "FORGET", "HEARTBEAT", "PURGE", "SCHEDULE"})
 """First words of markers: others in capitals that begin a line so are taken out, too.
 
 Names of settings begin with those that are left out, as "PROJECT_ID: 42" does.
 """
 BARE: Final = frozenset(
-    {"FORGET_CONVERSATION", "HEARTBEAT_OK", "PROJECT_DEACTIVATE", "PURGE_FACTS"}
+    {"FORGET_CONVERSATION", "HEARTBEAT_OK", "PROJECT_DEACTIVATE", "PURGE_FACTS", CITATION}
 )
 """Those that say all without a colon."""
 COLONS: Final = (":", "\uff1a")
@@ -97,8 +104,42 @@ NAME: Final = re.compile(r"[A-Za-z][A-Za-z_]*")
 TIMED: Final = frozenset({"due", "rrule"})
 CLOSING: Final = ".,;:!)]*_\u3002\uff0c\uff1b"
 """What ends a marker before prose that follows."""
+SENTENCE_ENDS: Final = ".!?\u3002"
 TOKEN: Final = re.compile(r"\s{0,3}(\w+(?:[:=;,+-]+\w+)*)(?: \d\d:\d\d)?")
 DATE: Final = re.compile(r"\s{0,3}\d{4}-\d\d-\d\d")
+KEY_LIST: Final = re.compile(
+    rf"""
+    [\s:\uff1a=*_\[(-]{{0,6}}         # between the name and the keys: ":** ["
+    (?: none\b                       # it rests on no record
+    | {RECORD_KEY}\b                 # k12
+      (?: (?: [\s,;&+/\u3001\uff0c] | and\b ){{1,5}} {RECORD_KEY}\b )*  # , r3 and r4
+    )
+    (?: [\s,;&]{{1,5}} [kr]? \Z )?     # , r: it broke off
+    [\])]?                          # the end of a bracket
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""The records that a citation names, or that there is none."""
+KEY_GROUP: Final = re.compile(
+    rf"""
+    [\[(] {RECORD_KEY}                 # [k2
+    (?: [,;]\ ? {RECORD_KEY} ){{0,99}}  # , r3
+    [\])]
+    (?! \( )                           # no link of Markdown: [k2](https://...)
+    """,
+    re.VERBOSE,
+)
+"""The same as models write it within a sentence: "[k2, r3]"."""
+KEY_GROUP_BEGUN: Final = re.compile(
+    rf"""
+    [\[(]
+    (?: {RECORD_KEY} [,;]\ ? ){{0,99}}  # [k2,
+    (?: [kr] \d{{0,3}} )?               # r3
+    \Z
+    """,
+    re.VERBOSE,
+)
+"""The end of a text that may become one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +172,12 @@ class LineStart:
     def is_showing(self) -> bool:
         """Tell whether what comes next is only shown, or is a part of a longer name."""
         is_quoted = self.head.startswith(">") or self.quotes % 2 == 1
-        return is_quoted or self.ticks % 2 == 1 or self.last.isalnum() or self.last in {*JOINING}
+        return is_quoted or self.is_in_code
+
+    @property
+    def is_in_code(self) -> bool:
+        """Tell whether what comes next is code, or a part of a longer name."""
+        return self.ticks % 2 == 1 or self.last.isalnum() or self.last in {*JOINING}
 
 
 class MarkerStripper:
@@ -157,15 +203,41 @@ class MarkerStripper:
             shown.append(self._take_certain())
         return "".join(shown)
 
-    def flush(self, text: str = "") -> str:
-        """Return what is left at the end of a paragraph."""
-        return self.feed(text) + self._end_line("")
+    def flush(self, text: str = "", *, is_broken: bool = False) -> str:
+        """Return what is left at the end of a paragraph, without a piece of a citation.
+
+        Of what broke off the shortest piece goes, else only what can be nothing else.
+        """
+        shown = self.feed(text)
+        left = "".join(self._unread)
+        self._unread = [left[: self._find_piece(left, is_broken=is_broken)]]
+        return shown + self._end_line("")
+
+    def _find_piece(self, text: str, *, is_broken: bool) -> int:
+        """Return where a piece of a citation begins at the end of a text; its length if nowhere."""
+        for word in NAME.finditer(text, max(0, len(text) - len(CITATION))):
+            is_last = word.end() == len(text) and not self._is_shown_only(text, word.start())
+            name = word[0].upper()
+            is_piece = is_last and CITATION.startswith(name) and name != CITATION
+            is_first = not (self._start.head or text[: word.start()].strip(BEFORE))
+            is_meant = is_broken and word[0].isupper() and (is_first or len(word[0]) > 3)
+            if is_piece and ("_" in word[0] or is_meant):
+                return find_begin(text, word.start())
+        group = next(self._list_groups(KEY_GROUP_BEGUN, text), None)
+        if group is None:
+            return len(text)
+        is_certain = is_broken or any(map(str.isdigit, group[0]))
+        return len(text[: group.start()].rstrip(" ")) if is_certain else len(text)
 
     def _take_certain(self) -> str:
         """Return what is no marker of this line and can become none."""
         text = "".join(self._unread)
         names = NAME.finditer(text)
         first = next((each.start() for each in names if self._may_begin(text, each)), len(text))
+        for pattern in (KEY_GROUP, KEY_GROUP_BEGUN):
+            group = next(self._list_groups(pattern, text), None)
+            if group is not None and group.start() < first:
+                first, self._is_held = group.start(), pattern is KEY_GROUP
         until = find_begin(text, first)
         self._unread = [text[until:]]
         self._start = self._start.extend(text[:until])
@@ -186,6 +258,16 @@ class MarkerStripper:
         """Tell whether what begins there stands in code or in quotation marks."""
         return self._is_in_fence or self._start.extend(text[:start]).is_showing
 
+    def _list_groups(
+        self, pattern: re.Pattern[str], text: str, until: int | None = None
+    ) -> Iterator[re.Match[str]]:
+        """Yield the groups of keys in a text that do not stand in code."""
+        start, at = self._start, 0
+        for group in pattern.finditer(text, 0, len(text) if until is None else until):
+            start, at = start.extend(text[at : group.start()]), group.start()
+            if not (self._is_in_fence or start.is_in_code):
+                yield group
+
     def _end_line(self, end: str) -> str:
         """Return the rest of a line without its markers; nothing of a line that is only these."""
         text, count = "".join(self._unread), len(self.found)
@@ -201,6 +283,13 @@ class MarkerStripper:
         names = [each for each in NAME.finditer(text) if self._is_marker(text, each)]
         begins = [*(find_begin(text, each.start()) for each in names), len(text)]
         at, shown = 0, self._start.head
+        for group in self._list_groups(KEY_GROUP, text, begins[0]):
+            self.found.append(Marker(name=CITATION, payload=group[0]))
+            before = text[at : group.start()].rstrip(" ")
+            yield before
+            at, shown = group.end(), shown or before.strip()
+            while not shown and text.startswith(" ", at):
+                at += 1
         for name, begin, end in zip(names, begins, begins[1:], strict=False):
             written, rest = split_rest(name[0].upper(), text[name.end() : end])
             payload = written.strip(f"{EDGES}{''.join(COLONS)}")
@@ -218,6 +307,8 @@ class MarkerStripper:
             return False
         name, after = found[0].upper(), text[found.end() :].lstrip(" ")
         is_first = not (self._start.head or text[: found.start()].strip(BEFORE))
+        if name == CITATION and KEY_LIST.match(after):
+            return True
         if not after.startswith(COLONS):
             return name in BARE and not after.strip(EDGES) and (is_first or found[0].isupper())
         if "_" in name:
@@ -232,6 +323,14 @@ def split_rest(name: str, text: str) -> tuple[str, str]:
 
     Only a time or a repetition tells by itself where it ends.
     """
+    if name == CITATION:
+        keys = KEY_LIST.match(text)
+        rest = "" if keys is None else text[keys.end() :].lstrip()
+        is_ended = keys is not None and (
+            keys[0].endswith((")", "]")) or rest[:1] in {*SENTENCE_ENDS}
+        )
+        prose = rest.lstrip(CLOSING).strip() if is_ended else ""
+        return (text[: len(text) - len(rest)], prose) if prose else (text, "")
     form = MARKERS.get(name)
     *_, last = parts = text.split("|", len(form.fields) - 1) if form and form.fields else [text]
     kind = form.fields[len(parts) - 1] if form and len(parts) > 1 else ""
@@ -331,3 +430,34 @@ def build_call_form(tools: Sequence[str]) -> str:
     prompt = get_prompt(FORM_PROMPT)
     lines = [prompt.render(name.lower()) for name, form in MARKERS.items() if form.tool in tools]
     return prompt.render("form", lines="\n".join(lines)) if lines else ""
+
+
+def find_cited_records(
+    markers: Sequence[Marker], request: CompletionRequest, keys: RecordKeys
+) -> tuple[str, ...] | None:
+    """Return the ids of the records that a model says its reply rests on, as it names them.
+
+    None if it says nothing: no citation, none that names a record of the prompt, or only such as
+    stand in what it was given to read and are thus not its own.
+    """
+    written = [each.payload for each in markers if each.name == CITATION]
+    own = [*list_own(written, request)] if written else []
+    named = (key.lower() for payload in own for key in KEY.findall(payload))
+    cited = tuple(dict.fromkeys(keys.ids[key] for key in named if key in keys.ids))
+    return cited if cited or any(map(NO_KEY.match, own)) else None
+
+
+def list_own(written: Sequence[str], request: CompletionRequest) -> Iterator[str]:
+    """Yield what does not stand so in what a model was given to read, but for its own words."""
+    given = [
+        turn.text
+        for turn in request.turns
+        if not (isinstance(turn, PromptTurn) and turn.role == "companion")
+    ]
+    read = "\n".join([request.system_prompt, request.call_instructions, *given])
+    squeezed = squeeze(read)
+    for each in written:
+        is_within_sentence = each.startswith(("[", "("))
+        is_read = each in read if is_within_sentence else squeeze(f"{CITATION}{each}") in squeezed
+        if not is_read:
+            yield each

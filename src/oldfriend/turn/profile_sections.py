@@ -6,7 +6,6 @@ They are part of every prompt, whatever was recalled, and include summaries of e
 from collections.abc import Sequence
 
 from oldfriend.domain.memories import MemoryState, Summary
-from oldfriend.prompts.prompt import Prompt
 from oldfriend.prompts.token_budget import select_fitting
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
@@ -18,6 +17,7 @@ from oldfriend.turn.prompt_labels import (
 )
 from oldfriend.turn.prompt_ranking import drop_repeated, get_last_said_at, holds_words
 from oldfriend.turn.prompt_sections import PromptDraft, PromptSection, build_ranked_section
+from oldfriend.turn.record_keys import estimate_keyed_tokens
 from oldfriend.turn.reply_context import ReplyContext
 
 MIN_LABEL_TOKENS = 16
@@ -47,7 +47,7 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     ]
     open_budget = budget - budget // PROFILE_DIVISOR
     open_section = build_belief_section(
-        prompt, "open", prompt.render("open"), promises, lines, open_budget
+        draft, "open", prompt.render("open"), promises, lines, open_budget
     )
     budget -= open_section.tokens
     changes = [
@@ -55,7 +55,7 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     ]
     lines = [label_belief(prompt, each, zone=zone) for each in changes]
     lately_section = build_belief_section(
-        prompt,
+        draft,
         "lately",
         prompt.render("lately", person=sanitize(name)),
         changes,
@@ -69,7 +69,7 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     lines = [label_belief(prompt, each, zone=zone) for each in kept]
     title = prompt.render("profile", person=sanitize(name))
     return [
-        build_belief_section(prompt, "profile", title, kept, lines, budget),
+        build_belief_section(draft, "profile", title, kept, lines, budget, is_stable=True),
         lately_section,
         open_section,
     ]
@@ -113,7 +113,7 @@ def build_summary_list(
         index: label_summary(draft.prompt, each, zone=zone) for index, each in enumerate(by_time)
     }
     return build_ranked_section(
-        draft.prompt,
+        draft,
         name,
         draft.prompt.render(name),
         lines,
@@ -152,22 +152,31 @@ def list_summaries_around(context: ReplyContext) -> list[Summary]:
 
 
 def build_belief_section(
-    prompt: Prompt,
+    draft: PromptDraft,
     name: str,
     title: str,
     known: Sequence[MemoryState],
     lines: Sequence[str],
     budget: int,
+    *,
+    is_stable: bool = False,
 ) -> PromptSection:
-    """Return a section of beliefs: those that fit, first come, first served."""
+    """Return a section of beliefs: those that fit, first come, first served.
+
+    A stable one stands in the part of the prompt that is cached.
+    """
+    prompt = draft.prompt
     left = budget - estimate_line_tokens(frame_records(prompt, title, ()))
-    kept = select_fitting([*map(estimate_line_tokens, lines)], left)
+    kept = select_fitting([estimate_keyed_tokens(prompt, line) for line in lines], left)
     ids = [each.memory.id for each in known]
     dropped = tuple(ids[index] for index in range(len(ids)) if index not in kept)
     if not kept:
         return PromptSection(name=name, dropped_ids=dropped)
-    text = frame_records(prompt, title, [lines[index] for index in kept])
     shown = tuple(ids[index] for index in kept)
+    records = [lines[index] for index in kept]
+    text = frame_records(
+        prompt, title, draft.keys.label(prompt, records, shown, is_stable=is_stable)
+    )
     return PromptSection(
         name=name,
         text=text,

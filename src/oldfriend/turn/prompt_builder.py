@@ -6,7 +6,7 @@ message what is new or open, the time, what was recalled and what others said. D
 database.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -167,9 +167,9 @@ def build_memories_section(
         )
         for each in known
     ]
-    return build_belief_section(
-        draft.prompt, name, draft.prompt.render(title), known, lines, budget
-    )
+    is_stable = name in STABLE_SECTIONS
+    title = draft.prompt.render(title)
+    return build_belief_section(draft, name, title, known, lines, budget, is_stable=is_stable)
 
 
 def get_formed_at(known: MemoryState) -> Micros:
@@ -223,7 +223,7 @@ def build_project_sections(draft: PromptDraft, budget: int) -> Sequence[PromptSe
     ids = [each.id for each in messages]
     return (
         build_ranked_section(
-            prompt, "project", title, lines, ids, ranking=newest_first, budget=budget
+            draft, "project", title, lines, ids, ranking=newest_first, budget=budget
         ),
     )
 
@@ -240,6 +240,7 @@ class BuiltPrompt:
 
     request: CompletionRequest
     shown_ids: frozenset[str]  # ids of messages and memories quoted in it
+    record_ids: Mapping[str, str]  # of those that can be cited, by their keys
     trace: dict[str, JsonValue]  # tokens and dropped ids of each section
 
 
@@ -363,6 +364,7 @@ def build_reply_prompt(
             shown=draft.seen_ids,
         ),
         shown_ids=frozenset(draft.shown_ids),
+        record_ids=draft.keys.ids,
         trace=build_trace(draft),
     )
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Final
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.memories import Entity, Memory
@@ -48,12 +49,15 @@ from oldfriend.turn.recalled import (
     RecallResult,
     get_item_id,
 )
+from oldfriend.turn.record_keys import RecordKeys, estimate_keyed_tokens
 from oldfriend.turn.reply_context import ReplyContext
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.turn.user_context import EntityContext
 
 QUESTION_MARK = re.compile("[?\uff1f]")
 FORWARDED_SECTION = "passed on"
+WITHOUT_KEYS: Final = frozenset({"project", "summaries", "summaries_around"})
+"""Sections of what no receipt names, and thus no reply can cite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,7 @@ class PromptDraft:
     prompt: Prompt
     budget: PromptBudget
     sections: list[PromptSection]  # so far
+    keys: RecordKeys = field(default_factory=RecordKeys)  # of the records in them
     by_priority: dict[Priority, list[PromptSection]] = field(default_factory=dict)
     """Sections of the slots only: not what is never cut, nor the recent messages."""
 
@@ -255,7 +260,7 @@ def build_notes_section(draft: PromptDraft, budget: int) -> tuple[PromptSection]
     title = draft.prompt.render("notes")
     return (
         build_ranked_section(
-            draft.prompt, "notes", title, lines, ids, ranking=newest_first, budget=budget
+            draft, "notes", title, lines, ids, ranking=newest_first, budget=budget
         ),
     )
 
@@ -278,7 +283,7 @@ def build_recalled_sections(draft: PromptDraft, budget: int) -> Sequence[PromptS
         for rank, each in enumerate(candidates)
         if not is_told_already(each, draft, is_among_best=rank < MAX_RETOLD)
     ]
-    costs = [estimate_line_tokens(label_item(prompt, each, zone=zone)) for each in items]
+    costs = [estimate_keyed_tokens(prompt, label_item(prompt, each, zone=zone)) for each in items]
     entity_titles = [render_entity_title(each.entity, prompt) for each in named]
     beliefs_title, memories_title = render_recall_titles(result, prompt)
     descriptions = [render_description(each.entity, prompt) for each in named]
@@ -398,9 +403,10 @@ def build_item_section(
     dropped = tuple(get_item_id(each) for each in items if get_item_id(each) not in kept_ids)
     if not shown:
         return PromptSection(name=name, dropped_ids=dropped)
-    zone = draft.utterance.message.zone
-    lines = [*lead, *(label_item(draft.prompt, each, zone=zone) for each in shown)]
-    text = frame_records(draft.prompt, title, lines)
+    prompt, zone = draft.prompt, draft.utterance.message.zone
+    records = [label_item(prompt, each, zone=zone) for each in shown]
+    keyed = draft.keys.label(prompt, records, [*map(get_item_id, shown)])
+    text = frame_records(prompt, title, [*lead, *keyed])
     return PromptSection(
         name=name,
         text=text,
@@ -411,7 +417,7 @@ def build_item_section(
 
 
 def build_ranked_section(
-    prompt: Prompt,
+    draft: PromptDraft,
     name: str,
     title: str,
     lines: Mapping[int, str],
@@ -423,16 +429,20 @@ def build_ranked_section(
     """Return a titled section of the best-ranked lines that fit, in their own order.
 
     ``lines`` holds the eligible lines by their index in ``ids``; ``ranking`` lists these indexes,
-    best first.
+    best first. All are charged for a key, which those bear that a receipt can name.
     """
-    costs = [estimate_line_tokens(lines[index]) for index in ranking]
+    prompt = draft.prompt
+    costs = [estimate_keyed_tokens(prompt, lines[index]) for index in ranking]
     left = budget - estimate_line_tokens(frame_records(prompt, title, ()))
     kept = sorted(ranking[nth] for nth in select_fitting(costs, left))
     dropped = tuple(ids[index] for index in range(len(ids)) if index not in kept)
     if not kept:
         return PromptSection(name=name, dropped_ids=dropped)
-    text = frame_records(prompt, title, [lines[index] for index in kept])
     shown = tuple(ids[index] for index in kept)
+    records = [lines[index] for index in kept]
+    if name not in WITHOUT_KEYS:
+        records = draft.keys.label(prompt, records, shown, is_stable=True)
+    text = frame_records(prompt, title, records)
     return PromptSection(
         name=name,
         text=text,

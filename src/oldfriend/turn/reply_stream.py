@@ -40,9 +40,9 @@ class OutputFilter:
         self.has_started = self.has_started or bool(passed)
         return passed
 
-    def flush(self) -> str:
+    def flush(self, *, is_broken: bool = False) -> str:
         """Return the rest that was held back; empty at the end of most replies."""
-        left = self._markers.flush(self._labels.flush())
+        left = self._markers.flush(self._labels.flush(), is_broken=is_broken)
         rest, self.pending = (self.pending + left).rstrip(), ""
         return rest
 
@@ -91,12 +91,18 @@ class ReplyStream:
         self._has_input = self._has_input or bool(chunk)
         await self._emit(self._filter.feed(chunk))
 
-    async def end_paragraph(self, full_text: str = "", *, is_truncated: bool = False) -> None:
-        """End a paragraph: write what was held back, or the full text if no chunks came."""
+    async def end_paragraph(
+        self, full_text: str = "", *, is_truncated: bool = False, is_broken: bool = False
+    ) -> None:
+        """End a paragraph: write what was held back, or the full text if no chunks came.
+
+        It is broken if its model has failed.
+        """
         if not self._has_input:
             await self.write(full_text)
-        await self._emit(self._filter.flush())
-        if not is_truncated:  # of what broke off nobody knows how it goes on
+        is_broken = is_broken or is_truncated
+        await self._emit(self._filter.flush(is_broken=is_broken))
+        if not is_broken:  # of what broke off nobody knows how it goes on
             self.markers += self._filter.markers
         if is_truncated and self.text and not self._is_new_paragraph:
             await self._emit(TRUNCATION_MARK)

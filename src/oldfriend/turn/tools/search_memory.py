@@ -17,6 +17,7 @@ from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import frame_records, label_item, sanitize
 from oldfriend.turn.prompt_ranking import select_candidates, select_fitting_items
 from oldfriend.turn.recalled import RecalledBelief, RecalledItem, RecalledMessage, get_item_id
+from oldfriend.turn.record_keys import estimate_keyed_tokens
 from oldfriend.turn.retrieval import READ_ERRORS
 from oldfriend.turn.tools.memory_lookup import FoundMemories, MemoryLookup, MemoryRequest
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec
@@ -124,7 +125,9 @@ class MemorySearch:
         parts = [] if found.is_sure else [prompt.render("unsure")]
         for title, items in (("beliefs", beliefs), ("messages", messages)):
             if items:
-                lines = [*map(self._label, items)]
+                lines = self.context.record_keys.label(
+                    self.context.prompt, [*map(self._label, items)], [*map(get_item_id, items)]
+                )
                 parts.append(frame_records(self.context.prompt, prompt.render(title), lines))
         if is_new_only:
             parts.append(prompt.render("above"))
@@ -137,7 +140,9 @@ class MemorySearch:
     def _select(self, items: Sequence[RecalledItem], budget: int) -> list[RecalledItem]:
         """Return the best items that fit beside the titles and remarks, in their order."""
         candidates = select_candidates(items)
-        costs = [estimate_line_tokens(self._label(each)) for each in candidates]
+        costs = [
+            estimate_keyed_tokens(self.context.prompt, self._label(each)) for each in candidates
+        ]
         beliefs, messages, *remarks = (
             estimate_line_tokens(
                 frame_records(self.context.prompt, self.prompt.render(part, **values), ())

@@ -9,6 +9,7 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import ToolCall, ToolDefinition
 from oldfriend.prompts.prompt import Prompt
 from oldfriend.turn.recalled import RecalledItem, SearchDeps
+from oldfriend.turn.record_keys import RecordKeys
 from oldfriend.turn.store_change import StoreChange
 from oldfriend.turn.turn_outcome import Utterance
 from oldfriend.usage.tool_calls import RecordedToolCall, ToolEffect
@@ -75,6 +76,8 @@ class ToolContext:
     # Ids of the messages and memories that the model was shown so far in this turn; a tool adds
     # what it shows.
     shown_ids: set[str]
+    # The keys of the records that it was shown, by which it cites them; a tool adds its own.
+    record_keys: RecordKeys = field(default_factory=RecordKeys)
     noted_text: str | None = None  # what a rule has noted from the same message
     found_links: set[str] = field(default_factory=set)  # that a search has returned in this turn
     # The changes decided so far in this turn; a tool adds its own.
