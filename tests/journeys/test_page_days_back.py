@@ -27,6 +27,7 @@ from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
 MOST_ROWS = 200
+FIRST_PAGE = 100
 CUT = """() => {
   const told = document.querySelector(".slider-told");
   const cut = [told, ...told.children].filter((one) => one.scrollWidth > one.clientWidth + 1
@@ -95,6 +96,29 @@ def test_day_slider_has_few_steps_for_a_long_time_without_changes(
 
     assert len(set(told)) == len(told) == 17
     assert sum("no change" not in each for each in told) == 4
+    assert complaints == []
+
+
+def test_rows_read_while_scrolling_are_marked_as_new_too(browser: Browser, tmp_path: Path) -> None:
+    """Not only those of the first page of the day that one turns to."""
+    with (
+        serving_much(tmp_path, 500, 5) as program,
+        opened(browser, link := new_link(program)) as (page, complaints),
+    ):
+        day = (from_micros(system_clock()) - timedelta(days=3)).date().isoformat()
+        page.get_by_label("Say something …").wait_for()
+        page.goto(f"{link.partition('/#')[0]}/memory?day={day}")
+        rows(page).first.wait_for()
+        page.get_by_role("button", name="The day after on which something changed").click()
+        expect(page.locator(".turned-new").first).to_be_attached()
+        list_end = page.locator(".memory-main")
+        marked = page.locator(".row:has(.turned-new)")
+        for _ in range(12):
+            list_end.evaluate("e => e.scrollTo(0, e.scrollHeight)")
+            page.wait_for_timeout(250)
+        read_on = [int(each.get_attribute("aria-posinset") or 0) for each in marked.all()]
+
+    assert max(read_on, default=0) > FIRST_PAGE
     assert complaints == []
 
 
