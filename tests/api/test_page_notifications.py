@@ -44,6 +44,17 @@ SHOWN = """async () => {
   const worker = await navigator.serviceWorker.ready;
   return (await worker.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
 }"""
+RENEW = """async ([endpoint, keys, isGiven]) => {
+  const renewed = { toJSON: () => ({ endpoint, expirationTime: null, keys }) };
+  const oldSubscription = { endpoint: "https://push.example/a", options: { applicationServerKey: "k" } };
+  const asked = [];
+  PushManager.prototype.subscribe = async (options) => (asked.push(options), renewed);
+  const event = new ExtendableEvent("pushsubscriptionchange");
+  const done = new Promise((resolve) => (event.waitUntil = resolve));
+  dispatchEvent(Object.assign(event, { oldSubscription, newSubscription: isGiven ? renewed : null }));
+  await done;
+  return asked;
+}"""
 SIGN_IN = """async (id) => {
   await navigator.serviceWorker.ready;
   await (await import("/static/js/session.js")).keep({ id, token: "t" });
@@ -80,7 +91,7 @@ class House(BaseHTTPRequestHandler):
 
     def do_PUT(self) -> None:
         """Take a subscription."""
-        self.state.update(is_on=True, shows=self.note()["shows"])
+        self.state.update(is_on=True, shows=self.note().get("shows", self.state["shows"]))
         self.reply(json.dumps(self.state), "application/json")
 
     def do_DELETE(self) -> None:
@@ -210,3 +221,18 @@ def test_device_is_told_nothing_more_once_somebody_else_signs_in(page: Page, ori
 
     assert again == "k"
     assert page.evaluate("current()") is None
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_subscription_that_the_browser_renews_is_told_to_the_house(
+    page: Page, origin: str, is_given: bool
+) -> None:
+    """By what keeps the page; where the browser has only ended the old one, a new one is asked for."""
+    PushedPage(page, origin)
+    House.asked.clear()
+    (worker,) = page.context.service_workers
+    asked = worker.evaluate(RENEW, ["https://push.example/b", KEYS, is_given])
+
+    told = {"was": "https://push.example/a", "endpoint": "https://push.example/b", "keys": KEYS}
+    assert asked == ([] if is_given else [{"applicationServerKey": "k"}])
+    assert House.asked == [("PUT", "/api/v1/proactive/push/renewal", told)]

@@ -55,7 +55,7 @@ export function Slider() {
   const told = shown === last ? t("memory_now") : t(isBySaid ? "memory_said_by" : "memory_as_of", { day: calendarDay(isoOf(shown)) });
   const much = on ? turned(on) : t(shown === last ? "memory_turned_none_today" : "memory_turned_none");
   return html`<section class=${`slider ${shown === last ? "" : "is-past"}`} aria-label=${t("memory_slider")} data-stays>
-    <p class="slider-told"><strong aria-live="polite">${told}</strong> <span class="meta">${much}</span></p>
+    <p class="slider-told"><strong aria-live="polite">${told}</strong> <span class="meta">${much.split(" · ").map((each, place) => html`${place > 0 && " · "}<span class="whole">${each}</span>`)}</span></p>
     ${first < last && html`<div class="slider-track">
       <button class="step" disabled=${!before} aria-label=${t("memory_day_before")} title=${t("memory_day_before")} onClick=${() => go(before.number)}>‹</button>
       <div class="slider-line"><${Marks} changed=${changed} stops=${stops} shown=${shown} />
@@ -83,7 +83,8 @@ function Ways() {
 function Scale({ stops, shown, isNow }) {
   const share = (place) => place / Math.max(1, stops.length - 1);
   const room = matchMedia(NARROW).matches ? ROOM.narrow : ROOM.wide;
-  const thumb = isNow ? 2 : share(stops.indexOf(shown));
+  const thumb = share(stops.indexOf(shown));
+  const isCovered = (at) => !isNow && at < thumb + room && at + room > thumb - room; // by the day under the thumb
   let free = 0; // from where on there is room for a name
   let named = "";
   const months = stops.flatMap((number, place) => {
@@ -93,7 +94,7 @@ function Scale({ stops, shown, isNow }) {
     const hasYear = named.slice(0, 4) !== name.slice(0, 4);
     free = share(place) + room;
     named = name;
-    return Math.abs(share(place) - thumb) < room * 1.2 ? [] : [{ at: share(place), name: monthName(year, month, hasYear) }];
+    return isCovered(share(place)) ? [] : [{ at: share(place), name: monthName(year, month, hasYear) }];
   });
   return html`<div class="scale" aria-hidden="true">${months.map(({ at, name }) => html`<span key=${at} style=${{ left: `${at * 100}%` }}>${name}</span>`)}
     ${!isNow && html`<b style=${{ left: `${thumb * 100}%` }}>${calendarDay(isoOf(shown))}</b>`}</div>`;
