@@ -109,7 +109,7 @@ def test_rows_read_while_scrolling_are_marked_as_new_too(browser: Browser, tmp_p
         page.get_by_label("Say something …").wait_for()
         page.goto(f"{link.partition('/#')[0]}/memory?day={day}")
         rows(page).first.wait_for()
-        page.get_by_role("button", name="The day after on which something changed").click()
+        page.get_by_role("button", name="To the next day on which something changed").click()
         expect(page.locator(".turned-new").first).to_be_attached()
         list_end = page.locator(".memory-main")
         marked = page.locator(".row:has(.turned-new)")

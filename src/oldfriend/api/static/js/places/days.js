@@ -89,7 +89,7 @@ function Year({ month }) {
         <span aria-hidden="true"></span>${names.format(new Date(2024, place, 1))}</a></li>`;
     })}</ol>
     ${found && found.last > year ? to(year + 1, t("days_year_after"), "›") : html`<span></span>`}</nav>
-    ${isEmpty && (found.latest || found.first < year) && html`<p class="empty">${t("days_month_empty")} <a href=${`/days/${found.latest ?? `${year - 1}-12`}`} onClick=${follow}>${t("days_month_latest")}</a></p>`}`;
+    ${isEmpty && (found.latest || (found.first && found.first < year)) && html`<p class="empty">${t("days_month_empty")} <a href=${`/days/${found.latest ?? `${year - 1}-12`}`} onClick=${follow}>${t("days_month_latest")}</a></p>`}`;
 }
 
 /** How much was said, in four steps; 0: nothing. @param {number} messages @param {number} most */
