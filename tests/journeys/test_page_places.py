@@ -59,7 +59,10 @@ def test_first_run_stores_answers_and_steps_can_be_skipped(
 
 
 def test_fully_skipped_first_run_is_not_offered_again(browser: Browser, program: Program) -> None:
-    """Nothing is told, and nothing said: the first run was gone through all the same."""
+    """Nothing is told, and nothing said: the first run was gone through all the same.
+
+    Each place then shows what will be there, and says nothing else.
+    """
     with served(program), opened(browser, new_link(program)) as (page, _):
         page.get_by_role("link", name="Set up (1 minute)").click()
         page.get_by_role("button", name="Begin").click()
@@ -70,6 +73,15 @@ def test_fully_skipped_first_run_is_not_offered_again(browser: Browser, program:
         page.reload()
         expect(page.locator(".welcome")).to_be_visible()
         offers += page.get_by_role("link", name="Set up (1 minute)").count()
+        page.get_by_role("link", name="Memory", exact=True).click()
+        expect(page.locator(".memory .sample")).to_contain_text("Jonah is your brother")
+        expect(page.get_by_label("Search everything")).to_have_count(0)
+        page.get_by_role("link", name="People", exact=True).click()
+        expect(page.locator(".card.is-sample")).to_contain_text("your brother")
+        expect(page.get_by_label("Search names")).to_have_count(0)
+        page.get_by_role("link", name="Days", exact=True).click()
+        expect(page.get_by_text("Nothing was said yet.")).to_be_visible()
+        expect(page.get_by_text("Nothing was said this month.")).to_have_count(0)
         page.get_by_role("link", name="Settings").click()
         expect(page.get_by_label("Time zone")).to_have_value("Europe/Lisbon")  # the browser's
 

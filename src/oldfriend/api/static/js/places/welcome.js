@@ -1,8 +1,9 @@
 // The first run: what one may expect, and two steps that can be skipped; what is done on each is kept at once.
 import { useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { KindIcon, Mark } from "../icons.js";
+import { Mark } from "../icons.js";
 import { go } from "../places.js";
+import { Sample } from "../sample.js";
 import { Whose } from "../signing_in.js";
 import * as store from "../store.js";
 import { Both, More } from "../welcome/steps.js";
@@ -53,11 +54,4 @@ export default function Welcome() {
       <button class="quiet" onClick=${() => turn(step - 1)}>${t("welcome_back")}</button>
       ${!isLast && html`<button class="quiet" onClick=${() => turn(step + 1)}>${t("welcome_skip")}</button>`}
       <button class="primary" onClick=${next}>${t(isLast ? "welcome_talk" : "welcome_next")}</button></p></div>`;
-}
-
-/** What is said, and what is learned from it. */
-function Sample() {
-  return html`<figure class="sample"><figcaption class="meta">${t("welcome_sample")}</figcaption>
-    <div class="said mine"><p class="bubble">${t("welcome_sample_said")}</p></div>
-    <div class="belief is-new"><${KindIcon} kind="triple" /><div><p class="text">${t("welcome_sample_learned")}</p><p class="meta"><q>${t("welcome_sample_said")}</q></p></div></div></figure>`;
 }
