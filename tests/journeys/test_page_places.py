@@ -75,7 +75,7 @@ def test_fully_skipped_first_run_is_not_offered_again(browser: Browser, program:
         offers += page.get_by_role("link", name="Set up (1 minute)").count()
         page.get_by_role("link", name="Memory", exact=True).click()
         expect(page.locator(".memory .sample")).to_contain_text("Jonah is your brother")
-        expect(page.get_by_label("Search everything")).to_have_count(0)
+        expect(page.get_by_placeholder("Search everything")).to_have_count(0)
         page.get_by_role("link", name="People", exact=True).click()
         expect(page.locator(".card.is-sample")).to_contain_text("your brother")
         expect(page.get_by_label("Search names")).to_have_count(0)
