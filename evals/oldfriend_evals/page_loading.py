@@ -29,7 +29,8 @@ TARGET: Final = at_most(4)
 MESSAGES: Final = 200
 FIELD: Final = "#say"
 LOADED_BYTES: Final = """() => [...performance.getEntriesByType("navigation"),
-    ...performance.getEntriesByType("resource")].reduce((sum, each) => sum + each.transferSize, 0)"""
+    ...performance.getEntriesByType("resource")]
+  .reduce((sum, each) => sum + each.transferSize, 0)"""
 STATIC: Final = b"<!doctype html><title>Static</title><textarea id=say></textarea><!-- %b -->"
 
 

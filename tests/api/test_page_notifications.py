@@ -46,12 +46,14 @@ SHOWN = """async () => {
 }"""
 RENEW = """async ([endpoint, keys, isGiven]) => {
   const renewed = { toJSON: () => ({ endpoint, expirationTime: null, keys }) };
-  const oldSubscription = { endpoint: "https://push.example/a", options: { applicationServerKey: "k" } };
+  const options = { applicationServerKey: "k" };
+  const oldSubscription = { endpoint: "https://push.example/a", options };
   const asked = [];
   PushManager.prototype.subscribe = async (options) => (asked.push(options), renewed);
   const event = new ExtendableEvent("pushsubscriptionchange");
   const done = new Promise((resolve) => (event.waitUntil = resolve));
-  dispatchEvent(Object.assign(event, { oldSubscription, newSubscription: isGiven ? renewed : null }));
+  const newSubscription = isGiven ? renewed : null;
+  dispatchEvent(Object.assign(event, { oldSubscription, newSubscription }));
   await done;
   return asked;
 }"""
@@ -227,7 +229,7 @@ def test_device_is_told_nothing_more_once_somebody_else_signs_in(page: Page, ori
 def test_subscription_that_the_browser_renews_is_told_to_the_house(
     page: Page, origin: str, is_given: bool
 ) -> None:
-    """By what keeps the page; where the browser has only ended the old one, a new one is asked for."""
+    """By what keeps the page; where the browser has only ended one, another is asked for."""
     PushedPage(page, origin)
     House.asked.clear()
     (worker,) = page.context.service_workers

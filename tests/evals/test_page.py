@@ -100,7 +100,7 @@ def test_long_measurement_is_not_cut_off_by_the_start_timeout(tmp_path: Path) ->
 @pytest.mark.slow
 async def test_cold_load_is_measured_beside_a_static_page_of_as_many_bytes() -> None:
     """In a browser that has nothing of either."""
-    (measured,) = await measure_page_loading(Scope(quick=True))
+    (measured,) = await measure_page_loading(Scope(quick=True, locomo=None, float_model=None))
 
     assert measured.value is not None
     assert measured.reference is not None

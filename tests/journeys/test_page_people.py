@@ -24,11 +24,13 @@ TALK = (
 )
 FEWEST_TIES = 9
 UPON_EACH_OTHER = """() => {
-  const names = [...document.querySelectorAll(".graph text")].map((one) => [one.textContent, one.getBoundingClientRect()]);
+  const names = [...document.querySelectorAll(".graph text")].map(
+    (one) => [one.textContent, one.getBoundingClientRect()]);
   const lie = ([, one], [, other]) => one.left < other.right - 1 && other.left < one.right - 1
     && one.top < other.bottom - 3 && other.top < one.bottom - 3;
-  return names.flatMap((one, place) => names.slice(place + 1).filter((other) => lie(one, other)).map((other) => [one[0], other[0]]));
-}"""  # noqa: E501 - read in a browser
+  return names.flatMap((one, place) => names.slice(place + 1)
+    .filter((other) => lie(one, other)).map((other) => [one[0], other[0]]));
+}"""
 EMPTY = """() => {
   const figure = document.querySelector(".graph"), frame = figure.getBoundingClientRect();
   const drawn = [...figure.children].map((one) => one.getBoundingClientRect());

@@ -36,7 +36,7 @@ def program(tmp_path: Path) -> Program:
 def test_first_run_stores_answers_and_steps_can_be_skipped(
     browser: Browser, program: Program
 ) -> None:
-    """What comes of words, a name, a starting point, no model; then the talk, and no offer any more."""
+    """A sample, a name, a starting point, no model; then the talk, and no offer any more."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         page.get_by_role("link", name="Set up (1 minute)").click()
         expect(page.locator(".sample")).to_contain_text("Jonah is your brother")

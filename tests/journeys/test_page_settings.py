@@ -235,7 +235,9 @@ def test_other_apps_take_one_line_each_and_open_to_be_connected(
         expect(page.locator("#discord form")).to_be_in_viewport()
         expect(page.locator("#telegram form")).to_be_hidden()
         part = page.get_by_role("navigation", name="Settings")
-        expect(part.get_by_role("link", name="Other apps")).to_have_attribute("aria-current", "true")
+        expect(part.get_by_role("link", name="Other apps")).to_have_attribute(
+            "aria-current", "true"
+        )
 
     assert high < MOST_HIGH_PX
     assert complaints == []
