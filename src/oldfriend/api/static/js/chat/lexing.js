@@ -65,11 +65,11 @@ function cut(text) {
  * @param {string} block @returns {string[]} */
 function pieces(block) {
   const lines = block.split(/(?<=\n)/);
-  const indent = ITEM.exec(lines[0])?.[1];
+  const indent = ITEM.exec(lines[0])?.[1].length ?? -1;
   const second = lines[1] ?? "";
   const head = second.length <= MOST_OF_DELIMITERS && DELIMITERS.test(second.trimEnd()) ? lines.slice(0, 2).join("") : "";
-  if (indent === undefined && !head) return [block];
-  const opens = (line) => Boolean(head) || ITEM.exec(line)?.[1].length <= indent.length;
+  if (indent < 0 && !head) return [block];
+  const opens = (line) => Boolean(head) || (ITEM.exec(line)?.[1].length ?? Infinity) <= indent;
   const found = [""];
   for (const line of head ? lines.slice(2) : lines) {
     const last = found[found.length - 1];
