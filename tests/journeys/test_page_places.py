@@ -325,7 +325,7 @@ def test_new_entity_appears_on_the_open_people_page(browser: Browser, program: P
     """The place is open all the while."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         page.get_by_role("link", name="People", exact=True).click()
-        expect(page.locator(".people .empty")).to_be_visible()
+        expect(page.locator(".card.is-sample")).to_be_visible()
         program.done("say", "My sister Berta lives in Faro.")
         program.done("consolidate", "--now")
         expect(page.locator(".card", has_text="your sister")).to_be_visible()
