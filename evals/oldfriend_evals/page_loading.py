@@ -14,6 +14,8 @@ from statistics import quantiles
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+from typing_extensions import override
+
 from oldfriend.inbound.account_linking import create_sign_in_link
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
@@ -107,6 +109,7 @@ def static_page(size: int) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
+        @override
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
