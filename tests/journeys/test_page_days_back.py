@@ -35,6 +35,14 @@ CUT = """() => {
   return [cut.map((one) => one.textContent), document.querySelector(".slider").offsetHeight];
 }"""
 """What of the heading of the slider is cut, and how high all of it is."""
+COVERED = """() => {
+  const day = document.querySelector(".scale b")?.getBoundingClientRect();
+  return [...document.querySelectorAll(".scale span")].filter((one) => {
+    const { left, right } = one.getBoundingClientRect();
+    return day && left < day.right && day.left < right;
+  }).map((one) => one.textContent);
+}"""
+"""Names of months that lie under the day that is looked at."""
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +168,7 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
     browser: Browser, tmp_path: Path
 ) -> None:
     """With and without something open beside; nor does the list move while one turns the days."""
+    covered: list[tuple[int, str]] = []
     seen = []
     with serving_much(tmp_path, 60, 200) as program:
         for width in (1600, 1280, 1090, 390):
@@ -176,7 +185,9 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
                         slider.fill(str(step))
                         page.wait_for_timeout(300)
                         seen.append(((width, beside), *page.evaluate(CUT)))
+                        covered += [(width, each) for each in page.evaluate(COVERED)]
 
+    assert covered == []
     assert [each for each in seen if each[1]] == []
     assert len({(how, height) for how, _, height in seen}) == len({how for how, _, _ in seen})
 

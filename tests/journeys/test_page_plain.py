@@ -201,6 +201,9 @@ def test_year_stands_above_the_month_and_a_day_shows_its_conversation(
         expect(page.locator(f"{YEAR}[href='{this_month}']")).to_have_attribute(
             "aria-current", "true"
         )
+        expect(page.locator(".month td[aria-current] .said-much")).to_have_class(
+            re.compile("heat-4")
+        )
         page.locator(".month td[aria-current] a").click()
         expect(page.locator(".day-talk .bubble", has_text=said)).to_be_visible()
         page.get_by_role("button", name="open in the chat").last.click()
