@@ -1,5 +1,6 @@
 """What goes wrong, leads nowhere or is long is told in plain words, where it is missed."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
