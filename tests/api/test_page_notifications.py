@@ -36,6 +36,7 @@ PUSH_SERVICE = """([endpoint, keys]) => {
   PushManager.prototype.getSubscription = async () => given;
   PushManager.prototype.subscribe = async (options) => (given = {
     options,
+    endpoint,
     unsubscribe: async () => ((given = null), true),
     toJSON: () => ({ endpoint, expirationTime: null, keys }),
   });
@@ -56,6 +57,11 @@ RENEW = """async ([endpoint, keys, isGiven]) => {
   dispatchEvent(Object.assign(event, { oldSubscription, newSubscription }));
   await done;
   return asked;
+}"""
+MEND = """async () => {
+  const { mendSubscription } = await import("/static/js/shell.js");
+  const { api } = await import("/static/js/api.js");
+  await mendSubscription(api.notify);
 }"""
 SIGN_IN = """async (id) => {
   await navigator.serviceWorker.ready;
@@ -238,3 +244,31 @@ def test_subscription_that_the_browser_renews_is_told_to_the_house(
     told = {"was": "https://push.example/a", "endpoint": "https://push.example/b", "keys": KEYS}
     assert asked == ([] if is_given else [{"applicationServerKey": "k"}])
     assert House.asked == [("PUT", "/api/v1/proactive/push/renewal", told)]
+
+
+def test_subscription_that_was_renewed_unseen_is_told_when_the_page_is_opened(
+    page: Page, origin: str
+) -> None:
+    """Once; and none is told where the person wants none."""
+    page.context.grant_permissions(["notifications"], origin=origin)
+    page.goto(origin)
+    page.evaluate(PUSH_SERVICE, ["https://push.example/a", KEYS])
+    page.evaluate(MEND)
+    switch = page.get_by_role("switch", name="Notify me on this device")
+    switch.click()
+    expect(switch).to_be_checked()
+    House.asked.clear()
+    page.evaluate(MEND)
+    page.evaluate(PUSH_SERVICE, ["https://push.example/c", KEYS])
+    page.evaluate("PushManager.prototype.subscribe({applicationServerKey: 'k'})")
+    page.evaluate(MEND)
+    page.evaluate(MEND)
+    switch.click()
+    expect(switch).not_to_be_checked()
+    page.evaluate("PushManager.prototype.subscribe({applicationServerKey: 'k'})")
+    page.evaluate(MEND)
+
+    told = {"endpoint": "https://push.example/c", "keys": KEYS, "shows": "words"}
+    assert [each for each in House.asked if each[0] == "PUT"] == [
+        ("PUT", "/api/v1/proactive/push", told)
+    ]
