@@ -12,6 +12,7 @@ const DAY_MS = 86_400_000;
 const HIGHEST = 28;
 const NARROW = "(max-width: 720px)";
 const ROOM = { wide: 0.11, narrow: 0.27 }; // of the line, for the name of a month
+const COVER = { wide: 0.15, narrow: 0.27 }; // of the line, to each side of the day under the thumb
 const MOST_OF_SILENCE = 3; // days between two on which something changed
 
 const numberOf = (iso) => Math.round(Date.parse(`${iso}T00:00:00Z`) / DAY_MS);
@@ -82,9 +83,10 @@ function Ways() {
 /** The months below the line, as far as there is room, and the day under the thumb. */
 function Scale({ stops, shown, isNow }) {
   const share = (place) => place / Math.max(1, stops.length - 1);
-  const room = matchMedia(NARROW).matches ? ROOM.narrow : ROOM.wide;
+  const width = matchMedia(NARROW).matches ? "narrow" : "wide";
+  const [room, cover] = [ROOM[width], COVER[width]];
   const thumb = share(stops.indexOf(shown));
-  const isCovered = (at) => !isNow && at < thumb + room && at + room > thumb - room; // by the day under the thumb
+  const isCovered = (at) => !isNow && at < thumb + cover && at + room > thumb - cover; // by the day under the thumb
   let free = 0; // from where on there is room for a name
   let named = "";
   const months = stops.flatMap((number, place) => {
