@@ -36,13 +36,13 @@ CUT = """() => {
 }"""
 """What of the heading of the slider is cut, and how high all of it is."""
 COVERED = """() => {
-  const day = document.querySelector(".scale b")?.getBoundingClientRect();
-  return [...document.querySelectorAll(".scale span")].filter((one) => {
-    const { left, right } = one.getBoundingClientRect();
-    return day && left < day.right && day.left < right;
-  }).map((one) => one.textContent);
+  const all = [...document.querySelectorAll(".scale > *")];
+  const boxes = all.map((one) => one.getBoundingClientRect());
+  return all.filter((_, place) => boxes.some((other, at) => at !== place
+    && boxes[place].left < other.right && other.left < boxes[place].right))
+    .map((one) => one.textContent);
 }"""
-"""Names of months that lie under the day that is looked at."""
+"""Names of months, or the day that is looked at, that lie upon each other."""
 
 
 @pytest.fixture(scope="module")
