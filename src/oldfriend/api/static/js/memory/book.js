@@ -86,7 +86,7 @@ export async function read(count = 0) {
     if (mine.signal.aborted) return;
     const seen = { ...page, items, of, by: by.value, day: day.value };
     batch(() => {
-      before = otherDay(book.value, seen);
+      if (!isSameDay(book.value, seen)) before = otherDay(book.value, seen);
       const shown = withGone(withTakenBack(items), page.next, marksOf(items));
       turned.value = shown.marks;
       book.value = { ...seen, items: shown.items };
@@ -97,10 +97,13 @@ export async function read(count = 0) {
   }
 }
 
+/** Whether the same day of the same list was only read anew. @param {any} earlier @param {any} now */
+const isSameDay = (earlier, now) => earlier && now.day === earlier.day && now.of === earlier.of && now.by === earlier.by;
+
 /** The day that was looked at before, and what was read of it: with that all is compared that is read of another. None of today.
  * @param {any} earlier @param {any} now */
 function otherDay(earlier, now) {
-  if (!earlier || now.day === null || earlier.day === now.day || earlier.of !== now.of || earlier.by !== now.by) return null;
+  if (!earlier || now.day === null || earlier.of !== now.of || earlier.by !== now.by) return null;
   const was = new Map(earlier.items.filter(({ id }) => turned.value.get(id) !== "gone").map((each) => [each.id, each]));
   return { was, day: earlier.day, isWhole: !earlier.next, isForward: earlier.day !== null && earlier.day < now.day };
 }
