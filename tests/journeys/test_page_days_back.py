@@ -43,6 +43,12 @@ COVERED = """() => {
     .map((one) => one.textContent);
 }"""
 """Names of months, or the day that is looked at, that lie upon each other."""
+SENTENCE_SHARE = """() => {
+  const row = document.querySelector(".row .line"), body = row.querySelector(".line-body");
+  const widest = parseFloat(getComputedStyle(body).maxWidth);
+  return body.offsetWidth / Math.min(row.offsetWidth, widest);
+}"""
+"""How much of a row is its sentence's, of what it may be."""
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +175,7 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
 ) -> None:
     """With and without something open beside; nor does the list move while one turns the days."""
     covered: list[tuple[int, str]] = []
+    wide: list[float] = []
     seen = []
     with serving_much(tmp_path, 60, 200) as program:
         for width in (1600, 1280, 1090, 390):
@@ -181,6 +188,7 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
                     if beside and width > 1080:
                         rows(page).first.get_by_role("link").first.click()
                         page.locator(".memory-panel h3").first.wait_for()
+                        wide += [page.evaluate(SENTENCE_SHARE)]
                     for step in (steps, steps // 2, steps // 3, steps // 4):
                         slider.fill(str(step))
                         page.wait_for_timeout(300)
@@ -188,6 +196,7 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
                         covered += [(width, each) for each in page.evaluate(COVERED)]
 
     assert covered == []
+    assert min(wide) > 0.85
     assert [each for each in seen if each[1]] == []
     assert len({(how, height) for how, _, height in seen}) == len({how for how, _, _ in seen})
 
