@@ -103,11 +103,6 @@ def see_spending(page: Page) -> None:
     page.get_by_role("link", name="Budget and spending").click()
 
 
-def begin(page: Page) -> None:
-    """The first step of the first run."""
-    page.get_by_role("button", name="Begin").click()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """One picture: where it is taken, in which light, and what is done before."""
@@ -133,7 +128,7 @@ ALL: Final = (
     Picture(name="forget", path="/forget", act=foresee),
     Picture(name="settings", path="/settings", theme="dark", act=see_spending),
     Picture(name="phone", size=PHONE, theme="dark"),
-    Picture(name="welcome", path="/welcome", act=begin, is_new=True),
+    Picture(name="welcome", path="/welcome", is_new=True),
 )
 
 

@@ -30,6 +30,7 @@ from oldfriend_evals.model_reading import measure_model_reading
 from oldfriend_evals.narrow import measure_narrow
 from oldfriend_evals.page_events import measure_page_events
 from oldfriend_evals.page_lists import measure_page_lists
+from oldfriend_evals.page_loading import measure_page_loading
 from oldfriend_evals.page_scrolling import measure_page_scrolling
 from oldfriend_evals.page_weight import measure_page_weight
 from oldfriend_evals.poison.measure_gates import measure_false_refusals
@@ -82,6 +83,7 @@ MEASUREMENTS: Mapping[str, Measuring] = MappingProxyType(
         "telegram": measure_telegram,
         "page events": measure_page_events,
         "page lists": measure_page_lists,
+        "page loading": measure_page_loading,
         "page scrolling": measure_page_scrolling,
         "page weight": measure_page_weight,
         "lives": measure_lives,

@@ -17,6 +17,10 @@ async def test_goal_is_set_once_counted_for_changed_and_ended(browse: Browse) ->
         f"/goals/{goal['id']}",
         json={"action": "change", "priority": 9, "deadline": "2035-12-31", "next_action": "Shoes"},
     )
+    less = await owner.patch(
+        f"/goals/{goal['id']}",
+        json={"action": "change", "deadline": None, "next_action": ""},
+    )
     done = await owner.patch(f"/goals/{goal['id']}", json={"action": "done"})
 
     assert (made.status_code, again.json()["id"]) == (201, goal["id"])
@@ -24,6 +28,8 @@ async def test_goal_is_set_once_counted_for_changed_and_ended(browse: Browse) ->
     assert did.json()["done_in_period"] == 1
     assert changed.json()["priority"] == 9
     assert changed.json()["deadline"].startswith("2035-12-31")
+    assert less.json()["deadline"] is None
+    assert (less.json()["next_action"], less.json()["priority"]) == ("", 9)
     assert done.json()["status"] == "completed"
     assert (await owner.get("/goals")).json()["items"] == []
     reopened = await owner.patch(f"/goals/{goal['id']}", json={"action": "reopen"})

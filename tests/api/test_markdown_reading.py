@@ -35,7 +35,8 @@ def read(text: str) -> tuple[list[dict[str, Any]], float]:
         const began = performance.now();
         const tokens = readMarkdown(text);
         const took = performance.now() - began;
-        const flat = tokens.map(({{ type, raw, text }}) => ({{ type, raw, text }}));
+        const flat = tokens.map(({{ type, raw, text, loose, start, items }}) => (
+            {{ type, raw, text, loose, start: start || undefined, items: items?.length }}));
         const isKept = readMarkdown(text).every((each, at) => each === tokens[at]);
         console.log(JSON.stringify([flat, took, isKept]));
     """
@@ -74,3 +75,33 @@ def test_long_reply_is_read_block_by_block() -> None:
     assert {each["type"] for each in blocks[:-2]} == {"paragraph"}
     assert blocks[-2] == {"type": "code", "text": code.removesuffix("\n")}
     assert blocks[-1]["text"] == "The **end**."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mark", ["- ", "{}. "])
+def test_long_list_stays_a_list(mark: str) -> None:
+    """Cut between its items, which stand as close as before; numbers go on."""
+    items = [f"{mark.format(n)}Item {n}, with **some** words to it.\n" for n in range(1, 201)]
+    items[50] += "    - and one below\n"
+    tokens, _ = read("It goes so:\n\n" + "".join(items) + "\nThat is all.\n")
+    lists = [each for each in tokens if each["type"] == "list"]
+
+    assert {each["type"] for each in tokens} <= {"paragraph", "list", "space"}
+    assert sum(each["items"] for each in lists) == len(items)
+    assert not any(each["loose"] for each in lists)
+    before = [sum(each["items"] for each in lists[:at]) for at in range(len(lists))]
+    if mark != "- ":
+        assert [each["start"] for each in lists] == [1 + count for count in before]
+
+
+@pytest.mark.slow
+def test_long_table_stays_a_table() -> None:
+    """Each part of it has the heading."""
+    head = "| day | what |\n|---|:--|\n"
+    rows = [f"| {n} | something of day {n} |\n" for n in range(200)]
+    tokens, _ = read(head + "".join(rows))
+    tables = [each for each in tokens if each["type"] != "space"]
+
+    assert {each["type"] for each in tables} == {"table"}
+    assert all(each["raw"].startswith(head) for each in tables)
+    assert sum(each["raw"].count("something") for each in tables) == len(rows)

@@ -36,6 +36,7 @@ PUSH_SERVICE = """([endpoint, keys]) => {
   PushManager.prototype.getSubscription = async () => given;
   PushManager.prototype.subscribe = async (options) => (given = {
     options,
+    endpoint,
     unsubscribe: async () => ((given = null), true),
     toJSON: () => ({ endpoint, expirationTime: null, keys }),
   });
@@ -43,6 +44,24 @@ PUSH_SERVICE = """([endpoint, keys]) => {
 SHOWN = """async () => {
   const worker = await navigator.serviceWorker.ready;
   return (await worker.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
+}"""
+RENEW = """async ([endpoint, keys, isGiven]) => {
+  const renewed = { toJSON: () => ({ endpoint, expirationTime: null, keys }) };
+  const options = { applicationServerKey: "k" };
+  const oldSubscription = { endpoint: "https://push.example/a", options };
+  const asked = [];
+  PushManager.prototype.subscribe = async (options) => (asked.push(options), renewed);
+  const event = new ExtendableEvent("pushsubscriptionchange");
+  const done = new Promise((resolve) => (event.waitUntil = resolve));
+  const newSubscription = isGiven ? renewed : null;
+  dispatchEvent(Object.assign(event, { oldSubscription, newSubscription }));
+  await done;
+  return asked;
+}"""
+MEND = """async () => {
+  const { mendSubscription } = await import("/static/js/shell.js");
+  const { api } = await import("/static/js/api.js");
+  await mendSubscription(api.notify);
 }"""
 SIGN_IN = """async (id) => {
   await navigator.serviceWorker.ready;
@@ -80,7 +99,7 @@ class House(BaseHTTPRequestHandler):
 
     def do_PUT(self) -> None:
         """Take a subscription."""
-        self.state.update(is_on=True, shows=self.note()["shows"])
+        self.state.update(is_on=True, shows=self.note().get("shows", self.state["shows"]))
         self.reply(json.dumps(self.state), "application/json")
 
     def do_DELETE(self) -> None:
@@ -210,3 +229,46 @@ def test_device_is_told_nothing_more_once_somebody_else_signs_in(page: Page, ori
 
     assert again == "k"
     assert page.evaluate("current()") is None
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_subscription_that_the_browser_renews_is_told_to_the_house(
+    page: Page, origin: str, is_given: bool
+) -> None:
+    """By what keeps the page; where the browser has only ended one, another is asked for."""
+    PushedPage(page, origin)
+    House.asked.clear()
+    (worker,) = page.context.service_workers
+    asked = worker.evaluate(RENEW, ["https://push.example/b", KEYS, is_given])
+
+    told = {"was": "https://push.example/a", "endpoint": "https://push.example/b", "keys": KEYS}
+    assert asked == ([] if is_given else [{"applicationServerKey": "k"}])
+    assert House.asked == [("PUT", "/api/v1/proactive/push/renewal", told)]
+
+
+def test_subscription_that_was_renewed_unseen_is_told_when_the_page_is_opened(
+    page: Page, origin: str
+) -> None:
+    """Once; and none is told where the person wants none."""
+    page.context.grant_permissions(["notifications"], origin=origin)
+    page.goto(origin)
+    page.evaluate(PUSH_SERVICE, ["https://push.example/a", KEYS])
+    page.evaluate(MEND)
+    switch = page.get_by_role("switch", name="Notify me on this device")
+    switch.click()
+    expect(switch).to_be_checked()
+    House.asked.clear()
+    page.evaluate(MEND)
+    page.evaluate(PUSH_SERVICE, ["https://push.example/c", KEYS])
+    page.evaluate("PushManager.prototype.subscribe({applicationServerKey: 'k'})")
+    page.evaluate(MEND)
+    page.evaluate(MEND)
+    switch.click()
+    expect(switch).not_to_be_checked()
+    page.evaluate("PushManager.prototype.subscribe({applicationServerKey: 'k'})")
+    page.evaluate(MEND)
+
+    told = {"endpoint": "https://push.example/c", "keys": KEYS, "shows": "words"}
+    assert [each for each in House.asked if each[0] == "PUT"] == [
+        ("PUT", "/api/v1/proactive/push", told)
+    ]

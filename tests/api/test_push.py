@@ -7,6 +7,7 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.inbound.accept import MessageSubmission, open_local_chat
 from oldfriend.memory.people import ensure_owner
+from oldfriend.memory.push_subscriptions import print_endpoint
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from oldfriend.web.web_access import WebClient
@@ -63,6 +64,33 @@ async def test_browser_is_told_until_it_asks_for_none(
     async with app.db.begin_read() as tx:
         stored = str(await tx.rows("SELECT * FROM push_subscription"))
     assert "push.example" not in stored
+
+
+async def test_browser_that_has_a_new_subscription_is_told_there(
+    app: AppContext, clock: FrozenClock, browse: Browse
+) -> None:
+    """Asked by what has no secret of the page: its cookie and the address of before prove it."""
+    del clock
+    one, two, three = Browser("a"), Browser("b"), Browser("c")
+    browser, other = await browse(), await browse()
+    await browser.put("/proactive/push", json=one.subscription(shows="hint"))
+    no_secret = {"X-CSRF-Token": ""}
+    path = "/proactive/push/renewal"
+    refused = [
+        await browser.put(path, json=two.subscription(was=three.endpoint), headers=no_secret),
+        await other.put(path, json=two.subscription(was=one.endpoint), headers=no_secret),
+        await browser.put("/proactive/push", json=two.subscription(), headers=no_secret),
+    ]
+    renewed = await browser.put(path, json=two.subscription(was=one.endpoint), headers=no_secret)
+    again = await browser.put(path, json=three.subscription(was=one.endpoint), headers=no_secret)
+    state = (await browser.get("/proactive/push")).json()
+    async with app.db.begin_read() as tx:
+        stored = await tx.rows("SELECT print FROM push_subscription")
+
+    assert [each.status_code for each in refused] == [401] * 3
+    assert (renewed.status_code, again.status_code) == (200, 401)
+    assert state == {"is_on": True, "shows": "hint"}
+    assert [each[0] for each in stored] == [print_endpoint(two.endpoint)]
 
 
 async def tell(app: AppContext, message: UnpromptedMessage) -> None:

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
+from oldfriend_evals.measuring import Scope
 from oldfriend_evals.page_events import measure_first_word
 from oldfriend_evals.page_lists import API, PATHS, answer_to, beside_bare, both
+from oldfriend_evals.page_loading import measure_page_loading
 from oldfriend_evals.page_weight import measure_open
 from oldfriend_evals.processes import ProcessFailed
 from oldfriend_evals.serving import Server, connected, serving, status_of
+from tests.journeys.browsers import NEEDS_CHROMIUM
 
 Both = tuple[Server, Server, str]
 
@@ -91,3 +94,14 @@ def test_long_measurement_is_not_cut_off_by_the_start_timeout(tmp_path: Path) ->
                 return await status_of(server, "/ready")
 
         assert runner.run(measure_for_an_hour()) == 200
+
+
+@NEEDS_CHROMIUM
+@pytest.mark.slow
+async def test_cold_load_is_measured_beside_a_static_page_of_as_many_bytes() -> None:
+    """In a browser that has nothing of either."""
+    (measured,) = await measure_page_loading(Scope(quick=True, locomo=None, float_model=None))
+
+    assert measured.value is not None
+    assert measured.reference is not None
+    assert measured.value > measured.reference > 0

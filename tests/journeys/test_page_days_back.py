@@ -27,6 +27,7 @@ from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
 MOST_ROWS = 200
+FIRST_PAGE = 100
 CUT = """() => {
   const told = document.querySelector(".slider-told");
   const cut = [told, ...told.children].filter((one) => one.scrollWidth > one.clientWidth + 1
@@ -34,6 +35,20 @@ CUT = """() => {
   return [cut.map((one) => one.textContent), document.querySelector(".slider").offsetHeight];
 }"""
 """What of the heading of the slider is cut, and how high all of it is."""
+COVERED = """() => {
+  const all = [...document.querySelectorAll(".scale > *")];
+  const boxes = all.map((one) => one.getBoundingClientRect());
+  return all.filter((_, place) => boxes.some((other, at) => at !== place
+    && boxes[place].left < other.right && other.left < boxes[place].right))
+    .map((one) => one.textContent);
+}"""
+"""Names of months, or the day that is looked at, that lie upon each other."""
+SENTENCE_SHARE = """() => {
+  const row = document.querySelector(".row .line"), body = row.querySelector(".line-body");
+  const widest = parseFloat(getComputedStyle(body).maxWidth);
+  return body.offsetWidth / Math.min(row.offsetWidth, widest);
+}"""
+"""How much of a row is its sentence's, of what it may be."""
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +113,29 @@ def test_day_slider_has_few_steps_for_a_long_time_without_changes(
     assert complaints == []
 
 
+def test_rows_read_while_scrolling_are_marked_as_new_too(browser: Browser, tmp_path: Path) -> None:
+    """Not only those of the first page of the day that one turns to."""
+    with (
+        serving_much(tmp_path, 500, 5) as program,
+        opened(browser, link := new_link(program)) as (page, complaints),
+    ):
+        day = (from_micros(system_clock()) - timedelta(days=3)).date().isoformat()
+        page.get_by_label("Say something …").wait_for()
+        page.goto(f"{link.partition('/#')[0]}/memory?day={day}")
+        rows(page).first.wait_for()
+        page.get_by_role("button", name="To the next day on which something changed").click()
+        expect(page.locator(".turned-new").first).to_be_attached()
+        list_end = page.locator(".memory-main")
+        marked = page.locator(".row:has(.turned-new)")
+        for _ in range(12):
+            list_end.evaluate("e => e.scrollTo(0, e.scrollHeight)")
+            page.wait_for_timeout(250)
+        read_on = [int(each.get_attribute("aria-posinset") or 0) for each in marked.all()]
+
+    assert max(read_on, default=0) > FIRST_PAGE
+    assert complaints == []
+
+
 def test_comparison_of_two_days_lists_added_and_ended_beliefs(
     browser: Browser, full: Program
 ) -> None:
@@ -136,6 +174,8 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
     browser: Browser, tmp_path: Path
 ) -> None:
     """With and without something open beside; nor does the list move while one turns the days."""
+    covered: list[tuple[int, str]] = []
+    wide: list[float] = []
     seen = []
     with serving_much(tmp_path, 60, 200) as program:
         for width in (1600, 1280, 1090, 390):
@@ -148,11 +188,15 @@ def test_chosen_day_heading_is_never_truncated_at_any_width(
                     if beside and width > 1080:
                         rows(page).first.get_by_role("link").first.click()
                         page.locator(".memory-panel h3").first.wait_for()
+                        wide += [page.evaluate(SENTENCE_SHARE)]
                     for step in (steps, steps // 2, steps // 3, steps // 4):
                         slider.fill(str(step))
                         page.wait_for_timeout(300)
                         seen.append(((width, beside), *page.evaluate(CUT)))
+                        covered += [(width, each) for each in page.evaluate(COVERED)]
 
+    assert covered == []
+    assert min(wide) > 0.85
     assert [each for each in seen if each[1]] == []
     assert len({(how, height) for how, _, height in seen}) == len({how for how, _, _ in seen})
 

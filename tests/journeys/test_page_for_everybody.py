@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -92,7 +93,26 @@ TALK = (
     "Remind me to call Ana tomorrow at 10am.",
     "Dear diary, the sea was calm.",
     "I weigh 71.4 kg.",
+    "Yesterday I weighed 71.9 kg.",
 )
+OPENED: dict[str, tuple[str, ...]] = {
+    "/settings/telegram": (),
+    "/settings/health": ("#oura > summary",),
+    "/settings/models": ("[aria-label='change: Replies']",),
+    "/settings/signing": (),
+    "/settings/first": (),
+    "/settings/household": (),
+    "/memory": (".task [aria-expanded]", ".task:has([aria-describedby^=goal]) [aria-expanded]"),
+    "/days/numbers/weight": (".number-table summary",),
+}
+"""What is opened in a place: its address, and what is pressed there."""
+CALLBACK = "https://assistant.example/callback"
+CONSENT = {
+    "response_type": "code",
+    "redirect_uri": CALLBACK,
+    "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    "code_challenge_method": "S256",
+}
 SERIOUS = """async () => {
   await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)));
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });
@@ -185,6 +205,30 @@ def test_axe_finds_no_serious_accessibility_violation_on_any_page(
             go(page, home.origin + place)
             page.add_script_tag(path=axe)
             found[place] = page.evaluate(SERIOUS)
+
+    assert {place: told for place, told in found.items() if told} == {}
+
+
+@pytest.mark.skipif(why_not_here() is not None, reason=f"axe: {why_not_here()}")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_axe_finds_no_serious_violation_in_what_is_opened(
+    home: Home, theme: str, size: dict[str, int]
+) -> None:
+    """Forms, a chart of several days, the question of notifications, the consent to a program."""
+    axe = installed("axe-core", of=TOOLS) / "axe.min.js"
+    found = {}
+    with visitor(home, color_scheme=theme, viewport=size) as page:
+        program = {"client_name": "Aide", "redirect_uris": [CALLBACK]}
+        registered = page.request.post(f"{home.origin}/oauth/register", data=program).json()
+        asked = {**CONSENT, "client_id": registered["client_id"], "resource": f"{home.origin}/mcp"}
+        for place, pressed in {**OPENED, f"/authorize?{urlencode(asked)}": ()}.items():
+            go(page, home.origin + place)
+            for each in pressed:
+                page.locator(each).first.click()
+            page.add_script_tag(path=axe)
+            found[place] = page.evaluate(SERIOUS)
+        expect(page.get_by_role("button", name="Let it read", exact=True)).to_be_enabled()
 
     assert {place: told for place, told in found.items() if told} == {}
 

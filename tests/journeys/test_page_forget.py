@@ -165,9 +165,12 @@ def test_forget_selection_survives_a_changed_name_and_can_be_unselected(
         page.get_by_label("Who or what?").fill("")
         expect(page.locator(".follows")).to_be_visible()
         expect(chosen).to_contain_text("that he keeps")
+        page.locator(".orphan").click()
+        expect(page.locator(".orphan input")).to_be_checked()
         chosen.get_by_role("button", name="not this").click()
         expect(chosen).to_have_count(0)
         expect(page.get_by_text("Choose something")).to_be_visible()
+        expect(page.locator(".orphan")).to_have_count(0)  # of nothing, nothing is kept
 
     assert complaints == []
 

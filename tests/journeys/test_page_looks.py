@@ -16,6 +16,7 @@ WEIGHED = """() => [...performance.getEntriesByType("navigation"),
 """What each request of the page has taken to be answered; 0 where the browser had it."""
 MOST_REQUESTS = 15
 MOST_BYTES = 150_000
+NEAR_PX = 32
 LINE_PX = 40
 """So high at most is a button of one line."""
 
@@ -49,6 +50,23 @@ def test_undo_button_keeps_its_width_beside_a_long_text(browser: Browser, progra
 
     assert undo["height"] < LINE_PX
     assert undo["width"] > undo["height"]
+    assert complaints == []
+
+
+def test_question_stands_near_its_reply_and_what_was_learned_is_decided_by_signs(
+    browser: Browser, program: Program
+) -> None:
+    """What can be done with a message takes no room of its own; signs have names."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, "Remember that the clock in the kitchen runs late.")
+        mine = box_of(page.locator(".mine .bubble").last)
+        reply = box_of(page.locator(".theirs .bubble").last)
+        deeds = page.locator(".belief").first.get_by_role("button")
+        expect(deeds.get_by_text("wrong")).to_have_count(0)
+        names = [each.get_attribute("aria-label") for each in deeds.all()]
+
+    assert 0 < reply["y"] - mine["y"] - mine["height"] <= NEAR_PX
+    assert names[1:] == ["keep", "wrong", "forget …"]
     assert complaints == []
 
 

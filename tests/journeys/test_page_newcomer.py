@@ -115,7 +115,7 @@ def test_first_run_description_is_never_silently_lost(browser: Browser, program:
         page.get_by_role("button", name="Take it as it stands").click()
         expect(page.get_by_role("alert")).to_have_count(0)
         page.get_by_role("button", name="Next").click()
-        expect(page.get_by_label("What may I call you?")).to_be_visible()
+        expect(page.get_by_text("Step 2 of 2")).to_be_visible()
         page.get_by_role("button", name="Back").click()
         expect(page.get_by_role("radio", name="Describe someone")).to_be_checked()
         expect(page.get_by_label("Who I am, in your words")).to_have_value(DESCRIBED)
@@ -135,7 +135,7 @@ def test_companion_rename_appears_at_once_in_other_windows(
         page.get_by_role("button", name="Begin").click()
         page.get_by_label("What should I be called?").fill("Mira")
         page.get_by_role("button", name="Next").click()
-        expect(page.get_by_label("What may I call you?")).to_be_visible()
+        expect(page.get_by_text("Step 2 of 2")).to_be_visible()
         page.goto(home_of(page))
         expect(page.get_by_role("heading", name="Mira")).to_be_visible()
         with opened(browser, new_link(program, person="Omar")) as (theirs, their_complaints):

@@ -36,21 +36,21 @@ def program(tmp_path: Path) -> Program:
 def test_first_run_stores_answers_and_steps_can_be_skipped(
     browser: Browser, program: Program
 ) -> None:
-    """A starting point, a name, a zone, no model; then the talk, and no offer any more."""
+    """A sample, a name, a starting point, no model; then the talk, and no offer any more."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         page.get_by_role("link", name="Set up (1 minute)").click()
+        expect(page.locator(".sample")).to_contain_text("Jonah is your brother")
         page.get_by_role("button", name="Begin").click()
+        expect(page.get_by_text("Step 1 of 2")).to_be_visible()
+        page.get_by_label("What may I call you?").fill("Nora")
         page.get_by_role("radio", name="calm").check()
         page.get_by_label("Who I am, in your words").fill("You are Mira, calm and exact.")
         page.get_by_role("button", name="Next").click()
-        page.get_by_label("What may I call you?").fill("Nora")
-        page.get_by_role("button", name="Next").click()
-        expect(page.get_by_label("Time zone")).to_have_value("Europe/Lisbon")
-        page.get_by_role("button", name="Next").click()
         expect(page.get_by_text("none: offline")).to_be_visible()
-        page.get_by_role("button", name="Skip").click()
+        expect(page.get_by_role("button", name="Bring old chats")).to_be_visible()
         page.get_by_role("button", name="Start talking").click()
         expect(page.get_by_label("Say something …")).to_be_visible()
+        expect(page.get_by_text("Nora's memory")).to_be_visible()
         expect(page.get_by_role("link", name="Set up (1 minute)")).to_have_count(0)
     persona = program.done("core", "persona").stdout
 
@@ -59,18 +59,29 @@ def test_first_run_stores_answers_and_steps_can_be_skipped(
 
 
 def test_fully_skipped_first_run_is_not_offered_again(browser: Browser, program: Program) -> None:
-    """Nothing is told, and nothing said: the first run was gone through all the same."""
+    """Nothing is told, and nothing said: the first run was gone through all the same.
+
+    Each place then shows what will be there, and says nothing else.
+    """
     with served(program), opened(browser, new_link(program)) as (page, _):
         page.get_by_role("link", name="Set up (1 minute)").click()
         page.get_by_role("button", name="Begin").click()
-        for _step in range(4):
-            page.get_by_role("button", name="Skip").click()
+        page.get_by_role("button", name="Skip").click()
         page.get_by_role("button", name="Start talking").click()
         expect(page.locator(".welcome")).to_be_visible()
         offers = page.get_by_role("link", name="Set up (1 minute)").count()
         page.reload()
         expect(page.locator(".welcome")).to_be_visible()
         offers += page.get_by_role("link", name="Set up (1 minute)").count()
+        page.get_by_role("link", name="Memory", exact=True).click()
+        expect(page.locator(".memory .sample")).to_contain_text("Jonah is your brother")
+        expect(page.get_by_placeholder("Search everything")).to_have_count(0)
+        page.get_by_role("link", name="People", exact=True).click()
+        expect(page.locator(".card.is-sample")).to_contain_text("your brother")
+        expect(page.get_by_label("Search names")).to_have_count(0)
+        page.get_by_role("link", name="Days", exact=True).click()
+        expect(page.get_by_text("Nothing was said yet.")).to_be_visible()
+        expect(page.get_by_text("Nothing was said this month.")).to_have_count(0)
         page.get_by_role("link", name="Settings").click()
         expect(page.get_by_label("Time zone")).to_have_value("Europe/Lisbon")  # the browser's
 
@@ -314,7 +325,7 @@ def test_new_entity_appears_on_the_open_people_page(browser: Browser, program: P
     """The place is open all the while."""
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         page.get_by_role("link", name="People", exact=True).click()
-        expect(page.locator(".people .empty")).to_be_visible()
+        expect(page.locator(".card.is-sample")).to_be_visible()
         program.done("say", "My sister Berta lives in Faro.")
         program.done("consolidate", "--now")
         expect(page.locator(".card", has_text="your sister")).to_be_visible()

@@ -1,5 +1,6 @@
 """What goes wrong, leads nowhere or is long is told in plain words, where it is missed."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -200,6 +201,9 @@ def test_year_stands_above_the_month_and_a_day_shows_its_conversation(
         page.get_by_role("link", name="Go to the last month").click()
         expect(page.locator(f"{YEAR}[href='{this_month}']")).to_have_attribute(
             "aria-current", "true"
+        )
+        expect(page.locator(".month td[aria-current] .said-much")).to_have_class(
+            re.compile("heat-4")
         )
         page.locator(".month td[aria-current] a").click()
         expect(page.locator(".day-talk .bubble", has_text=said)).to_be_visible()

@@ -1,5 +1,6 @@
 """Settings in a browser: what is changed holds at once, can be undone, and signs one in again."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
 SIGNED_OUT = "401 (Unauthorized)"
+MOST_HIGH_PX = 600
+"""Of other apps, on a phone."""
 
 
 @pytest.fixture(scope="module")
@@ -163,8 +166,7 @@ def test_invited_guest_sees_only_their_own_settings(browser: Browser, running: R
         page.get_by_role("button", name="Make a token").click()
         expect(page.locator(".shown-once pre").last).to_contain_text("oldfriend_")
 
-    platforms = [each.title for each in CHANNELS.values()]
-    assert headings == ["About you", *platforms, "Health data", "Signing in"]
+    assert headings == ["About you", "Other apps", "Health data", "Signing in"]
     assert parts == ["You", "Companion"]
     assert complaints == their_complaints == []
 
@@ -211,6 +213,33 @@ def test_unreachable_model_is_reported_but_can_be_chosen_and_undone(
         expect(page.locator(".companion")).to_contain_text("offline")
 
     assert "main" not in toml_of(running)
+    assert complaints == []
+
+
+def test_other_apps_take_one_line_each_and_open_to_be_connected(
+    browser: Browser, running: Running
+) -> None:
+    """With what holds; the address of one opens it, and all of them fit on a phone."""
+    phone = {"width": 390, "height": 800}
+    with opened(browser, link := new_link(running.program), viewport=phone) as (page, complaints):
+        go_to_settings(page, "Other apps")
+        lines = page.locator("#apps summary")
+        expect(lines).to_have_text(
+            [re.compile(rf"{each.title}\s*not connected") for each in CHANNELS.values()]
+        )
+        expect(page.get_by_placeholder("Token of the bot").first).to_be_hidden()
+        high = page.locator("#apps").evaluate("e => e.offsetHeight")
+        lines.first.click()
+        expect(page.get_by_placeholder("Token of the bot").first).to_be_visible()
+        page.goto(f"{link.partition('/#')[0]}/settings/discord")
+        expect(page.locator("#discord form")).to_be_in_viewport()
+        expect(page.locator("#telegram form")).to_be_hidden()
+        part = page.get_by_role("navigation", name="Settings")
+        expect(part.get_by_role("link", name="Other apps")).to_have_attribute(
+            "aria-current", "true"
+        )
+
+    assert high < MOST_HIGH_PX
     assert complaints == []
 
 

@@ -114,8 +114,15 @@ def test_goal_is_set_changed_counted_reached_and_brought_back(
     program.data.mkdir()
     (program.data / "oldfriend.toml").write_text("[web]\npages = true\n")
     program.done("say", "Tell me when https://example.org/kettle changes")
-    with served(program), opened(browser, new_link(program)) as (page, complaints):
+    with (
+        served(program),
+        opened(browser, new_link(program)) as (page, complaints),
+        opened(browser, new_link(program)) as (other, _),
+    ):
         go_to_memory(page)
+        go_to_memory(other)
+        theirs = other.get_by_role("region", name="Goals").get_by_role("listitem")
+        expect(theirs).to_have_count(1)
         goals = page.get_by_role("region", name="Goals")
         goals.get_by_role("button", name="Add a goal").click()
         page.keyboard.type("Run twice a week")
@@ -128,14 +135,28 @@ def test_goal_is_set_changed_counted_reached_and_brought_back(
         running.get_by_label("Next step").fill("Buy shoes")
         running.get_by_label("Next step").press("Enter")
         expect(running).to_contain_text("next: Buy shoes")
+        running.get_by_role("button", name="Change").click()
+        running.get_by_label("By when").fill("2035-12-31")
+        running.get_by_role("button", name="Save").click()
+        expect(running).to_contain_text("31 Dec 2035")
+        running.get_by_role("button", name="Change").click()
+        running.get_by_label("Next step").fill("")
+        running.get_by_label("By when").fill("")
+        running.get_by_role("button", name="Save").click()
+        expect(running).not_to_contain_text("31 Dec 2035")
+        expect(running).not_to_contain_text("Buy shoes")
         running.get_by_role("button", name="Reached").click()
         expect(running).to_have_count(0)
         goals.get_by_role("button", name="Undo").click()
         expect(running).to_contain_text("this week 1 of 2")
+        expect(theirs).to_have_count(2)  # with nothing said in between
         kettle = goals.get_by_role("listitem").filter(has_text="example.org/kettle")
         kettle.get_by_role("button", name="Stop watching").click()
         expect(kettle).to_have_count(0)
         goals.get_by_role("button", name="Undo").click()
         expect(kettle).to_have_count(1)
+        program.done("goals", "add", "Read a book a month")
+        page.evaluate("dispatchEvent(new Event('focus'))")  # back from the terminal
+        expect(goals.get_by_role("listitem").filter(has_text="Read a book")).to_have_count(1)
 
     assert complaints == []

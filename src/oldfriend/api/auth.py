@@ -97,6 +97,20 @@ async def find_cookie_session(request: Request, hub: ConnectionHub) -> Principal
         return await find_web_session(tx, hash_secret(secret), now=hub.app.clock())
 
 
+async def authenticate_worker(request: Request, hub: HubDep) -> Principal:
+    """Return the session of the cookie alone, for a service worker, which has no CSRF secret.
+
+    A route that takes it must ask for another secret of that browser. Raises ApiError.
+    """
+    found = await find_cookie_session(request, hub)
+    if found is None:
+        raise build_not_signed_in()
+    return found
+
+
+WorkerUser = Annotated[Principal, Depends(authenticate_worker)]
+
+
 async def touch_session(me: Principal, db: Database, clock: Clock) -> Principal:
     """Record that a session was used, at most once per LAST_USED_RESOLUTION."""
     now = clock()

@@ -211,7 +211,7 @@ class ConnectionHub:
             self.notify(reply.person)
 
     def note_tasks_changed(self, person: PersonId) -> None:
-        """Have a person's pages read their tasks anew."""
+        """Have a person's pages read their tasks, goals and watches anew."""
         self._transient_count += 1
         self._transient_events.append(
             TransientEvent(number=self._transient_count, person=person, kind="tasks changed")

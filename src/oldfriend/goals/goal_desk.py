@@ -50,7 +50,8 @@ class GoalWishes:
     deadline: Micros | None = None
     kind: GoalKind | None = None
     priority: int | None = None
-    next_action: str | None = None
+    next_action: str | None = None  # "": there is none any more
+    has_no_deadline: bool = False  # the one there was is taken away
 
 
 @dataclass(slots=True)
@@ -135,14 +136,15 @@ class GoalDesk:
         if wishes.deadline is not None and wishes.deadline <= self.scope.now:
             raise InvalidInput("That day has passed. Name one to come.")
         priority = goal.priority if wishes.priority is None else wishes.priority
+        next_action = goal.next_action if wishes.next_action is None else wishes.next_action
         if not 0 <= priority <= MAX_PRIORITY:
             raise InvalidInput(f"A priority is a number from 0 to {MAX_PRIORITY}.")
         return replace(
             goal,
-            deadline=wishes.deadline or goal.deadline,
+            deadline=None if wishes.has_no_deadline else wishes.deadline or goal.deadline,
             kind=wishes.kind or goal.kind,
             priority=priority,
-            next_action=(wishes.next_action or goal.next_action)[:MAX_TEXT_CHARS],
+            next_action=next_action[:MAX_TEXT_CHARS],
         )
 
     def end(self, goal: Goal, status: GoalStatus) -> GoalDecision:

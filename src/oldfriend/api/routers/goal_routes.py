@@ -43,6 +43,7 @@ async def create_goal(made: GoalRequest, me: CurrentUser, hub: HubDep) -> GoalSc
     async with hub.app.db.begin_write() as tx:
         wishes = build_wishes(made, me.person.zone)
         state = await add_goal(tx, me.person, made.text, wishes, now=now)
+    hub.note_tasks_changed(me.person.id)
     return GoalSchema.from_domain(state, zone=me.person.zone, now=now)
 
 
@@ -57,7 +58,8 @@ async def change_goal(
 ) -> GoalSchema:
     """Say that a goal is reached (`done`) or put aside (`drop`), or count what you `did` for it.
 
-    `reopen` puts a goal back that was ended; `change` sets the fields that are sent.
+    `reopen` puts a goal back that was ended; `change` sets the fields that are sent: a deadline
+    of null and an empty next action are taken away.
     """
     now = hub.app.clock()
 
@@ -65,6 +67,7 @@ async def change_goal(
         async with hub.app.db.begin_write() as tx:
             wishes = build_wishes(change, me.person.zone)
             state, _ = await edit_goal(tx, me.person, goal, change.action, now=now, wishes=wishes)
+        hub.note_tasks_changed(me.person.id)
         return GoalSchema.from_domain(state, zone=me.person.zone, now=now)
 
     key = None if idempotency_key is None else f"{goal}/{idempotency_key}"
@@ -81,4 +84,5 @@ def build_wishes(asked: GoalRequest | GoalChangeRequest, zone: str) -> GoalWishe
         kind=asked.kind,
         priority=asked.priority,
         next_action=asked.next_action,
+        has_no_deadline=asked.deadline is None and "deadline" in asked.model_fields_set,
     )

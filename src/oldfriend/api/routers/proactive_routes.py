@@ -7,7 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
-from oldfriend.api.auth import BrowserUser, CurrentUser, HubDep
+from oldfriend.api.auth import (
+    BrowserUser,
+    CurrentUser,
+    HubDep,
+    WorkerUser,
+    build_not_signed_in,
+)
+from oldfriend.api.connections import ConnectionHub
 from oldfriend.api.cursors import LimitParam
 from oldfriend.api.requests import ClockTime, RequestModel
 from oldfriend.memory.push_subscriptions import (
@@ -18,6 +25,7 @@ from oldfriend.memory.push_subscriptions import (
     print_endpoint,
     save_push_subscription,
 )
+from oldfriend.memory.web_sessions import Principal
 from oldfriend.presenters.proactive_schemas import (
     ImpulseListSchema,
     ImpulseSchema,
@@ -78,6 +86,14 @@ class PushRequest(RequestModel):
         default="words",
         description="words: what is said; hint: only that there is something.",
     )
+
+
+class PushRenewalRequest(RequestModel):
+    """A subscription that a browser has put in place of another."""
+
+    was: str = Field(max_length=2_000, examples=["https://push.example.org/abc"])
+    endpoint: str = Field(max_length=2_000, examples=["https://push.example.org/def"])
+    keys: PushKeys
 
 
 router = APIRouter(prefix="/proactive", tags=["chat"])
@@ -174,20 +190,52 @@ async def turn_push_on(
 
     422: the address is none of a push service on the web.
     """
-    app, is_public = hub.app, request.url.scheme == "https"
+    subscription = await seal_subscription(wanted, me, request, hub, shows=wanted.shows)
+    async with hub.app.db.begin_write() as tx:
+        await save_push_subscription(tx, subscription, now=hub.app.clock())
+    return PushStateSchema(is_on=True, shows=wanted.shows)
+
+
+@router.put("/push/renewal", summary="Go on telling a browser that has a new subscription")
+async def renew_push(
+    wanted: PushRenewalRequest, me: WorkerUser, request: Request, hub: HubDep
+) -> PushStateSchema:
+    """Put a new subscription in place of the one that the browser has had.
+
+    The browser's service worker asks, which has no CSRF secret: it proves to be that browser by
+    the address of before, which nobody else knows. 401: it is not that of this session.
+    """
+    app = hub.app
+    async with app.db.begin_read() as tx:
+        before = await find_push_subscription(tx, me.person.id, me.digest, now=app.clock())
+    if before is None or before.print != print_endpoint(wanted.was):
+        raise build_not_signed_in()
+    subscription = await seal_subscription(wanted, me, request, hub, shows=before.shows)
+    async with app.db.begin_write() as tx:
+        await save_push_subscription(tx, subscription, now=app.clock())
+    return PushStateSchema(is_on=True, shows=before.shows)
+
+
+async def seal_subscription(
+    wanted: PushRequest | PushRenewalRequest,
+    me: Principal,
+    request: Request,
+    hub: ConnectionHub,
+    *,
+    shows: ShownPart,
+) -> PushSubscription:
+    """Check where a browser is reached, and seal it for the database. Raises InvalidInput."""
+    is_public = request.url.scheme == "https"
     contact = f"https://{request.url.netloc}" if is_public else UNKNOWN_CONTACT
     address = parse_address(wanted.endpoint, wanted.keys.p256dh, wanted.keys.auth, contact=contact)
-    key = await asyncio.to_thread(ensure_push_key, app.settings)
-    subscription = PushSubscription(
+    key = await asyncio.to_thread(ensure_push_key, hub.app.settings)
+    return PushSubscription(
         session=me.digest,
         person=me.person.id,
         print=print_endpoint(wanted.endpoint),
         sealed=seal(address, key, label=me.digest),
-        shows=wanted.shows,
+        shows=shows,
     )
-    async with app.db.begin_write() as tx:
-        await save_push_subscription(tx, subscription, now=app.clock())
-    return PushStateSchema(is_on=True, shows=wanted.shows)
 
 
 @router.delete("/push", status_code=204, summary="Have this browser told nothing any more")

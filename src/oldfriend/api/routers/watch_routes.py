@@ -47,6 +47,7 @@ async def create_watch(made: WatchRequest, me: CurrentUser, hub: HubDep) -> Watc
             tx, me.person, url, now=hub.app.clock(), below=made.below, above=made.above
         )
     hub.app.notifier.notify()
+    hub.note_tasks_changed(me.person.id)
     return WatchSchema.from_domain(watch, zone=me.person.zone)
 
 
@@ -55,4 +56,5 @@ async def delete_watch(watch: str, me: CurrentUser, hub: HubDep) -> WatchSchema:
     """End a watch, by its id or the beginning of it."""
     async with hub.app.db.begin_write() as tx:
         ended = await end_watch(tx, me.person, watch, now=hub.app.clock())
+    hub.note_tasks_changed(me.person.id)
     return WatchSchema.from_domain(ended, zone=me.person.zone)

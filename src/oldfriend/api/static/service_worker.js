@@ -52,6 +52,16 @@ async function openTalk() {
   await (found ? found.focus() : clients.openWindow(PAGE));
 }
 
+/** The browser has another subscription now: the house goes on with that. It knows this browser by the address of before. @param {any} event */
+async function renewSubscription({ oldSubscription, newSubscription }) {
+  if (!oldSubscription) return;
+  const renewed = newSubscription ?? (await registration.pushManager.subscribe(oldSubscription.options));
+  const { endpoint, keys } = renewed.toJSON();
+  const body = JSON.stringify({ was: oldSubscription.endpoint, endpoint, keys });
+  await fetch("/api/v1/proactive/push/renewal", { method: "PUT", headers: { "Content-Type": "application/json" }, body });
+}
+
+addEventListener("pushsubscriptionchange", (event) => event.waitUntil(renewSubscription(event)));
 addEventListener("push", (event) => event.waitUntil(show(event.data.json())));
 addEventListener("notificationclick", (event) => {
   event.notification.close();

@@ -121,6 +121,7 @@ export const api = {
   edit: (id, text) => ask(`/chat/messages/${at(id)}`, { method: "PATCH", json: { text } }),
   stop: (id) => ask(`/chat/messages/${at(id)}/stop`, { method: "POST" }),
   why: (id) => ask(`/chat/messages/${at(id)}/receipt`),
+  notify: (subscription) => ask("/proactive/push", { method: "PUT", json: subscription }),
   forgotten: () => ask("/forget/done"),
   readNow: () => ask("/learned/now", { method: "POST" }),
   learned: (before) => ask(`/learned?limit=20${before ? `&before=${at(before)}` : ""}`),

@@ -147,6 +147,7 @@ export function listen(position) {
     else if (!source) retry();
     else tryNow();
   });
+  addEventListener("focus", () => (store.tasksChanged.value += 1)); // another program may have changed what is to be done
   const tryNow = () => store.isConnected.value || (clearTimeout(again), retry());
   addEventListener("online", tryNow);
   open();

@@ -4,7 +4,7 @@ import { api, CHANGED } from "./api.js";
 import { showWords } from "./chat.js";
 import { useCover } from "./focus.js";
 import { html } from "./html.js";
-import { KindIcon } from "./icons.js";
+import { DeedIcon, KindIcon } from "./icons.js";
 import { follow, go } from "./places.js";
 import * as store from "./store.js";
 import { shortDayOf, t, weekdayOf } from "./words.js";
@@ -185,12 +185,10 @@ function Words({ words }) {
 }
 
 function Choices({ belief, place }) {
+  const deed = (name, act) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${act}><${DeedIcon} name=${name} /></button>`;
   return html`<p class="choices">
-    ${belief.is_by_person
-      ? html`<span class="good">${t("kept")}</span>`
-      : html`<button class="quiet" onClick=${() => judge(belief, "confirm")}>${t("keep")}</button>`}
-    <button class="quiet" onClick=${() => reject(belief, place)}>${t("wrong")}</button>
-    <button class="quiet" onClick=${() => go(`/forget/${belief.id}`)}>${t("forget")}</button></p>`;
+    ${belief.is_by_person ? html`<span class="good">${t("kept")}</span>` : deed("keep", () => judge(belief, "confirm"))}
+    ${deed("wrong", () => reject(belief, place))}${deed("forget", () => go(`/forget/${belief.id}`))}</p>`;
 }
 
 function TakenBack({ text, onUndo, style = {} }) {

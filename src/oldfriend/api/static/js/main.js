@@ -14,7 +14,7 @@ import { Learned, Strip } from "./learned.js";
 import { place, Places } from "./places.js";
 import { secret } from "./session.js";
 import { Arriving, canUsePasskeys, signInByLink, signWithPasskey, Whose } from "./signing_in.js";
-import { keepShell, quieten } from "./shell.js";
+import { keepShell, mendSubscription, quieten } from "./shell.js";
 import * as store from "./store.js";
 import * as unsent from "./unsent.js";
 import { inWords, language, ready, t } from "./words.js";
@@ -130,6 +130,7 @@ async function begin(link = location.hash.slice(1)) {
     if (isLink) await takeClocks();
     listen(position);
     keepShell();
+    mendSubscription(api.notify).catch(() => {}); // the next start tries again
   } catch (problem) {
     isSpent.value = isLink;
     if (problem.status === 401) store.phase.value = "signed-out";

@@ -18,8 +18,36 @@ export async function findWorker() {
   return navigator.serviceWorker.ready;
 }
 
+const TOLD = "oldfriend-push"; // {endpoint, shows}: where the house was asked to tell this browser, and what
+
+/** Subscribe at the push service of this browser, and have the house tell it there.
+ * @param {string} key @param {string} shows @param {(subscription: any) => Promise<any>} notify */
+export async function subscribe(key, shows, notify) {
+  const { pushManager } = await findWorker();
+  await (await pushManager.getSubscription())?.unsubscribe(); // it may be of another key
+  return tellWhere(await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }), shows, notify);
+}
+
+async function tellWhere(subscription, shows, notify) {
+  const { endpoint, keys } = subscription.toJSON();
+  const told = await notify({ endpoint, keys, shows });
+  localStorage.setItem(TOLD, JSON.stringify({ endpoint, shows }));
+  return told;
+}
+
+/** Have the house go on where the browser has another subscription by now, which not every browser tells its worker.
+ * @param {(subscription: any) => Promise<any>} notify */
+export async function mendSubscription(notify) {
+  const { endpoint, shows } = JSON.parse(localStorage.getItem(TOLD) ?? "{}");
+  if (!endpoint || !canNotify || Notification.permission !== "granted") return;
+  const worker = await navigator.serviceWorker.getRegistration();
+  const subscription = await worker?.pushManager.getSubscription();
+  if (subscription && subscription.endpoint !== endpoint) await tellWhere(subscription, shows, notify);
+}
+
 /** Nothing is shown on this device any more, and what was shown is gone. */
 export async function quieten() {
+  localStorage.removeItem(TOLD);
   const registration = await navigator.serviceWorker?.getRegistration();
   for (const each of (await registration?.getNotifications()) ?? []) each.close();
   await (await registration?.pushManager?.getSubscription())?.unsubscribe();

@@ -23,7 +23,7 @@ export const endings = signal({}); // by turn: waiting, set aside, stopped, fail
 export const remarks = signal({}); // by what was asked: why no reply comes, as the house says it
 
 export const learned = signal([]); // the latest first
-export const tasksChanged = signal(0); // how often a task may have changed while the page was open
+export const tasksChanged = signal(0); // how often a task, a goal or a watch may have changed while the page was open
 export const acquainted = signal(0); // how often a name or a tie changed while the page was open
 export const earlierLearned = signal(null);
 export const unconfirmed = signal({ items: [], total: 0 }); // what is not believed before one says so

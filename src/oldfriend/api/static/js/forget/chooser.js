@@ -4,7 +4,7 @@ import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
 import { Finder } from "./finder.js";
 import { shortDayOf, t } from "../words.js";
-import { foresee, foreseen, listImports, trouble, wish, wishNotFor, wishWith } from "./wishing.js";
+import { foresee, foreseen, listImports, namesNothing, trouble, wish, wishNotFor, wishWith } from "./wishing.js";
 
 const TYPING_MS = 400;
 const WAYS = ["ids", "about", "span", "import", "everything"];
@@ -21,7 +21,7 @@ export function Chooser({ goOn }) {
     else foresee(chosen === "everything" ? { everything: true } : {});
   };
   const { messages } = foreseen.value?.counts ?? { messages: 0 };
-  const hasWords = messages > 0 || wish.value.orphan; // of which something was learned
+  const hasWords = messages > 0 || (wish.value.orphan && !namesNothing(wish.value)); // of which something was learned
   const Inside = { ids: Finder, about: About, span: Span, import: Import, everything: Everything }[way];
   return html`<div class="chooser">
     <div class="ways" role="radiogroup" aria-label=${t("forget_chosen")}>${WAYS.map((each) => html`<label key=${each}>

@@ -41,6 +41,8 @@ export const about = computed(() => JSON.stringify(filters.value));
 let asked = new AbortController();
 let timer = 0;
 let isReadingOn = false;
+/** @type {ReturnType<typeof otherDay>} */
+let before = null; // with what the rows of this day are compared
 
 /** @param {Partial<typeof NOTHING>} some */
 export function choose(some) {
@@ -84,9 +86,10 @@ export async function read(count = 0) {
     if (mine.signal.aborted) return;
     const seen = { ...page, items, of, by: by.value, day: day.value };
     batch(() => {
-      const turn = compare(book.value, seen);
-      turned.value = turn.marks;
-      book.value = { ...seen, items: turn.gone.reduce((all, { one, index }) => all.toSpliced(index, 0, one), withTakenBack(items)) };
+      if (!isSameDay(book.value, seen)) before = otherDay(book.value, seen);
+      const shown = withGone(withTakenBack(items), page.next, marksOf(items));
+      turned.value = shown.marks;
+      book.value = { ...seen, items: shown.items };
       unread.value = "";
     });
   } catch (problem) {
@@ -94,30 +97,45 @@ export async function read(count = 0) {
   }
 }
 
-/** What reads otherwise than on the day that was looked at before, seen from the earlier of both: what is new, changed or
- * gone by now where one goes forward, what will be changed or gone where one goes back. None of today.
- * @param {any} before @param {any} now */
-function compare(before, now) {
-  /** @type {{marks: Map<string, string>, gone: {one: any, index: number}[]}} */
-  const turn = { marks: new Map(), gone: [] };
-  if (!before || now.day === null || before.day === now.day || before.of !== now.of || before.by !== now.by) return turn;
-  const isForward = before.day !== null && before.day < now.day;
-  const was = new Map(before.items.filter(({ id }) => turned.value.get(id) !== "gone").map((each) => [each.id, each]));
-  const is = new Set(now.items.map(({ id }) => id));
-  const cameOn = (one) => ((now.by === "said" ? one.first_seen_at : one.learned_at) ?? "").slice(0, 10);
-  for (const one of now.items) {
-    const other = was.get(one.id);
-    if (other && other.sentence !== one.sentence) turn.marks.set(one.id, isForward ? "changed" : "changed_later");
-    else if (isForward && !other && cameOn(one) > before.day) turn.marks.set(one.id, "new");
-    else if (!isForward && !other && !before.next) turn.marks.set(one.id, "gone_later");
+/** Whether the same day of the same list was only read anew. @param {any} earlier @param {any} now */
+const isSameDay = (earlier, now) => earlier && now.day === earlier.day && now.of === earlier.of && now.by === earlier.by;
+
+/** The day that was looked at before, and what was read of it: with that all is compared that is read of another. None of today.
+ * @param {any} earlier @param {any} now */
+function otherDay(earlier, now) {
+  if (!earlier || now.day === null || earlier.of !== now.of || earlier.by !== now.by) return null;
+  const was = new Map(earlier.items.filter(({ id }) => turned.value.get(id) !== "gone").map((each) => [each.id, each]));
+  return { was, day: earlier.day, isWhole: !earlier.next, isForward: earlier.day !== null && earlier.day < now.day };
+}
+
+/** What reads otherwise than on the day before, seen from the earlier of both: what is new or changed by now where one goes
+ * forward, what will be changed or gone where one goes back. @param {any[]} items */
+function marksOf(items) {
+  /** @type {Map<string, string>} */
+  const marks = new Map();
+  if (!before) return marks;
+  const cameOn = (one) => ((by.value === "said" ? one.first_seen_at : one.learned_at) ?? "").slice(0, 10);
+  for (const one of items) {
+    const other = before.was.get(one.id);
+    if (other && other.sentence !== one.sentence) marks.set(one.id, before.isForward ? "changed" : "changed_later");
+    else if (before.isForward && !other && cameOn(one) > before.day) marks.set(one.id, "new");
+    else if (!before.isForward && !other && before.isWhole) marks.set(one.id, "gone_later");
   }
-  if (!isForward || now.next) return turn; // of what was not read nobody knows
-  for (const [index, one] of [...was.values()].entries()) {
+  return marks;
+}
+
+/** Everything that was read of a day, with its marks; what is gone by then stands where it stood, once all is read.
+ * @param {any[]} items @param {string | null} next @param {Map<string, string>} marks */
+function withGone(items, next, marks) {
+  if (!before?.isForward || next) return { items, marks };
+  const is = new Set(items.map(({ id }) => id));
+  const all = [...items];
+  for (const [index, one] of [...before.was.values()].entries()) {
     if (is.has(one.id)) continue;
-    turn.marks.set(one.id, "gone");
-    turn.gone.push({ one, index: Math.min(index, now.items.length + turn.gone.length) });
+    marks.set(one.id, "gone");
+    all.splice(Math.min(index, all.length), 0, one);
   }
-  return turn;
+  return { items: all, marks };
 }
 
 /** The next page, where there is one. */
@@ -130,8 +148,12 @@ export async function readOn() {
     const page = await house.page(wanted(), when(), next, mine.signal);
     if (mine.signal.aborted) return;
     const known = new Set(book.value.items.map((each) => each.id));
-    const items = [...book.value.items, ...page.items.filter((each) => !known.has(each.id))];
-    book.value = { ...book.value, items, next: page.next };
+    const more = page.items.filter((each) => !known.has(each.id));
+    const shown = withGone([...book.value.items, ...more], page.next, new Map([...turned.value, ...marksOf(more)]));
+    batch(() => {
+      turned.value = shown.marks;
+      book.value = { ...book.value, items: shown.items, next: page.next };
+    });
   } catch {
     // what is there stays; whoever scrolls on asks again
   } finally {
@@ -148,6 +170,7 @@ effect(() => {
     undoable.value = null;
     takenBack.value = null;
     turned.value = new Map();
+    before = null;
     tags.value = {};
   });
 });

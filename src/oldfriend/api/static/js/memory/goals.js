@@ -67,7 +67,7 @@ function Change({ goal, save, close }) {
   const field = useFocus();
   const submit = (event) => {
     event.preventDefault();
-    save({ next_action: next.trim(), ...(deadline && { deadline }) });
+    save({ next_action: next.trim(), deadline: deadline || null });
   };
   return html`<form class="goal-change" onSubmit=${submit} onKeyDown=${({ key }) => key === "Escape" && close()}>
     <label>${t("goals_next_label")} <input ref=${field} value=${next} maxlength="300" onInput=${({ target }) => setNext(target.value)} /></label>

@@ -10,8 +10,9 @@ import { calendarDay, monthName, turned } from "./telling.js";
 
 const DAY_MS = 86_400_000;
 const HIGHEST = 28;
-const NARROW = "(max-width: 720px)";
-const ROOM = { wide: 0.11, narrow: 0.27 }; // of the line, for the name of a month
+const MONTH_PX = 46, YEAR_PX = 44; // wide the name of a month is at most, and the year behind it
+const DAY_PX = 80; // to each side of the thumb for the day that is looked at
+const USUAL_PX = 600; // of the line, until it is there
 const MOST_OF_SILENCE = 3; // days between two on which something changed
 
 const numberOf = (iso) => Math.round(Date.parse(`${iso}T00:00:00Z`) / DAY_MS);
@@ -55,7 +56,7 @@ export function Slider() {
   const told = shown === last ? t("memory_now") : t(isBySaid ? "memory_said_by" : "memory_as_of", { day: calendarDay(isoOf(shown)) });
   const much = on ? turned(on) : t(shown === last ? "memory_turned_none_today" : "memory_turned_none");
   return html`<section class=${`slider ${shown === last ? "" : "is-past"}`} aria-label=${t("memory_slider")} data-stays>
-    <p class="slider-told"><strong aria-live="polite">${told}</strong> <span class="meta">${much}</span></p>
+    <p class="slider-told"><strong aria-live="polite">${told}</strong> <span class="meta">${much.split(" · ").map((each, place) => html`${place > 0 && " · "}<span class="whole">${each}</span>`)}</span></p>
     ${first < last && html`<div class="slider-track">
       <button class="step" disabled=${!before} aria-label=${t("memory_day_before")} title=${t("memory_day_before")} onClick=${() => go(before.number)}>‹</button>
       <div class="slider-line"><${Marks} changed=${changed} stops=${stops} shown=${shown} />
@@ -81,21 +82,29 @@ function Ways() {
 
 /** The months below the line, as far as there is room, and the day under the thumb. */
 function Scale({ stops, shown, isNow }) {
+  const line = useRef(null);
+  const [width, setWidth] = useState(USUAL_PX);
+  useEffect(() => {
+    const sizes = new ResizeObserver(([{ contentRect }]) => setWidth(contentRect.width || USUAL_PX));
+    sizes.observe(line.current);
+    return () => sizes.disconnect();
+  }, []);
   const share = (place) => place / Math.max(1, stops.length - 1);
-  const room = matchMedia(NARROW).matches ? ROOM.narrow : ROOM.wide;
-  const thumb = isNow ? 2 : share(stops.indexOf(shown));
+  const thumb = share(stops.indexOf(shown));
+  const isCovered = (at, room) => !isNow && at < thumb + DAY_PX / width && at + room > thumb - DAY_PX / width; // by the day under the thumb
   let free = 0; // from where on there is room for a name
   let named = "";
   const months = stops.flatMap((number, place) => {
     const [year, month] = isoOf(number).split("-").map(Number);
     const name = isoOf(number).slice(0, 7);
-    if (name === named || share(place) < free || share(place) > 1 - room / 2) return [];
     const hasYear = named.slice(0, 4) !== name.slice(0, 4);
+    const room = (MONTH_PX + (hasYear ? YEAR_PX : 0)) / width;
+    if (name === named || share(place) < free || share(place) > 1 - room) return [];
     free = share(place) + room;
     named = name;
-    return Math.abs(share(place) - thumb) < room * 1.2 ? [] : [{ at: share(place), name: monthName(year, month, hasYear) }];
+    return isCovered(share(place), room) ? [] : [{ at: share(place), name: monthName(year, month, hasYear) }];
   });
-  return html`<div class="scale" aria-hidden="true">${months.map(({ at, name }) => html`<span key=${at} style=${{ left: `${at * 100}%` }}>${name}</span>`)}
+  return html`<div class="scale" aria-hidden="true" ref=${line}>${months.map(({ at, name }) => html`<span key=${at} style=${{ left: `${at * 100}%` }}>${name}</span>`)}
     ${!isNow && html`<b style=${{ left: `${thumb * 100}%` }}>${calendarDay(isoOf(shown))}</b>`}</div>`;
 }
 

@@ -52,12 +52,12 @@ function Known({ id }) {
     ${about.aliases.length > 0 && html`<p class="meta">${t("people_also", { names: about.aliases.join(", ") })}</p>`}
     ${about.description && html`<p class="lead">${about.description}</p>`}
     ${about.status === "uncertain" && html`<${Unsure} about=${about} belief=${belief} />`}
-    <${Said} one=${one} />
     <p class="choices"><a href=${`/memory/${about.id}`} onClick=${follow}>${t("people_change")}</a>
       <a href=${`/forget/${about.id}`} onClick=${follow}>${t("forget")}</a></p>
+    <${Said} one=${one} />
     ${one.ties.length > 0 && html`<section><h3>${t("people_ties")}</h3>
       ${one.ties.map((tie) => html`<div class="tie" key=${tie.belief.id}><${Line} belief=${tie.belief} />
-        ${tie.other && html`<p class="to-other"><a href=${`/people/${tie.other}`} onClick=${follow}>${tie.name}</a></p>`}</div>`)}</section>`}
+        ${tie.other && html`<p class="to-other"><a href=${`/people/${tie.other}`} onClick=${follow}>${tie.name} <span aria-hidden="true">→</span></a></p>`}</div>`)}</section>`}
     ${one.others.length > 0 && html`<section><h3>${t("people_else")}</h3>
       ${one.others.map((each) => html`<${Line} key=${each.id} belief=${each} />`)}</section>`}
     ${!one.ties.length && !one.others.length && html`<p class="empty">${t("people_nothing")}</p>`}`;

@@ -1,4 +1,4 @@
-// Bring & take: hand files over, see what is in them, have them brought in; take everything away.
+// Import & export: hand files over, see what is in them, have them brought in; take everything away.
 import { useEffect, useState } from "../../vendor/hooks.js";
 import { signal } from "../../vendor/signals.js";
 import { OldTalk } from "../bring/old_talk.js";

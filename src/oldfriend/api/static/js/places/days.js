@@ -84,14 +84,16 @@ function Year({ month }) {
     <ol role="list">${Array.from({ length: 12 }, (_, place) => {
       const name = `${year}-${String(place + 1).padStart(2, "0")}`;
       const { messages = 0, happened = 0 } = known.get(name) ?? {};
-      const heat = messages && 1 + Math.round((3 * Math.log1p(messages)) / Math.log1p(most));
-      return html`<li key=${name}><a href=${`/days/${name}`} class=${`heat-${heat}`} aria-current=${name === month ? "true" : null} onClick=${follow}
+      return html`<li key=${name}><a href=${`/days/${name}`} class=${`heat-${heatOf(messages, most)}`} aria-current=${name === month ? "true" : null} onClick=${follow}
         title=${t("days_month_told", { messages, happened })} aria-label=${`${names.format(new Date(2024, place, 1))}: ${t("days_month_told", { messages, happened })}`}>
         <span aria-hidden="true"></span>${names.format(new Date(2024, place, 1))}</a></li>`;
     })}</ol>
     ${found && found.last > year ? to(year + 1, t("days_year_after"), "›") : html`<span></span>`}</nav>
-    ${isEmpty && (found.latest || found.first < year) && html`<p class="empty">${t("days_month_empty")} <a href=${`/days/${found.latest ?? `${year - 1}-12`}`} onClick=${follow}>${t("days_month_latest")}</a></p>`}`;
+    ${isEmpty && (found.latest || (found.first && found.first < year)) && html`<p class="empty">${t("days_month_empty")} <a href=${`/days/${found.latest ?? `${year - 1}-12`}`} onClick=${follow}>${t("days_month_latest")}</a></p>`}`;
 }
+
+/** How much was said, in four steps; 0: nothing. @param {number} messages @param {number} most */
+const heatOf = (messages, most) => messages && 1 + Math.round((3 * Math.log1p(messages)) / Math.log1p(most));
 
 function Cell({ day, told, most }) {
   const number = Number(day.slice(8));
@@ -99,7 +101,7 @@ function Cell({ day, told, most }) {
   const inWords = [t("days_cell", { day: dayOf(`${day}T12:00`), count: told.messages }), ...told.happened.map((each) => each.text), ...told.due.map(dueInWords)];
   return html`<a href=${`/days/${day}`} onClick=${follow}><span class="visually-hidden">${inWords.join("; ")}</span><span class="cell" aria-hidden="true">
     <span class="number">${number}</span>
-    ${told.messages > 0 && html`<meter class="said-much" min="0" max=${most} value=${told.messages}></meter>`}
+    ${told.messages > 0 && html`<span class=${`said-much heat-${heatOf(told.messages, most)}`}></span>`}
     ${told.happened.map((each) => html`<span key=${each.id} class=${`happened ${weightOf(each)}`}>${each.text}</span>`)}
     ${told.more > 0 && html`<span class="meta">${t("days_more", { count: told.more })}</span>`}
     ${told.due.slice(0, MOST_DUE).map((each) => html`<span key=${each.id} class="happened is-due"><${KindIcon} kind=${each.kind} /> ${each.text}</span>`)}

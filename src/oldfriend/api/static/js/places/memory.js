@@ -19,6 +19,7 @@ import { many } from "../memory/telling.js";
 import { Thinking } from "../memory/thinking.js";
 import { go, within } from "../places.js";
 import { Rows } from "../rows.js";
+import { Sample } from "../sample.js";
 import * as store from "../store.js";
 import { channelName, shortDayOf, t } from "../words.js";
 
@@ -28,19 +29,19 @@ export default function Memory() {
   return html`<div class=${`memory ${beside ? "has-panel" : ""}`}>
     <div class="memory-main">
       <header class="memory-head"><h2>${t("memory_title")}</h2><${Besides} /></header>
-      <${Slider} />
+      ${isNothing() ? html`<p class="lead">${t("memory_none")}</p><${Sample} />` : html`<${Slider} />`}
       <${Portrait} />
       <${Tasks} />
       <${Goals} />
-      <${Filters} />
-      <${Trouble} />
-      <${Said} />
-      <${Book} />
+      ${!isNothing() && html`<${Filters} /><${Trouble} /><${Said} /><${Book} />`}
     </div>
     ${beside && html`<${Beside} name=${beside} />`}
     <${Undo} after=${() => book.read(book.book.value?.items.length ?? 0)} />
   </div>`;
 }
+
+/** Whether nothing was said yet, and so there is nothing to look for. */
+const isNothing = () => book.book.value?.items.length === 0 && !book.isFiltered.value && !book.day.value && !store.messages.value.length;
 
 function Book() {
   const shown = book.book.value;

@@ -101,13 +101,22 @@ function Cards() {
     read();
   };
   const shown = page.value;
+  const isNobody = shown && !shown.items.length && !part.value && !kinds.value.length;
+  if (isNobody) return html`<${Nobody} />`;
   return html`<div class="filters"><input class="search" type="search" value=${part.value} placeholder=${t("people_search")} aria-label=${t("people_search")} onInput=${look} />
       <p class="chips" role="group" aria-label=${t("people_kinds")}>${Object.keys(KINDS).map((kind) => html`<button key=${kind} class="chip"
         aria-pressed=${kinds.value.includes(kind)} onClick=${() => choose(kind)}>${t(KINDS[kind])}</button>`)}</p></div>
     ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}
-    ${shown && !shown.items.length && html`<p class="empty">${t(part.value || kinds.value.length ? "people_none_so" : "people_none")}</p>`}
+    ${shown && !shown.items.length && html`<p class="empty">${t("people_none_so")}</p>`}
     ${shown && shown.items.length > 0 && html`<${Rows} items=${rowsOf(shown.items, across)} keyOf=${(each) => each.key} draw=${(row) => html`<${Row} row=${row} />`}
       label=${t("people_title")} of=${`${part.value} ${kinds.value} ${across}`} onNearEnd=${readOn} />`}`;
+}
+
+/** Whoever has named nobody yet sees how it will be. */
+function Nobody() {
+  return html`<p class="lead">${t("people_none")}</p>
+    <article class="card is-sample" aria-hidden="true"><span class="initial kind-person">${t("people_sample").slice(0, 1)}</span>
+      <div><h4>${t("people_sample")}</h4><p class="relation">${t("people_sample_relation")}</p></div></article>`;
 }
 
 /** How many cards stand beside each other. */

@@ -4,7 +4,7 @@ import { CHANNELS } from "../channels.js";
 import { html } from "../html.js";
 import { follow, within } from "../places.js";
 import { AuditSection } from "../settings/audit.js";
-import { ChannelSection } from "../settings/channel.js";
+import { ChannelsSection } from "../settings/channel.js";
 import { CharacterSection } from "../settings/character.js";
 import { choices, readChoices } from "../settings/choices.js";
 import { FirstSection } from "../settings/first.js";
@@ -20,13 +20,12 @@ import { UpkeepSection } from "../settings/upkeep.js";
 import * as store from "../store.js";
 import { t } from "../words.js";
 
-const CHANNEL_LINKS = CHANNELS.map((channel) => [channel, `${channel}_title`]);
-const YOU = [["you", "settings_you"], ...CHANNEL_LINKS, ["health", "settings_health_data"], ["signing", "settings_signing"]];
+const YOU = [["you", "settings_you"], ["apps", "settings_apps"], ["health", "settings_health_data"], ["signing", "settings_signing"]];
 const COMPANION = [["character", "settings_character"], ["first", "settings_first"], ["tools", "settings_tools"], ["audit", "settings_audit"]];
 const INSTALL = [["models", "settings_models"], ["voice", "settings_voice"], ["spending", "settings_spending"], ["household", "settings_people"], ["upkeep", "settings_upkeep"]];
 const ELSEWHERE = [["bring", "place_bring"], ["forget", "place_forget"]];
 const PARTS = [
-  { title: "settings_part_you", links: YOU, draw: () => html`<${YouSection} />${CHANNELS.map((channel) => html`<${ChannelSection} key=${channel} channel=${channel} />`)}<${HealthSection} /><${SigningSection} />` },
+  { title: "settings_part_you", links: YOU, draw: () => html`<${YouSection} /><${ChannelsSection} wanted=${within.value} /><${HealthSection} /><${SigningSection} />` },
   { title: "settings_part_companion", links: COMPANION, ownerLinks: [["thinking", "settings_memory"]],
     draw: (isOwner) => html`<${CharacterSection} /><${FirstSection} /><${ToolsSection} /><${AuditSection} />${isOwner && html`<${MemorySection} />`}` },
   { title: "settings_part_install", links: [], ownerLinks: INSTALL,
@@ -44,8 +43,9 @@ export default function Settings() {
   const all = useRef(null);
   useEffect(() => (wanted ? keepInSight(all.current, wanted) : undefined), [wanted]);
   const parts = PARTS.filter((each) => linksOf(each, isOwner).length);
-  const part = parts.find((each) => linksOf(each, isOwner).some(([id]) => id === wanted)) ?? parts[0];
-  const link = (address, id, words) => html`<a key=${id} href=${address} aria-current=${wanted === id ? "true" : null} onClick=${follow}>${t(words)}</a>`;
+  const isNear = (id) => id === wanted || (id === "apps" && CHANNELS.includes(wanted)); // each channel has an address of its own
+  const part = parts.find((each) => linksOf(each, isOwner).some(([id]) => isNear(id))) ?? parts[0];
+  const link = (address, id, words) => html`<a key=${id} href=${address} aria-current=${isNear(id) ? "true" : null} onClick=${follow}>${t(words)}</a>`;
   return html`<div class="settings"><nav class="settings-nav" aria-label=${t("place_settings")}><h2>${t("place_settings")}</h2>
       ${parts.map((each) => html`<div key=${each.title} class=${each === part ? "is-open" : ""}>
         <h3><a href=${`/settings/${linksOf(each, isOwner)[0][0]}`} aria-current=${each === part ? "page" : null} onClick=${follow}>${t(each.title)}</a></h3>

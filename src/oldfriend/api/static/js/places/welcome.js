@@ -1,15 +1,15 @@
-// The first run: a few steps, each of which can be skipped; what is done on each is kept at once.
+// The first run: what one may expect, and two steps that can be skipped; what is done on each is kept at once.
 import { useLayoutEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { Mark } from "../icons.js";
 import { go } from "../places.js";
+import { Sample } from "../sample.js";
 import { Whose } from "../signing_in.js";
 import * as store from "../store.js";
-import { Companion } from "../welcome/companion.js";
-import { Chats, Models, Place, You } from "../welcome/steps.js";
+import { Both, More } from "../welcome/steps.js";
 import { t } from "../words.js";
 
-const STEPS = [Companion, You, Place, Models, Chats];
+const STEPS = [Both, More];
 
 export default function Welcome() {
   const [step, setStep] = useState(-1);
@@ -40,7 +40,7 @@ export default function Welcome() {
   };
   if (step < 0) {
     return html`<div class="first-run"><${Mark} /><h1 ref=${heading} tabindex="-1">${t("welcome_hello", { name: store.state.value.companion })}</h1>
-      <${Whose} /><p class="lead">${t("welcome_lead")}</p>
+      <${Whose} /><p class="lead">${t("welcome_lead")}</p><${Sample} />
       <p class="choices"><button class="primary" onClick=${() => turn(0)}>${t("welcome_begin")}</button>
         <button class="quiet" onClick=${() => leave()}>${t("welcome_skip_all")}</button></p></div>`;
   }

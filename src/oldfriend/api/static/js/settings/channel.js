@@ -1,18 +1,25 @@
-// Talk on a platform: the owner connects a bot, and everybody shows it a code once.
+// Talk on other platforms, one line each: the owner connects a bot, and everybody shows it a code once.
 import { useState } from "../../vendor/hooks.js";
+import { CHANNELS } from "../channels.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { inWords, t, timeOf } from "../words.js";
 import { Choice } from "./choices.js";
 import { house } from "./house.js";
-import { Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+import { Folded, Section, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
 
-/** @param {{channel: string}} props */
-export function ChannelSection({ channel }) {
+/** @param {{wanted: string}} props the channel that is opened, if any */
+export function ChannelsSection({ wanted }) {
+  return html`<${Section} id="apps" title=${t("settings_apps")} lead=${t("settings_apps_lead")}>
+    <div class="folds">${CHANNELS.map((channel) => html`<${Channel} key=${channel} channel=${channel} isWanted=${wanted === channel} />`)}</div></${Section}>`;
+}
+
+function Channel({ channel, isWanted }) {
   const [told, problem, again] = useAnswer(() => house.channel(channel));
-  const isOwner = store.me.value.is_owner;
-  return html`<${Section} id=${channel} title=${t(`${channel}_title`)} lead=${t(`${channel}_lead`)}>
-    ${told ? html`<${Inside} channel=${channel} told=${told} isOwner=${isOwner} again=${again} />` : html`<${Waiting} problem=${problem} again=${again} />`}</${Section}>`;
+  const state = told && t(!told.is_connected ? "settings_app_off" : told.is_mine ? "settings_app_on" : "settings_app_open");
+  return html`<${Folded} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${told?.is_connected && told.is_mine} isWanted=${isWanted}>
+    <p class="lead">${t(`${channel}_lead`)}</p>
+    ${told ? html`<${Inside} channel=${channel} told=${told} isOwner=${store.me.value.is_owner} again=${again} />` : html`<${Waiting} problem=${problem} again=${again} />`}</${Folded}>`;
 }
 
 function Inside({ channel, told, isOwner, again }) {
@@ -24,7 +31,7 @@ function Inside({ channel, told, isOwner, again }) {
   return html`<p>${told.bot ? t("settings_bot", { bot: told.bot }) : t("settings_bot_silent", { title: t(`${channel}_title`) })} ${told.is_mine ? t("settings_is_mine") : t("settings_not_mine")}</p>
     ${told.pairs_by_code && html`<${Pairing} channel=${channel} />`}
     ${told.is_mine && html`<p class="choices"><${Sure} label=${t("settings_leave_channel")} ask=${t("settings_leave_channel_ask")} onSure=${leave} /></p>`}
-    ${isOwner && html`<h4>${t("settings_known_there")}</h4>
+    ${isOwner && html`<h5>${t("settings_known_there")}</h5>
       ${told.people.length ? html`<ul role="list" class="list">${told.people.map(({ name, addresses }) => html`<li key=${name}><span>${name}${addresses > 1 ? ` (${addresses})` : ""}</span>
         <${Sure} label=${t("settings_remove")} name=${name} ask=${t("settings_remove_ask")} onSure=${() => remove(name)} /></li>`)}</ul>` : html`<p class="hint">${t("settings_nobody_there")}</p>`}
       <${Choice} name=${`${channel}.allowed`} kind="list" label=${t("settings_allowed")} hint=${t(`${channel}_allowed_hint`)} />
@@ -46,7 +53,7 @@ function Connect({ channel, asked, again }) {
       tell(t("settings_bot", { bot: name }));
     });
   };
-  return html`<ol class="steps"><li>${t(`${channel}_bot_make`)}</li><li>${t("settings_bot_paste")}</li></ol>
+  return html`<ol class="how-to"><li>${t(`${channel}_bot_make`)}</li><li>${t("settings_bot_paste")}</li></ol>
     <form class="asking" onSubmit=${connect}>${asked.map((each) => {
       const label = asked.length > 1 ? t(`${channel}_credential_${each.name}`) : t("settings_bot_token");
       return html`<label class="visually-hidden" for=${`${channel}-${each.name}`}>${label}</label>

@@ -5,23 +5,26 @@ import { follow } from "../places.js";
 import * as store from "../store.js";
 import { shortDayOf, t } from "../words.js";
 import { house } from "./house.js";
-import { Section, ShownOnce, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
+import { Folded, Section, ShownOnce, Sure, tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
 
 export function HealthSection() {
   const [told, problem, again, setTold] = useAnswer(house.ring);
   const [trouble, isBusy, run] = useDeed();
+  const [isAnswered, setAnswered] = useState(false);
   useEffect(() => {
     const answer = new URLSearchParams(location.search);
     const [code, state] = [answer.get("code"), answer.get("state")];
     if (!state) return;
+    setAnswered(true);
     history.replaceState(null, "", location.pathname); // it is taken once
     if (code) run(async () => (setTold(await house.connectRing(code, state)), tell(t("health_connected_now"))));
     else run(() => Promise.reject(new Error(t("health_declined"))));
   }, []);
   return html`<${Section} id="health" title=${t("settings_health_data")} lead=${t("settings_health_data_lead")}>
     <p class="hint"><a href="/bring" onClick=${follow}>${t("place_bring")}</a> · <a href="/days/numbers" onClick=${follow}>${t("numbers_title")}</a></p>
-    <h4>Oura</h4>
-    ${told ? html`<${Ring} told=${told} again=${again} isBusy=${isBusy} run=${run} />` : html`<${Waiting} problem=${problem} again=${again} />`}
+    <div class="folds"><${Folded} id="oura" title="Oura" isWanted=${isAnswered} isGood=${told?.status === "connected"}
+      state=${told && t(told.status === "connected" ? "settings_app_on" : told.status === "refused" ? "settings_app_refused" : "settings_app_off")}>
+      ${told ? html`<${Ring} told=${told} again=${again} isBusy=${isBusy} run=${run} />` : html`<${Waiting} problem=${problem} again=${again} />`}</${Folded}></div>
     <${Trouble} text=${trouble} /></${Section}>`;
 }
 

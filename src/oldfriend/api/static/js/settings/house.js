@@ -1,5 +1,5 @@
 // What settings ask of the house.
-import { ask } from "../api.js";
+import { api, ask } from "../api.js";
 import { language } from "../words.js";
 
 const at = encodeURIComponent;
@@ -20,7 +20,7 @@ export const house = {
   chooseFirst: (changes) => ask("/proactive", put(changes)),
   push: () => ask("/proactive/push"),
   pushKey: () => ask("/proactive/push/key", post()),
-  notify: (subscription) => ask("/proactive/push", put(subscription)),
+  notify: api.notify,
   notifyNoMore: () => ask("/proactive/push", gone),
   impulses: (status, limit) => ask(`/proactive/impulses?status=${status}&limit=${limit}`),
   tools: () => ask(`/tools?limit=10&language=${language.value}`),

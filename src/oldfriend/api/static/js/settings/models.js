@@ -74,7 +74,7 @@ function Row({ use, label, hint, models, again }) {
   };
   return html`<div class="use"><div class="use-head"><div><h4>${label}</h4><p class="hint">${hint}</p></div>
       <p class="held">${shown}</p>
-      <button class="quiet" aria-expanded=${isOpen} aria-label=${`${t("settings_change")}: ${label}`} onClick=${() => setOpen(!isOpen)}>${isOpen ? t("settings_leave") : t("settings_change")}</button></div>
+      <button class="quiet" aria-expanded=${isOpen} aria-label=${`${t(isOpen ? "settings_leave" : "settings_change")}: ${label}`} onClick=${() => setOpen(!isOpen)}>${t(isOpen ? "settings_leave" : "settings_change")}</button></div>
     ${isOpen && html`<${Choosing} use=${use} label=${label} models=${models} held=${held} change=${change} />`}</div>`;
 }
 

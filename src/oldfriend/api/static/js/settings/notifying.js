@@ -1,6 +1,6 @@
 // Is this device told what I say unasked? By its browser's push service, until somebody signs out here.
 import { html } from "../html.js";
-import { canNotify, findWorker, quieten } from "../shell.js";
+import { canNotify, quieten, subscribe } from "../shell.js";
 import { t } from "../words.js";
 import { house } from "./house.js";
 import { tell, Trouble, useAnswer, useDeed, Waiting } from "./parts.js";
@@ -19,17 +19,9 @@ async function readState() {
 async function begin(shows) {
   if ((await Notification.requestPermission()) !== "granted") throw new Error(t("settings_notify_denied"));
   const { key } = await house.pushKey();
-  const wanted = { userVisibleOnly: true, applicationServerKey: key };
-  let subscription;
-  try {
-    const { pushManager } = await findWorker();
-    await (await pushManager.getSubscription())?.unsubscribe(); // it may be of another key
-    subscription = await pushManager.subscribe(wanted);
-  } catch {
-    throw new Error(t("settings_notify_refused"));
-  }
-  const { endpoint, keys } = subscription.toJSON();
-  return house.notify({ endpoint, keys, shows });
+  return subscribe(key, shows, house.notify).catch((problem) => {
+    throw problem.status === undefined ? new Error(t("settings_notify_refused")) : problem; // by the push service, not by the house
+  });
 }
 
 async function end() {

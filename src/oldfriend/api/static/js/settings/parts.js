@@ -42,6 +42,13 @@ export function Section({ id, title, lead, children }) {
     <h3 id=${`${id}-title`}>${title}</h3>${lead && html`<p class="lead">${lead}</p>`}${children}</section>`;
 }
 
+/** One line that says what holds, and opens what is done about it.
+ * @param {{id: string, title: string, state: string | null, isGood?: boolean, isWanted: boolean, children?: unknown}} given */
+export function Folded({ id, title, state, isGood, isWanted, children }) {
+  return html`<details class="fold" id=${id} open=${isWanted}><summary><h4>${title}</h4>
+      <span class=${`fold-state ${isGood ? "good" : ""}`}>${state}</span></summary><div class="fold-inside">${children}</div></details>`;
+}
+
 /** What the house answers, asked once and again when told to: [answer, problem, again]. @param {() => Promise<any>} ask */
 export function useAnswer(ask) {
   const [answer, setAnswer] = useState(null);

@@ -18,11 +18,9 @@ const FOR = { persona: "welcome_for_persona", user: "welcome_for_user", style: "
 const given = signal(NOTHING);
 const give = (more) => (given.value = { ...given.value, ...more });
 
-export function Companion({ keep, calm }) {
-  const [character, setCharacter] = useState(null);
+export function Companion({ keep, calm, character }) {
   const { name, chosen, persona, style, material, isDecided } = given.value;
   const called = store.state.value.companion;
-  useEffect(() => void settings.character().then(setCharacter, () => setCharacter({ starting: [], blocks: [] })), []);
   keep.current = async () => {
     if (chosen === "material" && material.trim() && !persona.trim() && !isDecided) throw new Error(t("welcome_undecided"));
     const wanted = name?.trim() || called;
@@ -40,7 +38,7 @@ export function Companion({ keep, calm }) {
   const starts = (character?.starting ?? []).filter((each) => each.persona);
   const radio = (start, label, about) => html`<label key=${start} class="start"><input type="radio" name="start" checked=${chosen === start} onChange=${() => choose(start)} />
     <span><strong>${label}</strong>${about && html` <span class="meta">${about}</span>`}</span></label>`;
-  return html`<h1>${t("welcome_companion")}</h1><p class="lead">${t("welcome_companion_lead")}</p>
+  return html`<h2>${t("welcome_companion")}</h2><p class="lead">${t("welcome_companion_lead")}</p>
     ${store.me.value.is_owner && html`<label>${t("welcome_companion_name")}<input value=${name ?? called} maxlength=${character?.longest_name} autocomplete="off" onInput=${({ target }) => give({ name: target.value })} /></label>`}
     <fieldset class="starts"><legend class="visually-hidden">${t("welcome_companion")}</legend>
       ${radio("blank", t("welcome_blank"))}

@@ -18,6 +18,8 @@ export default {
   people_others: "Weitere",
   people_said: "Was gesagt wurde",
   people_none: "Wenn du jemanden beim Namen nennst, erscheint er oder sie hier, mit dem, was du mir erzählt hast.",
+  people_sample: "Jonas",
+  people_sample_relation: "dein Bruder · Leipzig",
   people_none_so: "Nichts gefunden.",
   people_told: "zuletzt erwähnt: {when}",
   people_all: "Alle",

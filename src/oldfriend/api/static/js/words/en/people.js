@@ -18,6 +18,8 @@ export default {
   people_others: "Others",
   people_said: "What was said",
   people_none: "When you mention somebody by name, they appear here, with what you told me about them.",
+  people_sample: "Jonah",
+  people_sample_relation: "your brother · Leeds",
   people_none_so: "Nothing found.",
   people_told: "last mentioned {when}",
   people_all: "Everybody",

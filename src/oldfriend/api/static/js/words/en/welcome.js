@@ -1,8 +1,12 @@
-// The first run: who is who, where one is, which model, old chats. Each step can be skipped.
+// The first run: what one may expect, and two steps that can be skipped.
 export default {
   welcome_offer: "Set up (1 minute)",
   welcome_hello: "Hello. I'm {name}.",
   welcome_lead: "I remember what you tell me, and you can always see from which words, change it, and have me forget it. A few things first; each can be skipped, and changed later in Settings.",
+  welcome_sample: "It goes like this",
+  welcome_sample_said: "My brother Jonah has moved to Leeds.",
+  welcome_sample_learned: "Jonah is your brother; he lives in Leeds.",
+  welcome_both: "You and me",
   welcome_begin: "Begin",
   welcome_skip_all: "Skip and start talking",
   welcome_step: "Step {step} of {steps}",
@@ -29,13 +33,8 @@ export default {
   welcome_for_persona: "who I am",
   welcome_for_user: "about you",
   welcome_for_style: "how I talk",
-  welcome_you: "What should I know about you?",
   welcome_name: "What may I call you?",
   welcome_about_you: "Whatever helps: who is in your life, what you do, what I should never do",
-  welcome_place: "Where are you?",
-  welcome_place_lead: "Your days begin and end by this clock.",
-  welcome_language: "Language",
-  welcome_zone: "Time zone",
   welcome_model: "Connect a language model",
   welcome_model_lead: "Without a model I stay offline: I answer from memory, quoting your words, and nothing leaves this machine. With one I can talk.",
   welcome_model_owner: "The owner of this install decides that.",

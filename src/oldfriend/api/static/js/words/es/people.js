@@ -18,6 +18,8 @@ export default {
   people_others: "Otros",
   people_said: "Lo que se dijo",
   people_none: "Cuando menciones a alguien por su nombre, aparecerá aquí con lo que me hayas contado.",
+  people_sample: "Javier",
+  people_sample_relation: "tu hermano · Sevilla",
   people_none_so: "No hay resultados.",
   people_told: "última mención: {when}",
   people_all: "Todo el mundo",

@@ -18,6 +18,8 @@ export default {
   people_others: "Autres",
   people_said: "Ce qui a été dit",
   people_none: "Quand tu cites quelqu’un par son nom, il apparaît ici, avec ce que tu m’en as dit.",
+  people_sample: "Julien",
+  people_sample_relation: "ton frère · Lyon",
   people_none_so: "Rien trouvé.",
   people_told: "dernière mention : {when}",
   people_all: "Tout le monde",

@@ -18,6 +18,8 @@ export default {
   people_others: "其他",
   people_said: "说起过的话",
   people_none: "你提到谁的名字，谁就会出现在这里，连同你告诉我的事。",
+  people_sample: "小林",
+  people_sample_relation: "你的弟弟 · 成都",
   people_none_so: "我认识的里面没有叫这个名字的。",
   people_told: "上次提到：{when}",
   people_all: "所有人",

@@ -1,8 +1,12 @@
-// The first run: who is who, where one is, which model, old chats. Each step can be skipped.
+// The first run: what one may expect, and two steps that can be skipped.
 export default {
   welcome_offer: "先设置一下（一分钟）",
   welcome_hello: "你好。我是 {name}。",
   welcome_lead: "我会记住你告诉我的事，你随时能看到我是从哪句话知道的，可以改，也可以让我忘掉。先说几件事；每一步都可以跳过，以后在设置里也能改。",
+  welcome_sample: "就像这样",
+  welcome_sample_said: "我弟弟小林搬到成都了。",
+  welcome_sample_learned: "小林是你弟弟，住在成都。",
+  welcome_both: "你和我",
   welcome_begin: "开始",
   welcome_skip_all: "全部跳过，直接聊",
   welcome_step: "第 {step} 步，共 {steps} 步",
@@ -29,13 +33,8 @@ export default {
   welcome_for_persona: "我是谁",
   welcome_for_user: "关于你",
   welcome_for_style: "我怎么说话",
-  welcome_you: "关于你，我该知道什么？",
   welcome_name: "我怎么称呼你？",
   welcome_about_you: "任何有帮助的：你生活里有谁，你做什么，我绝不该做什么",
-  welcome_place: "你在哪里？",
-  welcome_place_lead: "你的一天按这里的时钟开始和结束。",
-  welcome_language: "页面的语言",
-  welcome_zone: "时区",
   welcome_model: "谁替我思考？",
   welcome_model_lead: "没有模型时我是离线的：我引用你的话，凭记忆回答，什么都不离开这台机器。有了模型，我就能聊天。",
   welcome_model_owner: "这由这台安装的主人决定。",

@@ -1,0 +1,71 @@
+"""How people are connected, drawn in a browser: every name can be read, on a phone too."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.cli.serving import on_any_port, served
+from tests.journeys.browsers import NEEDS_CHROMIUM, say
+from tests.journeys.pages import new_link, opened
+from tests.processes import Program
+
+pytestmark = NEEDS_CHROMIUM
+TALK = (
+    "My brother Jonah lives in Leeds.",
+    "Priya is Jonah's wife.",
+    "My sister Ana lives in Porto.",
+    "My friend Sam works at the harbour museum.",
+    "My mother Eva lives in Clevedon.",
+    "My dog is called Rufus.",
+    "I live in Bedminster.",
+    "My cousin Henrietta lives in Southampton.",
+    "My boss Ferdinand lives in Kidderminster.",
+)
+FEWEST_TIES = 9
+UPON_EACH_OTHER = """() => {
+  const names = [...document.querySelectorAll(".graph text")].map(
+    (one) => [one.textContent, one.getBoundingClientRect()]);
+  const lie = ([, one], [, other]) => one.left < other.right - 1 && other.left < one.right - 1
+    && one.top < other.bottom - 3 && other.top < one.bottom - 3;
+  return names.flatMap((one, place) => names.slice(place + 1)
+    .filter((other) => lie(one, other)).map((other) => [one[0], other[0]]));
+}"""
+EMPTY = """() => {
+  const figure = document.querySelector(".graph"), frame = figure.getBoundingClientRect();
+  const drawn = [...figure.children].map((one) => one.getBoundingClientRect());
+  return Math.max(Math.min(...drawn.map((each) => each.top)) - frame.top,
+    frame.bottom - Math.max(...drawn.map((each) => each.bottom)));
+}"""
+MOST_EMPTY_PX = 70
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Program]:
+    """A process of somebody who has told of their people."""
+    program = on_any_port(Program(data=tmp_path_factory.mktemp("people") / "data"))
+    with served(program):
+        with opened(browser, new_link(program)) as (page, _):
+            for each in TALK:
+                say(page, each)
+        program.done("consolidate", "--now")
+        yield program
+
+
+@pytest.mark.parametrize("size", [(1360, 860), (390, 800)], ids=["wide", "phone"])
+def test_names_in_the_drawing_of_people_lie_beside_each_other(
+    browser: Browser, program: Program, size: tuple[int, int]
+) -> None:
+    """Those of people and of their ties; and the drawing fills its frame."""
+    width, height = size
+    viewport = {"width": width, "height": height}
+    with opened(browser, link := new_link(program), viewport=viewport) as (page, complaints):
+        page.get_by_label("Say something …").wait_for()
+        page.goto(f"{link.partition('/#')[0]}/people/graph")
+        expect(page.locator(".bond-name").nth(FEWEST_TIES - 1)).to_be_attached()
+        upon_each_other = page.evaluate(UPON_EACH_OTHER)
+        empty = page.evaluate(EMPTY)
+
+    assert upon_each_other == []
+    assert empty < MOST_EMPTY_PX
+    assert complaints == []
