@@ -64,7 +64,7 @@ from oldfriend.turn.request_handlers.measurement_texts import (
     MeasurementTexts,
     load_measurement_texts,
 )
-from oldfriend.turn.request_handlers.request_kinds import find_request
+from oldfriend.turn.request_handlers.request_kinds import classify_request, find_request
 from oldfriend.turn.store_change import ChangeScope
 
 NAME: Final = "measurement"
@@ -78,6 +78,9 @@ DIGIT: Final = re.compile(r"\d")
 WORDS: Final = re.compile(r"[^\W\d_]{2,}")
 MAX_OTHER_TERMS: Final = 3
 QUOTED: Final = re.compile('["\u201c\u201d\u201e\u00ab\u00bb\u300c]')
+MAYBE_FIX: Final = 0.24
+"""How likely a bare number right after one that was told must be to correct it."""
+SURELY_NUMBER: Final = 0.9
 MAX_SOURCES: Final = 100
 """Messages with values that a receipt names."""
 
@@ -252,18 +255,23 @@ class MeasurementDesk:
         asked = read_correction(text, self.moment, lexicon)
         if asked is None and lexicon.language == choose_language_with("measurements", language):
             found = find_request(text, language, "number_fix")
-            said = "" if found is None else in_digits(found.told, language)
-            told = find_numbers(said, lexicon)
+            is_near = found is None and may_be_correction(text, language)
+            said = in_digits(text if found is None else found.told, language)
+            told = find_numbers(said, lexicon) if found is not None or is_near else []
             if 1 <= len(told) <= 2:
                 kept = await list_kept_measures(self.tx, self.person)
                 own_names = [name for name, _, _ in kept if name not in MEASURES]
+                names = find_names(said, lexicon, own_names)
+                is_alone = tells_number_alone(said, language)
+                if is_near and (names or not is_alone):
+                    return None
                 return await build_likely_correction(
                     self.tx,
                     self.message,
                     self.moment,
                     told,
-                    names=find_names(said, lexicon, own_names),
-                    is_alone=tells_number_alone(said, language),
+                    names=names,
+                    is_alone=is_alone,
                 )
         return asked
 
@@ -351,6 +359,13 @@ class MeasurementDesk:
 def in_digits(text: str, language: str) -> str:
     """Return a text that holds no digits with its numbers in digits."""
     return text if DIGIT.search(text) else write_digits(text, language)
+
+
+def may_be_correction(text: str, language: str) -> bool:
+    """Whether a text only tells a number, and may well correct one: "nah wait 73.5"."""
+    likely = classify_request(text, language)
+    is_number = likely["number_fix"] + likely["number_log"] >= SURELY_NUMBER
+    return is_number and likely["number_fix"] >= MAYBE_FIX
 
 
 def tells_number_alone(text: str, language: str) -> bool:
