@@ -22,6 +22,7 @@ from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import plan_jobs, run_jobs
 from oldfriend.tasks.task import STATUSES, Task
 from oldfriend.tasks.task_store import list_tasks, save_task
+from oldfriend.tasks.task_wording import load_task_pack
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 
@@ -32,6 +33,13 @@ ZONE = "Europe/Madrid"
 def at(text: str) -> Micros:
     """A moment in Madrid."""
     return parse_timestamp(text, ZONE)[0]
+
+
+def find_phrase(told: str) -> str | None:
+    """The name of the phrase that a reply ends with, in whichever language it is."""
+    phrases = [load_task_pack(each)["phrases"].items() for each in ("en", "de", "es", "fr", "zh")]
+    named = (name for known in phrases for name, text in known if told.endswith(text))
+    return next(named, None)
 
 
 class Desk:
@@ -700,3 +708,91 @@ async def test_deed_that_was_to_be_done_is_ticked_off(desk: Desk, entry: str, te
     told = await desk.say(text)
 
     assert [each.status for each in await desk.tasks()] == ["done"], told
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "due"),
+    [
+        ("Remind me to call mum in ten days at 9 am", "2026-11-20T18:00", "2026-11-30T09:00"),
+        ("Erinnere mich am Freitag um 9 Uhr an Eva", "2026-11-22T12:00", "2026-11-27T09:00"),
+        ("Remind me tomorrow at 5pm to stretch", "2026-11-23T23:58", "2026-11-24T17:00"),
+    ],
+)
+async def test_words_of_time_count_from_when_they_were_said(
+    desk: Desk, text: str, told: str, due: str
+) -> None:
+    """Of what is told later, or was on its way for a while."""
+    line = replace(desk.line, person=replace(desk.line.person, zone=ZONE))
+    said = MessageSubmission(text=text, at=at(told), zone=ZONE)
+    await answer_message(desk.app, line, said)
+    assert [(each.status, each.due_at) for each in await desk.tasks()] == [("open", at(due))]
+
+
+async def test_time_that_passed_after_it_was_said_is_asked_about(desk: Desk) -> None:
+    """It neither comes at once nor a day late; a series goes on from now."""
+    line = replace(desk.line, person=replace(desk.line.person, zone=ZONE))
+    for text in ("Remind me tomorrow at 10am to call mum", "Remind me every day at 8am to stretch"):
+        said = MessageSubmission(text=text, at=at("2026-11-01T18:00"), zone=ZONE)
+        await answer_message(desk.app, line, said)
+    mum, stretch = sorted(await desk.tasks(), key=lambda each: each.text)
+    assert (mum.status, mum.question) == ("asking", "past")
+    assert (stretch.status, stretch.due_at) == ("open", at("2026-11-25T08:00"))
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("Today was a long day at work.", "done"),
+        ("Today was a long day at work.", "cancel it"),
+        ("Heute war ein langer Tag im Büro.", "erledigt"),
+        ("Hoy ha sido un día muy largo en la oficina.", "ya está"),
+        ("Aujourd'hui la journée a été longue au bureau.", "c'est fait"),
+        ("今天在公司待了一整天。", "完成了"),
+    ],
+)
+async def test_word_that_ends_nothing_is_answered_so(desk: Desk, before: str, text: str) -> None:
+    """Nothing is on the list."""
+    await desk.say(before)
+    told = await desk.say(text)
+    assert find_phrase(told) == "not_found"
+    assert await desk.tasks() == []
+
+
+async def test_undo_takes_the_task_off_that_was_just_set_and_no_other(desk: Desk) -> None:
+    """What else was said last stays as it is."""
+    await desk.say("Remind me tomorrow at 10am to call mum")
+    await desk.say("Remind me tomorrow at 11am to call dad")
+    await desk.say("undo")
+    assert sorted(each.status for each in await desk.tasks()) == ["cancelled", "open"]
+    await desk.say("I weigh 71 kg")
+    told = await desk.say("undo")
+    assert find_phrase(told) == "nothing_to_undo"
+    assert sorted(each.status for each in await desk.tasks()) == ["cancelled", "open"]
+
+
+@pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        ("Apunta en la lista: leche, huevos y pan", "leche, huevos y pan"),
+        ("Note sur la liste : lait, œufs", "lait, œufs"),
+        ("记在清单上：牛奶、鸡蛋", "牛奶、鸡蛋"),
+    ],
+)
+async def test_what_is_noted_on_the_list_is_a_to_do(desk: Desk, text: str, entry: str) -> None:
+    """Though the word for it is that for a note."""
+    await desk.say(text)
+    assert [(each.kind, each.text) for each in await desk.tasks()] == [("todo", entry)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember: my locker code is 4512",
+        "Note: the plumber is called Tom",
+        "Apunta: Ana es vegana",
+    ],
+)
+async def test_what_is_to_be_remembered_is_no_to_do(desk: Desk, text: str) -> None:
+    """It is kept word for word."""
+    await desk.say(text)
+    assert await desk.tasks() == []

@@ -49,6 +49,9 @@ COMMANDS: Final[dict[str, Action]] = {
 }
 
 
+SURELY_TODO: Final = 0.8
+
+
 async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     """Handle what a message asks about reminders and to-dos."""
     text = context.text.strip()
@@ -64,8 +67,8 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         decision = stale if is_stale else run_command(desk, *command)
         return build_handled(desk, [decision], is_whole=True, is_command=True)
     phrases, asked, rest = read_requests(text, (language, context.utterance.message.language, "en"))
-    if context.perception.note is not None:  # "Remember: …" is kept word for word
-        asked = [each for each in asked if each.action != "todo"]
+    if context.perception.note is not None and not is_surely_todo(text, language):
+        asked = [each for each in asked if each.action != "todo"]  # it is kept word for word
     if not asked and len(text) > MAX_REQUEST_CHARS:
         return None
     desk = await open_desk(context, phrases)
@@ -78,15 +81,15 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     ):
         return None  # they are asked about
     asks_for_promises = context.perception.intent == "promises"  # which beliefs answer, too
-    told_last = await find_told_last(context, desk) if any(each.is_bare for each in asked) else None
+    told_last = await find_told_last(context, desk) if any(each.is_bare for each in asked) else []
     decisions = [
         found
         for each in asked
-        if (not each.is_bare or desk.find(each) == told_last)
+        if (not each.is_bare or is_of_last(each, desk.find(each), told_last))
         and (found := desk.handle(each)) is not None
     ]
     if not decisions:
-        return None
+        return None if rest else tell_nothing(desk, asked)
     is_whole = not rest and len(decisions) == len(asked)
     left = text if asks_for_promises else " ".join(rest)
     is_whole = is_whole and not asks_for_promises
@@ -99,6 +102,34 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         rest=left,
         inferred=tuple(pair for each in decisions for pair in list_inferred(desk, each)),
     )
+
+
+def is_of_last(asked: AskedTask, found: Sequence[Task], told_last: Sequence[Task]) -> bool:
+    """Whether words that name nothing mean the task of the last reply; undone is what was set."""
+    is_same = found == told_last
+    return is_same and (asked.action != "cancel" or all(is_as_set(each) for each in found))
+
+
+def is_as_set(task: Task) -> bool:
+    """Whether a task is as it was set, and was not said yet."""
+    return task.changed_at == task.created_at and task.delivered_at is None
+
+
+def tell_nothing(desk: TaskDesk, asked: Sequence[AskedTask]) -> HandledRequest | None:
+    """Say that there is nothing that "done" or "undo" could mean; None for any other words.
+
+    A model that answers may know more.
+    """
+    if len(asked) != 1 or not asked[0].is_last or asked[0].told is not None:
+        return None
+    name = "nothing_to_undo" if asked[0].is_bare else "not_found"
+    return HandledRequest(name="tasks", text=desk.wording.say(name), is_fallback=True)
+
+
+def is_surely_todo(text: str, language: str) -> bool:
+    """Whether what is to be noted is most likely something to do: "note to self: buy socks"."""
+    found = find_request(text, language, "todo_new")
+    return found is not None and found.share >= SURELY_TODO
 
 
 def names_task(desk: TaskDesk, text: str) -> bool:
@@ -190,6 +221,7 @@ async def open_desk(context: HandlerContext, phrases: TaskPhrases) -> TaskDesk:
         chat=message.chat,
         message=message.id,
         message_seq=message.seq,
+        said_at=message.at,
     )
     return TaskDesk(scope, phrases, tasks)
 
