@@ -6,6 +6,9 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.app.app_context import AppContext, CrashPoint
+from oldfriend.channels.channel import ChannelCapabilities
+from oldfriend.channels.channel_registry import CHANNELS
+from oldfriend.channels.whatsapp.spec import WHATSAPP
 from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros, parse_timestamp
 from oldfriend.forgetting.delete import DeletionRequest, forget
 from oldfriend.goals.goal import STATUSES as GOAL_STATUSES
@@ -358,6 +361,33 @@ async def test_reminder_that_is_told_anew_takes_the_place_of_the_question(desk: 
     desk.clock.now = at("2026-11-25T20:00")
     await desk.run()
     assert [each.splitlines()[0] for each in await desk.heard()] == ["Reminder: call mum"]
+
+
+async def test_reminder_that_is_told_anew_in_more_words_is_not_asked_about_still(
+    desk: Desk,
+) -> None:
+    """What was tried before does not stay on the list; another one does."""
+    await desk.say("/remind asdf")
+    await desk.say("/remind call mum")
+    await desk.say("/remind call mum about the party tomorrow at 8pm")
+    assert {each.text: each.status for each in await desk.tasks()} == {
+        "asdf": "asking",
+        "call mum": "cancelled",
+        "call mum about the party": "open",
+    }
+
+
+async def test_platform_that_will_be_closed_is_told_with_the_first_reminder(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before one waits for a word of theirs, and nobody knows why."""
+    limits = ChannelCapabilities(longest_text=4_000, reply_window=DAY)
+    monkeypatch.setitem(CHANNELS, desk.line.chat.channel, replace(WHATSAPP, capabilities=limits))
+    soon = await desk.say("Remind me in 2 hours to stretch")
+    await desk.say("cancel it")
+    later = await desk.say("Remind me in 3 days at 9am to call mum")
+    known = find_phrase(later)
+    assert (find_phrase(soon), known) == (None, "within_window")
 
 
 async def test_answer_that_comes_late_after_other_words_is_none(desk: Desk) -> None:

@@ -56,10 +56,7 @@ class TaskDesk:
         return TimeResolver(self.phrases.book, self.scope.now, self.scope.zone)
 
     def resolve(self, told: Told | None, by: TimeResolver | None = None) -> Resolved | Ambiguous:
-        """Return the time that a message tells, counted from when it was said, or what to ask.
-
-        What has passed by now is asked about, too; a series goes on from now.
-        """
+        """Return the time that is told, as of when it was said, or what to ask: also if it passed."""
         at = self.scope.told_at
         found = (by or TimeResolver(self.phrases.book, at, self.scope.zone)).resolve(told)
         if isinstance(found, Ambiguous) or found.due_at > self.scope.now:
@@ -138,7 +135,7 @@ class TaskDesk:
         asked_before = [
             each
             for each in self.tasks
-            if each.status == "asking" and each.text.casefold() == task.text.casefold()
+            if each.status == "asking" and self.phrases.is_told_anew(each.text, task.text)
         ]
         dropped = [self.cancel(each).saved[0] for each in asked_before]
         self.tasks.append(task)
@@ -225,15 +222,17 @@ class TaskDesk:
         ]
         is_enough = 2 * best >= len(words) or any(named[each.id] <= words for each in found)
         if asked.is_maybe:  # a word in common is little, unless it is being spoken of
+            item = wanted if asked.deed else ""
             found = [
-                each for each in found if self.is_spoken_of(each) or 2 * best > len(named[each.id])
+                each for each in found if self.is_near(each, item) or 2 * best > len(named[each.id])
             ]
         return found if is_enough else []
 
-    def is_spoken_of(self, task: Task) -> bool:
-        """Whether a task was delivered, set or changed a while ago."""
+    def is_near(self, task: Task, item: str) -> bool:
+        """Whether a task was delivered, set or changed a while ago, or lists a thing."""
         is_delivered = (task.delivered_at or 0) >= self.scope.now - DAY
-        return is_delivered or task.changed_at >= self.scope.now - RECENT
+        is_recent = is_delivered or task.changed_at >= self.scope.now - RECENT
+        return is_recent or self.phrases.names_item(item, task.text)
 
     def find_by_time(self, ref: str) -> list[Task]:
         """Return the tasks that are due at an hour, "the ten o'clock one"."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.channels.channel_registry import find_reply_window
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
@@ -94,14 +95,29 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     left = text if asks_for_promises else " ".join(rest)
     is_whole = is_whole and not asks_for_promises
     handled = build_handled(desk, decisions, is_whole=is_whole)
-    is_timed = any(task.due_at and not task.is_date_only for task, _ in decisions[0].saved)
-    guess = tell_guessed_zone(context, phrases.language) if is_first and is_timed else ""
     return replace(
         handled,
-        text="\n".join(filter(None, [handled.text, guess])),
+        text="\n".join([handled.text, *(list_notes(context, desk, decisions) if is_first else ())]),
         rest=left,
         inferred=tuple(pair for each in decisions for pair in list_inferred(desk, each)),
     )
+
+
+def list_notes(
+    context: HandlerContext, desk: TaskDesk, decisions: Sequence[DeskDecision]
+) -> list[str]:
+    """List what is told beside the first reminder: by whose clocks, and what may hold it back."""
+    is_timed = any(task.due_at and not task.is_date_only for task, _ in decisions[0].saved)
+    guess = tell_guessed_zone(context, desk.phrases.language) if is_timed else ""
+    return [each for each in (guess, tell_window(context, desk, decisions)) if each]
+
+
+def tell_window(context: HandlerContext, desk: TaskDesk, decisions: Sequence[DeskDecision]) -> str:
+    """Say that the platform may hold a reminder, if it comes when the platform is closed to us."""
+    window = find_reply_window(context.utterance.message.channel)
+    due = [task.due_at for each in decisions for task, _ in each.saved if task.due_at is not None]
+    is_beyond = window is not None and any(each > desk.scope.now + window for each in due)
+    return desk.wording.say("within_window") if is_beyond else ""
 
 
 def is_of_last(asked: AskedTask, found: Sequence[Task], told_last: Sequence[Task]) -> bool:
