@@ -234,3 +234,22 @@ async def test_report_in_any_words_counts_for_the_goal_that_it_names(
 
     (state,) = await goals(app, line)
     assert len(state.progress) == count
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        ("Mein Ziel ist, jeden Tag Vergil zu lesen.", "ein Kapitel Vergil gelesen"),
+        ("Mi meta es correr dos veces por semana.", "hoy he corrido 6 km"),
+        ("我的目标是每周跑步两次。", "跑步了"),
+    ],
+)
+async def test_few_words_are_read_in_the_language_of_the_goal(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+) -> None:
+    """Somebody speaks more than one, and has goals in each."""
+    await say("I walked the dog this morning, and it was lovely.")
+    await say(goal)
+    await say(RUN.replace("run", "swim"))
+    await say(told)
+    assert sorted(len(each.progress) for each in await goals(app, line)) == [0, 1]

@@ -13,6 +13,7 @@ from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.goals.goal import Goal, GoalState
 from oldfriend.goals.goal_desk import GoalDesk, find_first_day
 from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
+from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.learning.rule_extraction.datetimes import due_in, past_in, without_times
 from oldfriend.learning.rule_extraction.promises import Deed, deeds_in, matter_of, verb_stem
@@ -115,9 +116,13 @@ def is_served(goal: Goal, message: Message, *, now: Micros) -> bool:
 
 
 def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
-    """Return how many things that serve a goal a message says were done; 0: it tells of none."""
-    if goal.language != message.language:
+    """Return how many things that serve a goal a message says were done; 0: it tells of none.
+
+    It is read in the language of the goal: of few words nobody knows in which they are.
+    """
+    if not is_possible_language(message.text, goal.language):
         return 0
+    message = replace(message, language=goal.language)
     book, phrases = load_rule_book(message.language), load_goal_phrases(message.language)
     wanted = collect_wanted(goal, phrases, book)
     sentences = list(statements_in(message, book))

@@ -56,7 +56,7 @@ class TaskDesk:
         return TimeResolver(self.phrases.book, self.scope.now, self.scope.zone)
 
     def resolve(self, told: Told | None, by: TimeResolver | None = None) -> Resolved | Ambiguous:
-        """Return the time that is told, as of when it was said, or what to ask: also if it passed."""
+        """Return the time that is told, as of when it was said, or what to ask."""
         at = self.scope.told_at
         found = (by or TimeResolver(self.phrases.book, at, self.scope.zone)).resolve(told)
         if isinstance(found, Ambiguous) or found.due_at > self.scope.now:
