@@ -16,7 +16,7 @@ from oldfriend.goals.goal_store import list_goals
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
 from oldfriend.measurements.measurement_store import list_measurements
 from oldfriend.memory.message_log import list_messages
-from oldfriend.memory.people import set_zone
+from oldfriend.memory.people import get_person_by_id, set_zone
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.presenters.receipt_schemas import ReceiptSchema, format_intent, resolve_receipt
 from oldfriend.queues.outbox import mark_chat_blocked
@@ -24,6 +24,7 @@ from oldfriend.queues.queue import claim
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import plan_jobs, run_jobs
 from oldfriend.tasks.task import STATUSES, Task
+from oldfriend.tasks.task_edits import edit_task
 from oldfriend.tasks.task_store import list_tasks, save_task
 from oldfriend.tasks.task_wording import load_task_pack
 from tests.clock import FrozenClock
@@ -826,3 +827,18 @@ async def test_what_is_to_be_remembered_is_no_to_do(desk: Desk, text: str) -> No
     """It is kept word for word."""
     await desk.say(text)
     assert await desk.tasks() == []
+
+
+async def test_reminder_of_days_ago_that_is_put_back_is_on_the_list(desk: Desk) -> None:
+    """Else putting it back would be seen nowhere."""
+    await desk.say("remind me to stretch in 20 minutes")
+    desk.clock.tick(minutes=20)
+    await desk.run()
+    (task,) = await desk.tasks()
+    desk.clock.tick(minutes=5 * 24 * 60)
+    async with desk.app.db.begin_write() as tx:
+        person = await get_person_by_id(tx, desk.line.person.id)
+        await edit_task(tx, person, task.id, "done", now=desk.clock())
+        await edit_task(tx, person, task.id, "reopen", now=desk.clock())
+        shown = await list_tasks(tx, person.id, now=desk.clock())
+    assert [each.text for each in shown] == ["stretch"]
