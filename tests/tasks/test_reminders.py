@@ -821,6 +821,7 @@ async def test_what_is_noted_on_the_list_is_a_to_do(desk: Desk, text: str, entry
         "Remember: my locker code is 4512",
         "Note: the plumber is called Tom",
         "Apunta: Ana es vegana",
+        "Merk dir: Der WLAN-Code hängt am Kühlschrank",
     ],
 )
 async def test_what_is_to_be_remembered_is_no_to_do(desk: Desk, text: str) -> None:

@@ -31,7 +31,11 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
     list_told,
 )
-from oldfriend.turn.request_handlers.request_kinds import find_named, find_request
+from oldfriend.turn.request_handlers.request_kinds import (
+    classify_request,
+    find_named,
+    find_request,
+)
 from oldfriend.turn.task_changes import SaveTask
 
 _COMMAND: Final = re.compile(
@@ -50,7 +54,8 @@ COMMANDS: Final[dict[str, Action]] = {
 }
 
 
-SURELY_TODO: Final = 0.8
+SURELY_TODO: Final = 0.9
+"""How likely what is to be noted must be to be something to do; else it is kept word for word."""
 
 
 async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
@@ -144,8 +149,9 @@ def tell_nothing(desk: TaskDesk, asked: Sequence[AskedTask]) -> HandledRequest |
 
 def is_surely_todo(text: str, language: str) -> bool:
     """Whether what is to be noted is most likely something to do: "note to self: buy socks"."""
-    found = find_request(text, language, "todo_new")
-    return found is not None and found.share >= SURELY_TODO
+    return len(text) <= MAX_REQUEST_CHARS and classify_request(text, language)["todo_new"] >= (
+        SURELY_TODO
+    )
 
 
 def names_task(desk: TaskDesk, text: str) -> bool:
