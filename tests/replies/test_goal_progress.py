@@ -33,6 +33,8 @@ async def goals(app: AppContext, line: ChatContext) -> list[GoalState]:
         ("Mon objectif est de lire un livre par mois.", "J'ai lu un livre."),
         ("Mon objectif est de courir deux fois par semaine.", "J'ai couru 5 km ce matin."),
         (RUN, "ran 5 km this morning"),
+        ("My goal is to drink 2 litres of water a day.", "drank 2 litres of water"),
+        ("Mein Ziel ist, 10000 Schritte am Tag zu gehen.", "heute 11200 Schritte gegangen"),
         ("My goal is to read Virgil every day.", "read a chapter of Virgil"),
         ("My goal is to read more of Virgil this winter.", "I read a chapter of Virgil."),
         ("My goal is to read Virgil every day.", "did 20 pages of Virgil"),

@@ -151,7 +151,10 @@ def collect_wanted(goal: Goal, phrases: GoalPhrases, book: RuleBook) -> frozense
         stems = frozenset(stem for stem in stems if stem in acted or not has_digit(stem))
         stems = frozenset(normalize(each, book) for each in stems)
     stems = frozenset(each for each in stems if not has_digit(each))
-    return stems - collect_light(phrases, book) or stems
+    idle = collect_light(phrases, book)
+    if has_digit(goal.text):  # "8000 steps a day"
+        idle |= {stem_word(each, book.language) for each in phrases.units}
+    return stems - idle or stems
 
 
 def collect_light(phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
