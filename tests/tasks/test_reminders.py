@@ -124,7 +124,7 @@ async def test_reminder_is_confirmed_with_the_committed_time_and_sent_once(desk:
 
 @pytest.mark.parametrize(
     ("answer", "hour"),
-    [("in the morning", 8), ("evening please", 20), ("8 am", 8), ("20:00", 20)],
+    [("in the morning", 8), ("evening please", 20), ("8 am", 8), ("20:00", 20), ("at 8 pm", 20)],
 )
 async def test_open_half_of_the_day_is_asked_and_the_answer_completes_it(
     desk: Desk, answer: str, hour: int
@@ -843,3 +843,14 @@ async def test_reminder_of_days_ago_that_is_put_back_is_on_the_list(desk: Desk) 
         await edit_task(tx, person, task.id, "reopen", now=desk.clock())
         shown = await list_tasks(tx, person.id, now=desk.clock())
     assert [each.text for each in shown] == ["stretch"]
+
+
+async def test_hour_alone_answers_the_question_and_is_no_action(desk: Desk) -> None:
+    """In each language; there would be nothing to do."""
+    await desk.say("Ich war heute mit dem Hund im Park.")
+    await desk.say("Erinnere mich morgen an Eva")
+    await desk.say("/erinnere an Tom")
+    await desk.say("abends um 8")
+    tasks = {each.text: (each.kind, each.due_at) for each in await desk.tasks()}
+    assert tasks["Tom"] == ("reminder", at("2026-11-24T20:00"))
+    assert "" not in tasks

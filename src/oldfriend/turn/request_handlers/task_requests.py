@@ -13,6 +13,7 @@ from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import PRESSED_DETAIL
+from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.message_log import get_message, list_recent_messages
 from oldfriend.memory.receipts import RECORDS_KEY, ReceiptItem, find_receipt
@@ -173,7 +174,7 @@ def list_inferred(desk: TaskDesk, decision: DeskDecision) -> list[tuple[str, str
 
 def read_command(text: str) -> tuple[Action, str] | None:
     """Return the command of a message and what follows it."""
-    match = _COMMAND.fullmatch(text)
+    match = _COMMAND.fullmatch(translate_command(text))
     action = COMMANDS.get(match[1].lower()) if match else None
     return None if match is None or action is None else (action, (match[2] or "").strip())
 
