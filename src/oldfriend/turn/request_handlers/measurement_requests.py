@@ -385,7 +385,9 @@ def in_digits(text: str, language: str) -> str:
 
 
 def may_be_correction(text: str, language: str) -> bool:
-    """Whether a text only tells a number, and may well correct one: "nah wait 73.5"."""
+    """Whether a text tells a number beside words, and may well correct one: "nah wait 73.5"."""
+    if QUESTION_MARK.search(text) or WORDS.search(text) is None:
+        return False
     likely = classify_request(text, language)
     is_number = likely["number_fix"] + likely["number_log"] >= SURELY_NUMBER
     return is_number and likely["number_fix"] >= MAYBE_FIX
