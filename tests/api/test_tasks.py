@@ -113,3 +113,21 @@ async def test_calendar_feed_is_read_by_its_secret_alone_until_it_is_revoked(
         assert (await stranger.get(f"{site.origin}{second}")).status_code == 404
         guesses = [await stranger.get(f"{site.origin}/calendar/guess{n}.ics") for n in range(40)]
         assert guesses[-1].status_code == 429
+
+
+async def test_text_that_asks_to_be_reminded_is_no_to_do(browse: Browse) -> None:
+    """It would never come; with a time of its own, or without asking, it is kept as it is."""
+    owner = await browse()
+    asked = {"text": "remind me tomorrow at 10am to call the bank"}
+    reminded = (await owner.post("/tasks", json=asked)).json()
+    (task,) = reminded["items"]
+    german = {"text": "Erinnere mich morgen um 10 Uhr an die Bank"}
+    kept = [german | {"due": "2035-11-24T10:00"}, {"text": "Remind Tom about the party"}]
+    for each in kept:
+        await owner.post("/tasks", json=each)
+    items = (await owner.get("/tasks")).json()["items"]
+
+    assert (task["text"], task["kind"]) == ("call the bank", "reminder")
+    assert task["due"] is not None
+    assert reminded["answer"].startswith("I'll remind you on")
+    assert {each["text"] for each in kept} <= {each["text"] for each in items}

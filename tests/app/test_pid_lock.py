@@ -13,6 +13,7 @@ from oldfriend.app.pid_lock import (
     ReloadResult,
     ServerInfo,
     find_server,
+    has_ended,
     hold_pid_lock,
     open_locked_file,
     send_signal,
@@ -153,3 +154,14 @@ def test_signal_is_sent_to_the_running_server_or_refused_if_gone(tmp_path: Path)
 
     with pytest.raises(ServerProcessError, match="cannot be seen from here"):
         send_signal(serving, signal.SIGTERM)
+
+
+def test_process_has_ended_before_its_parent_asks_how(tmp_path: Path) -> None:
+    """Until then it is there, though it serves no longer."""
+    with python(SERVE, tmp_path) as process:
+        assert line_of(process.stdout) == "here"
+        assert not has_ended(process.pid)
+        os.kill(process.pid, signal.SIGKILL)
+        until(lambda: has_ended(process.pid))
+        process.wait()
+        assert has_ended(process.pid)

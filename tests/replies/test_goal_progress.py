@@ -32,6 +32,19 @@ async def goals(app: AppContext, line: ChatContext) -> list[GoalState]:
         ("Mi meta es estudiar español cada día.", "He estudiado español una hora."),
         ("Mon objectif est de lire un livre par mois.", "J'ai lu un livre."),
         ("Mon objectif est de courir deux fois par semaine.", "J'ai couru 5 km ce matin."),
+        (RUN, "ran 5 km this morning"),
+        ("My goal is to drink 2 litres of water a day.", "drank 2 litres of water"),
+        ("Mein Ziel ist, 10000 Schritte am Tag zu gehen.", "heute 11200 Schritte gegangen"),
+        ("My goal is to read Virgil every day.", "read a chapter of Virgil"),
+        ("My goal is to read more of Virgil this winter.", "I read a chapter of Virgil."),
+        ("My goal is to read Virgil every day.", "did 20 pages of Virgil"),
+        ("My goal is to go running regularly.", "I ran for half an hour."),
+        ("Mein Ziel ist, wieder regelmäßig laufen zu gehen.", "Heute bin ich 6 km gelaufen"),
+        ("Mein Ziel ist, jeden Tag Vergil zu lesen.", "ein Kapitel Vergil gelesen"),
+        ("Mi meta es leer a Virgilio cada día.", "leí un capítulo de Virgilio"),
+        ("Mi meta es caminar 8000 pasos al día.", "hoy he caminado 9200 pasos"),
+        ("Mon objectif est de lire Virgile chaque jour.", "lu un chapitre de Virgile"),
+        ("我的目标是每天读维吉尔。", "读了一章维吉尔"),
         ("我的目标是每周跑步两次。", "我今天跑步了。"),
         ("我的目标是每天读书。", "我今天读了一本书。"),
     ],
@@ -67,6 +80,10 @@ async def test_count_of_the_week_is_told(say: Say) -> None:
         "I read the news.",
         "I almost ran today.",
         "I want to run.",
+        "ran into Tom",
+        "run tomorrow",
+        "my brother ran 5 km",
+        "“ran 5 km” is what he wrote",
     ],
 )
 async def test_what_is_in_doubt_counts_for_nothing(
@@ -219,3 +236,22 @@ async def test_report_in_any_words_counts_for_the_goal_that_it_names(
 
     (state,) = await goals(app, line)
     assert len(state.progress) == count
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        ("Mein Ziel ist, jeden Tag Vergil zu lesen.", "ein Kapitel Vergil gelesen"),
+        ("Mi meta es correr dos veces por semana.", "hoy he corrido 6 km"),
+        ("我的目标是每周跑步两次。", "跑步了"),
+    ],
+)
+async def test_few_words_are_read_in_the_language_of_the_goal(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+) -> None:
+    """Somebody speaks more than one, and has goals in each."""
+    await say("I walked the dog this morning, and it was lovely.")
+    await say(goal)
+    await say(RUN.replace("run", "swim"))
+    await say(told)
+    assert sorted(len(each.progress) for each in await goals(app, line)) == [0, 1]

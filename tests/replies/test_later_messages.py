@@ -77,3 +77,31 @@ async def test_later_question_does_not_make_the_offline_answer_unsure(say: Say) 
     given = await say("whats my cat called")
 
     assert given.receipt.details["certainty"] == "sure"
+
+
+@pytest.mark.parametrize(
+    ("told", "thanks", "question"),
+    [
+        ("My name is Lucy", "Thank you, that is most kind.", "What is my name?"),
+        ("Ich heiße Lena", "Danke, das ist sehr lieb von dir.", "Wie heiße ich?"),
+        ("Me llamo Lucía", "Gracias, eres muy amable.", "¿Cómo me llamo?"),
+        ("Je m'appelle Luc", "Merci, c'est très gentil.", "Comment je m'appelle ?"),
+        ("我叫小林", "谢谢，你真好。", "我叫什么名字？"),
+    ],
+)
+async def test_thanks_change_nothing(say: Say, told: str, thanks: str, question: str) -> None:
+    """However soon after."""
+    for text in (told, thanks):
+        await say(text)
+    given = await say(question)
+
+    assert told in given.reply.text
+    assert thanks not in given.reply.text
+    assert given.receipt.details["certainty"] == "sure"
+
+
+async def test_name_behind_thanks_may_change_what_was_told(say: Say) -> None:
+    """It is more than small talk."""
+    await say("My name is Lucy")
+    await say("Thanks, but call me Lu.")
+    assert "call me Lu" in (await say("What is my name?")).reply.text

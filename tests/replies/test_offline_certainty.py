@@ -190,3 +190,28 @@ async def test_laughter_is_answered_with_assent_and_not_thanks(
     given = await say("haha yeah")
 
     assert given.reply.text == ENGLISH["assent"]
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("My daughter Rosie, who is six, loves horses.", "How old is Rosie?"),
+        ("Meine Tochter Mia ist sechs.", "Wie alt ist Mia?"),
+        ("Mein Sohn Ben ist acht Jahre alt.", "Wie alt ist Ben?"),
+        ("Mi hija Alba tiene seis años.", "¿Cuántos años tiene Alba?"),
+        ("Mon fils Luc a huit ans.", "Quel âge a Luc ?"),
+    ],
+)
+async def test_age_in_words_is_known(say: Say, told: str, question: str) -> None:
+    """As people write the ages of children."""
+    await say(told)
+    given = await say(question)
+    assert given.receipt.details["certainty"] == "sure"
+    assert told.rstrip(".") in given.reply.text
+
+
+async def test_age_is_no_length_of_time(say: Say) -> None:
+    """Two hours are none."""
+    await say("Meine Schwester Lena ist zwei Stunden gelaufen.")
+    given = await say("Wie alt ist Lena?")
+    assert given.receipt.details["certainty"] != "sure"

@@ -16,11 +16,13 @@ from oldfriend.domain.errors import DeliveryFailed, OutcomeUnknown, WindowClosed
 from oldfriend.domain.job_types import Job
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.memory.message_log import get_message
+from oldfriend.memory.message_log import get_message, list_messages
 from oldfriend.queues.outbox import parse_reply_part, resume_held_parts
 from oldfriend.queues.queue import claim, retry_dead_letter
 from oldfriend.replies.outbox_worker import MIN_TRIES, deliver
 from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.job_handlers import run_jobs
+from oldfriend.tasks.task_wording import TaskWording
 from tests.app.test_turn_queue import Platform, letters_in, with_model
 from tests.clock import FrozenClock
 from tests.engines import both_engines
@@ -117,6 +119,42 @@ async def test_part_waits_while_the_window_is_closed_until_the_person_writes(
 
     assert len(platform.templates) == 1
     assert platform.sent == ["one"]
+
+
+async def test_reminder_that_was_held_back_says_when_it_was_due(
+    app: AppContext, line: ChatContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the platform's reason; the log keeps what was written when it was due."""
+    platform = Platform()
+    limits = ChannelCapabilities(longest_text=200, reply_window=DAY)
+    monkeypatch.setitem(CHANNELS, line.chat.channel, replace(TELEGRAM, capabilities=limits))
+    app = replace(
+        app, channels={line.chat.channel: platform}, platforms=frozenset({line.chat.channel})
+    )
+    said = MessageSubmission(text="Remind me in 20 minutes to stretch")
+    await answer_message(replace(app, channels={}), line, said)
+    await send_waiting(app, clock)
+    clock.tick(minutes=20)
+    due = clock()
+    async with app.db.begin_write() as tx:
+        lease = await claim(tx, "agenda", owner="one", now=due, lease_s=60)
+    assert lease is not None
+    await run_jobs(app, lease, asyncio.Event())
+    platform.trouble.append(WindowClosed("They have not written for a day."))
+    await waits_after_failing(app, clock)
+    clock.tick(minutes=180)
+    async with app.db.begin_write() as tx:
+        await resume_held_parts(tx, line.chat.channel, line.chat.address, now=clock())
+    await send_waiting(app, clock)
+
+    at = TaskWording("en", zone="Europe/Lisbon", now=clock()).format_when(due)
+    assert platform.sent[-2:] == [
+        "Reminder: stretch",
+        f"(This was due on {at}; sorry that I'm late.)",
+    ]
+    async with app.db.begin_read() as tx:
+        *_, logged = await list_messages(tx, line.person.id)
+    assert logged.text == "Reminder: stretch"
 
 
 async def test_part_that_is_refused_while_they_write_is_not_held(

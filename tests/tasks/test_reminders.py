@@ -6,6 +6,9 @@ from dataclasses import replace
 import pytest
 
 from oldfriend.app.app_context import AppContext, CrashPoint
+from oldfriend.channels.channel import ChannelCapabilities
+from oldfriend.channels.channel_registry import CHANNELS
+from oldfriend.channels.whatsapp.spec import WHATSAPP
 from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros, parse_timestamp
 from oldfriend.forgetting.delete import DeletionRequest, forget
 from oldfriend.goals.goal import STATUSES as GOAL_STATUSES
@@ -13,7 +16,7 @@ from oldfriend.goals.goal_store import list_goals
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_edit
 from oldfriend.measurements.measurement_store import list_measurements
 from oldfriend.memory.message_log import list_messages
-from oldfriend.memory.people import set_zone
+from oldfriend.memory.people import get_person_by_id, set_zone
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.presenters.receipt_schemas import ReceiptSchema, format_intent, resolve_receipt
 from oldfriend.queues.outbox import mark_chat_blocked
@@ -21,7 +24,9 @@ from oldfriend.queues.queue import claim
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import plan_jobs, run_jobs
 from oldfriend.tasks.task import STATUSES, Task
+from oldfriend.tasks.task_edits import edit_task
 from oldfriend.tasks.task_store import list_tasks, save_task
+from oldfriend.tasks.task_wording import load_task_pack
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 
@@ -32,6 +37,13 @@ ZONE = "Europe/Madrid"
 def at(text: str) -> Micros:
     """A moment in Madrid."""
     return parse_timestamp(text, ZONE)[0]
+
+
+def find_phrase(told: str) -> str | None:
+    """The name of the phrase that a reply ends with, in whichever language it is."""
+    phrases = [load_task_pack(each)["phrases"].items() for each in ("en", "de", "es", "fr", "zh")]
+    named = (name for known in phrases for name, text in known if told.endswith(text))
+    return next(named, None)
 
 
 class Desk:
@@ -112,7 +124,7 @@ async def test_reminder_is_confirmed_with_the_committed_time_and_sent_once(desk:
 
 @pytest.mark.parametrize(
     ("answer", "hour"),
-    [("in the morning", 8), ("evening please", 20), ("8 am", 8), ("20:00", 20)],
+    [("in the morning", 8), ("evening please", 20), ("8 am", 8), ("20:00", 20), ("at 8 pm", 20)],
 )
 async def test_open_half_of_the_day_is_asked_and_the_answer_completes_it(
     desk: Desk, answer: str, hour: int
@@ -350,6 +362,33 @@ async def test_reminder_that_is_told_anew_takes_the_place_of_the_question(desk: 
     desk.clock.now = at("2026-11-25T20:00")
     await desk.run()
     assert [each.splitlines()[0] for each in await desk.heard()] == ["Reminder: call mum"]
+
+
+async def test_reminder_that_is_told_anew_in_more_words_is_not_asked_about_still(
+    desk: Desk,
+) -> None:
+    """What was tried before does not stay on the list; another one does."""
+    await desk.say("/remind asdf")
+    await desk.say("/remind call mum")
+    await desk.say("/remind call mum about the party tomorrow at 8pm")
+    assert {each.text: each.status for each in await desk.tasks()} == {
+        "asdf": "asking",
+        "call mum": "cancelled",
+        "call mum about the party": "open",
+    }
+
+
+async def test_platform_that_will_be_closed_is_told_with_the_first_reminder(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before one waits for a word of theirs, and nobody knows why."""
+    limits = ChannelCapabilities(longest_text=4_000, reply_window=DAY)
+    monkeypatch.setitem(CHANNELS, desk.line.chat.channel, replace(WHATSAPP, capabilities=limits))
+    soon = await desk.say("Remind me in 2 hours to stretch")
+    await desk.say("cancel it")
+    later = await desk.say("Remind me in 3 days at 9am to call mum")
+    known = find_phrase(later)
+    assert (find_phrase(soon), known) == (None, "within_window")
 
 
 async def test_answer_that_comes_late_after_other_words_is_none(desk: Desk) -> None:
@@ -700,3 +739,118 @@ async def test_deed_that_was_to_be_done_is_ticked_off(desk: Desk, entry: str, te
     told = await desk.say(text)
 
     assert [each.status for each in await desk.tasks()] == ["done"], told
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "due"),
+    [
+        ("Remind me to call mum in ten days at 9 am", "2026-11-20T18:00", "2026-11-30T09:00"),
+        ("Erinnere mich am Freitag um 9 Uhr an Eva", "2026-11-22T12:00", "2026-11-27T09:00"),
+        ("Remind me tomorrow at 5pm to stretch", "2026-11-23T23:58", "2026-11-24T17:00"),
+    ],
+)
+async def test_words_of_time_count_from_when_they_were_said(
+    desk: Desk, text: str, told: str, due: str
+) -> None:
+    """Of what is told later, or was on its way for a while."""
+    line = replace(desk.line, person=replace(desk.line.person, zone=ZONE))
+    said = MessageSubmission(text=text, at=at(told), zone=ZONE)
+    await answer_message(desk.app, line, said)
+    assert [(each.status, each.due_at) for each in await desk.tasks()] == [("open", at(due))]
+
+
+async def test_time_that_passed_after_it_was_said_is_asked_about(desk: Desk) -> None:
+    """It neither comes at once nor a day late; a series goes on from now."""
+    line = replace(desk.line, person=replace(desk.line.person, zone=ZONE))
+    for text in ("Remind me tomorrow at 10am to call mum", "Remind me every day at 8am to stretch"):
+        said = MessageSubmission(text=text, at=at("2026-11-01T18:00"), zone=ZONE)
+        await answer_message(desk.app, line, said)
+    mum, stretch = sorted(await desk.tasks(), key=lambda each: each.text)
+    assert (mum.status, mum.question) == ("asking", "past")
+    assert (stretch.status, stretch.due_at) == ("open", at("2026-11-25T08:00"))
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        ("Today was a long day at work.", "done"),
+        ("Today was a long day at work.", "cancel it"),
+        ("Heute war ein langer Tag im Büro.", "erledigt"),
+        ("Hoy ha sido un día muy largo en la oficina.", "ya está"),
+        ("Aujourd'hui la journée a été longue au bureau.", "c'est fait"),
+        ("今天在公司待了一整天。", "完成了"),
+    ],
+)
+async def test_word_that_ends_nothing_is_answered_so(desk: Desk, before: str, text: str) -> None:
+    """Nothing is on the list."""
+    await desk.say(before)
+    told = await desk.say(text)
+    assert find_phrase(told) == "not_found"
+    assert await desk.tasks() == []
+
+
+async def test_undo_takes_the_task_off_that_was_just_set_and_no_other(desk: Desk) -> None:
+    """What else was said last stays as it is."""
+    await desk.say("Remind me tomorrow at 10am to call mum")
+    await desk.say("Remind me tomorrow at 11am to call dad")
+    await desk.say("undo")
+    assert sorted(each.status for each in await desk.tasks()) == ["cancelled", "open"]
+    await desk.say("I weigh 71 kg")
+    told = await desk.say("undo")
+    assert find_phrase(told) == "nothing_to_undo"
+    assert sorted(each.status for each in await desk.tasks()) == ["cancelled", "open"]
+
+
+@pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        ("Apunta en la lista: leche, huevos y pan", "leche, huevos y pan"),
+        ("Note sur la liste : lait, œufs", "lait, œufs"),
+        ("记在清单上：牛奶、鸡蛋", "牛奶、鸡蛋"),
+    ],
+)
+async def test_what_is_noted_on_the_list_is_a_to_do(desk: Desk, text: str, entry: str) -> None:
+    """Though the word for it is that for a note."""
+    await desk.say(text)
+    assert [(each.kind, each.text) for each in await desk.tasks()] == [("todo", entry)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember: my locker code is 4512",
+        "Note: the plumber is called Tom",
+        "Apunta: Ana es vegana",
+        "Merk dir: Der WLAN-Code hängt am Kühlschrank",
+    ],
+)
+async def test_what_is_to_be_remembered_is_no_to_do(desk: Desk, text: str) -> None:
+    """It is kept word for word."""
+    await desk.say(text)
+    assert await desk.tasks() == []
+
+
+async def test_reminder_of_days_ago_that_is_put_back_is_on_the_list(desk: Desk) -> None:
+    """Else putting it back would be seen nowhere."""
+    await desk.say("remind me to stretch in 20 minutes")
+    desk.clock.tick(minutes=20)
+    await desk.run()
+    (task,) = await desk.tasks()
+    desk.clock.tick(minutes=5 * 24 * 60)
+    async with desk.app.db.begin_write() as tx:
+        person = await get_person_by_id(tx, desk.line.person.id)
+        await edit_task(tx, person, task.id, "done", now=desk.clock())
+        await edit_task(tx, person, task.id, "reopen", now=desk.clock())
+        shown = await list_tasks(tx, person.id, now=desk.clock())
+    assert [each.text for each in shown] == ["stretch"]
+
+
+async def test_hour_alone_answers_the_question_and_is_no_action(desk: Desk) -> None:
+    """In each language; there would be nothing to do."""
+    await desk.say("Ich war heute mit dem Hund im Park.")
+    await desk.say("Erinnere mich morgen an Eva")
+    await desk.say("/erinnere an Tom")
+    await desk.say("abends um 8")
+    tasks = {each.text: (each.kind, each.due_at) for each in await desk.tasks()}
+    assert tasks["Tom"] == ("reminder", at("2026-11-24T20:00"))
+    assert "" not in tasks

@@ -256,6 +256,11 @@ async def test_last_one_is_the_one_that_was_set_last(
         ("setz Milch und Brot kaufen auf meine Liste", "ich habe die Milch gekauft", "Brot kaufen"),
         ("ajoute acheter du lait et du pain à ma liste", "j'ai acheté le lait", "du pain"),
         ("把买牛奶和面包加到清单", "牛奶买了", "买面包"),
+        ("put milk and eggs on my shopping list", "bought the milk", "eggs"),
+        ("Setz Milch und Eier auf die Einkaufsliste", "Hab die Milch gekauft", "Eier"),
+        ("Pon leche y huevos en la lista de la compra", "He comprado la leche", "huevos"),
+        ("Ajoute du lait et des œufs à ma liste", "J'ai acheté le lait", "des œufs"),
+        ("把牛奶和鸡蛋加到购物清单", "牛奶买好了", "鸡蛋"),
     ],
 )
 async def test_only_what_is_told_of_an_entry_is_done(
@@ -277,3 +282,11 @@ async def test_part_of_a_series_leaves_it_as_it_is(desk: Desk) -> None:
     assert "only a part" in await desk.say("I fed the cat")
     (task,) = await desk.tasks()
     assert (task.text, task.status) == ("water the plants and feed the cat", "open")
+
+
+async def test_what_was_met_or_moved_is_no_thing_of_a_list(desk: Desk) -> None:
+    """Only an entry that lists things alone is ticked off by one of them."""
+    await desk.say("remind me tomorrow at 9am to call Anna and Tom")
+    await desk.say("I met Tom")
+    (task,) = await desk.tasks()
+    assert (task.text, task.status) == ("call Anna and Tom", "open")

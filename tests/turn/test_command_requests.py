@@ -3,7 +3,8 @@
 import pytest
 
 from oldfriend.lang.command_menu import OFFERED_COMMANDS
-from oldfriend.turn.request_handlers.registry import COMMANDS, is_command
+from oldfriend.lang.language_pack import list_languages, load_language_pack
+from oldfriend.turn.request_handlers.registry import COMMANDS, OTHER_COMMANDS, is_command
 from tests.turn.conftest import Talk
 from tests.turn.test_measurement_requests import say
 
@@ -69,3 +70,31 @@ async def test_command_that_is_too_long_is_refused_and_not_kept_as_talk(
     assert outcome.notes == ()
     async with talk.app.db.begin_read() as tx:
         assert await tx.rows("SELECT id FROM task UNION SELECT id FROM goal") == []
+
+
+@pytest.mark.parametrize("text", ["/帮助", "/ayuda", "/Hilfe", "/aide@friend"])
+async def test_command_is_known_by_its_name_in_each_language(talk: Talk, text: str) -> None:
+    """As somebody guesses it."""
+    outcome = await say(talk, text)
+    assert outcome.reply.details["handled"] == ["help"]
+    assert is_command(text)
+
+
+async def test_translated_command_does_the_same_with_what_follows_it(talk: Talk) -> None:
+    """The words behind it are read as ever."""
+    told = (await say(talk, "/erinnere morgen um 10 Uhr an Eva")).reply
+    assert told.details["handled"] == ["tasks"]
+    assert "Eva" in (await say(talk, "/aufgaben")).reply.text
+
+
+def test_translated_names_are_of_one_command_each_and_none_of_another() -> None:
+    """So that none hides a command, nor means two."""
+    named = [
+        (called, name)
+        for each in list_languages("commands")
+        for name, names in load_language_pack(each).read("commands").get("names", {}).items()
+        for called in names
+    ]
+    assert {name for _, name in named} <= {each.removeprefix("/") for each in COMMANDS}
+    assert {f"/{called}" for called, _ in named}.isdisjoint(COMMANDS | OTHER_COMMANDS)
+    assert len(dict(named)) == len(set(named))

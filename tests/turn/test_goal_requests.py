@@ -258,3 +258,27 @@ async def test_less_than_nothing_is_no_goal(talk: Talk) -> None:
     """A number below zero counts nothing."""
     await say(talk, "I want to read -5 books this year")
     assert await goals(talk) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("drop the goal about piano", "You have no goals set"),
+        ("Streich das Ziel mit dem Klavier", "noch kein Ziel gesetzt"),
+        ("quita la meta del piano", "no tienes metas"),
+        ("supprime l'objectif sur le piano", "pas encore d’objectif"),
+        ("取消钢琴的目标", "还没有定目标"),
+    ],
+)
+async def test_goal_that_was_never_set_is_not_dropped_silently(
+    talk: Talk, text: str, named: str
+) -> None:
+    """Without a model nobody else would say so."""
+    assert named in (await say(talk, text)).reply.text
+
+
+async def test_other_goal_is_not_dropped_for_one_that_is_not_there(talk: Talk) -> None:
+    """It is said that there is none."""
+    await say(talk, "My goal is to run twice a week.")
+    assert "do not find that goal" in (await say(talk, "drop the goal about piano")).reply.text
+    assert "run twice a week" in (await say(talk, "/goals")).reply.text

@@ -320,3 +320,32 @@ async def test_deleted_value_of_a_day_does_not_give_way_to_an_older_one(talk: Ta
     async with talk.app.db.begin_write() as tx:
         assert await delete_measurement(tx, talk.line.person.id, newest.id, now=0)
     assert await kept(talk, "weight") == []
+
+
+@pytest.mark.parametrize(
+    ("told", "again"),
+    [
+        ("71.4 this morning", "71.4 kg"),
+        ("heute früh 71,4", "71,4 kg"),
+        ("maybe 71.4 kg", "my weight is 71.4 kg"),
+        ("71,4 kg", "mein Gewicht ist 71,4 kg"),
+        ("71,4 kg", "mi peso es 71,4 kg"),
+        ("71,4 kg", "mon poids est de 71,4 kg"),
+        ("71.4公斤", "我的体重是71.4公斤"),
+    ],
+)
+async def test_first_number_is_asked_about_and_kept_when_told_as_asked(
+    talk: Talk, told: str, again: str
+) -> None:
+    """What the question says to say is read."""
+    asked = (await say(talk, told)).reply.text
+    assert "71" in asked
+    assert await kept(talk, "weight") == []
+    await say(talk, again)
+    assert [each.value for each in await kept(talk, "weight")] == [71.4]
+
+
+@pytest.mark.parametrize("text", ["25 kg flour", "I bought 25 kg of flour", "5 km"])
+async def test_number_of_another_thing_is_not_asked_about(talk: Talk, text: str) -> None:
+    """It says of what it is."""
+    assert "your weight" not in (await say(talk, text)).reply.text

@@ -411,7 +411,12 @@ class TaskRequest(RequestModel):
             ]
         }
     )
-    text: str | None = Field(default=None, min_length=1, max_length=300, description="What to do.")
+    text: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=300,
+        description="What to do. A request to be reminded, without `due`, is read as `words`.",
+    )
     words: str | None = Field(
         default=None,
         min_length=1,

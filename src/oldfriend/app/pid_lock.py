@@ -151,6 +151,17 @@ def is_process_visible(pid: int) -> bool:
     return True
 
 
+def has_ended(pid: int) -> bool:
+    """Return whether a process is gone; one whose parent has not asked how it ended is, too."""
+    if not is_process_visible(pid):
+        return True
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False  # this system has no such file
+    return stat.rpartition(")")[2].split()[:1] == ["Z"]
+
+
 def send_signal(server: ServerInfo, number: signal.Signals) -> None:
     """Send a signal to the server. Raises ServerProcessError if that is not possible."""
     try:

@@ -9,6 +9,7 @@ from oldfriend.channels.matrix.spec import MATRIX
 from oldfriend.channels.slack.spec import SLACK
 from oldfriend.channels.telegram.spec import TELEGRAM
 from oldfriend.channels.whatsapp.spec import WHATSAPP
+from oldfriend.domain.clock import Micros
 
 CHANNELS: Final[dict[str, ChannelSpec]] = {
     spec.name: spec for spec in (TELEGRAM, WHATSAPP, DISCORD, SLACK, MATRIX, EMAIL)
@@ -21,5 +22,10 @@ On every other channel whoever waits reads the reply from the log: a terminal, a
 
 def has_reply_window(channel: str) -> bool:
     """Tell whether a platform takes messages only for a while after somebody has written."""
+    return find_reply_window(channel) is not None
+
+
+def find_reply_window(channel: str) -> Micros | None:
+    """Return how long after somebody has written a platform takes messages; None: always."""
     spec = CHANNELS.get(channel)
-    return spec is not None and spec.capabilities.reply_window is not None
+    return None if spec is None else spec.capabilities.reply_window

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from oldfriend.app.pid_lock import ReloadResult, ServerInfo, find_server, send_signal
+from oldfriend.app.pid_lock import ReloadResult, ServerInfo, find_server, has_ended, send_signal
 from oldfriend.cli.open_context import get_data_folder, load_settings_from_options
 from oldfriend.config.settings import list_reloadable_settings
 from oldfriend.config.settings_schema import LimitSettings
@@ -19,6 +19,8 @@ from oldfriend.runtime.wiring import open_app
 POLL_S = 0.05
 GRACE_S = 1.0
 MARGIN_S = 10.0
+EXIT_S = 10.0
+"""How long a process may take to end once it has given its data folder back."""
 
 
 async def run_stop(options: argparse.Namespace) -> int:
@@ -38,7 +40,10 @@ async def run_stop(options: argparse.Namespace) -> int:
                 f"{max_wait_s:.0f} s. To end it at once, run `oldfriend stop` again; the next "
                 "start continues its work."
             )
-    print(f"Oldfriend (pid {server.pid}) has stopped.")
+    if await wait_until_gone(server.pid):
+        print(f"Oldfriend (pid {server.pid}) has stopped.")
+    else:
+        print(f"Oldfriend answers no longer; its process (pid {server.pid}) is about to end.")
     return 0
 
 
@@ -48,6 +53,16 @@ def get_turn_timeout_s(options: argparse.Namespace) -> float:
         return load_settings_from_options(options).limits.turn_timeout_s
     except InvalidInput:
         return LimitSettings().turn_timeout_s
+
+
+async def wait_until_gone(pid: int) -> bool:
+    """Wait a while for a process to end that serves no longer; return whether it has."""
+    deadline = time.monotonic() + EXIT_S
+    while not has_ended(pid):
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(POLL_S)
+    return True
 
 
 async def wait_until_ended(data: Path, serving: ServerInfo, *, within_s: float) -> bool:

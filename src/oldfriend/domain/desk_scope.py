@@ -17,3 +17,9 @@ class DeskScope:
     chat: ChatId | None = None
     message: MessageId | None = None
     message_seq: int | None = None
+    said_at: Micros | None = None  # None: now
+
+    @property
+    def told_at(self) -> Micros:
+        """The moment from which the words of time in the message count."""
+        return self.now if self.said_at is None else self.said_at

@@ -35,6 +35,9 @@ MAX_SESSION_TOKENS = 20_000
 
 SessionCloseReason = Literal["idle", "max_length", "imported", "asked", "shutdown"]
 
+NO_ZONE = "UTC"
+"""The zone of a machine that has none of a place."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
@@ -47,6 +50,11 @@ class Person:
     zone: str
     has_chosen_zone: bool = False  # chosen by the person; else it is the zone of their machine
     has_fixed_language: bool = False  # chosen by the person; else it follows what they write in
+
+    @property
+    def has_guessed_zone(self) -> bool:
+        """Whether times are told by no place's clocks, since nobody has said where they live."""
+        return self.zone == NO_ZONE and not self.has_chosen_zone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,8 @@ class GoalPhrases:
     light: frozenset[str]
     quits: re.Pattern[str]
     did: Sequence[re.Pattern[str]]
+    parts: frozenset[str]
+    elided: tuple[str, ...]  # what is left out where somebody only notes what they did: "ran 5 km"
 
     def read(self, sentence: str) -> AskedGoal | None:
         """Return what a whole sentence asks for; None for any other."""
@@ -139,10 +141,9 @@ class GoalPhrases:
     def without_rhythm(self, text: str) -> str:
         """Return the text of a goal without the words that say how often."""
         found = self.find_rhythm(text)
-        if found is None:
-            return text
-        span = found[1]
-        return self.count_words.sub(" ", f"{text[: span.start()]} {text[span.end() :]}")
+        if found is not None:
+            text = f"{text[: found[1].start()]} {text[found[1].end() :]}"
+        return self.count_words.sub(" ", text)
 
     def list_until(self, text: str) -> list[re.Match[str]]:
         """Return the words after which the day may stand by which a goal is to be reached."""
@@ -175,6 +176,8 @@ def load_goal_phrases(language: str) -> GoalPhrases:
         light=frozenset(pack["light"]),
         quits=re.compile(pack["quits"], re.IGNORECASE),
         did=compiled(pack["did"]),
+        parts=frozenset(pack["parts"]),
+        elided=tuple(pack["elided"]),
     )
 
 

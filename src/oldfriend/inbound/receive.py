@@ -352,14 +352,17 @@ async def apply_zone_command(
         phrase = "zone_near" if near else "zone_unknown"
         return build_system_reply(incoming, person, phrase, place=name, near=", ".join(near))
     async with app.db.begin_read() as tx:
-        tasks = await list_wall_clock_tasks(tx, person.id, zone=person.zone)
+        tasks = await list_wall_clock_tasks(
+            tx, person.id, zone=person.zone, is_guessed=person.has_guessed_zone
+        )
     updated = await update_person(app, person.id, zone=zone)
     reply = build_zone_reply(app.clock, incoming, updated, "zone_now")
     if not tasks or zone == person.zone:
         return reply
     language = choose_language(person.language, incoming.sender.language)
     wording = TaskWording(language, zone=zone, now=app.clock())
-    return replace(reply, text=f"{reply.text} {wording.say('moved_zone')}")
+    moved = wording.say("moved_guessed_zone" if person.has_guessed_zone else "moved_zone")
+    return replace(reply, text=f"{reply.text} {moved}")
 
 
 MAX_BACKOFF_S: Final = 30.0

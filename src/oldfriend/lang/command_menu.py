@@ -102,12 +102,38 @@ class CommandMenu:
 
 def read_command(text: str) -> Command | None:
     """Return the command that a text begins with; None for any other text."""
+    text = translate_command(text)
     first, *rest = text[: MAX_NAME_CHARS * 4].split(maxsplit=1) or [""]
     name = first.partition("@")[0].removeprefix("/").lower()
     is_name = name.isascii() and name[:1].isalpha() and name.replace("_", "a").isalnum()
     if not first.startswith("/") or not is_name or len(name) > MAX_NAME_CHARS:
         return None
     return Command(name=name, words=text.strip()[len(first) :].strip() if rest else "")
+
+
+def translate_command(text: str) -> str:
+    """Return a text with the command that it begins with by its own name: "/hilfe" is "/help"."""
+    begins = text.lstrip()
+    if not begins.startswith("/"):
+        return text
+    first = begins[: MAX_NAME_CHARS * 2].split(maxsplit=1)[0]
+    name, at, addressee = first.partition("@")
+    known = load_translated_names().get(name.removeprefix("/").lower())
+    return text if known is None else f"/{known}{at}{addressee}{begins[len(first) :]}"
+
+
+@cache
+def load_translated_names() -> Mapping[str, str]:
+    """Load what the languages call commands, each with the command's own name."""
+    packs = (load_language_pack(each).read("commands") for each in list_languages("commands"))
+    return MappingProxyType(
+        {
+            called: name
+            for pack in packs
+            for name, names in pack.get("names", {}).items()
+            for called in names
+        }
+    )
 
 
 def asks_for(name: str, text: str) -> bool:

@@ -131,10 +131,12 @@ def is_in_date(tokens: Sequence[Token], at: int) -> bool:
     """Tell whether a number belongs to a date, such as 3 May or 2024-05-03."""
     if not tokens[at].is_any(NUMBER_CLASS):
         return False
-    if has_unit(tokens, at + 1) and not tokens[at + 1].is_any("months"):
-        return False
     text = tokens[at].text
     near = [*tokens[max(0, at - 2) : at], *tokens[at + 1 : at + 3]]
+    if has_unit(tokens, at + 1):  # "11 st 4 lb", not "1 st May"
+        near.remove(tokens[at + 1])
+        if not tokens[at + 1].is_any("months") or not any(each.is_any("months") for each in near):
+            return False
     is_year = len(text) == len("2024") and text[:2] in {"19", "20"}
     is_dated = any(each.is_any("months") for each in near)
     return text.isdecimal() and is_dated and (is_year or len(text) <= len("31"))

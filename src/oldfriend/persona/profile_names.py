@@ -52,7 +52,14 @@ async def update_person(
             updated = await rename_person(tx, updated, name, platforms=app.platforms)
         if zone is not None:
             await set_zone(tx, person, zone, is_said=True)
-            await move_tasks_to_zone(tx, person, earlier=updated.zone, zone=zone, now=app.clock())
+            await move_tasks_to_zone(
+                tx,
+                person,
+                earlier=updated.zone,
+                zone=zone,
+                now=app.clock(),
+                is_guessed=updated.has_guessed_zone,
+            )
             updated = replace(updated, zone=zone, has_chosen_zone=True)
     return updated
 

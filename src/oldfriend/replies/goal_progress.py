@@ -9,29 +9,39 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.domain.messages import Message
+from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.goals.goal import Goal, GoalState
 from oldfriend.goals.goal_desk import GoalDesk, find_first_day
 from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
+from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits, list_languages
-from oldfriend.learning.rule_extraction.datetimes import past_in, without_times
+from oldfriend.learning.rule_extraction.datetimes import due_in, past_in, without_times
 from oldfriend.learning.rule_extraction.promises import Deed, deeds_in, matter_of, verb_stem
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
 from oldfriend.measurements.quantities import find_quantities
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
+from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
+from oldfriend.turn.attribution.quoted_spans import find_borrowed_spans
 from oldfriend.turn.request_handlers.goal_requests import build_handled, open_desk
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
     HandlerContext,
     RequestHandler,
 )
-from oldfriend.turn.request_handlers.request_kinds import find_named, find_request, is_negated
+from oldfriend.turn.request_handlers.request_kinds import (
+    classify_request,
+    find_named,
+    find_request,
+    is_negated,
+)
 
 NAME: Final = "goal progress"
 SENTENCE_END: Final = " .!\u3002\uff01"
+MAYBE_DONE: Final = 0.35
+"""How likely a sentence that names a goal must be to tell of something done for it."""
 BARE: Final = " \u00b7"
 """What stands for the words that a bare deed lacks, as in "I ran"."""
 
@@ -64,20 +74,35 @@ def find_likely(desk: GoalDesk, text: str) -> list[GoalState]:
     """
     language = desk.scope.language
     found = find_request(text, language, "goal_progress")
+    if found is None and not may_be_progress(text, language):
+        return []
+    said = text if found is None else found.said
     phrases = load_goal_phrases(language)
     known = {
         each.goal.id: phrases.without_rhythm(each.goal.text)
         for each in desk.states
-        if found is not None
-        and is_negated(found.said, language) == is_negated(each.goal.text, language)
+        if is_negated(said, language) == is_negated(each.goal.text, language)
         and phrases.quits.search(each.goal.text) is None
     }
-    named = [] if found is None else find_named(found.said, known, language)
+    named = find_named(said, known, language)
     return [
         each
         for each in desk.states
         if each.goal.id in named and phrases.find_pieces(each.goal.text) is None
     ]
+
+
+def may_be_progress(text: str, language: str) -> bool:
+    """Whether a sentence is likelier to tell of something done than of anything else.
+
+    It is little, but for a sentence that also has the words of a goal.
+    """
+    if len(text) > MAX_SENTENCE_CHARS or len(split_sentences(text)) != 1:
+        return False
+    likely = classify_request(text, language)
+    is_likeliest = max(likely, key=lambda each: likely[each]) == "goal_progress"
+    is_likely = is_likeliest and likely["goal_progress"] >= MAYBE_DONE
+    return is_likely and not find_borrowed_spans(text, language)
 
 
 def is_counted(state: GoalState, message: Message) -> bool:
@@ -91,17 +116,24 @@ def is_served(goal: Goal, message: Message, *, now: Micros) -> bool:
 
 
 def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
-    """Return how many things that serve a goal a message says were done; 0: it tells of none."""
-    if goal.language != message.language:
+    """Return how many things that serve a goal a message says were done; 0: it tells of none.
+
+    It is read in the language of the goal: of few words nobody knows in which they are.
+    """
+    if not is_possible_language(message.text, goal.language):
         return 0
+    message = replace(message, language=goal.language)
     book, phrases = load_rule_book(message.language), load_goal_phrases(message.language)
     wanted = collect_wanted(goal, phrases, book)
-    deeds = (
+    sentences = list(statements_in(message, book))
+    is_alone = len(sentences) == 1
+    deeds = [
         deed
-        for sentence in statements_in(message, book)
+        for sentence in sentences
         if not is_long_ago(sentence, goal, book, now=now)
-        for deed in list_deeds(sentence, phrases, book)
-    )
+        for told in (list_told(sentence, phrases, book) if is_alone else [sentence])
+        for deed in list_deeds(told, phrases, book)
+    ]
     pieces = phrases.find_pieces(goal.text)
     if pieces is not None:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
@@ -112,13 +144,25 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
 
 def collect_wanted(goal: Goal, phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
     """Return the stems of what a goal is about, without how often and how many."""
-    text = phrases.without_rhythm(goal.text)
+    text = without_times(phrases.without_rhythm(goal.text), book)
     stems = matter_of(text, book.language)
     if not get_traits(book.language).is_han:
         acted = {verb_stem(each, book) for each in tokenize(text)}
         stems = frozenset(stem for stem in stems if stem in acted or not has_digit(stem))
         stems = frozenset(normalize(each, book) for each in stems)
-    return frozenset(each for each in stems if not has_digit(each))
+    stems = frozenset(each for each in stems if not has_digit(each))
+    idle = collect_light(phrases, book)
+    if has_digit(goal.text):  # "8000 steps a day"
+        idle |= {stem_word(each, book.language) for each in phrases.units}
+    return stems - idle or stems
+
+
+def collect_light(phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
+    """Return the stems of the verbs that say only that something is done: "go running"."""
+    verbs = {verb_stem(each, book) for each in phrases.light}
+    return frozenset(
+        {*verbs, *(normalize(stem_word(each, book.language), book) for each in phrases.light)}
+    )
 
 
 def normalize(stem: str, book: RuleBook) -> str:
@@ -148,16 +192,30 @@ def list_deeds(sentence: Sentence, phrases: GoalPhrases, book: RuleBook) -> Iter
             yield Deed(verb=verb_stem(verb, book), objects=objects, told=found["what"])
 
 
+def list_told(sentence: Sentence, phrases: GoalPhrases, book: RuleBook) -> Iterator[Sentence]:
+    """Yield a sentence, and with the words that are left out where somebody only notes a deed.
+
+    What is to come is no deed: "read Virgil tomorrow".
+    """
+    yield sentence
+    coming = due_in(sentence.plain, sentence.message, book)
+    if sentence.is_question or (coming is not None and coming.begins > sentence.message.at):
+        return
+    for begins in phrases.elided:
+        plain = f"{begins}{sentence.plain[:1].lower()}{sentence.plain[1:]}"
+        yield replace(sentence, plain=plain, starts=(0,))
+
+
 def is_done(wanted: frozenset[str], deed: Deed, phrases: GoalPhrases, book: RuleBook) -> bool:
     """Whether a deed is most of what is wanted: its verb, or a light verb and the rest."""
     if get_traits(book.language).is_han:
         return 2 * len(wanted & deed.objects) > len(wanted)
-    light = {verb_stem(each, book) for each in phrases.light}
+    light = collect_light(phrases, book)
     if deed.verb not in wanted and deed.verb not in light:
         return False
     said = {deed.verb, *(normalize(each, book) for each in deed.objects)}
     is_most = 2 * len(wanted & said) > len(wanted)
-    return is_most and (deed.verb in light or not has_other_sense(wanted, deed, book))
+    return is_most and (deed.verb in light or not has_other_sense(wanted, deed, phrases, book))
 
 
 def is_piece_done(
@@ -219,7 +277,9 @@ def is_long_ago(sentence: Sentence, goal: Goal, book: RuleBook, *, now: Micros) 
     return past is not None and from_micros(past.ends, goal.zone).date() < day
 
 
-def has_other_sense(wanted: frozenset[str], deed: Deed, book: RuleBook) -> bool:
+def has_other_sense(
+    wanted: frozenset[str], deed: Deed, phrases: GoalPhrases, book: RuleBook
+) -> bool:
     """Whether what stands with a verb may give it another sense, as in "I ran out of milk".
 
     A verb that is wanted alone takes only a measure; what else is wanted is neither of another
@@ -234,7 +294,7 @@ def has_other_sense(wanted: frozenset[str], deed: Deed, book: RuleBook) -> bool:
         if normalize(stem_word(each.text, book.language), book) in wanted
     ]
     if named:
-        return is_of_another(tokens[: named[0]], book) or (
+        return is_of_another(drop_parts(tokens[: named[0]], phrases), book) or (
             named[-1] + 1 not in measured and is_called(tokens[named[-1] + 1 :], book)
         )
     if 0 in measured:
@@ -242,6 +302,11 @@ def has_other_sense(wanted: frozenset[str], deed: Deed, book: RuleBook) -> bool:
     inside = {at for first, end in measured.items() for at in range(first, end)}
     rest = [each for at, each in enumerate(tokens) if at not in inside]
     return bool(rest) and (not measured or any(carries_matter(each, book) for each in rest))
+
+
+def drop_parts(before: Sequence[Token], phrases: GoalPhrases) -> list[Token]:
+    """Return the words before what is wanted without a part of it: "a chapter of Virgil"."""
+    return [each for each in before if each.text not in phrases.parts]
 
 
 def is_of_another(before: Sequence[Token], book: RuleBook) -> bool:

@@ -53,6 +53,7 @@ from oldfriend.queues.queue import (
     release_lease,
     update_ready_at,
 )
+from oldfriend.replies.reminders import tell_delay
 from oldfriend.replies.text_to_speech import synthesize_reply
 
 SEND_TIMEOUT_S = 60.0
@@ -140,7 +141,7 @@ async def send_part(app: AppContext, lease: Lease, attempt: SendAttempt) -> Sent
     DeliveryFailed, Undeliverable, LeaseLost.
     """
     job = attempt.job
-    part = parse_reply_part(job)
+    part = await tell_delay(app, job, parse_reply_part(job))
     channel = app.channels.get(part.channel)
     if channel is None:
         raise DeliveryFailed(f"This process does not reach {part.channel}.")

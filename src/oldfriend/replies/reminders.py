@@ -16,15 +16,18 @@ from oldfriend.domain.ids import PersonId, TurnId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.messages import Message, Person
 from oldfriend.inbound.accept import build_addressee
+from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.chat_language import find_chat_language
 from oldfriend.memory.journal import get_memory_version
 from oldfriend.memory.message_log import get_message, list_messages_by_seq, list_recent_messages
 from oldfriend.memory.people import get_companion, get_person_by_id, lock_person
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.proactive.proactive_settings import load_proactive_settings
+from oldfriend.queues.outbox import ReplyPart
 from oldfriend.replies.unprompted_messages import (
     REMINDER_KEY,
     UnpromptedMessage,
+    build_external_id,
     send_unprompted,
 )
 from oldfriend.tasks.action_phrases import load_action_phrases
@@ -103,6 +106,38 @@ async def send_reminder(tx: Transaction, app: AppContext, task: Task, *, now: Mi
     following = advance(task, now=now)
     await save_task(tx, following)
     await schedule_reminder(tx, following, now=now)
+
+
+async def tell_delay(app: AppContext, job: Job, part: ReplyPart) -> ReplyPart:
+    """Return a part of a reply; of a reminder that its platform held back, with when it was due.
+
+    The message in the log stays as it was written when it was due.
+    """
+    now = app.clock()
+    if job.person is None or part.is_audio or now - job.enqueued_at <= LATE_AFTER:
+        return part
+    async with app.db.begin_read() as tx:
+        try:
+            message = await get_message(tx, job.person, part.reply)
+        except NotFound:
+            return part  # forgotten meanwhile
+        person = await get_person_by_id(tx, job.person)
+    due_at = parse_due(message)
+    if due_at is None:
+        return part
+    language = choose_language_with("tasks", message.language or person.language or "en")
+    zone = person.zone if person.has_chosen_zone else message.zone
+    wording = TaskWording(language, zone=zone, now=now)
+    told = wording.say("action_late", when=wording.format_when(due_at))
+    return part if told in part.text else replace(part, text=f"{part.text}\n{told}")
+
+
+def parse_due(message: Message) -> Micros | None:
+    """Return when the reminder was due that a message is; None for any other message."""
+    begins = build_external_id(REMINDER_KEY)
+    key = message.external_id or ""
+    due_at = key.rpartition("/")[2]
+    return int(due_at) if key.startswith(begins) and due_at.isdecimal() else None
 
 
 def choose_zone(person: Person, task: Task) -> str:

@@ -43,6 +43,7 @@ from oldfriend.llm.model import TextCallback
 from oldfriend.memory.message_log import find_reply
 from oldfriend.memory.receipts import Receipt, find_receipt
 from oldfriend.queues.inbox import is_turn_waiting, take_first_turn
+from oldfriend.replies.called_off_tasks import CALLED_OFF
 from oldfriend.replies.delay_notices import OnDelay, report_delays
 from oldfriend.replies.draft_streaming import open_draft_stream
 from oldfriend.replies.edited_requests import follow_edit
@@ -296,7 +297,8 @@ async def decide_turn(
     """Run the turn, and embed the messages if they are informative."""
     await extract_before_reply(app, utterance)
     dependencies = await build_turn_dependencies(app, utterance)
-    dependencies = replace(dependencies, handlers=(GOAL_PROGRESS, *dependencies.handlers))
+    handlers = (GOAL_PROGRESS, *dependencies.handlers, CALLED_OFF)
+    dependencies = replace(dependencies, handlers=handlers)
     app.on_crash_point("thinking")
     try:
         async with asyncio.timeout(app.settings.limits.turn_timeout_s):

@@ -59,7 +59,7 @@ class ActionPhrases:
         return None
 
     def read_timed(self, text: str) -> AskedAction | None:
-        """Return an action and its time, which is the first that tells an hour or a series."""
+        """Return an action and its time, the first that tells an hour or a series; None without."""
         plain = self.strip_polite(" ".join(text.translate(APOSTROPHES).split()))
         told = [(each, collect(each)) for each in self.list_clusters(plain)]
         timed = [(words, each) for words, each in told if each is not None]
@@ -71,6 +71,8 @@ class ActionPhrases:
         before, after = plain[: cluster[0].start], plain[cluster[-1].end :]
         before = self.times.drop_last_joint(before).strip(EDGES)
         what = self.strip_polite(f"{before} {after.strip(EDGES)}".strip(EDGES + "".join(COLONS)))
+        if not what:  # a time alone answers a question
+            return None
         return AskedAction(what=what, told=when, time_words=words[:1].lower() + words[1:])
 
     def list_clusters(self, text: str) -> list[list[TimeWord]]:

@@ -49,3 +49,13 @@ class Task:
     def is_active(self) -> bool:
         """Whether it is neither done nor cancelled."""
         return self.status in ACTIVE
+
+    @property
+    def timed_kind(self) -> TaskKind:
+        """Its kind once it has a time: what was a to-do is a reminder then."""
+        return "reminder" if self.kind == "todo" else self.kind
+
+    @property
+    def spoken_of_at(self) -> Micros:
+        """When it was set, changed or delivered last."""
+        return max(self.changed_at, self.delivered_at or 0)

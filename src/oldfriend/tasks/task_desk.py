@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 from functools import cached_property
 
-from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros, from_micros
+from oldfriend.domain.clock import DAY, HOUR, MINUTE, from_micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.ids import new_random_id
 from oldfriend.search.tokenizer import tokenize
@@ -14,7 +14,7 @@ from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.series_moves import move_once, move_series
 from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.snooze_times import SnoozeChoice, resolve_choice
-from oldfriend.tasks.task import Task, TaskKind, TaskStatus
+from oldfriend.tasks.task import Task, TaskStatus
 from oldfriend.tasks.task_phrases import TaskPhrases
 from oldfriend.tasks.task_store import MAX_TASKS, advance, is_same_task
 from oldfriend.tasks.task_wording import TaskWording, encode_question
@@ -52,8 +52,16 @@ class TaskDesk:
 
     @cached_property
     def resolver(self) -> TimeResolver:
-        """What resolves the times that are told."""
+        """What resolves times by the clock."""
         return TimeResolver(self.phrases.book, self.scope.now, self.scope.zone)
+
+    def resolve(self, told: Told | None, by: TimeResolver | None = None) -> Resolved | Ambiguous:
+        """Return the time that is told, as of when it was said, or what to ask."""
+        at = self.scope.told_at
+        found = (by or TimeResolver(self.phrases.book, at, self.scope.zone)).resolve(told)
+        if isinstance(found, Ambiguous) or found.due_at > self.scope.now:
+            return found
+        return self.resolver.resolve(told) if found.rrule else Ambiguous(question="past")
 
     def handle(self, asked: AskedTask) -> DeskDecision | None:
         """Decide what a sentence asks for; None if it turns out to ask for nothing here."""
@@ -127,7 +135,7 @@ class TaskDesk:
         asked_before = [
             each
             for each in self.tasks
-            if each.status == "asking" and each.text.casefold() == task.text.casefold()
+            if each.status == "asking" and self.phrases.is_told_anew(each.text, task.text)
         ]
         dropped = [self.cancel(each).saved[0] for each in asked_before]
         self.tasks.append(task)
@@ -148,7 +156,7 @@ class TaskDesk:
 
         If nobody answers, it comes at the earlier of two times, or the next morning.
         """
-        found = self.resolver.resolve(told)
+        found = self.resolve(told)
         if isinstance(found, Ambiguous):
             asking = replace(task, status="asking", question=encode_question(found))
             return self.with_time(asking, self.find_earliest(told, found))
@@ -158,7 +166,7 @@ class TaskDesk:
         """Return a task with a time."""
         return replace(
             task,
-            kind=get_timed_kind(task),
+            kind=task.timed_kind,
             zone=self.scope.zone,
             due_at=found.due_at,
             is_date_only=found.is_date_only,
@@ -180,7 +188,7 @@ class TaskDesk:
     def find_earliest(self, told: Told | None, asked: Ambiguous) -> Resolved:
         """Return the earliest time that may have been meant, which cannot be too late."""
         if told is not None and len(asked.options) == 2:
-            found = self.resolver.resolve(told.updated(tell_option(asked.options[0])))
+            found = self.resolve(told.updated(tell_option(asked.options[0])))
             if isinstance(found, Resolved):
                 return found
         morning = datetime.combine(self.resolver.today, time(DAY_HOUR)) + timedelta(days=1)
@@ -214,15 +222,17 @@ class TaskDesk:
         ]
         is_enough = 2 * best >= len(words) or any(named[each.id] <= words for each in found)
         if asked.is_maybe:  # a word in common is little, unless it is being spoken of
+            item = wanted if asked.deed else ""
             found = [
-                each for each in found if self.is_spoken_of(each) or 2 * best > len(named[each.id])
+                each for each in found if self.is_near(each, item) or 2 * best > len(named[each.id])
             ]
         return found if is_enough else []
 
-    def is_spoken_of(self, task: Task) -> bool:
-        """Whether a task was delivered, set or changed a while ago."""
+    def is_near(self, task: Task, item: str) -> bool:
+        """Whether a task was delivered, set or changed a while ago, or lists a thing."""
         is_delivered = (task.delivered_at or 0) >= self.scope.now - DAY
-        return is_delivered or task.changed_at >= self.scope.now - RECENT
+        is_recent = is_delivered or task.changed_at >= self.scope.now - RECENT
+        return is_recent or self.phrases.names_item(item, task.text)
 
     def find_by_time(self, ref: str) -> list[Task]:
         """Return the tasks that are due at an hour, "the ten o'clock one"."""
@@ -247,8 +257,8 @@ class TaskDesk:
             heard = [each for each in self.tasks if (each.delivered_at or 0) >= day_ago]
             if heard or asked.action == "done":
                 return sorted(heard, key=lambda task: task.delivered_at or 0)[-1:]
-        recent = [each for each in self.tasks if spoken_of_at(each) >= since]
-        return sorted(recent, key=spoken_of_at)[-1:]
+        recent = [each for each in self.tasks if each.spoken_of_at >= since]
+        return sorted(recent, key=lambda each: each.spoken_of_at)[-1:]
 
     def finish(self, task: Task) -> DeskDecision:
         """Mark a task as done; a series goes on."""
@@ -314,10 +324,10 @@ class TaskDesk:
         told = asked.told
         if told is not None and not told.words:
             return DeskDecision(text=self.wording.say("when_then"))
-        is_heard = asked.is_last and spoken_of_at(task) > task.changed_at
+        is_heard = asked.is_last and task.spoken_of_at > task.changed_at
         is_amount = told is not None and told.amount is not None
         is_snooze = asked.action == "snooze" or is_heard or (asked.is_last and is_amount)
-        found = self.find_resolver(task, asked).resolve(told)
+        found = self.resolve(told, by=self.find_resolver(task, asked))
         if (
             not is_snooze
             and told is not None
@@ -330,12 +340,12 @@ class TaskDesk:
             return self.ask_about_move(task, found, asked)
         return self.move_to(task, found, is_snooze=is_snooze, told=told, words=asked.time_words)
 
-    def find_resolver(self, task: Task, asked: AskedTask) -> TimeResolver:
+    def find_resolver(self, task: Task, asked: AskedTask) -> TimeResolver | None:
         """Return what resolves another time of a task: "for an hour" is from when it is due."""
         is_heard = (task.delivered_at or 0) >= self.scope.now - DAY
         is_ahead = task.status == "open" and (task.due_at or 0) > self.scope.now
         if not asked.is_by_amount or not is_ahead or is_heard or task.due_at is None:
-            return self.resolver
+            return None
         return TimeResolver(self.phrases.book, task.due_at, self.scope.zone)
 
     def put_off(self, task: Task, choice: SnoozeChoice) -> DeskDecision:
@@ -439,7 +449,9 @@ class TaskDesk:
         words = f"{words} {text}".strip()
         desk = self
         if told.day is None and told.amount is None:  # "tomorrow" is that of the question
-            desk = TaskDesk(replace(self.scope, now=task.changed_at), self.phrases, self.tasks)
+            asked_at = min(task.changed_at, self.scope.told_at)
+            scope = replace(self.scope, now=asked_at, said_at=None)
+            desk = TaskDesk(scope, self.phrases, self.tasks)
         decision = desk.settle(task, merged, words, action)
         (later, _), *_ = decision.saved
         if later.due_at is not None and later.due_at <= self.scope.now:
@@ -489,16 +501,6 @@ class TaskDesk:
         if name == "week" and known in {"first", "second"}:
             return tell_option(options[known == "second"])
         return None
-
-
-def spoken_of_at(task: Task) -> Micros:
-    """Return when a task was set, changed or delivered last."""
-    return max(task.changed_at, task.delivered_at or 0)
-
-
-def get_timed_kind(task: Task) -> TaskKind:
-    """Return the kind of a task that has a time: what was a to-do is a reminder then."""
-    return "reminder" if task.kind == "todo" else task.kind
 
 
 def tell_option(option: str) -> Told:

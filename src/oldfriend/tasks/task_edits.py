@@ -15,7 +15,7 @@ from oldfriend.tasks.recurrence import find_next, validate_rule
 from oldfriend.tasks.reminder_jobs import schedule_reminder
 from oldfriend.tasks.snooze_times import SnoozeChoice
 from oldfriend.tasks.task import Task
-from oldfriend.tasks.task_desk import DeskDecision, TaskDesk, get_timed_kind
+from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.task_store import get_task, list_tasks, save_task
 from oldfriend.tasks.told_time import Resolved
@@ -104,7 +104,7 @@ def revise(
     revised = replace(
         revised,
         id=task.id,
-        kind=task.kind if due_at is None else get_timed_kind(task),
+        kind=task.kind if due_at is None else task.timed_kind,
         is_date_only=task.is_date_only and due_at == task.due_at,
         created_at=task.created_at,
         chat=desk.scope.chat or task.chat,

@@ -22,6 +22,8 @@ EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»"
 _SPACES: Final = re.compile(r"\s+")
 ANSWERS: Final = ("never_mind", "morning", "evening", "first", "second")
 MIN_CHARS: Final = 2
+MAX_ITEM_CHARS: Final = 3
+"""A thing on a list has as few characters where no spaces are written; more may be a deed."""
 EARLIEST_ALARM: Final = 5
 """An alarm at this hour or a later one, of another day, is one of the morning."""
 Trigger = Literal["remind", "remind_timed", "remind_final", "remind_noun"]
@@ -289,7 +291,22 @@ class TaskPhrases:
         words = {self.stem_verb(each) for each in tokenize(self.content_words(entry))}
         verbs = {self.stem_verb(each) for each in tokenize(deed)}
         told = {self.stem_verb(each) for each in tokenize(said)}
-        return not words.isdisjoint(verbs) or words <= told
+        return not words.isdisjoint(verbs) or words <= told or self.names_item(said, entry)
+
+    def is_told_anew(self, before: str, after: str) -> bool:
+        """Whether one text is the other, perhaps with more words: "call mum about the party"."""
+        words = [set(tokenize(self.content_words(each))) for each in (before, after)]
+        return all(words) and (words[0] <= words[1] or words[1] <= words[0])
+
+    def names_item(self, said: str, entry: str) -> bool:
+        """Whether words are one of the things of an entry that only lists some: "milk and eggs"."""
+        items = [self.content_words(each) for each in self._joints.split(entry)]
+        named = [frozenset(tokenize(each)) for each in items if each]
+        told = frozenset(tokenize(self.content_words(said)))
+        is_list = len(named) > 1 and all(
+            " " not in item if self._is_spaced else len(item) <= MAX_ITEM_CHARS for item in items
+        )
+        return is_list and any(each and each <= told for each in named)
 
     def stem_verb(self, word: str) -> str:
         """Return what the forms of a verb share."""

@@ -100,13 +100,13 @@ async def list_tasks(
 ) -> list[Task]:
     """List the tasks of a person: the next due first, those without a time, then those delivered.
 
-    With ``now``, of the delivered ones only those of the last days.
+    With ``now``, of the delivered ones only those that were delivered or put back lately.
     """
     names = {f"status{index}": status for index, status in enumerate(statuses)}
     rows = await tx.rows(
         f"""SELECT {TASK_COLUMNS} FROM task WHERE person = :person
            AND status IN ({", ".join(f":{name}" for name in names)})
-           AND (status <> 'delivered' OR delivered_at >= :since)
+           AND (status <> 'delivered' OR delivered_at >= :since OR changed_at >= :since)
            ORDER BY status = 'delivered', due_at IS NULL, due_at, created_at, id LIMIT :limit""",
         person=person,
         since=0 if now is None else now - SHOWN_FOR,

@@ -1,6 +1,7 @@
 """Zone changes: what was told by the clock or the day goes by a person's new clocks.
 
-That is a series and what is due on a day; a single time stays the moment that it was.
+That is a series and what is due on a day; a single time stays the moment that it was, unless nobody
+knew by which clocks it was told.
 """
 
 from dataclasses import replace
@@ -11,13 +12,20 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.tasks.recurrence import find_next, is_counted_in_elapsed_time, to_utc
 from oldfriend.tasks.reminder_jobs import schedule_reminder
 from oldfriend.tasks.task import Task
+from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.task_store import list_tasks, save_task
 
 
-async def list_wall_clock_tasks(tx: Transaction, person: PersonId, *, zone: str) -> list[Task]:
-    """List what is to come by the clocks of a zone."""
+async def list_wall_clock_tasks(
+    tx: Transaction, person: PersonId, *, zone: str, is_guessed: bool = False
+) -> list[Task]:
+    """List what is to come by the clocks of a zone; if it was only guessed, single times, too."""
     coming = await list_tasks(tx, person, statuses=("open", "asking"))
-    return [each for each in coming if each.zone == zone and goes_by_clock(each)]
+    return [
+        each
+        for each in coming
+        if each.zone == zone and (goes_by_clock(each) or (is_guessed and is_told_by_clock(each)))
+    ]
 
 
 def goes_by_clock(task: Task) -> bool:
@@ -29,12 +37,33 @@ def goes_by_clock(task: Task) -> bool:
     return task.is_date_only
 
 
+def is_told_by_clock(task: Task) -> bool:
+    """Whether the words of a single time name a day or an hour: not "in 20 minutes"."""
+    if task.due_at is None or task.rrule is not None or not task.time_words:
+        return False
+    told = load_task_phrases(task.language).read_time(task.time_words)
+    if told is None or not told.words:
+        return False
+    return told.amount is None or not {"minute", "hour"} & set(told.amount.units)
+
+
 async def move_tasks_to_zone(
-    tx: Transaction, person: PersonId, *, earlier: str, zone: str, now: Micros
+    tx: Transaction,
+    person: PersonId,
+    *,
+    earlier: str,
+    zone: str,
+    now: Micros,
+    is_guessed: bool = False,
 ) -> None:
-    """Have a person's tasks go by new clocks; the person is locked."""
-    for task in await list_wall_clock_tasks(tx, person, zone=earlier):
+    """Have a person's tasks go by new clocks; the person is locked.
+
+    ``is_guessed``: nobody had said by which clocks the person lived.
+    """
+    for task in await list_wall_clock_tasks(tx, person, zone=earlier, is_guessed=is_guessed):
         moved = move_to_zone(task, zone, now=now)
+        if not goes_by_clock(task) and (moved.due_at or 0) <= now:
+            continue  # it would come at once, or has passed
         await save_task(tx, moved)
         await schedule_reminder(tx, moved, now=now)
 

@@ -4,6 +4,7 @@ Does not read memory.
 """
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -368,6 +369,18 @@ def find_pleasantry(phrase: str, patterns: PhrasePatterns) -> Intent | None:
         ("assent", patterns.assent),
     ]
     return next((intent for intent, phrases in whole if phrase in phrases), None)
+
+
+def find_words_behind_pleasantry(text: str, languages: Iterable[str]) -> str | None:
+    """Return what follows a phrase that only greets, thanks, assents or takes leave; None without.
+
+    It is as it was written.
+    """
+    first, *rest = PHRASE_END.split(text[:MAX_ADDRESS_CHARS], maxsplit=1)
+    phrase = normalize_phrase(first, "")
+    books = (load_phrases(choose_language(each)) for each in languages)
+    is_found = any(find_pleasantry(phrase, book.patterns) for book in books)
+    return "".join(rest) if is_found else None
 
 
 def find_pleasantries(normalized: str, patterns: PhrasePatterns) -> Intent | None:

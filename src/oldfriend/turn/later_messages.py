@@ -15,6 +15,8 @@ from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message, Person
+from oldfriend.lang.language_pack import get_traits
+from oldfriend.lang.message_acts import classify_act
 from oldfriend.lang.update_detection import compute_update_logit
 from oldfriend.memory.message_log import get_message, list_messages_by_seq
 from oldfriend.memory.restatement_detection import has_correction_words, is_marked_correction
@@ -25,6 +27,7 @@ from oldfriend.search.message_scope import list_within_scope
 from oldfriend.search.score import give_score
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.turn.attribution.spans import find_sentences
+from oldfriend.turn.intent import NAME_WITHIN, find_words_behind_pleasantry
 from oldfriend.turn.neighbors import is_asking
 from oldfriend.turn.offline_ranking import compute_change_logit, compute_fused_score
 from oldfriend.turn.recalled import (
@@ -63,6 +66,8 @@ MIN_CORRECTION: Final = -1.5
 """The least logit, of an update, of what begins as a correction; all but 1 in 100 have it."""
 MIN_CHANGE_OF_SURE: Final = -5.4
 """The logit of a change from which nothing is told as sure; lower than where it is told."""
+MAX_BESIDE: Final = 2
+"""Words with a matter behind thanks or a greeting that are no more than that: "most kind"."""
 MAX_UPDATE_GAIN: Final = 2.0
 """By so much a message that reads like an update may be likelier than what both share says."""
 
@@ -218,6 +223,7 @@ async def list_later_messages(
         for changed, found in links.items()
         for link in found
         if (message := by_seq.get(link.seq)) is not None
+        and not is_beside(message, followed[changed])
     )
     return tuple(select_likeliest((each for each in weighed if each.logit >= min_logit), min_share))
 
@@ -231,6 +237,22 @@ def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit
     may_reach = link.logit >= min_logit - MAX_UPDATE_GAIN
     logit = weigh_update(link, message.text) if may_reach else link.logit
     return max(logit, CORRECTION_LOGIT) if is_correction_of(link, message, changed) else logit
+
+
+def is_beside(message: Message, changed: Message) -> bool:
+    """Tell whether a message only makes small talk, which shares no word with another."""
+    languages = {message.language, changed.language}
+    one, other = (extract_link_terms(each.text, each.language) for each in (message, changed))
+    if not one.isdisjoint(other) or is_short_correction(message.text, languages):
+        return False
+    if NAME_WITHIN.search(message.text) and (get_traits(message.language).name_capitals != "nouns"):
+        return False  # "thanks, but call me Lu"
+    acts = classify_act(message.text)
+    if acts["smalltalk"] > acts["statement"]:
+        return True
+    behind = find_words_behind_pleasantry(message.text, languages)
+    terms = None if behind is None else extract_link_terms(behind, message.language)
+    return terms is not None and len(terms) <= MAX_BESIDE
 
 
 def is_correction_of(link: LaterLink, message: Message, changed: Message) -> bool:

@@ -169,6 +169,10 @@ def test_time_expressions_are_stripped_from_claim_text():
         ("de", "bis zum Ende zu bleiben", "bis zum Ende zu bleiben"),
         ("zh", "周日之前修好自行车", "修好自行车"),
         ("zh", "吃饭之前洗手", "吃饭之前洗手"),
+        ("es", "el viernes 4 de diciembre le llevo el libro", "le llevo el libro"),
+        ("fr", "je lui apporte le livre vendredi 4 décembre", "je lui apporte le livre"),
+        ("de", "am Freitag, dem 4. Dezember bringe ich das Buch", "dem bringe ich das Buch"),
+        ("en", "on Friday the 4th of December I bring the book", "I bring the book"),
     ],
 )
 def test_preposition_is_stripped_only_together_with_its_time_expression(

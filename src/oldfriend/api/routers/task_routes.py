@@ -53,9 +53,12 @@ async def create_task(made: TaskRequest, me: CurrentUser, hub: HubDep) -> TaskLi
     now, answer = hub.app.clock(), None
     if (made.words is None) == (made.text is None):
         raise InvalidInput("Send either `text` or `words`.")
+    words = made.words
+    if made.text is not None and asks_to_remind(made, me.person):
+        words = made.text
     async with hub.app.db.begin_write() as tx:
-        if made.words is not None:
-            answer = (await add_in_words(tx, me.person, made.words, now=now)).text
+        if words is not None:
+            answer = (await add_in_words(tx, me.person, words, now=now)).text
         else:
             due_at = parse_due(made.due, me.person.zone)
             await add_task(tx, me.person, made.text or "", now=now, due_at=due_at, rrule=made.rrule)
@@ -92,11 +95,25 @@ def parse_due(text: str | None, zone: str) -> Micros | None:
     return None if text is None else parse_timestamp(text, zone)[0]
 
 
+def asks_to_remind(made: TaskRequest, person: Person) -> bool:
+    """Whether the text of a task without a time asks to be reminded at one that it tells."""
+    if made.text is None or made.due is not None or made.rrule is not None:
+        return False
+    phrases, asked, _ = read_requests(made.text, list_languages(made.text, person))
+    is_timed = any(each.action == "remind" and each.told and each.told.words for each in asked)
+    return is_timed and bool(phrases.list_cues(made.text))
+
+
+def list_languages(text: str, person: Person) -> tuple[str, ...]:
+    """Return the languages in which words may be, the likeliest first."""
+    language = detect_language(text, fallback=person.language or "en")
+    return tuple(dict.fromkeys([language, person.language or language, "en"]))
+
+
 async def add_in_words(tx: Transaction, person: Person, text: str, *, now: Micros) -> DeskDecision:
     """Do what words ask for, and return what is said about it."""
     await lock_person(tx, person.id)
-    language = detect_language(text, fallback=person.language or "en")
-    languages = tuple(dict.fromkeys([language, person.language or language, "en"]))
+    languages = list_languages(text, person)
     phrases, asked, _ = read_requests(text, languages)
     if not asked:
         phrases, asked = read_as_task(text, languages)

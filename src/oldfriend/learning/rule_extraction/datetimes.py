@@ -100,12 +100,12 @@ def day_written(at: Micros, zone: str, book: RuleBook) -> str:
 
 
 def without_times(words: str, book: RuleBook) -> str:
-    """The words without those that name a time; a weekday first, for "下周" begins "下周六".
+    """The words without those that name a time: "Friday 4 December" from its date, "下周六" whole.
 
     With a time goes what hangs on it: "by Sunday" leaves no "by".
     """
     counted = (known.said for known in book.times)
-    for said in (*book.weekdays, book.named_day, book.clock, *counted):
+    for said in (book.named_day, *book.weekdays, book.clock, *counted):
         words = said.sub(f" {_TIME} ", words)[:MAX_SENTENCE_CHARS]
     words = book.bounds.deadline.sub(" ", " ".join(words.split())).replace(_TIME, " ")
     return " ".join(words.split()).strip(" ,，、")

@@ -68,7 +68,7 @@ class Entry:
 async def handle_agenda(context: HandlerContext) -> HandledRequest | None:
     """Tell what is on in the days that a message asks about."""
     message, perception = context.utterance.message, context.perception
-    now, zone = context.clock(), message.zone
+    now, zone = message.at, message.zone
     likely = choose_language_with("agenda", perception.language)
     for language in dict.fromkeys((likely, *list_languages("agenda"))):
         span = read_span(context.text, language, now=now, zone=zone)

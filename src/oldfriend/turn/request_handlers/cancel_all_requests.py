@@ -9,6 +9,7 @@ from typing import Final, Literal, get_args
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import new_id
+from oldfriend.goals.goal_phrases import load_goal_pack
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.command_menu import CommandMenu, read_command
@@ -26,6 +27,7 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
 )
 from oldfriend.turn.request_handlers.request_kinds import (
+    FoundRequest,
     RequestKind,
     find_named,
     find_request,
@@ -39,6 +41,8 @@ Extent = frozenset[Listed]
 EVERYTHING: Final[Extent] = frozenset(LISTED)
 TASKS: Final[Extent] = frozenset({"reminder", "todo"})
 MAX_CHARS: Final = 100
+SURELY_GOAL: Final = 0.75
+"""How likely a goal is to be dropped where none is named: most that drop one only tell of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,10 +159,22 @@ async def handle_likely_cancel(context: HandlerContext) -> HandledRequest | None
     )
     meant = [(each, line) for each, line in listed if each in named]
     if not meant:
-        return None
+        return None if found.kind != "goal_cancel" else tell_no_goal(context, found, listed)
     say = CommandMenu.load(context.perception.reply_language).say
     request = ask_to_cancel(context, meant, say)
     return replace(request, is_whole_message=not found.rest, rest=found.rest or None)
+
+
+def tell_no_goal(
+    context: HandlerContext, found: FoundRequest, listed: Sequence[tuple[str, str]]
+) -> HandledRequest | None:
+    """Tell that no goal is the one that surely is to be dropped; a model needs not be told."""
+    if found.share < SURELY_GOAL:
+        return None
+    say = load_goal_pack(choose_language_with("goals", context.perception.reply_language))["say"]
+    return HandledRequest(
+        name=NAME, text=say["not_found" if listed else "empty"], rest=found.rest, is_fallback=True
+    )
 
 
 def ask_to_cancel(

@@ -12,6 +12,7 @@ from dateutil.easter import easter
 
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.messages import NO_ZONE
 from oldfriend.domain.time_zones import load_zones_by_place, normalize_place, resolve_zone
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.language_pack import (
@@ -43,8 +44,6 @@ MAX_CHARS: Final = 120
 MAX_PLACE_WORDS: Final = 3
 WORD: Final = re.compile(r"[^\W\d_][\w.'-]*")
 HAN: Final = re.compile(r"[\u2e80-\U0003ffff]")
-NO_ZONE: Final = "UTC"
-"""The zone of a machine that has none of a place."""
 
 
 async def handle_clock(context: HandlerContext) -> HandledRequest | None:

@@ -195,7 +195,7 @@ def split_deadline(text: str, phrases: GoalPhrases, scope: DeskScope) -> tuple[s
     Raises ValueError for a day that has passed.
     """
     times = load_task_phrases(phrases.language)
-    resolver = TimeResolver(times.book, scope.now, scope.zone)
+    resolver = TimeResolver(times.book, scope.told_at, scope.zone)
     for found in phrases.list_until(text):
         words = find_leading(times, text[found.end() :])
         told = collect(words)
@@ -239,6 +239,7 @@ async def open_desk(context: HandlerContext, language: str) -> GoalDesk:
         chat=message.chat,
         message=message.id,
         message_seq=message.seq,
+        said_at=message.at,
     )
     return GoalDesk(scope, states, spoken=context.perception.fixed_language)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import Clock
+from oldfriend.lang.command_menu import translate_command
 from oldfriend.llm.model import ToolCall
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.tasks.sentence_words import split_sentences
@@ -65,7 +66,7 @@ class HandlerContext:
         if self.left is not None:
             return self.left
         own = (each for each in self.utterance.messages if each.trust == "person")
-        return "\n".join(map(strip_mention, own))
+        return translate_command("\n".join(map(strip_mention, own)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

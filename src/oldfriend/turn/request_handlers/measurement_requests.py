@@ -13,9 +13,9 @@ from typing import Final, Self
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import Message
-from oldfriend.lang.language_pack import choose_language_with
+from oldfriend.lang.language_pack import choose_language_with, list_languages
 from oldfriend.lang.number_words import write_digits
-from oldfriend.measurements.lexicon import MAX_TEXT_CHARS, MeasureLexicon, list_lexicons
+from oldfriend.measurements.lexicon import MAX_TEXT_CHARS, MeasureLexicon, fold, list_lexicons
 from oldfriend.measurements.log_command import (
     LogRequest,
     read_log_command,
@@ -44,6 +44,7 @@ from oldfriend.measurements.measurement_store import (
     save_measurements,
 )
 from oldfriend.measurements.measures import MEASURES, is_plausible, to_compared
+from oldfriend.memory.message_log import list_recent_messages
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
@@ -64,7 +65,7 @@ from oldfriend.turn.request_handlers.measurement_texts import (
     MeasurementTexts,
     load_measurement_texts,
 )
-from oldfriend.turn.request_handlers.request_kinds import find_request
+from oldfriend.turn.request_handlers.request_kinds import classify_request, find_request
 from oldfriend.turn.store_change import ChangeScope
 
 NAME: Final = "measurement"
@@ -78,6 +79,9 @@ DIGIT: Final = re.compile(r"\d")
 WORDS: Final = re.compile(r"[^\W\d_]{2,}")
 MAX_OTHER_TERMS: Final = 3
 QUOTED: Final = re.compile('["\u201c\u201d\u201e\u00ab\u00bb\u300c]')
+MAYBE_FIX: Final = 0.24
+"""How likely a bare number right after one that was told must be to correct it."""
+SURELY_NUMBER: Final = 0.9
 MAX_SOURCES: Final = 100
 """Messages with values that a receipt names."""
 
@@ -252,18 +256,23 @@ class MeasurementDesk:
         asked = read_correction(text, self.moment, lexicon)
         if asked is None and lexicon.language == choose_language_with("measurements", language):
             found = find_request(text, language, "number_fix")
-            said = "" if found is None else in_digits(found.told, language)
-            told = find_numbers(said, lexicon)
+            is_near = found is None and may_be_correction(text, language)
+            said = in_digits(text if found is None else found.told, language)
+            told = find_numbers(said, lexicon) if found is not None or is_near else []
             if 1 <= len(told) <= 2:
                 kept = await list_kept_measures(self.tx, self.person)
                 own_names = [name for name, _, _ in kept if name not in MEASURES]
+                names = find_names(said, lexicon, own_names)
+                is_alone = tells_number_alone(said, language)
+                if is_near and (names or not is_alone):
+                    return None
                 return await build_likely_correction(
                     self.tx,
                     self.message,
                     self.moment,
                     told,
-                    names=find_names(said, lexicon, own_names),
-                    is_alone=tells_number_alone(said, language),
+                    names=names,
+                    is_alone=is_alone,
                 )
         return asked
 
@@ -311,8 +320,10 @@ class MeasurementDesk:
         lines: list[str] = []
         for each in read.measured:
             latest = await find_latest(self.tx, self.person, each.measure.name)
-            if not (each.is_named or is_asked or fits_history(each, latest)):
-                return ask_weight(each, texts) if latest is None else None
+            is_sure = each.is_named or is_asked or fits_history(each, latest)
+            if not is_sure and not (latest is None and await self.was_asked(each)):
+                is_first = latest is None and not (each.has_unit and self.tells_more(read))
+                return ask_weight(each, texts) if is_first else None
             new = self.build(with_usual_unit(each, latest))
             measured.append(new)
             lines.append(await self.confirm(new, texts))
@@ -324,6 +335,26 @@ class MeasurementDesk:
             is_whole_message=read.is_whole,
             rest=read.rest,
         )
+
+    def tells_more(self, read: ReadMessage) -> bool:
+        """Tell whether the message says of what its number may be: "25 kg of flour"."""
+        tokens = read.lexicon.split_tokens(fold(self.message.text[:MAX_TEXT_CHARS]))
+        beside = [each.text for each in tokens if each.unit is None and not DIGIT.search(each.text)]
+        return bool(collect_content_terms(" ".join(beside), read.lexicon.language))
+
+    async def was_asked(self, read: ReadMeasurement) -> bool:
+        """Tell whether the last reply asked for this number with its unit, in any language."""
+        last = await list_recent_messages(
+            self.tx,
+            self.person,
+            self.message.chat,
+            limit=1,
+            before=self.message.seq,
+            role="companion",
+        )
+        known = map(self.load_texts, list_languages("measurements"))
+        asked = (each.say("ask_weight", value=each.number(read.value)) for each in known)
+        return read.has_unit and bool(last) and any(each in last[0].text for each in asked)
 
     def build(self, read: ReadMeasurement) -> Measurement:
         """Build the row of a number."""
@@ -351,6 +382,15 @@ class MeasurementDesk:
 def in_digits(text: str, language: str) -> str:
     """Return a text that holds no digits with its numbers in digits."""
     return text if DIGIT.search(text) else write_digits(text, language)
+
+
+def may_be_correction(text: str, language: str) -> bool:
+    """Whether a text tells a number beside words, and may well correct one: "nah wait 73.5"."""
+    if QUESTION_MARK.search(text) or WORDS.search(text) is None:
+        return False
+    likely = classify_request(text, language)
+    is_number = likely["number_fix"] + likely["number_log"] >= SURELY_NUMBER
+    return is_number and likely["number_fix"] >= MAYBE_FIX
 
 
 def tells_number_alone(text: str, language: str) -> bool:
@@ -438,9 +478,12 @@ def fits_history(read: ReadMeasurement, latest: Measurement | None) -> bool:
 
 
 def ask_weight(read: ReadMeasurement, texts: MeasurementTexts) -> HandledRequest | None:
-    """Ask whether a number that was told with a time alone is the first weight."""
-    if read.measure.is_pair or read.has_unit:
+    """Ask whether a number that does not say of what it is, is the first weight."""
+    if read.measure.is_pair or not is_plausible(read.measure, read.value, read.unit):
         return None
+    if read.has_unit:
+        value = texts.value(read.measure, read.value, read.unit)
+        return HandledRequest(name=NAME, text=texts.say("ask_weight_told", value=value))
     text = texts.say("ask_weight", value=texts.number(read.value))
     return HandledRequest(name=NAME, text=text)
 

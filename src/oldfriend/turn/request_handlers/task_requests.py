@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from oldfriend.channels.channel_registry import find_reply_window
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import PRESSED_DETAIL
+from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.message_log import get_message, list_recent_messages
 from oldfriend.memory.receipts import RECORDS_KEY, ReceiptItem, find_receipt
@@ -30,7 +32,11 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
     list_told,
 )
-from oldfriend.turn.request_handlers.request_kinds import find_named, find_request
+from oldfriend.turn.request_handlers.request_kinds import (
+    classify_request,
+    find_named,
+    find_request,
+)
 from oldfriend.turn.task_changes import SaveTask
 
 _COMMAND: Final = re.compile(
@@ -49,6 +55,10 @@ COMMANDS: Final[dict[str, Action]] = {
 }
 
 
+SURELY_TODO: Final = 0.9
+"""How likely what is to be noted must be to be something to do; else it is kept word for word."""
+
+
 async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     """Handle what a message asks about reminders and to-dos."""
     text = context.text.strip()
@@ -64,8 +74,8 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
         decision = stale if is_stale else run_command(desk, *command)
         return build_handled(desk, [decision], is_whole=True, is_command=True)
     phrases, asked, rest = read_requests(text, (language, context.utterance.message.language, "en"))
-    if context.perception.note is not None:  # "Remember: …" is kept word for word
-        asked = [each for each in asked if each.action != "todo"]
+    if context.perception.note is not None and not is_surely_todo(text, language):
+        asked = [each for each in asked if each.action != "todo"]  # it is kept word for word
     if not asked and len(text) > MAX_REQUEST_CHARS:
         return None
     desk = await open_desk(context, phrases)
@@ -78,26 +88,70 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     ):
         return None  # they are asked about
     asks_for_promises = context.perception.intent == "promises"  # which beliefs answer, too
-    told_last = await find_told_last(context, desk) if any(each.is_bare for each in asked) else None
+    told_last = await find_told_last(context, desk) if any(each.is_bare for each in asked) else []
     decisions = [
         found
         for each in asked
-        if (not each.is_bare or desk.find(each) == told_last)
+        if (not each.is_bare or is_of_last(each, desk.find(each), told_last))
         and (found := desk.handle(each)) is not None
     ]
     if not decisions:
-        return None
+        return None if rest else tell_nothing(desk, asked)
     is_whole = not rest and len(decisions) == len(asked)
     left = text if asks_for_promises else " ".join(rest)
     is_whole = is_whole and not asks_for_promises
     handled = build_handled(desk, decisions, is_whole=is_whole)
-    is_timed = any(task.due_at and not task.is_date_only for task, _ in decisions[0].saved)
-    guess = tell_guessed_zone(context, phrases.language) if is_first and is_timed else ""
     return replace(
         handled,
-        text="\n".join(filter(None, [handled.text, guess])),
+        text="\n".join([handled.text, *(list_notes(context, desk, decisions) if is_first else ())]),
         rest=left,
         inferred=tuple(pair for each in decisions for pair in list_inferred(desk, each)),
+    )
+
+
+def list_notes(
+    context: HandlerContext, desk: TaskDesk, decisions: Sequence[DeskDecision]
+) -> list[str]:
+    """List what is told beside the first reminder: by whose clocks, and what may hold it back."""
+    is_timed = any(task.due_at and not task.is_date_only for task, _ in decisions[0].saved)
+    guess = tell_guessed_zone(context, desk.phrases.language) if is_timed else ""
+    return [each for each in (guess, tell_window(context, desk, decisions)) if each]
+
+
+def tell_window(context: HandlerContext, desk: TaskDesk, decisions: Sequence[DeskDecision]) -> str:
+    """Say that the platform may hold a reminder, if it comes when the platform is closed to us."""
+    window = find_reply_window(context.utterance.message.channel)
+    due = [task.due_at for each in decisions for task, _ in each.saved if task.due_at is not None]
+    is_beyond = window is not None and any(each > desk.scope.now + window for each in due)
+    return desk.wording.say("within_window") if is_beyond else ""
+
+
+def is_of_last(asked: AskedTask, found: Sequence[Task], told_last: Sequence[Task]) -> bool:
+    """Whether words that name nothing mean the task of the last reply; undone is what was set."""
+    is_same = found == told_last
+    return is_same and (asked.action != "cancel" or all(is_as_set(each) for each in found))
+
+
+def is_as_set(task: Task) -> bool:
+    """Whether a task is as it was set, and was not said yet."""
+    return task.changed_at == task.created_at and task.delivered_at is None
+
+
+def tell_nothing(desk: TaskDesk, asked: Sequence[AskedTask]) -> HandledRequest | None:
+    """Say that there is nothing that "done" or "undo" could mean; None for any other words.
+
+    A model that answers may know more.
+    """
+    if len(asked) != 1 or not asked[0].is_last or asked[0].told is not None:
+        return None
+    name = "nothing_to_undo" if asked[0].is_bare else "not_found"
+    return HandledRequest(name="tasks", text=desk.wording.say(name), is_fallback=True)
+
+
+def is_surely_todo(text: str, language: str) -> bool:
+    """Whether what is to be noted is most likely something to do: "note to self: buy socks"."""
+    return len(text) <= MAX_REQUEST_CHARS and classify_request(text, language)["todo_new"] >= (
+        SURELY_TODO
     )
 
 
@@ -120,7 +174,7 @@ def list_inferred(desk: TaskDesk, decision: DeskDecision) -> list[tuple[str, str
 
 def read_command(text: str) -> tuple[Action, str] | None:
     """Return the command of a message and what follows it."""
-    match = _COMMAND.fullmatch(text)
+    match = _COMMAND.fullmatch(translate_command(text))
     action = COMMANDS.get(match[1].lower()) if match else None
     return None if match is None or action is None else (action, (match[2] or "").strip())
 
@@ -190,6 +244,7 @@ async def open_desk(context: HandlerContext, phrases: TaskPhrases) -> TaskDesk:
         chat=message.chat,
         message=message.id,
         message_seq=message.seq,
+        said_at=message.at,
     )
     return TaskDesk(scope, phrases, tasks)
 

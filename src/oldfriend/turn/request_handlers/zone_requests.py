@@ -38,7 +38,14 @@ class SetZone:
         person = scope.person
         await lock_person(tx, person.id)
         await set_zone(tx, person.id, self.zone, is_said=True)
-        await move_tasks_to_zone(tx, person.id, earlier=person.zone, zone=self.zone, now=scope.now)
+        await move_tasks_to_zone(
+            tx,
+            person.id,
+            earlier=person.zone,
+            zone=self.zone,
+            now=scope.now,
+            is_guessed=person.has_guessed_zone,
+        )
 
 
 async def handle_zone(context: HandlerContext) -> HandledRequest | None:
@@ -85,12 +92,16 @@ async def tell_change(context: HandlerContext, zone: str) -> str:
     person = context.utterance.person
     text = tell(context, "zone_now", zone=zone)
     async with context.db.begin_read() as tx:
-        tasks = await list_wall_clock_tasks(tx, person.id, zone=person.zone)
+        tasks = await list_wall_clock_tasks(
+            tx, person.id, zone=person.zone, is_guessed=person.has_guessed_zone
+        )
     if not tasks or zone == person.zone:
         return text
     language = context.perception.offline_reply_language
     wording = TaskWording(language, zone=zone, now=context.clock())
-    return f"{text} {wording.say('moved_zone')}"
+    return (
+        f"{text} {wording.say('moved_guessed_zone' if person.has_guessed_zone else 'moved_zone')}"
+    )
 
 
 def tell(context: HandlerContext, phrase: str, *, zone: str = "UTC", **values: str) -> str:
