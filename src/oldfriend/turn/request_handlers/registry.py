@@ -20,6 +20,7 @@ from oldfriend.turn.request_handlers.command_requests import (
     build_unknown_command_handler,
 )
 from oldfriend.turn.request_handlers.diary_requests import DIARY
+from oldfriend.turn.request_handlers.forget_requests import FORGET_REQUESTS
 from oldfriend.turn.request_handlers.goal_requests import COMMAND as GOAL_COMMAND
 from oldfriend.turn.request_handlers.goal_requests import COMMANDS as GOAL_COMMANDS
 from oldfriend.turn.request_handlers.goal_requests import GOAL_REQUESTS
@@ -82,6 +83,7 @@ COMMANDS: Final[frozenset[str]] = frozenset(
 """What a message may begin with to be handled; no channel keeps these to itself."""
 
 OTHER_HANDLERS: Final = (
+    FORGET_REQUESTS,
     OWN_DATA_REQUESTS,
     CANCEL_ALL_REQUESTS,
     HINT_REQUESTS,
@@ -101,6 +103,7 @@ OTHER_HANDLERS: Final = (
 ACTION_REQUESTS: Final = build_action_handler(OTHER_HANDLERS)
 REQUEST_HANDLERS: Final[tuple[RequestHandler, ...]] = (
     HELP,
+    FORGET_REQUESTS,
     MEMORY_REQUESTS,
     STATE_REQUESTS,
     OWN_DATA_REQUESTS,

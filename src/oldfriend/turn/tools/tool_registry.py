@@ -3,6 +3,7 @@
 from typing import Final
 
 from oldfriend.turn.tools.action_tool import SCHEDULE_ACTION
+from oldfriend.turn.tools.belief_tools import BELIEF_TOOLS
 from oldfriend.turn.tools.calculate_tool import CALCULATE
 from oldfriend.turn.tools.current_time import CURRENT_TIME
 from oldfriend.turn.tools.diary_tool import DIARY_SPEC
@@ -18,6 +19,7 @@ TOOLS: Final[tuple[ToolSpec, ...]] = (
     CURRENT_TIME,
     NOTE,
     SEARCH_MEMORY,
+    *BELIEF_TOOLS,
     MEASUREMENTS_TOOL,
     LOG_MEASUREMENT,
     DIARY_SPEC,
