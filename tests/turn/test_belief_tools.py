@@ -121,7 +121,7 @@ async def test_belief_is_corrected_to_what_the_person_just_said(talk: Talk, told
     assert "Lives in Faro." in outcome.reply.text
     async with talk.app.db.begin_read() as tx:
         history = await get_history(tx, talk.line.person.id, home.id)
-    assert history.entries[-1].entry.author == "person"
+    assert history.entries[-1].change.author == "person"
 
 
 async def test_what_was_right_until_now_stays_in_the_past(talk: Talk) -> None:

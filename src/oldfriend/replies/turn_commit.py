@@ -75,7 +75,7 @@ from oldfriend.queues.queue import (
     release_lease,
 )
 from oldfriend.replies.edited_requests import follow_edit
-from oldfriend.replies.text_to_speech import extract_speakable, is_speech_wanted
+from oldfriend.replies.text_to_speech import find_audio_title
 from oldfriend.turn.pipeline import build_failure_outcome
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.turn_outcome import Outcome, Utterance
@@ -401,21 +401,9 @@ async def write_and_enqueue_reply(
             ReplyTexts(parts, is_markdown=reply.is_markdown, buttons=buttons),
             now=now,
             draft=draft,
-            audio_title=find_audio_title(app, utterance, reply.text),
+            audio_title=find_audio_title(app, reply, utterance.messages),
         )
     return reply
-
-
-def find_audio_title(app: AppContext, utterance: Utterance, reply: str) -> str | None:
-    """Return the title under which a reply is also spoken; None if it is not."""
-    mode = app.settings.speech.speaks
-    if (
-        app.speaker is None
-        or not is_speech_wanted(mode, utterance.messages)
-        or extract_speakable(reply) is None
-    ):
-        return None
-    return utterance.companion.name
 
 
 async def save_receipt(tx: Transaction, receipt: Receipt) -> None:
