@@ -31,7 +31,7 @@ from oldfriend.domain.messages import Chat, Message, UnloggedMessage
 from oldfriend.inbound.accept import build_addressee
 from oldfriend.inbound.system_replies import STOPPED_MARKER, build_turn_target, write_marker
 from oldfriend.lang.unlearned_languages import find_unlearned_language
-from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
+from oldfriend.learning.learning_scheduler import enqueue_learning, enqueue_learning_for_message
 from oldfriend.learning.told_expectations import close_told
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.recorded_calls import MAX_GRACE_S
@@ -77,6 +77,7 @@ from oldfriend.queues.queue import (
 from oldfriend.replies.edited_requests import follow_edit
 from oldfriend.replies.text_to_speech import find_audio_title
 from oldfriend.turn.pipeline import build_failure_outcome
+from oldfriend.turn.request_handlers.learning_requests import ReadNow
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from oldfriend.usage.model_calls import clear_committed_calls, load_completions_by_step
@@ -144,14 +145,7 @@ async def commit_turn(
         await save_decisions(tx, utterance, outcome, reply, now=now, may_redo=may_redo)
         if outcome.language and outcome.language != utterance.person.language:
             await set_language(tx, utterance.person.id, outcome.language)
-        await enqueue_learning_for_message(
-            tx,
-            app.settings,
-            utterance.person.id,
-            utterance.message.session,
-            now=now,
-            dropped=outcome.reply.dropped_message_ids,
-        )
+        await plan_learning(tx, app, utterance, outcome, now=now)
         if outcome.reply.is_introduction and not await mark_introduced(
             tx, utterance.companion.id, now=now
         ):
@@ -166,6 +160,24 @@ async def commit_turn(
     app.on_crash_point("committed")
     app.notifier.notify()
     return rest
+
+
+async def plan_learning(
+    tx: Transaction, app: AppContext, utterance: Utterance, outcome: Outcome, *, now: Micros
+) -> None:
+    """Schedule learning from an utterance: later, with more of them, or at once if asked to."""
+    person = utterance.person.id
+    is_asked = any(isinstance(each, ReadNow) for each in outcome.changes)
+    if is_asked and app.settings.memory.forms:
+        await enqueue_learning(tx, person, now=now, due_at=now, cut_reason="asked")
+    await enqueue_learning_for_message(
+        tx,
+        app.settings,
+        person,
+        utterance.message.session,
+        now=now,
+        dropped=outcome.reply.dropped_message_ids,
+    )
 
 
 async def save_decisions(

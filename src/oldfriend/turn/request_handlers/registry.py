@@ -27,6 +27,8 @@ from oldfriend.turn.request_handlers.goal_requests import GOAL_REQUESTS
 from oldfriend.turn.request_handlers.handler import RequestHandler
 from oldfriend.turn.request_handlers.hint_requests import HINT_REQUESTS
 from oldfriend.turn.request_handlers.language_requests import LANGUAGE_REQUESTS
+from oldfriend.turn.request_handlers.learning_requests import COMMANDS as LEARNING_COMMANDS
+from oldfriend.turn.request_handlers.learning_requests import LEARNING_REQUESTS
 from oldfriend.turn.request_handlers.measurement_requests import (
     MEASUREMENTS,
     NUMBERS_FIRST,
@@ -34,6 +36,8 @@ from oldfriend.turn.request_handlers.measurement_requests import (
 from oldfriend.turn.request_handlers.memory_requests import MEMORY_REQUESTS
 from oldfriend.turn.request_handlers.own_data_requests import COMMANDS as OWN_DATA_COMMANDS
 from oldfriend.turn.request_handlers.own_data_requests import OWN_DATA_REQUESTS
+from oldfriend.turn.request_handlers.personality_requests import NAME as PERSONALITY
+from oldfriend.turn.request_handlers.personality_requests import PERSONALITY_REQUESTS
 from oldfriend.turn.request_handlers.proactive_requests import COMMANDS as PROACTIVE_COMMANDS
 from oldfriend.turn.request_handlers.proactive_requests import PROACTIVE_REQUESTS
 from oldfriend.turn.request_handlers.project_requests import COMMANDS as PROJECT_COMMANDS
@@ -70,6 +74,8 @@ COMMANDS: Final[frozenset[str]] = frozenset(
         *(f"/{each}" for each in COST_COMMANDS | LINK_COMMANDS),
         *(f"/{each}" for each in PROJECT_COMMANDS | SKILL_COMMANDS),
         f"/{CHECKLIST_COMMAND}",
+        *(f"/{each}" for each in LEARNING_COMMANDS),
+        f"/{PERSONALITY}",
         "/status",
         "/tips",
         "/language",
@@ -90,6 +96,8 @@ OTHER_HANDLERS: Final = (
     PROJECT_REQUESTS,
     SKILL_REQUESTS,
     CHECKLIST_REQUESTS,
+    LEARNING_REQUESTS,
+    PERSONALITY_REQUESTS,
     DIARY,
     AGENDA,
     GOAL_REQUESTS,
@@ -112,6 +120,8 @@ REQUEST_HANDLERS: Final[tuple[RequestHandler, ...]] = (
     PROJECT_REQUESTS,
     SKILL_REQUESTS,
     CHECKLIST_REQUESTS,
+    LEARNING_REQUESTS,
+    PERSONALITY_REQUESTS,
     DIARY,
     RECAP,
     AGENDA,
