@@ -8,10 +8,12 @@ from oldfriend.lang.language_pack import list_languages
 from oldfriend.memory.core_blocks import get_block_text, list_block_versions
 from oldfriend.memory.people import get_person
 from oldfriend.memory.segments import find_learning_threshold, list_segments
+from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.turn.request_handlers import learning_requests, personality_requests
 from tests.chat_fixtures import Say
-from tests.turn.conftest import Talk
+from tests.turn.conftest import Talk, wants
+from tests.turn.test_confirmation import live
 from tests.turn.test_measurement_requests import say as tell
 
 
@@ -78,6 +80,36 @@ async def test_model_is_told_of_the_persona(talk: Talk) -> None:
     await tell(talk, "/personality You are a dry old sailor")
     _, (asked, *_) = await talk.ask("Hello", "Ahoy.")
     assert "You are a dry old sailor" in asked.system_prompt
+
+
+async def test_what_cannot_be_done_is_noted_once_and_resolved(app: AppContext, say: Say) -> None:
+    """ACCEPTANCE L11: by title in whatever case, open or resolved; a resolved one may come back."""
+    assert "“Read scans”" in await reply_to(say, "/learning add Read scans: of letters")
+    assert "noted already" in await reply_to(say, "/learning add READ  SCANS")
+    told = await reply_to(say, "/learning")
+    assert "• Read scans: of letters" in told
+    assert "resolved" in await reply_to(say, "/learning done read scans")
+    assert "• Read scans" not in await reply_to(say, "/learning")
+    assert "Nothing is noted" in await reply_to(say, "/learning done read scans")
+    await say("/learning add read scans")
+    async with app.db.begin_read() as tx:
+        person = (await get_person(tx, None)).id
+        (noted,) = await list_limitations(tx, person)
+    assert (noted.title, noted.description, noted.is_open) == ("Read scans", "of letters", True)
+
+
+async def test_model_notes_what_it_had_to_refuse(talk: Talk) -> None:
+    """Told from the store; only for what the person has just asked."""
+    told = "Can you read this scan for me?"
+    call = wants("note_limitation", title="Read scans", plan="A model that sees", words=told)
+    said = await talk.hears(told)
+    outcome = await live(talk, said, talk.mind(call, call, "I can't read pictures yet."))
+    assert "I cannot do this yet: “Read scans”" in outcome.reply.text
+    made_up = wants("note_limitation", title="Fly", words="fly me to the moon")
+    await live(talk, await talk.hears("Thanks"), talk.mind(made_up, "You're welcome."))
+    async with talk.app.db.begin_read() as tx:
+        noted = await list_limitations(tx, talk.line.person.id)
+    assert [(each.title, each.plan) for each in noted] == [("Read scans", "A model that sees")]
 
 
 @pytest.mark.parametrize("language", list_languages("commands"))

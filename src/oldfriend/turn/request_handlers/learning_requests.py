@@ -1,8 +1,10 @@
 """Learning requests: what was learned, what conversations were about, and reading them now.
 
-"/learning", "/summary", "/summary 20", "/summary status", "/summary now" and "/compact".
+"/learning", "/learning add Read scans", "/learning done Read scans"; "/summary", "/summary 20",
+"/summary status", "/summary now" and "/compact".
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +18,8 @@ from oldfriend.memory.segments import (
     find_learning_threshold,
     save_learning_threshold,
 )
+from oldfriend.projects.limitation_store import MAX_TITLE_CHARS, Limitation, list_limitations
+from oldfriend.turn.limitation_changes import NoteLimitation, decide_limitation, find_limitation
 from oldfriend.turn.quotes import format_day
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
@@ -30,6 +34,8 @@ SUMMARY: Final = "summary"
 PARTS: Final = frozenset({"status", "now", "on", "off"})
 """What can be said of summaries, as "/summary status" or "/summary_status"."""
 COMMANDS: Final = frozenset({NAME, "compact", SUMMARY, *(f"{SUMMARY}_{each}" for each in PARTS)})
+ADD: Final = "add"
+DONE: Final = frozenset({"done", "resolved"})
 DEFAULT: Final = frozenset({"default", "auto", "reset"})
 MAX_SUMMARIES: Final = 5
 MAX_SUMMARY_CHARS: Final = 400
@@ -65,7 +71,7 @@ async def handle_learning(context: HandlerContext) -> HandledRequest | None:
     if command.name == "compact" or part == "now":
         return replace(desk.tell(desk.say["compact_begun"]), changes=(ReadNow(),))
     if command.name == NAME:
-        return await desk.show_learning()
+        return await desk.handle_limitation(command.words) or await desk.show_learning()
     if part == "status":
         return await desk.show_status()
     if part in {"on", "off"}:
@@ -95,7 +101,58 @@ class LearningDesk(MemoryDesk):
     async def show_learning(self) -> HandledRequest:
         """Show what was learned last, and what waits."""
         learned = await self.show_learned()
-        return replace(learned, text=f"{learned.text}\n{await self.load_state()}")
+        parts = [learned.text, await self.load_state()]
+        noted = [each for each in await self.load_limitations() if each.is_open]
+        if noted:
+            parts += [self.say["limitations_head"], *map(self.format_limitation, noted)]
+        parts.append(self.say["limitations_how"])
+        return replace(learned, text="\n".join(parts), records=tuple(each.id for each in noted))
+
+    async def load_limitations(self) -> list[Limitation]:
+        """Load what cannot be done yet, and what can since."""
+        async with self.context.db.begin_read() as tx:
+            return await list_limitations(tx, self.message.person)
+
+    def format_limitation(self, each: Limitation) -> str:
+        """Format a limitation as a line."""
+        line = self.say["limitation_line"].format(title=each.title)
+        told = f"{line}: {each.description}" if each.description else line
+        return f"{told} {self.say['limitation_plan'].format(plan=each.plan)}" if each.plan else told
+
+    async def handle_limitation(self, words: str) -> HandledRequest | None:
+        """Note or resolve something that cannot be done yet; None for other words."""
+        verb, _, rest = words.partition(" ")
+        if verb.lower() not in {ADD, *DONE} or not rest.strip():
+            return None
+        known = await self.load_limitations()
+        if verb.lower() in DONE:
+            return self.resolve(known, rest)
+        title, _, description = rest.replace("\uff1a", ":", 1).partition(":")
+        change = decide_limitation(
+            known,
+            self.context.utterance,
+            title,
+            description=description,
+            plan="",
+            now=self.context.clock(),
+        )
+        if change is None:
+            return self.tell(self.say["limitation_known"])
+        text = self.say["limitation_noted"].format(title=change.limitation.title)
+        return replace(self.tell(text), changes=(change,), records=(change.limitation.id,))
+
+    def resolve(self, known: Sequence[Limitation], title: str) -> HandledRequest:
+        """Resolve what is noted under a title."""
+        found = find_limitation([each for each in known if each.is_open], title)
+        if found is None:
+            text = self.say["limitation_unknown"].format(title=title[:MAX_TITLE_CHARS])
+            return self.tell(text)
+        resolved = replace(found, is_open=False, changed_at=self.context.clock())
+        return replace(
+            self.tell(self.say["limitation_done"].format(title=found.title)),
+            changes=(NoteLimitation(limitation=resolved),),
+            records=(found.id,),
+        )
 
     async def show_summaries(self) -> HandledRequest:
         """Show what the last conversations were about."""

@@ -2,7 +2,7 @@
 
 A correction holds only what the person has just told in words of their own; where they did not
 plainly state it, or where something outside was read in the same turn, they are asked first.
-Forgetting only shows what would go: the person's own yes does it.
+Forgetting only shows what would go: the person's own yes does it. What cannot be done yet is noted.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,13 @@ from oldfriend.memory.belief_views import get_memory_state, list_entities, list_
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.editable import extract_value, resolve_value, validate_belief_text
 from oldfriend.memory.evidence import list_evidence
+from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.belief_changes import BeginForgetting, CorrectBelief
 from oldfriend.turn.intent import perceive
+from oldfriend.turn.limitation_changes import NoteLimitation, decide_limitation
 from oldfriend.turn.markers import squeeze
 from oldfriend.turn.note_extraction import MatchedWords, find_own_words
 from oldfriend.turn.prompt_labels import sanitize
@@ -43,6 +45,7 @@ from oldfriend.turn.tools.tool_groups import MEMORY_GROUP
 
 CORRECT_TOOL: Final = "correct_belief"
 FORGET_TOOL: Final = "forget"
+LIMITATION_TOOL: Final = "note_limitation"
 CORRECT: Final = "correct_confirmed"
 """The tool that corrects what the person was asked about."""
 MIN_STATEMENT: Final = 0.8
@@ -266,6 +269,40 @@ def build_asked_output(context: ToolContext, handled: HandledRequest) -> ToolOut
     return ToolOutput(text=text, changes=(asked,), question=handled.text)
 
 
+def build_limitation_tool(context: ToolContext) -> BoundTool:
+    """Build the tool that notes what the person asked for and cannot be done yet."""
+    prompt = get_belief_prompt()
+
+    async def use(arguments: ToolArguments) -> ToolOutput:
+        find_words(context, arguments)
+        title, description, plan = (
+            sanitize(str(arguments.get(each) or "")) for each in ("title", "description", "plan")
+        )
+        utterance, now = context.utterance, context.clock()
+        async with context.search_deps.db.begin_read() as tx:
+            known = await list_limitations(tx, utterance.person.id)
+        decided = [e.limitation for e in context.decided if isinstance(e, NoteLimitation)]
+        change = decide_limitation(
+            [*decided, *known], utterance, title, description=description, plan=plan, now=now
+        )
+        if change is None:
+            raise build_refusal("noted_before")
+        say = CommandMenu.load(utterance.system_language).say
+        text = say["limitation_noted"].format(title=change.limitation.title)
+        context.decided.append(change)
+        records = (change.limitation.id,)
+        return ToolOutput(text=text, changes=(change,), records=records, summary=text)
+
+    properties: dict[str, Any] = {
+        each: {"type": "string", "description": prompt.render(each)}
+        for each in ("title", "description", "plan")
+    }
+    properties["words"] = {"type": "string", "description": prompt.render("limitation_words")}
+    description = prompt.render("note_limitation")
+    required = ["title", "words"]
+    return bind(LIMITATION_TOOL, description, properties, use, required=required)
+
+
 def build_confirmed_correction(context: ToolContext) -> BoundTool:
     """Build the tool that makes the correction that the person was asked about."""
 
@@ -320,6 +357,7 @@ def bind_confirmed(name: str, description: str, properties: dict[str, Any], use:
 BELIEF_TOOLS: Final[Sequence[ToolSpec]] = (
     ToolSpec(name=CORRECT_TOOL, build=build_correct_tool, group=MEMORY_GROUP),
     ToolSpec(name=FORGET_TOOL, build=build_forget_tool, group=MEMORY_GROUP),
+    ToolSpec(name=LIMITATION_TOOL, build=build_limitation_tool, group=MEMORY_GROUP),
 )
 CONFIRMED_BELIEF_TOOLS: Final[Sequence[ToolSpec]] = (
     ToolSpec(name=CORRECT, build=build_confirmed_correction, needs_confirmation=True),
