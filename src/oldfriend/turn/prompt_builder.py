@@ -217,7 +217,7 @@ def build_goals_section(draft: PromptDraft, budget: int) -> Sequence[PromptSecti
         message=message.id,
         message_seq=message.seq,
     )
-    desk = GoalDesk(scope, goals)
+    desk = GoalDesk(scope, [*goals])
     lines: list[SourcedLine] = [
         (sanitize(desk.format_line(each)), [*filter(None, (each.goal.id, each.goal.message))])
         for each in goals
