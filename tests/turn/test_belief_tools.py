@@ -221,7 +221,7 @@ async def test_forgetting_is_prepared_and_done_at_the_own_yes(talk: Talk) -> Non
     await work(talk.app, talk)
     assert "My boat is called Dora." in await said(talk)
 
-    await do(talk, "yes")
+    assert (await do(talk, "yes")).reply.text.startswith("I am forgetting it now")
     await work(talk.app, talk)
     texts = "\n".join(await said(talk))
     assert "Dora" not in texts

@@ -46,8 +46,8 @@ class ForgettingPreview:
 
     @property
     def messages(self) -> dict[str, str]:
-        """The newest text of each message by its id, the last said first."""
-        newest = sorted(self.plan.messages, key=lambda each: each.seq, reverse=True)
+        """The newest text of each message by its id: the person's, the last said first."""
+        newest = sorted(self.plan.messages, key=lambda each: (each.role == "companion", -each.seq))
         texts: dict[str, str] = {}
         for each in newest:
             if each.turn not in self.turns:
