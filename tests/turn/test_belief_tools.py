@@ -10,17 +10,21 @@ from oldfriend.domain.ids import MemoryId, ObjectId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, MemoryKind
 from oldfriend.domain.messages import Message, TrustClass
-from oldfriend.llm.scripted import ScriptedAnswer
+from oldfriend.inbound.accept import ChatContext, MessageSubmission
+from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.message_log import list_messages
+from oldfriend.replies.reply_worker import answer_message
+from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.turn.tools.web_tools import build_web_tools
 from oldfriend.turn.turn_outcome import Outcome
 from tests.chat_fixtures import Say
 from tests.fakes.web_sites import page, web_sites
+from tests.learning.test_learning_scheduler import with_model
 from tests.turn.conftest import Talk, wants
 from tests.turn.test_confirmation import live
 from tests.turn.test_web_tools import access
@@ -124,6 +128,38 @@ async def test_belief_is_corrected_to_what_the_person_just_said(talk: Talk, told
     assert history.entries[-1].change.author == "person"
 
 
+async def test_a_corrected_belief_stays_one_when_the_words_are_read(
+    app: AppContext, line: ChatContext
+) -> None:
+    """Through a whole turn and its commit; the receipt says that a tool did it."""
+    await answer_message(app, line, MessageSubmission(text="I live in Porto."))
+    await learn_now(app, line.person.id, cut_reason="asked")
+    (home,) = [each for each in await texts(app, line) if "Porto" in each]
+    told = "That's wrong, I live in Faro"
+    call = wants(
+        "correct_belief",
+        belief=home,
+        text=home.replace("Porto", "Faro"),
+        value="Faro",
+        words=told,
+    )
+    with_tools = with_model(app, "main", ScriptedModel([call, "Good to know."]))
+    answer = await answer_message(with_tools, line, MessageSubmission(text=told))
+    assert "Corrected: “" in answer.reply.text
+    assert [each for each in await texts(app, line) if "Porto" in each] == []
+
+    await learn_now(app, line.person.id, cut_reason="asked")
+    known = await texts(app, line)
+    assert len([each for each in known if "Faro" in each]) == 1
+    assert [each for each in known if "Porto" in each] == []
+
+
+async def texts(app: AppContext, line: ChatContext) -> list[str]:
+    """What is believed of the owner."""
+    async with app.db.begin_read() as tx:
+        return [each.memory.text for each in await list_memories(tx, line.person.id)]
+
+
 async def test_what_was_right_until_now_stays_in_the_past(talk: Talk) -> None:
     """It held until the person said so."""
     home = await learned(talk, "Lives in Porto.", "location", "Porto")
@@ -221,7 +257,9 @@ async def test_forgetting_is_prepared_and_done_at_the_own_yes(talk: Talk) -> Non
     await work(talk.app, talk)
     assert "My boat is called Dora." in await said(talk)
 
-    assert (await do(talk, "yes")).reply.text.startswith("I am forgetting it now")
+    begun = (await do(talk, "yes")).reply.text
+    assert begun.endswith("whether anything is left.")
+    assert "What came of it" not in begun
     await work(talk.app, talk)
     texts = "\n".join(await said(talk))
     assert "Dora" not in texts
