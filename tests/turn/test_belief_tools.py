@@ -1,6 +1,7 @@
 """A model corrects a belief only to what the person just told, and forgets nothing by itself."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -17,9 +18,12 @@ from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.evidence import NewEvidence, add_evidence
 from oldfriend.memory.journal import Provenance, record_decision
 from oldfriend.memory.message_log import list_messages
+from oldfriend.queues.queue import list_jobs
+from oldfriend.replies.confirmed_deletions import forget_chosen
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
+from oldfriend.turn.belief_changes import FORGET_JOB
 from oldfriend.turn.tools.web_tools import build_web_tools
 from oldfriend.turn.turn_outcome import Outcome
 from tests.chat_fixtures import Say
@@ -328,3 +332,33 @@ async def test_forget_command_asks_without_a_model(app: AppContext, say: Say) ->
     assert "Dora" not in texts
     assert "Miso" in texts
     assert entry.proved_at is not None
+
+
+async def test_it_is_forgotten_and_told_once_after_a_crash(app: AppContext, say: Say) -> None:
+    """Between the deletion and its notice; nothing that came later goes."""
+    await say("My boat is called Dora.")
+    await say("/forget Dora")
+    person = (await say("yes")).message.person
+    async with app.db.begin_read() as tx:
+        (job,) = [
+            each
+            for each in await list_jobs(tx, is_dead_letter=False)
+            if each.payload.get("name") == FORGET_JOB
+        ]
+
+    def die(step: str) -> None:
+        if step == "committed":
+            raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError):
+        await forget_chosen(replace(app, on_crash_point=die), job)
+    await say("My cat is called Miso.")
+    await forget_chosen(app, job)
+    await forget_chosen(app, job)
+
+    async with app.db.begin_read() as tx:
+        told = [each.text for each in await list_messages(tx, person)]
+        assert len(await list_audit_entries(tx, person)) == 1
+    assert sum("This is gone" in each for each in told) == 1
+    assert "My cat is called Miso." in told
+    assert "Dora" not in "\n".join(told)
