@@ -222,6 +222,8 @@ def build_forget_tool(context: ToolContext) -> BoundTool:
 
     async def use(arguments: ToolArguments) -> ToolOutput:
         find_words(context, arguments)
+        if context.has_read_outside:
+            raise build_refusal("read_outside")
         about, belief = (str(arguments.get(each) or "").strip() for each in ("about", "belief"))
         if bool(about) == bool(belief):
             raise build_refusal("one_of_both")

@@ -84,6 +84,8 @@ def build_use_command(context: ToolContext) -> BoundTool:
 
     async def use(arguments: ToolArguments) -> ToolOutput:
         check_asked(context, arguments)
+        if context.has_read_outside and arguments.get("command") == "purge":
+            raise InvalidInput("Not in a turn in which something outside was asked for.")
         command, argument = (str(arguments.get(each) or "") for each in ("command", "argument"))
         argument = "" if command == "purge" else argument.strip()
         check_argument(context, command, argument)
