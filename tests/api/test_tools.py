@@ -1,7 +1,8 @@
 """A person sees the tools with their own use, and what was done for them alone."""
 
-from oldfriend.domain.ids import TurnId
+from oldfriend.domain.ids import TurnId, new_id
 from oldfriend.memory.people import ensure_owner
+from oldfriend.projects.limitation_store import Limitation, save_limitation
 from oldfriend.usage.tool_log import LoggedToolUse, ToolSource, log_tool_use
 from tests.api.conftest import Browse, Site
 
@@ -36,6 +37,31 @@ async def test_tools_and_audit_show_ones_own_uses_alone(site: Site, browse: Brow
     assert german["label"] == "Eine Seite lesen"
     assert (await omar.get("/audit")).json() == {"items": [], "next": None}
     assert (await browser.get("/audit?limit=0")).status_code == 422
+
+
+async def test_what_cannot_be_done_yet_is_shown_to_whom_it_belongs(
+    site: Site, browse: Browse
+) -> None:
+    """Until it is resolved (ACCEPTANCE L11)."""
+    browser, omar = await browse(), await browse("Omar")
+    now = site.app.clock()
+    async with site.app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=now, zone="UTC")
+        for title, is_open in (("Read scans", True), ("Fly", False)):
+            limitation = Limitation(
+                id=new_id(now),
+                person=owner.id,
+                title=title,
+                plan="A model that sees",
+                is_open=is_open,
+                created_at=now,
+                changed_at=now,
+            )
+            await save_limitation(tx, limitation)
+
+    (noted,) = (await browser.get("/tools")).json()["limitations"]
+    assert (noted["title"], noted["plan"]) == ("Read scans", "A model that sees")
+    assert (await omar.get("/tools")).json()["limitations"] == []
 
 
 async def test_audit_comes_by_pages_each_record_once_and_by_what_is_asked_for(

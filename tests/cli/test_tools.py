@@ -10,6 +10,7 @@ from oldfriend.config.settings import load_settings
 from oldfriend.domain.ids import TurnId
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.memory.deletion.audit_log import AuditEntry, save_audit_entry
+from oldfriend.projects.limitation_store import Limitation, save_limitation
 from oldfriend.runtime.wiring import open_app
 from oldfriend.usage.model_calls import CallContext, record_call
 from oldfriend.usage.tool_log import LoggedToolUse, ToolUseStatus, log_tool_use
@@ -49,6 +50,10 @@ def filled(tmp_path: Path) -> None:
                     done_at=now + 3, what="forget", counts={"messages": 2}, digest="d"
                 )
                 await save_audit_entry(tx, person, entry)
+                limitation = Limitation(
+                    id="l", person=person, title="Read scans", created_at=1, changed_at=1
+                )
+                await save_limitation(tx, limitation)
 
     asyncio.run(fill())
 
@@ -64,7 +69,10 @@ def test_tools_are_listed_with_labels_and_last_uses(call: Call) -> None:
     assert (tools["current_time"]["uses"], tools["current_time"]["useful"]) == (2, 1)
     assert "read_page" not in tools
     assert [each["status"] for each in listed["recent"]] == ["declined", "done"]
-    assert "Tell the time" in call("tools").stdout
+    assert [each["title"] for each in listed["limitations"]] == ["Read scans"]
+    told = call("tools").stdout
+    assert "Tell the time" in told
+    assert "Read scans" in told
 
 
 @pytest.mark.usefixtures("filled")

@@ -100,6 +100,7 @@ async def test_forgotten_message_is_gone_from_every_table_and_file(
         ("My goal is to run twice a week", "goals", "run twice a week"),
         ("/project Garden", "projects", "Garden"),
         ("/skill Letters: short and warm", "skills", "Letters"),
+        ("/learning add Read scans: of letters", "limitations", "Read scans"),
     ],
 )
 async def test_preview_lists_what_the_message_had_set(

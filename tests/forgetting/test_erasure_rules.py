@@ -70,6 +70,9 @@ PLANTED = (
        SELECT min(id), 1, :person, :secret FROM chat WHERE person = :person""",
     """INSERT INTO skill (id, person, name, text, is_on, created_at, changed_at)
        VALUES ('s', :person, 'Letters', :secret, 1, 1, 1)""",
+    """INSERT INTO limitation
+         (id, person, title, description, plan, is_open, created_at, changed_at)
+       VALUES ('l', :person, 'Scans', :secret, '', 1, 1, 1)""",
     "INSERT INTO person_merge VALUES ('j', :person, 'f', 'Filomena', '{}', 1, 1, 1, 1, 1, 9)",
     "INSERT INTO merged_row VALUES ('j', 'core_block', 'user', :person, :secret)",
     """INSERT INTO pending_call (chat, person, turn, name, arguments, asked_at)

@@ -31,7 +31,7 @@ from tests.conftest import SIZE
 from tests.memory.deletion.life import rows_of
 
 LIVES, WISHES = (20, 12) if SIZE == "full" else (1, 4)
-LISTS = ("/tasks", "/goals", "/skills", "/projects", "/journal", "/log", "/watches")
+LISTS = ("/tasks", "/goals", "/skills", "/projects", "/learning", "/journal", "/log", "/watches")
 
 pytestmark = pytest.mark.usefixtures("settings_folder")
 
@@ -98,6 +98,7 @@ async def test_changed_record_makes_a_preview_stale(
         ("/goal Xylofix", "/goals"),
         ("/skill Xylofix: be short", "/skills"),
         ("/project Xylofix", "/projects"),
+        ("/learning add Xylofix: read it", "/learning"),
         ("/journal Xylofix", "/journal"),
         ("/log xylofix 3 cups", "/log"),
         ("/log xylofix 3 cups", "how much xylofix today?"),
@@ -217,6 +218,7 @@ MAKERS: Sequence[Make] = (
     lambda house, word: house.chat(f"/journal {word} was green #{word}"),
     lambda house, word: house.chat(f"/skill {word}: answer as {word} does"),
     lambda house, word: house.chat(f"/project {word}: be like {word}"),
+    lambda house, word: house.chat(f"/learning add {word}: read {word} aloud"),
     lambda house, word: house.chat(f"/log {word} 3 cups"),
     lambda house, word: house.post("/tasks", text=f"Fetch {word}"),
     lambda house, word: house.post("/goals", text=word, next_action=f"Ask {word}"),

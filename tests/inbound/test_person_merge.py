@@ -176,18 +176,26 @@ async def test_nothing_is_merged_while_one_of_them_is_answered(
     assert set(await said_by(app, ben.id)) == set(BENS)
 
 
-@pytest.mark.parametrize("name", [None, "Ben"])
-async def test_nothing_is_merged_while_everything_of_one_is_to_be_forgotten(
-    app: AppContext, two: tuple[Person, Person], merge: Merge, say: Say, name: str | None
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [(None, "/purge"), ("Ben", "/purge"), (None, "/forget Miso"), ("Ben", "/forget Lena")],
+)
+async def test_nothing_is_merged_while_something_of_one_is_to_be_forgotten(
+    app: AppContext,
+    two: tuple[Person, Person],
+    merge: Merge,
+    say: Say,
+    name: str | None,
+    asked: str,
 ) -> None:
     """The other one has not said yes to that."""
-    await say("/purge", person=name)
+    await say(asked, person=name)
     await say("yes", person=name)
 
     assert await merge() == "join_busy"
     assert [set(await said_by(app, each.id)) for each in two] == [
-        {*MINE, *(() if name else ("/purge", "yes"))},
-        {*BENS, *(("/purge", "yes") if name else ())},
+        {*MINE, *(() if name else (asked, "yes"))},
+        {*BENS, *((asked, "yes") if name else ())},
     ]
 
 

@@ -19,6 +19,7 @@ from oldfriend.proactive.impulse_store import (
     record_impulse_decision,
 )
 from oldfriend.proactive.policy import Impulse, ProactiveDecision
+from oldfriend.projects.limitation_store import Limitation, save_limitation
 from oldfriend.runtime.wiring import open_database
 from oldfriend.usage.tool_log import LoggedToolUse, log_tool_use
 from tests.cli.serving import on_any_port, served
@@ -173,6 +174,13 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
                 made_at=system_clock() - number,
             )
             await log_tool_use(tx, owner, use)
+        now = system_clock()
+        await save_limitation(
+            tx,
+            Limitation(
+                id=new_id(now), person=owner, title="Read scans", created_at=now, changed_at=now
+            ),
+        )
 
     with served(program), opened(browser, new_link(program)) as (page, complaints):
         store(program, write)
@@ -190,6 +198,7 @@ def test_tools_and_what_was_done_are_listed_and_narrowed(
         go_to_settings(page, "Tools")
         tools = page.locator("#tools")
         expect(tools.get_by_text("Used 29 times, 29 went well")).to_be_visible()
+        expect(tools.locator("li", has_text="Read scans")).to_be_visible()
         expect(tools.locator(".list").first).not_to_contain_text("weather")
         tools.get_by_label("Tell the weather").click()
         expect(

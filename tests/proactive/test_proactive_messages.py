@@ -13,7 +13,8 @@ from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.domain.messages import PRESSED_DETAIL
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
-from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel
+from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
+from oldfriend.memory.core_blocks import write_block
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.presenters.receipt_schemas import receipt_as_text, resolve_receipt
@@ -306,6 +307,55 @@ async def test_phrase_is_said_where_a_model_fails_or_makes_something_up(
 
     (said,) = await list_unasked(app, line)
     assert said.text.startswith("On 18 November 2026 you said:")
+
+
+async def test_its_words_pass_the_filter_of_replies(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Without labels, markers or a name before them (ACCEPTANCE L22)."""
+    answer = (
+        'Oldfriend: <record day="2026-11-18">So, how was your exam?</record>\n'
+        "SCHEDULE: ask again | 2026-12-01T09:00"
+    )
+    await live_with(app, line, clock, ScriptedModel([answer]))
+
+    (said,) = await list_unasked(app, line)
+    assert said.text == "So, how was your exam?"
+
+
+async def test_words_that_broke_off_are_not_said(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """The plain phrase is (ACCEPTANCE L22)."""
+    cut = ScriptedReply(text="So, how was the exam that you", is_truncated=True)
+    await live_with(app, line, clock, ScriptedModel([cut]))
+
+    (said,) = await list_unasked(app, line)
+    assert said.text.startswith("On 18 November 2026 you said:")
+
+
+async def test_it_speaks_as_the_same_character_and_stands_in_the_same_talk(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """The next reply sees it; no prompt names the app that it goes to (ACCEPTANCE L22, I12)."""
+    async with app.db.begin_write() as tx:
+        await write_block(tx, line.person.id, "persona", "You are a dry old sailor.", now=clock())
+        await write_block(tx, line.person.id, "style", "Never more than ten words.", now=clock())
+    model = ScriptedModel(["Survived the exam, did you?"])
+    await live_with(app, line, clock, model)
+
+    (request,) = [each for each in model.requests if each.purpose == "proactive"]
+    assert "You are a dry old sailor." in request.system_prompt
+    assert "Never more than ten words." in request.system_prompt
+    prompt = f"{request.system_prompt} {request.turns}".lower()
+    assert line.chat.channel not in prompt
+    assert "telegram" not in prompt
+
+    heard = ScriptedModel(["Glad to hear it."])
+    clock.tick(minutes=5)
+    answer = MessageSubmission(text="Yes, I passed!")
+    await answer_message(with_model(app, "main", heard), line, answer)
+    assert "Survived the exam, did you?" in str(heard.requests[0].turns)
 
 
 async def live_with(

@@ -20,11 +20,14 @@ from oldfriend.llm.speech import MAX_SPOKEN_CHARS, Speech, SpeechSynthesizer
 from oldfriend.memory.attachments import list_attachments
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
+from oldfriend.queues.outbox import parse_reply_part
+from oldfriend.queues.queue import list_jobs
 from oldfriend.replies.text_to_speech import extract_speakable, synthesize_reply
 from oldfriend.runtime.wiring import open_app
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock
 from tests.fakes.speech_server import SpeechServer, speech_server
+from tests.replies.test_unprompted_messages import MILK, send, with_phone
 
 VOICE = (Path(__file__).parents[1] / "data/sounds/voice.ogg").read_bytes()
 CAT = "My cat is called Miso."
@@ -145,6 +148,24 @@ async def test_reply_is_synthesized_once_and_reused(
     assert len(server.spoken) == 1
     assert calls == [(line.person.id, "done", 0, None)]
     assert await kept_of(app, line) == [("mine:tts-1/alloy", "audio/ogg")]
+
+
+async def test_what_is_said_unasked_is_spoken_where_every_reply_is(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Behind its text, on a platform (ACCEPTANCE L22)."""
+    await say(CAT, channel="phone")
+    phones = with_phone(app)
+    parts: dict[str, list[bool]] = {}
+    for mode in ("always", "asked"):
+        message = replace(MILK, dedup_key=f"task/{mode}")
+        sent = await send(by(phones, speaks=mode), line, message)
+        assert sent is not None
+        async with app.db.begin_read() as tx:
+            jobs = await list_jobs(tx, is_dead_letter=False)
+        waiting = [parse_reply_part(job) for job in jobs if job.queue == "outbox"]
+        parts[mode] = [each.is_audio for each in waiting if each.reply == sent.id]
+    assert parts == {"always": [False, True], "asked": [False]}
 
 
 async def test_reply_is_synthesized_again_for_another_voice(

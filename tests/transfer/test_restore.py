@@ -169,6 +169,13 @@ async def live_in(install, write):
                 message=message.id,
                 seq=message.seq,
             )
+            await tx.run(
+                """INSERT INTO limitation VALUES (:id, :person, 'Scans', 'Read them', '', 1,
+                   :message, :seq, 5, 5)""",
+                **values,
+                message=message.id,
+                seq=message.seq,
+            )
             await tx.run("INSERT INTO hint_progress VALUES (:person, 2, 0, 5)", person=person.id)
             await tx.run(
                 """INSERT INTO model_call VALUES (:id, :person, NULL, NULL, 0, 'x', 'reply',

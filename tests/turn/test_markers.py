@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from oldfriend.llm.scripted import ScriptedReply
 from oldfriend.projects.skill_store import list_skills
-from oldfriend.turn.markers import MARKERS, Marker, MarkerStripper, build_call_form, strip_markers
+from oldfriend.turn.markers import MARKERS, Marker, MarkerStripper, build_call_form
 from oldfriend.turn.request_handlers.checklist_requests import SaveChecklist
 from oldfriend.turn.request_handlers.language_requests import FixLanguage
 from oldfriend.turn.request_handlers.project_requests import OpenProject
@@ -192,7 +192,7 @@ def test_what_is_streamed_is_what_is_found_at_once(pieces: list[str]) -> None:
 def test_hostile_replies_take_linear_time(text: str) -> None:
     """Within a second."""
     begun = time.process_time()
-    strip_markers(text)
+    MarkerStripper().flush(text)
     stripped(*(text[at : at + 50] for at in range(0, len(text), 50)))
     assert time.process_time() - begun < 2
 

@@ -44,7 +44,7 @@ async def test_why_and_facts_and_forget_say_the_same_as_in_words(say: Say) -> No
     assert "Dora" in (await say("/why")).reply.text
     assert "Dora" in (await say("/memory why")).reply.text
     assert (await say("/facts")).reply.text == (await say("What do you know about me?")).reply.text
-    assert "oldfriend forget" in (await say("/forget Dora")).reply.text
+    assert "Shall I forget this" in (await say("/forget Dora")).reply.text
     assert "/new" in (await say("/forget")).reply.text
 
 

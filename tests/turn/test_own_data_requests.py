@@ -10,7 +10,7 @@ from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_person
 from oldfriend.queues.jobs_table import get_job_group
-from oldfriend.replies.purge_person import purge_person
+from oldfriend.replies.confirmed_deletions import purge_person
 from oldfriend.runtime.maintenance import maintain
 from tests.chat_fixtures import Say
 from tests.clock import FrozenClock

@@ -2,7 +2,7 @@
 
 from oldfriend.llm.model import PromptTurn, ToolDefinition, ToolResult
 from oldfriend.llm.scripted import ScriptedModel
-from oldfriend.turn.tools.choice_tools import HANDLERS
+from oldfriend.turn.tools.slash_command_tools import HANDLERS
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolSpec
 from oldfriend.turn.tools.tool_registry import TOOLS
 from tests.turn.conftest import Talk, wants

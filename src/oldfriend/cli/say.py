@@ -20,7 +20,7 @@ from oldfriend.runtime.learn_now import try_process_due_segments
 from oldfriend.runtime.maintenance import maintain_briefly
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.tasks.task_wording import TaskWording
-from oldfriend.turn.tools.command_tools import PURGE_JOB
+from oldfriend.turn.belief_changes import PURGE_JOB
 
 
 async def run(options: argparse.Namespace) -> int:

@@ -9,12 +9,14 @@ from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps, format_table
 from oldfriend.presenters.tool_schemas import (
     AuditRecordSchema,
+    LimitationSchema,
     ToolOverviewSchema,
     ToolSchema,
     ToolUseSchema,
     format_audit_row,
     format_tool_row,
 )
+from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.turn.tools.tool_words import load_tool_words
 from oldfriend.usage.tool_log import list_tool_uses, sum_tool_uses
 
@@ -22,19 +24,23 @@ RECENT_USES = 20
 
 
 async def run(options: argparse.Namespace) -> int:
-    """Print the tools that are switched on, and what they were used for lately."""
+    """Print the tools that are switched on, their last uses, and what is not possible yet."""
     words = load_tool_words("en")
     async with open_from_options(options, create=False) as app:
         async with app.db.begin_read() as tx:
             person = await get_selected_person(tx, options)
             totals = await sum_tool_uses(tx, person.id)
             recent = await list_tool_uses(tx, person.id, limit=RECENT_USES)
+            noted = await list_limitations(tx, person.id)
         overview = ToolOverviewSchema(
             tools=tuple(
                 ToolSchema.from_domain(each, totals.get(each.name), words, person.zone)
                 for each in list_tool_specs(app)
             ),
             recent=tuple(ToolUseSchema.from_domain(each, words, person.zone) for each in recent),
+            limitations=tuple(
+                LimitationSchema.from_domain(each, person.zone) for each in noted if each.is_open
+            ),
         )
     if options.json:
         print(dumps(asdict(overview)))
@@ -45,6 +51,10 @@ async def run(options: argparse.Namespace) -> int:
         rows = [(each.at, each.label, each.status, each.result) for each in overview.recent]
         print()
         print(format_table([("when", "tool", "ended", "result"), *rows], align_right=False))
+    if overview.limitations:
+        lacks = [(each.title, each.description, each.plan) for each in overview.limitations]
+        print()
+        print(format_table([("not possible yet", "what", "plan"), *lacks], align_right=False))
     return 0
 
 

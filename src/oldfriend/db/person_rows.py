@@ -51,6 +51,7 @@ MESSAGE_NUMBERS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
                 "goal_progress",
                 "project",
                 "skill",
+                "limitation",
                 "watch",
             ),
             ("message_seq",),

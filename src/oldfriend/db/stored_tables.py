@@ -446,6 +446,17 @@ STORED_TABLES: Final = (
         erasure_rules=(ErasureRule(searched=("name", "text"), goes_with_everything=True),),
     ),
     StoredTable(
+        name="limitation",
+        columns=parse_columns(
+            """id text, person text, title words, description words, plan words, is_open int,
+            message text?, message_seq int?, created_at int, changed_at int"""
+        ),
+        goes_with={"message": ("message_seq",)},
+        erasure_rules=(
+            ErasureRule(searched=("title", "description", "plan"), goes_with_everything=True),
+        ),
+    ),
+    StoredTable(
         name="hint_progress",
         key_columns=("person",),
         columns=parse_columns("person text, stage int, is_off int, changed_at int"),

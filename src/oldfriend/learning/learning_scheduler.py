@@ -495,7 +495,9 @@ async def find_rollup_error(tx: Transaction, person: PersonId) -> str | None:
 
 def parse_cut_reason(job: JobSpec) -> CutReason | None:
     """Return why a scheduling job is to cut everything; None: only what is ready."""
-    return "pressure" if job.arguments.get("because") == "pressure" else None
+    stored = job.arguments.get("because")
+    reasons: tuple[CutReason, ...] = ("pressure", "asked")
+    return next((each for each in reasons if each == stored), None)
 
 
 def parse_maintenance_since(job: JobSpec) -> Micros:

@@ -129,8 +129,8 @@ class DeletionPreviewSchema(Schema):
     )
     records: tuple[AffectedRecordSchema, ...] = field(
         metadata=describe(
-            "The first 200 numbers, diary entries, reminders, goals, watches, projects and skills "
-            "that are deleted."
+            "The first 200 numbers, diary entries, reminders, goals, watches, projects, skills "
+            "and limitations that are deleted."
         )
     )
     near: tuple[AffectedMessageSchema, ...] = field(

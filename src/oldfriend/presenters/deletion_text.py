@@ -33,6 +33,7 @@ COUNT_NOUNS: Final = {
     "watches": ("watched page", ""),
     "projects": ("project", ""),
     "skills": ("skill", ""),
+    "limitations": ("thing that I cannot do yet", "things that I cannot do yet"),
 }
 BEYOND_REACH: Final = (
     "What I cannot delete: what a model provider or a chat platform keeps of it, exports and "

@@ -5,6 +5,7 @@ from typing import Literal, Self
 
 from oldfriend.app.audit_trail import AuditKind, AuditRecord, AuditStatus
 from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.projects.limitation_store import Limitation
 from oldfriend.turn.tools.tool import CostClass, Importance, OutputField, ToolSpec
 from oldfriend.turn.tools.tool_words import ToolWords
 from oldfriend.usage.costs import MICRODOLLARS
@@ -114,11 +115,34 @@ class ToolUseSchema(Schema):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitationSchema(Schema):
+    """Something that the companion could not do for the person yet."""
+
+    title: str
+    description: str
+    plan: str = field(metadata=describe("What would help; empty if nobody has said."))
+    noted_at: str
+
+    @classmethod
+    def from_domain(cls, limitation: Limitation, zone: str) -> Self:
+        """Present a limitation."""
+        return cls(
+            title=limitation.title,
+            description=limitation.description,
+            plan=limitation.plan,
+            noted_at=format_time(limitation.changed_at, zone),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOverviewSchema(Schema):
-    """The tools, and their last uses."""
+    """The tools, their last uses, and what none of them can do yet."""
 
     tools: tuple[ToolSchema, ...]
     recent: tuple[ToolUseSchema, ...] = field(metadata=describe("Newest first."))
+    limitations: tuple[LimitationSchema, ...] = field(
+        metadata=describe("Open ones, the one that was written last first.")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,11 +43,10 @@ from oldfriend.prompts.locale_phrases import LocalePhrases, choose_language, loa
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.replies.unprompted_messages import REMINDER_KEY, build_external_id
 from oldfriend.tasks.task_store import find_task
-from oldfriend.turn.label_stripping import strip_labels_and_calls
-from oldfriend.turn.markers import strip_markers
 from oldfriend.turn.prompt_labels import sanitize
 from oldfriend.turn.quotes import extract_excerpt, format_day
 from oldfriend.turn.receipt_items import build_listed_item
+from oldfriend.turn.reply_stream import filter_output
 from oldfriend.turn.request_handlers.agenda_requests import DAYS_PER_WEEK, MAX_LINES, start_of
 from oldfriend.turn.request_handlers.recap_requests import list_told
 from oldfriend.usage.model_calls import CallContext
@@ -408,14 +407,14 @@ async def word_by_model(
     except (ModelError, EmbeddingFailed) as error:
         log_warning("proactive", error)
         return plain
-    text = strip_markers(strip_labels_and_calls(completion.text)).strip()
+    text = filter_output(completion.text, name=await load_companion_name(app))
     is_look = stored.impulse.kind == "checklist"
     is_silent = NO_REPLY in text or not text or (is_look and has_nothing(completion.text))
     if is_silent and stored.impulse.kind in ASKED:
         return plain
     if is_silent:
         return Wording(text="", reason=plain.reason, language=plain.language, records=plain.records)
-    if not is_grounded(text, request):
+    if completion.is_truncated or not is_grounded(text, request):
         return plain
     return Wording(
         text=text,
@@ -424,6 +423,12 @@ async def word_by_model(
         records=plain.records,
         is_by_model=True,
     )
+
+
+async def load_companion_name(app: AppContext) -> str:
+    """Load what the companion is called."""
+    async with app.db.begin_read() as tx:
+        return await get_companion_name(tx)
 
 
 def has_nothing(answer: str) -> bool:

@@ -57,6 +57,14 @@ async def synthesize_reply(app: AppContext, person: PersonId, reply: MessageId) 
     return await synthesize(app, speaker, message, words, voice=voice)
 
 
+def find_audio_title(app: AppContext, reply: Message, asked: Sequence[Message]) -> str | None:
+    """Return the title under which a reply is also spoken; None if it is not."""
+    is_wanted = is_speech_wanted(app.settings.speech.speaks, asked)
+    if app.speaker is None or not is_wanted or extract_speakable(reply.text) is None:
+        return None
+    return reply.speaker
+
+
 def is_speech_wanted(mode: SpeechMode, asked: Sequence[Message]) -> bool:
     """Return whether a reply to these messages is to be spoken."""
     if mode != "asked":

@@ -31,7 +31,7 @@ from oldfriend.domain.messages import Chat, Message, UnloggedMessage
 from oldfriend.inbound.accept import build_addressee
 from oldfriend.inbound.system_replies import STOPPED_MARKER, build_turn_target, write_marker
 from oldfriend.lang.unlearned_languages import find_unlearned_language
-from oldfriend.learning.learning_scheduler import enqueue_learning_for_message
+from oldfriend.learning.learning_scheduler import enqueue_learning, enqueue_learning_for_message
 from oldfriend.learning.told_expectations import close_told
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.recorded_calls import MAX_GRACE_S
@@ -75,8 +75,9 @@ from oldfriend.queues.queue import (
     release_lease,
 )
 from oldfriend.replies.edited_requests import follow_edit
-from oldfriend.replies.text_to_speech import extract_speakable, is_speech_wanted
+from oldfriend.replies.text_to_speech import find_audio_title
 from oldfriend.turn.pipeline import build_failure_outcome
+from oldfriend.turn.request_handlers.learning_requests import ReadNow
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.turn_outcome import Outcome, Utterance
 from oldfriend.usage.model_calls import clear_committed_calls, load_completions_by_step
@@ -144,14 +145,7 @@ async def commit_turn(
         await save_decisions(tx, utterance, outcome, reply, now=now, may_redo=may_redo)
         if outcome.language and outcome.language != utterance.person.language:
             await set_language(tx, utterance.person.id, outcome.language)
-        await enqueue_learning_for_message(
-            tx,
-            app.settings,
-            utterance.person.id,
-            utterance.message.session,
-            now=now,
-            dropped=outcome.reply.dropped_message_ids,
-        )
+        await plan_learning(tx, app, utterance, outcome, now=now)
         if outcome.reply.is_introduction and not await mark_introduced(
             tx, utterance.companion.id, now=now
         ):
@@ -166,6 +160,24 @@ async def commit_turn(
     app.on_crash_point("committed")
     app.notifier.notify()
     return rest
+
+
+async def plan_learning(
+    tx: Transaction, app: AppContext, utterance: Utterance, outcome: Outcome, *, now: Micros
+) -> None:
+    """Schedule learning from an utterance: later, with more of them, or at once if asked to."""
+    person = utterance.person.id
+    is_asked = any(isinstance(each, ReadNow) for each in outcome.changes)
+    if is_asked and app.settings.memory.forms:
+        await enqueue_learning(tx, person, now=now, due_at=now, cut_reason="asked")
+    await enqueue_learning_for_message(
+        tx,
+        app.settings,
+        person,
+        utterance.message.session,
+        now=now,
+        dropped=outcome.reply.dropped_message_ids,
+    )
 
 
 async def save_decisions(
@@ -401,21 +413,9 @@ async def write_and_enqueue_reply(
             ReplyTexts(parts, is_markdown=reply.is_markdown, buttons=buttons),
             now=now,
             draft=draft,
-            audio_title=find_audio_title(app, utterance, reply.text),
+            audio_title=find_audio_title(app, reply, utterance.messages),
         )
     return reply
-
-
-def find_audio_title(app: AppContext, utterance: Utterance, reply: str) -> str | None:
-    """Return the title under which a reply is also spoken; None if it is not."""
-    mode = app.settings.speech.speaks
-    if (
-        app.speaker is None
-        or not is_speech_wanted(mode, utterance.messages)
-        or extract_speakable(reply) is None
-    ):
-        return None
-    return utterance.companion.name
 
 
 async def save_receipt(tx: Transaction, receipt: Receipt) -> None:

@@ -26,6 +26,7 @@ from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.proactive.reachable_chats import find_reachable_chat
 from oldfriend.queues.outbox import ReplyTexts, enqueue_reply
 from oldfriend.replies.push_notifications import enqueue_pushes
+from oldfriend.replies.text_to_speech import find_audio_title
 
 TIMED_KINDS: Final = frozenset({"reminder"})
 """What devices show at once, even while they rest."""
@@ -76,7 +77,8 @@ async def send_unprompted(
     if chat.channel in app.platforms:
         parts = app.split_reply(chat.channel, written.text, is_markdown=written.is_markdown)
         texts = ReplyTexts(parts, is_markdown=written.is_markdown, buttons=message.buttons)
-        await enqueue_reply(tx, chat, written.id, texts, now=now)
+        title = find_audio_title(app, written, ())
+        await enqueue_reply(tx, chat, written.id, texts, now=now, audio_title=title)
     await enqueue_pushes(tx, written, is_urgent=message.kind in TIMED_KINDS, now=now)
     await write_receipt(tx, build_receipt(written, message, now=now))
     await tx.notify()

@@ -30,7 +30,7 @@ from oldfriend.runtime.learn_now import (
     process_due_segments,
     run_leased_jobs,
 )
-from oldfriend.turn.tools.command_tools import build_purge_partition
+from oldfriend.turn.belief_changes import build_purge_partition
 
 SLICE_S: Final = 2.0
 """Seconds after a command or a call in which jobs may start; a job that has started finishes."""

@@ -140,14 +140,14 @@ def build_handled(
     pending: PendingCall, use: ToolUse, label: str, words: ToolWords
 ) -> HandledRequest:
     """Tell what came of a call in words that no model wrote."""
-    result = use.summary or use.result
     is_done = use.status in SUCCESS_STATUSES
-    part = ("done_with" if result else "done") if is_done else "failed"
+    part = ("done_with" if use.result else "done") if is_done else "failed"
     if use.status == "end not known":
         part = "unsure"
+    framed = words.say[part].format(label=label, result=use.summary or use.result)
     return HandledRequest(
         name=HANDLER_NAME,
-        text=words.say[part].format(label=label, result=result),
+        text=use.summary if is_done and use.summary else framed,
         changes=(*use.changes, SettlePendingCall(pending=pending, status="done")),
         records=use.records,
         uses=(use,),

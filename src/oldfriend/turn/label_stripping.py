@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 _TAG: Final = re.compile(
-    r"</?(?:core|memory|heard|note|system|instructions?|tool_results?)(?:\s[^<>]{0,200})?/?>",
+    r"</?(?:core|memory|heard|note|record|system|instructions?|tool_results?)(?:\s[^<>]{0,200})?/?>",
     re.IGNORECASE,
 )
 _CALL: Final = re.compile(r"<(/?)((?:tool|function)_calls?)>", re.IGNORECASE)

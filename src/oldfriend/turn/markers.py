@@ -369,11 +369,6 @@ def may_become_name(word: str) -> bool:
     return is_short and (is_of_family or any(each.startswith(upper) for each in KNOWN))
 
 
-def strip_markers(text: str) -> str:
-    """Return a text without markers."""
-    return MarkerStripper().flush(text)
-
-
 def build_calls(
     markers: Sequence[Marker], request: CompletionRequest, *, words: str
 ) -> list[ToolCall]:

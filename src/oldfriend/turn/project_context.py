@@ -1,4 +1,4 @@
-"""Project context: the project that is open in a chat, and the skills that are on."""
+"""Project context: the project that is open in a chat, the skills that are on, and the goals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.messages import Message, estimate_tokens
+from oldfriend.goals.goal import GoalState
+from oldfriend.goals.goal_store import list_goals
 from oldfriend.projects.project_store import Project, find_open_project, list_project_messages
 from oldfriend.projects.skill_store import Skill, list_skills
 from oldfriend.prompts.prompt import Prompt
@@ -25,6 +27,7 @@ class ProjectContext:
     project: Project | None = None
     messages: tuple[Message, ...] = ()  # what they last said in the project, oldest first
     skills: tuple[Skill, ...] = ()  # those that are on, the one written last first
+    goals: tuple[GoalState, ...] = ()  # those that are active
 
     @property
     def source_ids(self) -> Sequence[str]:
@@ -49,7 +52,11 @@ async def load_project_context(tx: Transaction, utterance: Utterance) -> Project
             tx, person, project.id, limit=MAX_PROJECT_MESSAGES, before=first.seq
         )
     skills = [each for each in await list_skills(tx, person) if each.is_on]
-    return ProjectContext(project=project, messages=tuple(messages), skills=tuple(skills))
+    now = first.at
+    goals = [each for each in await list_goals(tx, person) if each.goal.is_open(now)]
+    return ProjectContext(
+        project=project, messages=tuple(messages), skills=tuple(skills), goals=tuple(goals)
+    )
 
 
 def render_skills(skills: Sequence[Skill], prompt: Prompt) -> dict[str, str]:

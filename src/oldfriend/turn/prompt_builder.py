@@ -12,9 +12,11 @@ from typing import Final, TypeAlias
 
 from oldfriend.domain.belief_kinds import BELIEF_KINDS
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import MemoryState
 from oldfriend.domain.messages import estimate_tokens
+from oldfriend.goals.goal_desk import GoalDesk
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolDefinition
 from oldfriend.memory.reflection_log import is_question
 from oldfriend.prompts.prompt import Prompt
@@ -63,6 +65,7 @@ MAX_TOPIC_TOKENS: Final = sum(
 )
 MAX_WORKING_MEMORY_TOKENS: Final = 150
 MAX_GUIDANCE_TOKENS: Final = 150
+MAX_GOALS_TOKENS: Final = 150
 """The most tokens."""
 THOUGHTS_DIVISOR: Final = 4
 """Thoughts take at most this part (one fourth) of the recall budget."""
@@ -200,6 +203,28 @@ MAX_PROJECT_TOKENS: Final = 250
 """Of what was said in the project before."""
 
 
+def build_goals_section(draft: PromptDraft, budget: int) -> Sequence[PromptSection]:
+    """Return the person's goals and how far they are."""
+    goals, message = draft.context.projects.goals, draft.utterance.message
+    if not goals:
+        return ()
+    scope = DeskScope(
+        person=draft.utterance.person.id,
+        zone=message.zone,
+        now=message.at,
+        language=draft.utterance.system_language,
+        chat=message.chat,
+        message=message.id,
+        message_seq=message.seq,
+    )
+    desk = GoalDesk(scope, [*goals])
+    lines: list[SourcedLine] = [
+        (sanitize(desk.format_line(each)), [*filter(None, (each.goal.id, each.goal.message))])
+        for each in goals
+    ]
+    return (build_sourced_section("goals", draft.prompt.render("goals"), lines, budget),)
+
+
 def render_instructions(projects: ProjectContext, prompt: Prompt) -> list[str]:
     """Return the skills that fit, those written last first, and the open project."""
     parts = [*render_skills(projects.skills, prompt).values()]
@@ -296,6 +321,7 @@ SECTION_SLOTS: Final = (
     SectionSlot(
         priority="high", max_tokens=lambda _: MAX_GUIDANCE_TOKENS, build=build_guidance_section
     ),
+    SectionSlot(priority="high", max_tokens=lambda _: MAX_GOALS_TOKENS, build=build_goals_section),
     SectionSlot(priority="high", max_tokens=compute_notes_budget, build=build_notes_section),
     SectionSlot(
         priority="high", max_tokens=compute_summaries_budget, build=build_summaries_section
@@ -318,7 +344,7 @@ SECTION_SLOTS: Final = (
 
 STABLE_SECTIONS: Final = ("rules", "core", "profile", "notes", "summaries", "thoughts")
 """The sections that stay as they are for a while, whatever the person says."""
-FIRST_CHANGING_SECTIONS: Final = ("lately", "open", "state", "guidance", "in mind")
+FIRST_CHANGING_SECTIONS: Final = ("lately", "open", "goals", "state", "guidance", "in mind")
 """The sections after them, before what depends on the message: the steadiest first."""
 
 

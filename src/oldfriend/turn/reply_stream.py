@@ -60,6 +60,12 @@ class OutputFilter:
         return text[position:]
 
 
+def filter_output(text: str, *, name: str) -> str:
+    """Return a whole text of a model as the stream of a reply would show it."""
+    output_filter = OutputFilter(name)
+    return f"{output_filter.feed(text)}{output_filter.flush()}".strip()
+
+
 def _skip_whitespace(text: str, position: int) -> int:
     while position < len(text) and text[position].isspace():
         position += 1

@@ -17,10 +17,12 @@ from oldfriend.app.recorded_models import list_tool_specs
 from oldfriend.presenters.tool_schemas import (
     AuditPageSchema,
     AuditRecordSchema,
+    LimitationSchema,
     ToolOverviewSchema,
     ToolSchema,
     ToolUseSchema,
 )
+from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.turn.tools.tool_words import load_tool_words
 from oldfriend.usage.tool_log import list_tool_uses, sum_tool_uses
 
@@ -40,17 +42,19 @@ Language = Annotated[
 async def list_tools(
     me: CurrentUser, hub: HubDep, limit: Limit = 20, language: Language = None
 ) -> ToolOverviewSchema:
-    """Return the tools that are switched on, and the last uses of any tool, newest first."""
+    """Return the tools that are switched on, the last uses of any, and what is not possible yet."""
     words, zone = load_tool_words(language or me.person.language or ""), me.person.zone
     async with hub.app.db.begin_read() as tx:
         totals = await sum_tool_uses(tx, me.person.id)
         recent = await list_tool_uses(tx, me.person.id, limit=limit)
+        noted = await list_limitations(tx, me.person.id)
     return ToolOverviewSchema(
         tools=tuple(
             ToolSchema.from_domain(each, totals.get(each.name), words, zone)
             for each in list_tool_specs(hub.app)
         ),
         recent=tuple(ToolUseSchema.from_domain(each, words, zone) for each in recent),
+        limitations=tuple(LimitationSchema.from_domain(e, zone) for e in noted if e.is_open),
     )
 
 

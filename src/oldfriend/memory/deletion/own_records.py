@@ -14,7 +14,14 @@ from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 
 OwnRecordKind = Literal[
-    "measurements", "diary_entries", "tasks", "goals", "watches", "projects", "skills"
+    "measurements",
+    "diary_entries",
+    "tasks",
+    "goals",
+    "watches",
+    "projects",
+    "skills",
+    "limitations",
 ]
 
 
@@ -55,6 +62,12 @@ TABLES: Final[Mapping[OwnRecordKind, RecordTable]] = {
     ),
     "skills": RecordTable(
         name="skill", shown=("name",), telling=("name", "text"), times=("created_at",)
+    ),
+    "limitations": RecordTable(
+        name="limitation",
+        shown=("title",),
+        telling=("title", "description", "plan"),
+        times=("created_at",),
     ),
 }
 """The table of each kind."""

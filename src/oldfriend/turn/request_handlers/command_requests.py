@@ -17,10 +17,12 @@ from oldfriend.turn.request_handlers.hint_requests import BeginHints
 CHANNEL_COMMANDS: Final = frozenset({"stop", "retry"})
 """What a channel does at once; as a message they come too late, or where there is nothing to do."""
 INTENT_COMMANDS: Final[Mapping[str, Intent]] = MappingProxyType(
-    {"why": "why_so", "facts": "about_me", "forget": "forget"}
+    {"why": "why_so", "facts": "about_me"}
 )
 """Commands that are answered as questions in words are."""
-MEMORY_COMMANDS: Final = frozenset({*INTENT_COMMANDS, "memory", "history", "search", "new"})
+MEMORY_COMMANDS: Final = frozenset(
+    {*INTENT_COMMANDS, "forget", "memory", "history", "search", "new"}
+)
 ANSWERS: Final = frozenset({"yes", "no"})
 MAX_COMMAND_CHARS: Final = 300
 MEMORY_PARTS: Final = MEMORY_COMMANDS - {"memory"}
@@ -40,8 +42,7 @@ def read_memory_command(text: str) -> Command | None:
 def find_command_intent(text: str) -> Intent | None:
     """Return the intent of a command that is answered as a question in words is."""
     command = read_memory_command(text)
-    is_bare_forget = command is not None and command.name == "forget" and not command.words
-    return None if command is None or is_bare_forget else INTENT_COMMANDS.get(command.name)
+    return None if command is None else INTENT_COMMANDS.get(command.name)
 
 
 async def handle_help(context: HandlerContext) -> HandledRequest | None:

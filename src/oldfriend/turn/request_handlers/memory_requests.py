@@ -1,7 +1,7 @@
 """Memory requests: commands about what is kept and what was said.
 
-"/memory", "/history", "/search boat", "/new"; and "/why", "/facts" and "/forget Ana", which say
-the same as the questions in words.
+"/memory", "/history", "/search boat", "/new"; and "/why" and "/facts", which say the same as the
+questions in words.
 """
 
 from collections.abc import Sequence
@@ -57,8 +57,6 @@ async def handle_memory(context: HandlerContext) -> HandledRequest | None:
     desk = MemoryDesk(context)
     if find_command_intent(context.text) is not None:  # answered as the question in words is
         return HandledRequest(name=command.name, text="", is_command=True, is_whole_message=False)
-    if command.name == "forget":
-        return desk.tell(desk.say["forget_usage"])
     if command.name == "new":
         text = desk.say["new_begun"]
         return replace(desk.tell(text), changes=(CloseConversation(),))

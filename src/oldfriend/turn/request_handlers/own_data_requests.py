@@ -36,6 +36,7 @@ TOLD: Final = (
     "watches",
     "projects",
     "skills",
+    "limitations",
 )
 """What is told in numbers, in this order."""
 

@@ -20,12 +20,15 @@ from oldfriend.turn.request_handlers.command_requests import (
     build_unknown_command_handler,
 )
 from oldfriend.turn.request_handlers.diary_requests import DIARY
+from oldfriend.turn.request_handlers.forget_requests import FORGET_REQUESTS
 from oldfriend.turn.request_handlers.goal_requests import COMMAND as GOAL_COMMAND
 from oldfriend.turn.request_handlers.goal_requests import COMMANDS as GOAL_COMMANDS
 from oldfriend.turn.request_handlers.goal_requests import GOAL_REQUESTS
 from oldfriend.turn.request_handlers.handler import RequestHandler
 from oldfriend.turn.request_handlers.hint_requests import HINT_REQUESTS
 from oldfriend.turn.request_handlers.language_requests import LANGUAGE_REQUESTS
+from oldfriend.turn.request_handlers.learning_requests import COMMANDS as LEARNING_COMMANDS
+from oldfriend.turn.request_handlers.learning_requests import LEARNING_REQUESTS
 from oldfriend.turn.request_handlers.measurement_requests import (
     MEASUREMENTS,
     NUMBERS_FIRST,
@@ -33,6 +36,8 @@ from oldfriend.turn.request_handlers.measurement_requests import (
 from oldfriend.turn.request_handlers.memory_requests import MEMORY_REQUESTS
 from oldfriend.turn.request_handlers.own_data_requests import COMMANDS as OWN_DATA_COMMANDS
 from oldfriend.turn.request_handlers.own_data_requests import OWN_DATA_REQUESTS
+from oldfriend.turn.request_handlers.personality_requests import NAME as PERSONALITY
+from oldfriend.turn.request_handlers.personality_requests import PERSONALITY_REQUESTS
 from oldfriend.turn.request_handlers.proactive_requests import COMMANDS as PROACTIVE_COMMANDS
 from oldfriend.turn.request_handlers.proactive_requests import PROACTIVE_REQUESTS
 from oldfriend.turn.request_handlers.project_requests import COMMANDS as PROJECT_COMMANDS
@@ -69,6 +74,8 @@ COMMANDS: Final[frozenset[str]] = frozenset(
         *(f"/{each}" for each in COST_COMMANDS | LINK_COMMANDS),
         *(f"/{each}" for each in PROJECT_COMMANDS | SKILL_COMMANDS),
         f"/{CHECKLIST_COMMAND}",
+        *(f"/{each}" for each in LEARNING_COMMANDS),
+        f"/{PERSONALITY}",
         "/status",
         "/tips",
         "/language",
@@ -82,12 +89,15 @@ COMMANDS: Final[frozenset[str]] = frozenset(
 """What a message may begin with to be handled; no channel keeps these to itself."""
 
 OTHER_HANDLERS: Final = (
+    FORGET_REQUESTS,
     OWN_DATA_REQUESTS,
     CANCEL_ALL_REQUESTS,
     HINT_REQUESTS,
     PROJECT_REQUESTS,
     SKILL_REQUESTS,
     CHECKLIST_REQUESTS,
+    LEARNING_REQUESTS,
+    PERSONALITY_REQUESTS,
     DIARY,
     AGENDA,
     GOAL_REQUESTS,
@@ -101,6 +111,7 @@ OTHER_HANDLERS: Final = (
 ACTION_REQUESTS: Final = build_action_handler(OTHER_HANDLERS)
 REQUEST_HANDLERS: Final[tuple[RequestHandler, ...]] = (
     HELP,
+    FORGET_REQUESTS,
     MEMORY_REQUESTS,
     STATE_REQUESTS,
     OWN_DATA_REQUESTS,
@@ -109,6 +120,8 @@ REQUEST_HANDLERS: Final[tuple[RequestHandler, ...]] = (
     PROJECT_REQUESTS,
     SKILL_REQUESTS,
     CHECKLIST_REQUESTS,
+    LEARNING_REQUESTS,
+    PERSONALITY_REQUESTS,
     DIARY,
     RECAP,
     AGENDA,

@@ -8,31 +8,27 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import SECOND
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.json import JsonValue
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.llm.model import ToolDefinition
-from oldfriend.memory.deletion.audit_log import list_purges
 from oldfriend.projects.project_store import delete_project
 from oldfriend.projects.skill_store import delete_skill
-from oldfriend.queues.queue import OVERDUE_S
-from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
 from oldfriend.tasks.task_desk import DeskDecision
+from oldfriend.turn.belief_changes import BeginForgetting
 from oldfriend.turn.request_handlers.cancel_all_requests import CANCEL_ALL
 from oldfriend.turn.request_handlers.goal_requests import GoalChange
 from oldfriend.turn.request_handlers.own_data_requests import PURGE
 from oldfriend.turn.request_handlers.project_requests import DELETE_PROJECT
 from oldfriend.turn.request_handlers.skill_requests import DELETE_SKILL
 from oldfriend.turn.store_change import ChangeScope, StoreChange
+from oldfriend.turn.tools.belief_tools import CONFIRMED_BELIEF_TOOLS
 from oldfriend.turn.tools.task_tools import build_output, open_desk
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec
 from oldfriend.turn.watch_changes import WatchChange
 from oldfriend.watches.watch_store import list_watches
 
-PURGE_JOB: Final = "purge"
-"""The job that forgets everything of a person."""
 DeleteRow = Callable[[Transaction, PersonId, str], Awaitable[None]]
 
 
@@ -48,42 +44,13 @@ class DeleteById:
         await self.delete(tx, scope.person.id, self.id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeginPurge:
-    """The change that has everything of the person forgotten, once this turn is over."""
-
-    language: str
-
-    async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
-        """Schedule it as overdue, so that whatever process is there does it."""
-        person = scope.person.id
-        arguments: dict[str, JsonValue] = {
-            "chat": scope.message.chat,
-            "purges": len(await list_purges(tx, person)),
-            "language": self.language,
-        }
-        await schedule_job(
-            tx,
-            build_purge_partition(person),
-            JobSpec(name=PURGE_JOB, arguments=arguments),
-            person=person,
-            now=scope.now,
-            due_at=scope.now - int(OVERDUE_S * SECOND),
-        )
-
-
-def build_purge_partition(person: PersonId) -> str:
-    """Return the partition of the job that forgets everything of a person."""
-    return f"{PURGE_JOB}/{person}"
-
-
 def build_purge(context: ToolContext) -> BoundTool:
     """Build the tool that has everything of the person forgotten."""
 
     async def use(_: ToolArguments) -> ToolOutput:
         language = context.utterance.system_language
         text = CommandMenu.load(language).say["purge_begun"]
-        return ToolOutput(text=text, changes=(BeginPurge(language=language),), summary=text)
+        return ToolOutput(text=text, changes=(BeginForgetting(language=language),), summary=text)
 
     return bind(PURGE, "Forgets everything of the person.", None, use)
 
@@ -168,6 +135,7 @@ def bind(
 COMMAND_TOOLS: Final = (
     ToolSpec(name=CANCEL_ALL, build=build_cancel_all, needs_confirmation=True),
     ToolSpec(name=PURGE, build=build_purge, needs_confirmation=True),
+    *CONFIRMED_BELIEF_TOOLS,
     ToolSpec(
         name=DELETE_PROJECT,
         build=build_deletion(DELETE_PROJECT, "project_deleted", delete_project),

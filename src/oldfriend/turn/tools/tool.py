@@ -82,6 +82,12 @@ class ToolContext:
     found_links: set[str] = field(default_factory=set)  # that a search has returned in this turn
     # The changes decided so far in this turn; a tool adds its own.
     decided: list[StoreChange] = field(default_factory=list)
+    outside_tools: list[str] = field(default_factory=list)  # that were used so far in this turn
+
+    @property
+    def has_read_outside(self) -> bool:
+        """Tell whether anything from outside was asked for in this turn."""
+        return bool(self.outside_tools)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,4 +169,16 @@ class ToolSpec:
         """Bind the tool to a turn; it asks first if the tool or its registration says so."""
         bound = self.build(context)
         asks = self.needs_confirmation or bound.needs_confirmation
-        return replace(bound, needs_confirmation=asks, group=self.group)
+        run = bound.run if self.cost == "free" else self._note_use(bound, context)
+        return replace(bound, run=run, needs_confirmation=asks, group=self.group)
+
+    def _note_use(
+        self, bound: BoundTool, context: ToolContext
+    ) -> Callable[[ToolArguments], Awaitable[str | ToolOutput]]:
+        """Return what runs a tool that asks outside, and notes it for the others of the turn."""
+
+        async def run(arguments: ToolArguments) -> str | ToolOutput:
+            context.outside_tools.append(self.name)
+            return await bound.run(arguments)
+
+        return run

@@ -17,6 +17,7 @@ MORE_TOOLS: Final = "more_tools"
 
 TASKS_GROUP: Final = ToolGroup(name="tasks", section="group_tasks")
 RECORDS_GROUP: Final = ToolGroup(name="records", section="group_records")
+MEMORY_GROUP: Final = ToolGroup(name="memory", section="group_memory")
 WEB_GROUP: Final = ToolGroup(name="web", section="group_web")
 
 

@@ -8,7 +8,7 @@ import { listDone, proof } from "./wishing.js";
 
 const MOST_NAMED = 500; // what the house takes at once
 const COUNTED = ["messages", "memories", "entities", "summaries", "replies", "measurements", "diary_entries", "tasks",
-  "goals", "watches", "projects", "skills"];
+  "goals", "watches", "projects", "skills", "limitations"];
 
 /** The proof of what was forgotten last, or earlier, by the beginning of its number: of that as much as is kept.
  * @param {{number?: string}} given */

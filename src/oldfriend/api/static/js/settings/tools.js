@@ -14,7 +14,7 @@ export function ToolsSection() {
   const [told, problem, again] = useAnswer(house.tools);
   return html`<${Section} id="tools" title=${t("settings_tools")} lead=${t("settings_tools_lead")}>
     ${store.me.value.is_owner && html`<${Outside} />`}
-    ${told ? html`<${Tools} tools=${told.tools} /><${Recent} uses=${told.recent} />` : html`<${Waiting} problem=${problem} again=${again} />`}</${Section}>`;
+    ${told ? html`<${Tools} tools=${told.tools} /><${Missing} limitations=${told.limitations} /><${Recent} uses=${told.recent} />` : html`<${Waiting} problem=${problem} again=${again} />`}</${Section}>`;
 }
 
 /** What may be looked up outside: each tells somebody else what is looked up. */
@@ -34,6 +34,13 @@ function Tools({ tools }) {
   return html`<h4>${t("tools_here")}</h4><ul role="list" class="list">${tools.map((each) => html`<li key=${each.name}>
     <div class="deed"><strong>${each.label}</strong><p class="hint">${often(each)}</p></div>
     <span class="pills"><span class="pill">${t(COSTS[each.cost])}</span>${each.asks_first && html`<span class="pill">${t("tools_asks")}</span>`}</span></li>`)}</ul>`;
+}
+
+function Missing({ limitations }) {
+  if (!limitations.length) return null;
+  return html`<h4>${t("tools_missing")}</h4><p class="hint">${t("tools_missing_hint")}</p>
+    <ul role="list" class="list">${limitations.map((each) => html`<li key=${each.title}><div class="deed"><strong>${each.title}</strong>
+      <p class="hint">${[each.description, each.plan, shortDayOf(each.noted_at)].filter(Boolean).join(" · ")}</p></div></li>`)}</ul>`;
 }
 
 function Recent({ uses }) {

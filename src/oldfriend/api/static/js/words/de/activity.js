@@ -24,6 +24,8 @@ export default {
   tools_used: "{uses}-mal benutzt, {done}-mal ging es gut; zuletzt {when}",
   tools_unused: "Noch nicht benutzt",
   tools_recent: "Zuletzt benutzt",
+  tools_missing: "Was ich noch nicht kann",
+  tools_missing_hint: "Im Gespräch merkt „/learning add …“ etwas vor, und „/learning done …“ sagt, dass ich es inzwischen kann.",
   tools_useful: "in der Antwort verwendet",
   tool_status_done: "erledigt",
   tool_status_reused: "erledigt",

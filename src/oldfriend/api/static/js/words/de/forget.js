@@ -60,6 +60,7 @@ export default {
   forget_count_watches: "Beobachtete Seiten",
   forget_count_projects: "Projekte",
   forget_count_skills: "Anleitungen",
+  forget_count_limitations: "Was ich noch nicht kann",
   proof_title: "Es ist weg",
   proof_not_title: "Es ist noch nicht alles weg",
   proof_files: "Ich habe noch einmal gesucht, in allen Tabellen und allen Dateien hier ({files}): Es ist nirgends mehr.",

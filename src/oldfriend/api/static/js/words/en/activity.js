@@ -24,6 +24,8 @@ export default {
   tools_used: "Used {uses} {uses|time|times}, {done} went well; last {when}",
   tools_unused: "Not used yet",
   tools_recent: "Last uses",
+  tools_missing: "What I cannot do yet",
+  tools_missing_hint: "In our talk, “/learning add …” notes something, and “/learning done …” says that I can do it by now.",
   tools_useful: "used in the reply",
   tool_status_done: "done",
   tool_status_reused: "done",

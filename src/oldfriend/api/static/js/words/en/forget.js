@@ -60,6 +60,7 @@ export default {
   forget_count_watches: "Watched pages",
   forget_count_projects: "Projects",
   forget_count_skills: "Skills",
+  forget_count_limitations: "Things I cannot do yet",
   proof_title: "It is gone",
   proof_not_title: "Not all of it is gone",
   proof_files: "I looked for it once more, in all tables and in all files here ({files}): it is nowhere.",

@@ -24,6 +24,8 @@ export default {
   tools_used: "Usada {uses} {uses|vez|veces}, {done} {done|salió|salieron} bien; la última, {when}",
   tools_unused: "Aún sin usar",
   tools_recent: "Últimos usos",
+  tools_missing: "Lo que aún no sé hacer",
+  tools_missing_hint: "En la conversación, «/learning add …» apunta algo, y «/learning done …» dice que ya sé hacerlo.",
   tools_useful: "usado en la respuesta",
   tool_status_done: "hecho",
   tool_status_reused: "hecho",

@@ -60,6 +60,7 @@ export default {
   forget_count_watches: "Páginas vigiladas",
   forget_count_projects: "Proyectos",
   forget_count_skills: "Instrucciones",
+  forget_count_limitations: "Lo que aún no sé hacer",
   proof_title: "Ya no está",
   proof_not_title: "Aún no ha desaparecido todo",
   proof_files: "Lo he buscado una vez más, en todas las tablas y todos los archivos de aquí ({files}): no está en ninguna parte.",

@@ -24,6 +24,8 @@ export default {
   tools_used: "Utilisé {uses} fois, {done} avec succès ; la dernière : {when}",
   tools_unused: "Pas encore utilisé",
   tools_recent: "Derniers usages",
+  tools_missing: "Ce que je ne sais pas encore faire",
+  tools_missing_hint: "Dans la conversation, « /learning add … » note quelque chose, et « /learning done … » dit que je sais le faire.",
   tools_useful: "repris dans la réponse",
   tool_status_done: "fait",
   tool_status_reused: "fait",

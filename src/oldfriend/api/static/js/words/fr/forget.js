@@ -60,6 +60,7 @@ export default {
   forget_count_watches: "Pages surveillées",
   forget_count_projects: "Projets",
   forget_count_skills: "Consignes",
+  forget_count_limitations: "Ce que je ne sais pas encore faire",
   proof_title: "C’est parti",
   proof_not_title: "Tout n’est pas encore parti",
   proof_files: "J’ai cherché encore une fois, dans toutes les tables et tous les fichiers d’ici ({files}) : il n’en reste rien.",

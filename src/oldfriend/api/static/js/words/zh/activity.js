@@ -24,6 +24,8 @@ export default {
   tools_used: "用过 {uses} 次，成功 {done} 次；最近 {when}",
   tools_unused: "还没用过",
   tools_recent: "最近的使用",
+  tools_missing: "我还做不到的事",
+  tools_missing_hint: "在聊天里，“/learning add …”记下一件，“/learning done …”表示我已经会了。",
   tools_useful: "用在了回复里",
   tool_status_done: "完成",
   tool_status_reused: "完成",

@@ -1,4 +1,4 @@
-"""Choice tools: a model does what a command of the person's would, for what they have just asked.
+"""Slash command tools: a model does what a command of the person's would, for what they just asked.
 
 It is decided and worded by the handler of the command itself. What ends or deletes something is
 asked about first.
@@ -84,6 +84,8 @@ def build_use_command(context: ToolContext) -> BoundTool:
 
     async def use(arguments: ToolArguments) -> ToolOutput:
         check_asked(context, arguments)
+        if context.has_read_outside and arguments.get("command") == "purge":
+            raise InvalidInput("Not in a turn in which something outside was asked for.")
         command, argument = (str(arguments.get(each) or "") for each in ("command", "argument"))
         argument = "" if command == "purge" else argument.strip()
         check_argument(context, command, argument)
@@ -131,7 +133,7 @@ def build_new_conversation(context: ToolContext) -> BoundTool:
     return bind("new_conversation", "Begin a new conversation.", {}, use, required=[])
 
 
-CHOICE_TOOLS: Final[Sequence[ToolSpec]] = (
+SLASH_COMMAND_TOOLS: Final[Sequence[ToolSpec]] = (
     ToolSpec(name="use_command", build=build_use_command, group=TASKS_GROUP),
     ToolSpec(
         name="new_conversation",

@@ -1,0 +1,83 @@
+"""Belief changes: a correction that a turn decided, and what is forgotten once it is over."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import SECOND, Micros
+from oldfriend.domain.errors import StaleDecision
+from oldfriend.domain.ids import ObjectId, PersonId
+from oldfriend.domain.json import JsonValue
+from oldfriend.memory.belief_corrections import edit
+from oldfriend.memory.deletion.audit_log import list_audit_entries, list_purges
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.journal import get_latest_seq
+from oldfriend.memory.people import lock_person
+from oldfriend.queues.queue import OVERDUE_S
+from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
+from oldfriend.turn.store_change import ChangeScope
+
+PURGE_JOB: Final = "purge"
+"""The job that forgets everything of a person."""
+FORGET_JOB: Final = "forget chosen"
+"""The job that forgets what a person chose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectBelief:
+    """The change that corrects a belief, as the person does it elsewhere."""
+
+    id: ObjectId
+    text: str
+    value: str | None  # None: the text has the same one, or it is found in it
+    since: Micros | None  # None: the old one was wrong
+    base: int  # the newest decision about it that the correction knows
+
+    async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
+        """Correct it. Raises StaleDecision if it has changed meanwhile.
+
+        What was told already is kept to, unless the belief is another one by now.
+        """
+        person = scope.person.id
+        await lock_person(tx, person)
+        if await get_latest_seq(tx, person, self.id) != self.base:
+            if scope.may_redo:
+                raise StaleDecision("The belief has changed meanwhile.")
+            return
+        await edit(
+            tx, person, self.id, self.text, value=self.value, since=self.since, now=scope.now
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeginForgetting:
+    """The change that has something forgotten once this turn is over; None: everything."""
+
+    language: str
+    request: DeletionRequest | None = None
+
+    async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
+        """Schedule it as overdue, so that whatever process is there does it."""
+        person, chosen = scope.person.id, self.request
+        arguments: dict[str, JsonValue] = {
+            "chat": scope.message.chat,
+            "language": self.language,
+        }
+        if chosen is None:
+            arguments["purges"] = len(await list_purges(tx, person))
+        else:
+            arguments |= {"about": chosen.about, "ids": [*chosen.ids]}
+            arguments["entries"] = len(await list_audit_entries(tx, person))
+        await schedule_job(
+            tx,
+            build_purge_partition(person),
+            JobSpec(name=PURGE_JOB if chosen is None else FORGET_JOB, arguments=arguments),
+            person=person,
+            now=scope.now,
+            due_at=scope.now - int(OVERDUE_S * SECOND),
+        )
+
+
+def build_purge_partition(person: PersonId) -> str:
+    """Return the partition of the jobs that forget at a person's word."""
+    return f"{PURGE_JOB}/{person}"

@@ -1,0 +1,160 @@
+"""Forget requests: "/forget Ana" shows what would go for good, and asks.
+
+Only the person's own yes has it forgotten, and only if nothing else would go by then.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from oldfriend.channels.channel import PROGRAM_CHANNELS
+from oldfriend.db.database import Transaction
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import TurnId, new_id
+from oldfriend.domain.memories import Memory
+from oldfriend.lang.command_menu import CommandMenu
+from oldfriend.llm.model import ToolCall
+from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
+from oldfriend.memory.deletion.erase import count_deletions
+from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
+from oldfriend.turn.request_handlers.command_requests import read_memory_command
+from oldfriend.turn.request_handlers.handler import (
+    HandledRequest,
+    HandlerContext,
+    RequestHandler,
+)
+from oldfriend.turn.request_handlers.own_data_requests import format_counts
+from oldfriend.turn.turn_outcome import Utterance
+
+NAME: Final = "forget"
+FORGET: Final = "forget_chosen"
+"""The tool that does it."""
+MAX_SHOWN: Final = 5
+"""Beliefs that are shown, and as many messages."""
+MAX_LINE_CHARS: Final = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgettingPreview:
+    """What would go, but for the messages in which it is asked for."""
+
+    plan: DeletionPlan
+    turns: Collection[TurnId]  # in which it was asked for and shown
+
+    @property
+    def messages(self) -> dict[str, str]:
+        """The newest text of each message by its id: the person's, the last said first."""
+        newest = sorted(self.plan.messages, key=lambda each: (each.role == "companion", -each.seq))
+        texts: dict[str, str] = {}
+        for each in newest:
+            if each.turn not in self.turns:
+                texts.setdefault(each.id, each.text)
+        return texts
+
+    @property
+    def beliefs(self) -> list[str]:
+        """The texts of the beliefs."""
+        deleted = (entry.after for entry in self.plan.deleted.values())
+        return [each.text for each in deleted if isinstance(each, Memory)]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How much of each would go."""
+        records = Counter[str](each.kind for each in self.plan.records)
+        return {**count_deletions(self.plan), **records, "messages": len(self.messages)}
+
+    @property
+    def digest(self) -> str:
+        """Hash that tells whether the same would go later."""
+        fields: dict[str, list[str]] = {
+            "messages": sorted(self.messages),
+            "objects": sorted(self.plan.deleted),
+            "records": sorted(each.id for each in self.plan.records),
+        }
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+async def load_preview(
+    tx: Transaction, utterance: Utterance, request: DeletionRequest, *turns: TurnId
+) -> ForgettingPreview | None:
+    """Return what a request would delete, but for what was said in this turn and some others.
+
+    None if nothing is left.
+    """
+    person = utterance.person.id
+    try:
+        selection = await select_for_deletion(tx, person, request)
+    except NotFound:
+        return None
+    preview = ForgettingPreview(
+        plan=await plan_deletion(tx, person, selection),
+        turns=frozenset({get_turn(utterance), *turns}),
+    )
+    return preview if any(preview.counts.values()) else None
+
+
+def get_turn(utterance: Utterance) -> TurnId:
+    """Return the turn of an utterance, which is kept."""
+    assert utterance.message.turn is not None
+    return utterance.message.turn
+
+
+async def handle_forget(context: HandlerContext) -> HandledRequest | None:
+    """Show what would go with somebody or something, and ask."""
+    command = read_memory_command(context.text)
+    if command is None or command.name != "forget":
+        return None
+    say = CommandMenu.load(context.perception.reply_language).say
+    if not command.words:
+        return HandledRequest(name=NAME, text=say["forget_usage"], is_command=True)
+    request = DeletionRequest(about=command.words)
+    async with context.db.begin_read() as tx:
+        preview = await load_preview(tx, context.utterance, request)
+    if preview is None:
+        text = say["forget_none"].format(name=command.words)
+        return HandledRequest(name=NAME, text=text, is_command=True)
+    language = context.perception.reply_language
+    return build_question(context.utterance, preview, request, language=language)
+
+
+def build_question(
+    utterance: Utterance, preview: ForgettingPreview, request: DeletionRequest, *, language: str
+) -> HandledRequest:
+    """Show what would go and ask; a program is told where else it is done."""
+    say = CommandMenu.load(language).say
+    if utterance.message.channel in PROGRAM_CHANNELS:
+        text = say["forget_elsewhere"].format(name=request.about or "")
+        return HandledRequest(name=NAME, text=text, is_command=True)
+    lines = [*format_counts(preview.counts, say), *format_examples(preview)]
+    return HandledRequest(
+        name=NAME,
+        text="\n".join([say["purge_head"], *lines, say["forget_stays"], "", say["forget_ask"]]),
+        is_command=True,
+        asked_call=ToolCall(
+            id=new_id(utterance.message.at),
+            name=FORGET,
+            arguments={
+                "about": request.about or "",
+                "ids": " ".join(request.ids),
+                "turn": get_turn(utterance),
+                "seen": preview.digest,
+            },
+        ),
+    )
+
+
+def format_examples(preview: ForgettingPreview) -> Iterator[str]:
+    """Yield the first beliefs and the last messages that would go."""
+    for texts in (preview.beliefs, [*preview.messages.values()]):
+        for text in texts[:MAX_SHOWN]:
+            words = " ".join(text.split())
+            cut = words if len(words) <= MAX_LINE_CHARS else f"{words[:MAX_LINE_CHARS].rstrip()} …"
+            yield f"  “{cut}”"
+        if len(texts) > MAX_SHOWN:
+            yield "  …"
+
+
+FORGET_REQUESTS: Final = RequestHandler(name=NAME, handle=handle_forget)
