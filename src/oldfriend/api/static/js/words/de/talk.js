@@ -134,6 +134,7 @@ export default {
   section_name: "Teil",
   section_rules: "wie ich mich verhalten soll",
   section_core: "wer ich bin und wer du bist",
+  section_goals: "deine Ziele",
   section_profile: "was ich über dich weiß",
   section_notes: "was ich mir notiert habe",
   section_summaries: "Zusammenfassungen unserer Gespräche",

@@ -134,6 +134,7 @@ export default {
   section_name: "part",
   section_rules: "how I should behave",
   section_core: "who I am and who you are",
+  section_goals: "your goals",
   section_profile: "what I know about you",
   section_notes: "what I noted for myself",
   section_summaries: "summaries of our talks",

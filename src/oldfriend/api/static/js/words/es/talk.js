@@ -134,6 +134,7 @@ export default {
   section_name: "parte",
   section_rules: "cómo debo comportarme",
   section_core: "quién soy y quién eres",
+  section_goals: "tus metas",
   section_profile: "lo que sé de ti",
   section_notes: "lo que me apunté",
   section_summaries: "resúmenes de nuestras conversaciones",

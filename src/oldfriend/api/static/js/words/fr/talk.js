@@ -134,6 +134,7 @@ export default {
   section_name: "partie",
   section_rules: "comment je dois me tenir",
   section_core: "qui je suis et qui tu es",
+  section_goals: "tes objectifs",
   section_profile: "ce que je sais de toi",
   section_notes: "ce que j’ai noté pour moi",
   section_summaries: "résumés de nos conversations",

@@ -134,6 +134,7 @@ export default {
   section_name: "部分",
   section_rules: "我该怎样相处",
   section_core: "我是谁，你是谁",
+  section_goals: "你的目标",
   section_profile: "我对你的了解",
   section_notes: "我给自己的备忘",
   section_summaries: "我们聊天的摘要",
