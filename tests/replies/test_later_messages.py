@@ -103,5 +103,5 @@ async def test_thanks_change_nothing(say: Say, told: str, thanks: str, question:
 async def test_name_behind_thanks_may_change_what_was_told(say: Say) -> None:
     """It is more than small talk."""
     await say("My name is Lucy")
-    await say("Thanks, but call me Lu.")
-    assert "call me Lu" in (await say("What is my name?")).reply.text
+    await say("Thanks, but Lulu is what people call me.")
+    assert "Lulu is what people call me" in (await say("What is my name?")).reply.text
