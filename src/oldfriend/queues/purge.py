@@ -12,9 +12,16 @@ from oldfriend.queues.queue import lock_partition, update_ready_at
 
 
 async def purge_jobs(
-    tx: Transaction, person: PersonId, gone: Collection[str], holds_words: Callable[[str], bool]
+    tx: Transaction,
+    person: PersonId,
+    gone: Collection[str],
+    holds_words: Callable[[str], bool],
+    is_named: Callable[[Job], bool],
 ) -> int:
-    """Delete the jobs that name or quote deleted content, with their keys; return how many."""
+    """Delete the jobs that name or quote deleted content, with their keys; return how many.
+
+    ``is_named`` tells which others are deleted themselves.
+    """
     rows = await tx.rows(
         f"SELECT {COLUMNS} FROM job WHERE person = :person ORDER BY queue, partition, seq",
         person=person,
@@ -22,7 +29,7 @@ async def purge_jobs(
     purged = [
         job
         for job in map(parse_job, rows)
-        if any(text in gone or holds_words(text) for text in list_job_texts(job))
+        if is_named(job) or any(text in gone or holds_words(text) for text in list_job_texts(job))
     ]
     for (queue, partition), jobs in groupby(purged, key=lambda each: (each.queue, each.partition)):
         await lock_partition(tx, queue, partition)
