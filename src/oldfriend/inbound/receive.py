@@ -46,7 +46,7 @@ from oldfriend.domain.errors import (
     StoreError,
 )
 from oldfriend.domain.job_types import Job
-from oldfriend.domain.messages import Person, is_voice_message
+from oldfriend.domain.messages import Person, is_transcribed, is_voice_message
 from oldfriend.domain.time_zones import resolve_zone, suggest_zones
 from oldfriend.inbound.accept import (
     ChatContext,
@@ -96,7 +96,6 @@ from oldfriend.inbound.system_replies import (
     find_unread_phrase,
     send_system_reply,
 )
-from oldfriend.inbound.voice_messages import is_transcribed
 from oldfriend.inbound.withdrawn_messages import plan_withdrawal
 from oldfriend.memory.groups import find_group
 from oldfriend.memory.hint_progress import begin_hints
