@@ -21,7 +21,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-from oldfriend.channels.email.email_settings import LONGEST_TEXT
+from oldfriend.channels.email.email_settings import LONGEST_TEXT, RECORD_FILE
 from oldfriend.channels.email.incoming_mail import MAX_SUBJECT_CHARS, IncomingMail, clean_line
 from oldfriend.channels.locked_file import locked_file
 
@@ -31,7 +31,6 @@ REPLY_PREFIX: Final = "Re: "
 POLICY: Final = SMTP.clone(max_line_length=998, cte_type="7bit")
 """Headers on one line: Python would encode a long id in References, and break the thread."""
 
-RECORD_FILE: Final = "accepted"
 RECORD_BYTES: Final = 64
 RECORD_LINE: Final = re.compile(r"[0-9a-f]{32} [0-9a-f]{16} \d{1,12} *")
 NO_THREAD: Final = "0" * 16
