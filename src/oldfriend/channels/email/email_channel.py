@@ -5,7 +5,6 @@ vouch, and machines; of their mails nothing is kept. A reply goes to the sender 
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Final
 
 from typing_extensions import override
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import (
     SENDING_UNKNOWN,
     BotChannel,
@@ -132,7 +132,7 @@ class EmailChannel(BotChannel):
         self._settings = settings
         self._record = SentRecord(folder, password=account.password, salt=account.address)
         self._senders = MailSenders(MAX_SENDING)
-        self._positions: OrderedDict[str, ThreadPosition] = OrderedDict()
+        self._positions = BoundedMap[str, ThreadPosition](MAX_THREADS)
         self._withheld: tuple[int, Micros] | None = None  # a mail's number, and since when
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
 
@@ -376,9 +376,6 @@ class EmailChannel(BotChannel):
     def _remember_position(self, mail: IncomingMail) -> None:
         address = MailAddress(recipient=mail.sender, thread=mail.thread).as_text
         self._positions[address] = build_position(mail)
-        self._positions.move_to_end(address)
-        while len(self._positions) > MAX_THREADS:
-            self._positions.popitem(last=False)
 
 
 def is_further_part(send_key: str) -> bool:
