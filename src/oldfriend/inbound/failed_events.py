@@ -34,10 +34,10 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.memory.groups import find_group
 from oldfriend.memory.identities import find_identity
 from oldfriend.queues.jobs_table import (
-    COLUMNS,
     delete_jobs,
+    list_partition_jobs,
+    list_person_jobs,
     move_to_dead_letters,
-    parse_job,
     schedule_retry,
 )
 from oldfriend.queues.outbox import list_chat_people
@@ -77,7 +77,7 @@ async def keep_event(
     partition = build_partition(channel)
     async with db.begin_write() as tx:
         await lock_partition(tx, "agenda", partition)
-        kept = await list_failed_events(tx, channel)
+        kept = await list_partition_jobs(tx, "agenda", partition)
         if any(each.person == owner and parse_job_spec(each) == spec for each in kept):
             return True
         if len(kept) >= MAX_KEPT:
@@ -134,34 +134,18 @@ def parse_event(job: Job) -> ChannelEvent:
     return known.validate_python(arguments.get("event"))
 
 
-async def list_failed_events(tx: Transaction, channel: str) -> list[Job]:
-    """Return the failed events of a channel, and those that are being tried again."""
-    rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM job WHERE queue = 'agenda' AND partition = :partition
-           ORDER BY seq""",
-        partition=build_partition(channel),
-    )
-    return [parse_job(row) for row in rows]
-
-
 async def has_failed_event(
     tx: Transaction, person: PersonId, is_named: Callable[[Job], bool]
 ) -> bool:
     """Tell whether a failed event of a person is one that is named."""
-    rows = await tx.rows(
-        f"""SELECT {COLUMNS} FROM job WHERE queue = 'agenda' AND partition LIKE :partitions
-           AND person = :person""",
-        partitions=build_partition("%"),
-        person=person,
-    )
-    return any(is_named(parse_job(row)) for row in rows)
+    return any(map(is_named, await list_person_jobs(tx, person)))
 
 
 async def delete_withdrawn_events(db: Database, deletion: MessageDeletion) -> None:
     """Delete what is kept of a message that its author has deleted on the platform."""
     channel = deletion.chat_ref.channel
     async with db.begin_read() as tx:
-        kept = await list_failed_events(tx, channel)
+        kept = await list_partition_jobs(tx, "agenda", build_partition(channel))
     withdrawn = [each for each in kept if is_of_message(each, deletion)]
     if not withdrawn:
         return
