@@ -8,6 +8,8 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spool_file import write_offline_file
+from oldfriend.channels.email.email_settings import RECORD_FILE
+from oldfriend.channels.email.outgoing_mail import SentRecord
 from oldfriend.forgetting import cleanup
 from oldfriend.forgetting.cleanup import CLEAN_JOB, cleanup_lock, resume_cleanups, run_cleanups
 from oldfriend.forgetting.delete import forget
@@ -262,3 +264,22 @@ async def test_postgres_vacuum_runs_beside_an_open_reader(app: AppContext, say: 
     async with app.db.begin_read() as tx:
         await tx.rows("SELECT 1 FROM message")
         assert await app.db.vacuum()
+
+
+async def test_record_of_sent_mails_goes_with_everything_and_not_with_less(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """Whoever forgets may have no password of the mailbox; the channel goes on with a new one."""
+    record = SentRecord(app.settings.data / "email", password="x", salt="a")
+    record.add("1@x", "ana@home.example/1@x")
+    file = app.settings.data / "email" / RECORD_FILE
+    await say(SECRET)
+    await forget(app, line.person.id, DeletionRequest(about="Ana"))
+    is_kept = record.has("1@x")
+    await forget(app, line.person.id, DeletionRequest(everything=True))
+    content = file.read_bytes()
+    record.add("2@x", "ana@home.example/1@x")
+
+    assert is_kept
+    assert content == b""
+    assert record.has("2@x")

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import pytest
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel import ChatRef
+from oldfriend.channels.channel import ChatRef, MessageDeletion
 from oldfriend.channels.telegram.telegram_settings import TelegramSettings
 from oldfriend.db.merge_record import list_merges
 from oldfriend.domain.clock import DAY
@@ -17,6 +17,7 @@ from oldfriend.domain.messages import Person
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound import person_merge, receive
 from oldfriend.inbound.account_linking import create_code_for
+from oldfriend.inbound.failed_events import keep_event
 from oldfriend.inbound.person_merge import MergeResult, merge_people, preview_merge, undo_merge
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.selection import DeletionRequest
@@ -32,7 +33,7 @@ from oldfriend.memory.push_subscriptions import (
 )
 from oldfriend.memory.web_sessions import hash_secret, open_web_session
 from oldfriend.proactive.look_planner import LOOK_JOB, build_look_partition
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim, list_jobs
 from oldfriend.queues.scheduled_jobs import list_due_times
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
@@ -211,6 +212,22 @@ async def test_yes_after_a_merge_answers_no_question_from_before(
     await maintain(app, owner.id, within_s=60, overdue_s=15.0)
 
     assert {*MINE, *BENS} < set(await said_by(app, owner.id))
+
+
+async def test_failed_event_of_somebody_goes_with_them(
+    app: AppContext, two: tuple[Person, Person], merge: Merge
+) -> None:
+    """It is forgotten with whoever they are now."""
+    owner, ben = two
+    spot = ChatRef(channel="telegram", address="8", title="Ben", is_private=True)
+    deletion = MessageDeletion(chat_ref=spot, external_id="message:8:1")
+    assert await keep_event(app.db, app.clock, deletion, ValueError(), owner=ben.id)
+
+    assert await merge() == "joined"
+
+    async with app.db.begin_read() as tx:
+        kept = await list_jobs(tx, is_dead_letter=True)
+    assert [each.person for each in kept] == [owner.id]
 
 
 async def test_merge_that_breaks_off_leaves_two(

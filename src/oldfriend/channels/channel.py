@@ -473,6 +473,8 @@ class ChannelSpec:
     code_link: str  # the address that opens a {bot} and sends it a {code}
     capabilities: ChannelCapabilities
     credentials: tuple[ChannelCredential, ...] = (TOKEN,)
+    # files in its folder that tell when whom was written to, which it can do without at any time
+    record_files: tuple[str, ...] = ()
     gives_codes: bool = True  # False: others may read what is sent there
     # whether somebody new sends a code there; if not, only who is in ``allowed`` is ever answered
     pairs_by_code: bool = True

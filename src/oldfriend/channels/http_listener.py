@@ -1,23 +1,28 @@
 """HTTP listener: serves requests at a local address until it is stopped.
 
 What is asked, and of whom, is up to the handler. For platforms that call us, it also opens the
-address of their webhook and reads the bodies of their calls, within limits.
+address of their webhook, reads the bodies of their calls within limits, and answers them.
 """
 
 import asyncio
+import json
 import resource
 import socket
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final
+from typing import ClassVar, Final
 
 import h11
 import uvicorn
 from starlette.requests import Request
-from starlette.types import ASGIApp
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from oldfriend.domain.errors import PlatformUnavailable
+from oldfriend.domain.errors import PlatformUnavailable, StoreError
+from oldfriend.domain.json import JsonValue
 from oldfriend.domain.unicode_text import is_ascii_number
 
 HEADER_TIMEOUT_S: Final = 20.0
@@ -48,6 +53,49 @@ class WebhookRejected(Exception):
         """Take the status and the text of the response."""
         super().__init__(reason)
         self.status = status
+
+
+class Webhook(ABC):
+    """The ASGI app that answers a platform's calls, one at a time, once what they tell is durable.
+
+    ``methods`` are what it takes, as the Allow header names them.
+    """
+
+    methods: ClassVar[str]
+
+    def __init__(self, handle_payload: Callable[[JsonValue], Awaitable[None]]) -> None:
+        """Take what handles the JSON of a call."""
+        self._handle_payload = handle_payload
+        self._lock = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request; respond once what it tells is durable."""
+        if scope["type"] != "http":
+            return
+        try:
+            response = await self.respond(Request(scope, receive))
+        except WebhookRejected as error:
+            allow = {"allow": self.methods} if error.status == 405 else {}
+            headers = {"connection": "close", **allow}
+            response = PlainTextResponse(f"{error}\n", status_code=error.status, headers=headers)
+        await response(scope, receive, send)
+
+    @abstractmethod
+    async def respond(self, request: Request) -> Response:
+        """Check a request, and answer it. Raises WebhookRejected."""
+
+    async def handle_body(self, body: bytes) -> Response:
+        """Handle the body of a call that is the platform's. Raises WebhookRejected."""
+        try:
+            payload: JsonValue = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise WebhookRejected(400, "That is no JSON.") from error
+        try:
+            async with self._lock:
+                await self._handle_payload(payload)
+        except StoreError as error:
+            raise WebhookRejected(503, "It cannot be kept now. Tell it again.") from error
+        return Response(status_code=200)
 
 
 def open_webhook_listener(host: str, port: int, *, section: str) -> socket.socket:

@@ -7,11 +7,11 @@ code that must be cut goes on as code. Splitting a part again returns it unchang
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from oldfriend.channels.markdown_parts import build_markdown_parser
 
 PARAGRAPH_BREAK: Final = "\n\n"
 SPLIT_PATTERNS: Final = (
@@ -27,12 +27,6 @@ MAX_MARKDOWN_CHARS: Final = 16_000
 WINDOW_MESSAGES: Final = 3
 """How many messages ahead markup is looked at."""
 MARKDOWN_PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~]")
-
-
-@cache
-def build_markdown_parser() -> MarkdownIt:
-    """Build a parser for what models write: CommonMark, tables and strikethrough; no HTML."""
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 def count_utf16_units(text: str) -> int:

@@ -12,6 +12,7 @@ from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job, QueueName
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.unicode_text import is_ascii_number
+from oldfriend.inbound.failed_events import EVENT_JOB
 from oldfriend.memory.people import list_people
 from oldfriend.presenters.base_schema import format_count
 from oldfriend.presenters.state_schemas import format_job_id, job_as_json
@@ -120,7 +121,9 @@ def confirm_drop(job: Job) -> bool:
         "outbox": "The reply stays in the memory, but will not be sent.",
         "agenda": "This background work will not be done.",
     }
-    print(f"{format_job_id(job)}: {consequences[job.queue]}")
+    is_event = job.partition.startswith(f"{EVENT_JOB}/")
+    lost = "What was told there will not be in the memory." if is_event else ""
+    print(f"{format_job_id(job)}: {lost or consequences[job.queue]}")
     try:
         return ask("Drop it? [y/N] ").strip().casefold() in {"y", "yes"}
     except EOFError:

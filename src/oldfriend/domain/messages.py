@@ -115,6 +115,8 @@ METADATA_DETAIL: Final = "metadata"
 """The key of what a program stored with the message, as a JSON object."""
 RECORDING_KEY: Final = "recording"
 """The key of the id by which a platform hands out the recording of a voice message."""
+TRANSCRIBED_KEY: Final = "heard"
+"""In a message's details: the text is the transcript of the recording."""
 DATED: Final = "dated"
 """The key of the date that a file gave a message, where it lies ahead and is not believed."""
 MAX_TEXT_CHARS = 1_000_000
@@ -175,6 +177,16 @@ class Message:
 def is_voice_message(details: Mapping[str, str]) -> bool:
     """Return whether a message with these details is a recording."""
     return RECORDING_KEY in details
+
+
+def is_transcribed(details: Mapping[str, str]) -> bool:
+    """Return whether a recording has been transcribed."""
+    return TRANSCRIBED_KEY in details
+
+
+def is_untranscribed(details: Mapping[str, str]) -> bool:
+    """Return whether a message is a recording without a transcript."""
+    return is_voice_message(details) and not is_transcribed(details)
 
 
 def select_quoted_part(message: Message, part: str | None) -> Message:

@@ -22,6 +22,8 @@ from oldfriend.app.dead_processes import drain_spools
 from oldfriend.app.event_log import log_event, log_warning
 from oldfriend.app.pid_lock import is_same_file, try_lock
 from oldfriend.app.spool_file import OFFLINE_FILE_PREFIX, get_offline_file_prefix
+from oldfriend.channels.channel_registry import CHANNELS
+from oldfriend.channels.locked_file import locked_file
 from oldfriend.config.keys import find_deletion_key
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
@@ -390,7 +392,7 @@ def clean_files(
 ) -> list[Path]:
     """Remove forgotten words from files or delete them, and return the files that remain.
 
-    If everything is forgotten, pending uploads are deleted as well.
+    If everything is forgotten, so are pending uploads and what channels keep of sent messages.
     """
     folder, person = settings.data, cleanup.person
     fingerprints = None if cleanup.is_everything else traces
@@ -404,6 +406,24 @@ def clean_files(
     stuck += delete_backups(db)
     if cleanup.is_everything:
         stuck += delete_uploads(folder / UPLOADS_FOLDER, person)
+        stuck += clear_channel_records(folder)
+    return stuck
+
+
+def clear_channel_records(folder: Path) -> list[Path]:
+    """Empty the files that tell when whom was written to; return those that could not be.
+
+    Everybody's records go: in these files nobody can be told apart without a password.
+    """
+    stuck: list[Path] = []
+    for spec in CHANNELS.values():
+        for file in (folder / spec.name / name for name in spec.record_files):
+            try:
+                if has_content(file):
+                    with locked_file(file):
+                        overwrite_in_place(file, b"")
+            except OSError:
+                stuck.append(file)
     return stuck
 
 

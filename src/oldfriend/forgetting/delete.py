@@ -9,8 +9,9 @@ again.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
@@ -19,14 +20,16 @@ from oldfriend.app.event_log import log_warning
 from oldfriend.config.keys import ensure_deletion_key
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
-from oldfriend.domain.clock import DAY, Clock, Micros, get_start_of_day, parse_timestamp
+from oldfriend.domain.clock import DAY, MAX_TIME, Clock, Micros, get_start_of_day, parse_timestamp
 from oldfriend.domain.errors import InvalidInput, OldfriendError, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Person
 from oldfriend.forgetting.cleanup import plan_cleanup, run_cleanups
+from oldfriend.inbound.failed_events import has_failed_event, is_forgotten_event
 from oldfriend.learning.learning_scheduler import enqueue_learning
 from oldfriend.memory.attachments import Attachment, list_attachments, remove_attachments
 from oldfriend.memory.deletion.audit_log import (
@@ -175,7 +178,8 @@ async def forget(
             for each in await list_external_ids(tx, person)
             if each.message in plan.deleted_ids or plan.has_deleted_text(each.external_id)
         ]
-        await remove_planned(tx, app.settings, plan, now=app.clock())
+        named_events = build_event_filter(request, deliveries)
+        await remove_planned(tx, app.settings, plan, named_events, now=app.clock())
         if request.everything:
             await end_connection(tx, person)  # else the next reading brought its values back
             await end_all_connections(tx, person)
@@ -269,8 +273,32 @@ async def load_exposed_calls(tx: Transaction, plan: DeletionPlan) -> ExposedCall
     return await find_exposed_calls(tx, plan.person, seen, plan.has_deleted_text)
 
 
+def build_event_filter(
+    request: DeletionRequest, deliveries: Iterable[ExternalIdEntry]
+) -> Callable[[Job], bool]:
+    """Build what tells which failed events go: those of a named time and of deleted messages."""
+    since, until = request.since or 0, MAX_TIME
+    if request.retained_since is not None:
+        since, until = 0, request.retained_since
+    elif request.until is not None:
+        until = request.until
+    elif request.since is None and not request.everything:
+        until = 0  # no time is named
+    return partial(
+        is_forgotten_event,
+        since=since,
+        until=until,
+        external_ids={each.external_id for each in deliveries},
+    )
+
+
 async def remove_planned(
-    tx: Transaction, settings: Settings, plan: DeletionPlan, *, now: Micros
+    tx: Transaction,
+    settings: Settings,
+    plan: DeletionPlan,
+    named_events: Callable[[Job], bool],
+    *,
+    now: Micros,
 ) -> None:
     """Delete what is planned from every table, in the caller's transaction."""
     person = await get_person_by_id(tx, plan.person)
@@ -281,7 +309,9 @@ async def remove_planned(
     await redact_calls(tx, plan.person, exposed, plan.deleted_ids, turns=turns)
     await erase(tx, plan, build_redaction_marker(person, settings), now=now)
     redacted = frozenset(each.id for each in plan.redacted_replies)
-    await purge_jobs(tx, plan.person, plan.deleted_ids | redacted, plan.has_deleted_text)
+    await purge_jobs(
+        tx, plan.person, plan.deleted_ids | redacted, plan.has_deleted_text, named_events
+    )
 
 
 async def remove_audio_rows(tx: Transaction, plan: DeletionPlan) -> list[Attachment]:
@@ -376,7 +406,8 @@ async def apply_retention(app: AppContext, person: PersonId) -> ForgetReport | N
         return None
     request = DeletionRequest(retained_since=app.clock() - days * DAY)
     async with app.db.begin_read() as tx:
-        if not (await select_for_deletion(tx, person, request)).seqs:
+        has_old = bool((await select_for_deletion(tx, person, request)).seqs)
+        if not has_old and not await has_failed_event(tx, person, build_event_filter(request, ())):
             return None
     return await forget(app, person, request, orphan=True, deed="retain")
 

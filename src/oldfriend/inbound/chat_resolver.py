@@ -10,9 +10,13 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.ids import ChatId, MessageId, PersonId
-from oldfriend.domain.messages import ADDRESS_DETAIL, QUOTED_PART_DETAIL, Person
+from oldfriend.domain.messages import (
+    ADDRESS_DETAIL,
+    QUOTED_PART_DETAIL,
+    Person,
+    is_untranscribed,
+)
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, stop_turn
-from oldfriend.inbound.voice_messages import is_untranscribed
 from oldfriend.memory.message_log import (
     find_message_by_external_id,
     get_message,

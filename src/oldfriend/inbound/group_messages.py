@@ -14,7 +14,7 @@ from oldfriend.config.settings import Settings
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
-from oldfriend.domain.messages import Person, is_voice_message
+from oldfriend.domain.messages import Person, is_transcribed, is_voice_message
 from oldfriend.inbound.accept import (
     ChatContext,
     Intake,
@@ -48,7 +48,7 @@ from oldfriend.inbound.system_replies import (
     decline_message,
     find_unread_phrase,
 )
-from oldfriend.inbound.voice_messages import is_transcribed, plan_transcription
+from oldfriend.inbound.voice_messages import plan_transcription
 from oldfriend.memory.groups import find_group, leave_group, list_members, record_member_left
 from oldfriend.memory.identities import find_identity
 from oldfriend.memory.people import lock_person

@@ -4,13 +4,12 @@ An update becomes a message like any other, stored durably in the log and the in
 sender only the fact that they have written is kept.
 
 This is the bulkhead of the channel. What cannot be stored is not confirmed, so the platform
-delivers it again; an error about a single update is logged and skipped. While the platform is
-unreachable, the listener waits and retries.
+delivers it again; an event that meets any other error is kept as a dead letter. While the platform
+is unreachable, the listener waits and retries.
 """
 
 import asyncio
 import re
-import secrets
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -41,15 +40,13 @@ from oldfriend.db.database import Database
 from oldfriend.domain import messages
 from oldfriend.domain.clock import Clock
 from oldfriend.domain.errors import (
-    ChatAddressChanged,
-    DeliveryFailed,
     InvalidInput,
     NotFound,
     PlatformUnavailable,
     StoreError,
-    Undeliverable,
 )
-from oldfriend.domain.messages import Person, is_voice_message
+from oldfriend.domain.job_types import Job
+from oldfriend.domain.messages import Person, is_transcribed, is_voice_message
 from oldfriend.domain.time_zones import resolve_zone, suggest_zones
 from oldfriend.inbound.accept import (
     ChatContext,
@@ -72,6 +69,12 @@ from oldfriend.inbound.chat_resolver import (
     resolve_chat,
     stop_current_turn,
 )
+from oldfriend.inbound.failed_events import (
+    find_owner,
+    get_channel,
+    keep_event,
+    parse_event,
+)
 from oldfriend.inbound.group_messages import (
     handle_group_message,
     record_membership,
@@ -91,8 +94,8 @@ from oldfriend.inbound.system_replies import (
     build_zone_reply,
     decline_message,
     find_unread_phrase,
+    send_system_reply,
 )
-from oldfriend.inbound.voice_messages import is_transcribed
 from oldfriend.inbound.withdrawn_messages import plan_withdrawal
 from oldfriend.memory.groups import find_group
 from oldfriend.memory.hint_progress import begin_hints
@@ -366,7 +369,6 @@ async def apply_zone_command(
 
 
 MAX_BACKOFF_S: Final = 30.0
-SYSTEM_REPLY_TIMEOUT_S: Final = 10.0
 MAX_SYSTEM_REPLIES: Final = 16
 """Capacity of the queue of system replies; more of them are dropped."""
 
@@ -453,7 +455,7 @@ class ChannelListener:
                 await asyncio.sleep(compute_backoff_s(error, self._failures))
 
     async def _handle(self, event: ChannelEvent) -> PressAnswer | None:
-        """Handle one event, and log any error about it. Raises StoreError."""
+        """Handle one event, or keep it after an error about it. Raises StoreError."""
         answer = reply = None
         try:
             if isinstance(event, ButtonPress):
@@ -463,25 +465,49 @@ class ChannelListener:
         except StoreError:
             raise
         except Exception as error:
-            log_warning("event-skipped", error, what=type(event).__name__)
+            log_warning("event-failed", error, what=type(event).__name__)
+            await self._keep(event, error)
             return None
         self._failures = 0
         if reply is not None and not self._system_replies.full():
             self._system_replies.put_nowait(reply)
         return answer
 
+    async def _keep(self, event: ChannelEvent, error: Exception) -> None:
+        """Keep an event that was not handled, if we know whose it is. Raises StoreError."""
+        app = self._app
+        try:
+            owner = await find_owner(app.db, event)
+            if owner is None and isinstance(event, IncomingMessage) and event.chat_ref.is_private:
+                sender = await identify_sender(app.db, app.clock, app.settings, event)
+                owner = None if sender is None else sender.id
+            is_kept = owner is not None and await keep_event(
+                app.db, app.clock, event, error, owner=owner
+            )
+        except StoreError:
+            raise
+        except Exception as unexpected:
+            log_warning("event-lost", unexpected, what=type(event).__name__)
+            return
+        if not is_kept:
+            log_warning("event-lost", error, what=type(event).__name__)
+
     async def send_system_replies(self) -> None:
         """Send queued system replies; one that cannot be sent at once is dropped."""
         while True:
-            reply = await self._system_replies.get()
-            with suppress(DeliveryFailed, Undeliverable, ChatAddressChanged, TimeoutError):
-                async with asyncio.timeout(SYSTEM_REPLY_TIMEOUT_S):
-                    await self._channel.send(reply.address, reply.text, send_key=new_send_key())
+            await send_system_reply(self._channel, await self._system_replies.get())
 
 
-def new_send_key() -> str:
-    """Return a unique send key for a system reply, which is never looked up again."""
-    return f"courtesy/{secrets.token_hex(8)}"
+async def retry_event(app: AppContext, job: Job) -> None:
+    """Handle an event that could not be handled when it came."""
+    event = parse_event(job)
+    if isinstance(event, ButtonPress):
+        await handle_press(app, event)  # whoever pressed is told nothing any more
+        return
+    reply = await handle_event(app, event)
+    channel = app.channels.get(get_channel(event))
+    if reply is not None and channel is not None:
+        await send_system_reply(channel, reply)
 
 
 def compute_backoff_s(error: PlatformUnavailable | StoreError, failures: int) -> float:

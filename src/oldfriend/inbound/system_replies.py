@@ -1,12 +1,16 @@
 """System replies: single lines sent at once outside of any chat, and marks of failed replies."""
 
+import asyncio
+import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from oldfriend.channels.channel import IncomingMessage, Sender
+from oldfriend.channels.channel import Channel, IncomingMessage, Sender
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import Clock, Micros, from_micros
+from oldfriend.domain.errors import ChatAddressChanged, DeliveryFailed, Undeliverable
 from oldfriend.domain.messages import (
     MEDIA_DETAIL,
     UNDECRYPTED_MEDIA,
@@ -22,6 +26,7 @@ from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.queues.outbox import record_stranger_message
 
 STOPPED_MARKER: Final = "stopped by the person"
+SYSTEM_REPLY_TIMEOUT_S: Final = 10.0
 
 
 async def write_marker(
@@ -113,3 +118,15 @@ def build_zone_reply(
     """Build a reply with a person's time zone and the current time there."""
     time = f"{from_micros(clock(), person.zone):%H:%M}"
     return build_system_reply(incoming, person, phrase, zone=person.zone, time=time)
+
+
+async def send_system_reply(channel: Channel, reply: SystemReply) -> None:
+    """Send a system reply; it is dropped if that does not succeed at once."""
+    with suppress(DeliveryFailed, Undeliverable, ChatAddressChanged, TimeoutError):
+        async with asyncio.timeout(SYSTEM_REPLY_TIMEOUT_S):
+            await channel.send(reply.address, reply.text, send_key=new_send_key())
+
+
+def new_send_key() -> str:
+    """Return a unique send key for a system reply, which is never looked up again."""
+    return f"courtesy/{secrets.token_hex(8)}"

@@ -9,7 +9,6 @@ are forgotten there: an interrupted run does not pay again.
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -35,7 +34,13 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.job_types import Lease
-from oldfriend.domain.messages import MAX_TEXT_CHARS, RECORDING_KEY, Message, is_voice_message
+from oldfriend.domain.messages import (
+    MAX_TEXT_CHARS,
+    RECORDING_KEY,
+    TRANSCRIBED_KEY,
+    Message,
+    is_untranscribed,
+)
 from oldfriend.inbound.accept import (
     AcceptedMessage,
     ChatContext,
@@ -169,23 +174,11 @@ def classify_transcription_failure(error: ModelError | AllowanceUsedUp) -> NoTra
 
 CAPTION_KEY: Final = "caption"
 """In a message's details: the message has a caption, which stays."""
-TRANSCRIBED_KEY: Final = "heard"
-"""In a message's details: the text is the transcript of the recording."""
 TRANSCRIBE_JOB: Final = "listen"
 """The job that transcribes recordings said to others."""
 RETRY_PAUSES_S: Final = (1.0, 3.0)
 """Pauses before each retry; after the last it is up to the person."""
 FETCH_TIMEOUT_S: Final = 60.0
-
-
-def is_transcribed(details: Mapping[str, str]) -> bool:
-    """Return whether a recording has been transcribed."""
-    return TRANSCRIBED_KEY in details
-
-
-def is_untranscribed(details: Mapping[str, str]) -> bool:
-    """Return whether a message is a recording without a transcript."""
-    return is_voice_message(details) and not is_transcribed(details)
 
 
 async def transcribe_turn(

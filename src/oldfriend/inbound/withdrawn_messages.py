@@ -13,6 +13,7 @@ from oldfriend.domain.clock import SECOND, Clock, Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
+from oldfriend.inbound.failed_events import delete_withdrawn_events
 from oldfriend.memory.message_log import list_copies
 from oldfriend.queues.outbox import list_chat_people
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
@@ -42,6 +43,8 @@ async def plan_withdrawal(
             )
             for person, message in copies:
                 await schedule(tx, clock, DELETE_JOB, person, {"message": message})
+    if isinstance(withdrawn, MessageDeletion):
+        await delete_withdrawn_events(db, withdrawn)
 
 
 async def schedule(

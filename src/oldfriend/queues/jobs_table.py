@@ -223,6 +223,26 @@ async def count_open_jobs(tx: Transaction, queue: QueueName, person: PersonId) -
     return int(row[0])
 
 
+async def list_partition_jobs(tx: Transaction, queue: QueueName, partition: str) -> list[Job]:
+    """Return the jobs of a partition, open or dead, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM job WHERE queue = :queue AND partition = :partition
+           ORDER BY seq""",
+        queue=queue,
+        partition=partition,
+    )
+    return [parse_job(row) for row in rows]
+
+
+async def list_person_jobs(tx: Transaction, person: PersonId) -> list[Job]:
+    """Return the jobs of a person in all queues, open or dead."""
+    rows = await tx.rows(
+        f"SELECT {COLUMNS} FROM job WHERE person = :person ORDER BY queue, partition, seq",
+        person=person,
+    )
+    return [parse_job(row) for row in rows]
+
+
 async def find_job(tx: Transaction, queue: QueueName, partition: str, seq: int) -> Job | None:
     """Return a job by its key, open or dead."""
     row = await tx.row(

@@ -7,7 +7,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job
-from oldfriend.queues.jobs_table import COLUMNS, build_job_params, delete_jobs, parse_job
+from oldfriend.queues.jobs_table import build_job_params, delete_jobs, list_person_jobs
 from oldfriend.queues.purge import list_job_texts
 from oldfriend.queues.queue import enqueue, update_ready_at
 
@@ -41,10 +41,8 @@ async def move_jobs(
 
     What is known to be done or planned of them is known there, too.
     """
-    rows = await tx.rows(
-        f"SELECT {COLUMNS} FROM job WHERE person = :old ORDER BY queue, partition, seq", old=old
-    )
-    jobs = [job for job in map(parse_job, rows) if only is None or names_any(job, only)]
+    everything = await list_person_jobs(tx, old)
+    jobs = [job for job in everything if only is None or names_any(job, only)]
     moving = [job for job in jobs if job.queue == "agenda" and old in job.partition]
     await tx.run_many(
         """UPDATE job SET person = :new

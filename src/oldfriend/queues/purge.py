@@ -7,22 +7,25 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.queues.jobs_table import COLUMNS, delete_jobs, parse_job
+from oldfriend.queues.jobs_table import delete_jobs, list_person_jobs
 from oldfriend.queues.queue import lock_partition, update_ready_at
 
 
 async def purge_jobs(
-    tx: Transaction, person: PersonId, gone: Collection[str], holds_words: Callable[[str], bool]
+    tx: Transaction,
+    person: PersonId,
+    gone: Collection[str],
+    holds_words: Callable[[str], bool],
+    is_named: Callable[[Job], bool],
 ) -> int:
-    """Delete the jobs that name or quote deleted content, with their keys; return how many."""
-    rows = await tx.rows(
-        f"SELECT {COLUMNS} FROM job WHERE person = :person ORDER BY queue, partition, seq",
-        person=person,
-    )
+    """Delete the jobs that name or quote deleted content, with their keys; return how many.
+
+    ``is_named`` tells which others are deleted themselves.
+    """
     purged = [
         job
-        for job in map(parse_job, rows)
-        if any(text in gone or holds_words(text) for text in list_job_texts(job))
+        for job in await list_person_jobs(tx, person)
+        if is_named(job) or any(text in gone or holds_words(text) for text in list_job_texts(job))
     ]
     for (queue, partition), jobs in groupby(purged, key=lambda each: (each.queue, each.partition)):
         await lock_partition(tx, queue, partition)

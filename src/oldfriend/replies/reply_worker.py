@@ -27,7 +27,7 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.domain.ids import TurnId
 from oldfriend.domain.job_types import Job, Lease
-from oldfriend.domain.messages import Message
+from oldfriend.domain.messages import Message, is_untranscribed
 from oldfriend.inbound.accept import (
     AcceptedMessage,
     ChatContext,
@@ -36,7 +36,7 @@ from oldfriend.inbound.accept import (
     claim_chat,
 )
 from oldfriend.inbound.system_replies import STOPPED_MARKER
-from oldfriend.inbound.voice_messages import is_untranscribed, transcribe_turn
+from oldfriend.inbound.voice_messages import transcribe_turn
 from oldfriend.learning.eager_extraction import extract_before_reply
 from oldfriend.llm.embedding import Vectors
 from oldfriend.llm.model import TextCallback

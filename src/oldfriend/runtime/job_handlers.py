@@ -29,6 +29,8 @@ from oldfriend.domain.job_types import Job, Lease
 from oldfriend.forgetting.cleanup import CLEAN_JOB, run_cleanup_job
 from oldfriend.forgetting.delete import RETENTION_JOB, apply_retention_to_all, forget
 from oldfriend.inbound.audio_storage import SWEEP_JOB, can_have_audio, sweep_audio
+from oldfriend.inbound.failed_events import EVENT_JOB
+from oldfriend.inbound.receive import retry_event
 from oldfriend.inbound.voice_messages import TRANSCRIBE_JOB, transcribe_group_audio
 from oldfriend.inbound.withdrawn_messages import DELETE_JOB, RESEND_JOB, parse_resend_job
 from oldfriend.learning.learning_scheduler import (
@@ -221,6 +223,7 @@ JOB_HANDLERS: Mapping[str, JobHandler] = MappingProxyType(
         PURGE_JOB: purge_person,
         FORGET_JOB: forget_chosen,
         RESEND_JOB: resend_message,
+        EVENT_JOB: retry_event,
         REMIND_JOB: deliver_reminder,
         OURA_JOB: run_oura_job,
         WATCH_JOB: check_watch,

@@ -25,7 +25,7 @@ from oldfriend.channels.channel import (
     SentLookup,
     UnreadableUpdate,
 )
-from oldfriend.channels.email.email_channel import EmailChannel
+from oldfriend.channels.email.email_channel import SETTLE_S, EmailChannel
 from oldfriend.channels.email.email_settings import EmailSettings
 from oldfriend.channels.email.incoming_mail import IncomingMail, parse_mail
 from oldfriend.channels.email.mail_servers import (
@@ -34,8 +34,9 @@ from oldfriend.channels.email.mail_servers import (
     parse_server,
     send_mail,
 )
+from oldfriend.channels.email.outgoing_mail import SentRecord
 from oldfriend.channels.email.spec import open_bot
-from oldfriend.domain.clock import DAY, MINUTE, from_micros, system_clock
+from oldfriend.domain.clock import DAY, MINUTE, SECOND, from_micros, system_clock
 from oldfriend.domain.errors import (
     ChatBlocked,
     DeliveryFailed,
@@ -483,6 +484,107 @@ async def test_a_mail_that_is_still_being_sent_for_a_worker_that_gave_up_is_not_
 
     assert asked.result() == SentLookup("yes", again.result())
     assert len(server.accepted) == 1
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time by which a server's patience is measured, in seconds from now."""
+    later = [0.0]
+    module = "oldfriend.channels.email.email_channel.system_clock"
+    monkeypatch.setattr(module, lambda: system_clock() + round(later[0] * SECOND))
+    return later
+
+
+class Killed(BaseException):
+    """The process is no more."""
+
+
+async def test_a_mail_that_was_accepted_when_its_process_was_killed_is_not_sent_again(
+    server: MailServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything was recorded; the folder of sent mails tells the next one."""
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    server.keeps_sent = True
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(SentRecord, "add", die)
+        await opened(server, tmp_path).send(NORA, "once", send_key="r/0")
+    found = await opened(server, tmp_path).was_sent(NORA, "r/0")
+
+    assert len(server.accepted) == 1
+    assert found.outcome == "yes"
+
+
+async def test_a_mail_that_the_server_is_still_taking_is_waited_for(
+    server: MailServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, now: list[float]
+) -> None:
+    """A process was killed after the last line; the mail comes to the folder a moment later."""
+
+    def leave(_: object, raw: bytes) -> None:
+        handed.append(raw)
+        raise Killed
+
+    handed: list[bytes] = []
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("oldfriend.channels.email.mail_servers.hand_over", leave)
+        await opened(server, tmp_path).send(NORA, "once", send_key="r/0")
+    next_one = opened(server, tmp_path)
+    with pytest.raises(DeliveryFailed) as waits:
+        await next_one.was_sent(NORA, "r/0")
+    now[0] = SETTLE_S + 1
+    in_vain = await next_one.was_sent(NORA, "r/0")
+    now[0] = 1
+    server.folders["Sent"].add(handed[0])
+    taken = await next_one.was_sent(NORA, "r/0")
+
+    assert waits.value.retry_after_s is not None
+    assert 0 < waits.value.retry_after_s <= SETTLE_S
+    assert in_vain.outcome == "unknown"
+    assert taken.outcome == "yes"
+
+
+async def test_a_mail_that_was_never_handed_over_is_not_waited_for(
+    server: MailServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process was killed while it logged in."""
+
+    def die(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr("oldfriend.channels.email.mail_servers.open_smtp", die)
+        await opened(server, tmp_path).send(NORA, "once", send_key="r/0")
+
+    assert (await opened(server, tmp_path).was_sent(NORA, "r/0")).outcome == "unknown"
+    await opened(server, tmp_path).send(NORA, "once", send_key="r/0")
+    assert len(server.accepted) == 1
+
+
+async def test_a_process_that_stood_still_does_not_send_what_another_has_sent(
+    server: MailServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor what another is handing over just now: it looks right before it hands over itself."""
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def stand_still(account: MailAccount, to: str, raw: bytes, attempt: SendAttempt) -> None:
+        begun.set()
+        may_go_on.wait(20)
+        send_mail(account, to, raw, attempt)
+
+    first, second = opened(server, tmp_path), opened(server, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("oldfriend.channels.email.email_channel.send_mail", stand_still)
+        sending = asyncio.ensure_future(first.send(NORA, "once", send_key="r/0"))
+        await asyncio.to_thread(begun.wait, 20)
+    await second.send(NORA, "once", send_key="r/0")
+    may_go_on.set()
+    with pytest.raises(DeliveryFailed, match="Another process"):
+        await sending
+
+    assert len(server.accepted) == 1
+    assert (await first.was_sent(NORA, "r/0")).outcome == "yes"
 
 
 @pytest.mark.parametrize("keeps_sent", [True, False])

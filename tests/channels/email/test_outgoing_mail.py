@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from oldfriend.channels.email.email_settings import RECORD_FILE
 from oldfriend.channels.email.incoming_mail import parse_mail
 from oldfriend.channels.email.outgoing_mail import (
     MAX_RECORDS,
     RECORD_BYTES,
-    RECORD_FILE,
     SentRecord,
     ThreadPosition,
     build_mail,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import httpx
 import pytest
 
+from oldfriend.channels import http_listener
 from oldfriend.channels.whatsapp import whatsapp_channel
 from oldfriend.domain.errors import PlatformUnavailable
 from tests.channels.whatsapp.conftest import ANA, NoCursors, listening, make_channel
@@ -99,7 +100,7 @@ async def test_unsigned_body_is_not_parsed(
             return loads(body)
 
     async with listening(world), httpx.AsyncClient() as client:
-        monkeypatch.setattr(whatsapp_channel, "json", Watched)
+        monkeypatch.setattr(http_listener, "json", Watched)
         await client.post(world.webhook_url, content=told())
         assert parsed == []
         headers = {SIGNATURE: world.sign(told())}

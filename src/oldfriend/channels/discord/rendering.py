@@ -6,10 +6,10 @@ from typing import Final
 from discord.utils import escape_markdown
 from typing_extensions import override
 
+from oldfriend.channels.markdown_parts import build_markdown_parser
 from oldfriend.channels.splitting import (
     MAX_MARKDOWN_CHARS,
     ReplySplitter,
-    build_markdown_parser,
     count_utf16_units,
     split_hard,
     split_words,

@@ -5,18 +5,17 @@ vouch, and machines; of their mails nothing is kept. A reply goes to the sender 
 """
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from email.errors import MessageError
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from typing_extensions import override
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import (
     SENDING_UNKNOWN,
     BotChannel,
@@ -36,6 +35,7 @@ from oldfriend.channels.email.email_settings import CHANNEL_NAME, EmailSettings
 from oldfriend.channels.email.incoming_mail import IncomingMail, parse_mail
 from oldfriend.channels.email.mail_servers import (
     Inbox,
+    InboxThread,
     MailAccount,
     MailSenders,
     MailWithheld,
@@ -87,6 +87,8 @@ MAX_WITHHELD: Final = DAY
 LOOKUP_TIMEOUT_S: Final = 15.0
 SEND_TIMEOUT_S: Final = 25.0
 SAVE_TIMEOUT_S: Final = 10.0
+SETTLE_S: Final = 30.0
+"""How long a server may take to accept what it was handed, for somebody who is gone meanwhile."""
 PARSER_ERRORS: Final = (
     AssertionError,
     AttributeError,
@@ -96,8 +98,6 @@ PARSER_ERRORS: Final = (
     TypeError,
     ValueError,
 )
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,54 +122,6 @@ def parse_position(text: str | None) -> InboxPosition | None:
     return InboxPosition(*map(int, numbers))
 
 
-class InboxThread:
-    """A connection to the inbox and the thread that it belongs to; open it with ``async with``."""
-
-    def __init__(self, account: MailAccount) -> None:
-        """Open nothing yet."""
-        self._account = account
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="mailbox")
-        self._inbox: Inbox | None = None
-        self._is_closed = False
-
-    async def __aenter__(self) -> "InboxThread":
-        """Connect and log in. Raises PlatformUnavailable, PlatformRejected."""
-        try:
-            await self._submit(self._open)
-        except BaseException:
-            self._executor.shutdown(wait=False)
-            raise
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close the connection."""
-        self._close()
-        self._executor.shutdown(wait=False)
-
-    async def run(self, call: Callable[[Inbox], T]) -> T:
-        """Run a call in the thread; if the wait is cancelled, the connection is closed."""
-        inbox = self._inbox
-        assert inbox is not None
-        return await self._submit(lambda: call(inbox))
-
-    async def _submit(self, call: Callable[[], T]) -> T:
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, call)
-        except asyncio.CancelledError:
-            self._close()
-            raise
-
-    def _open(self) -> None:
-        self._inbox = Inbox(self._account)
-        if self._is_closed:  # nobody waits for it any more
-            self._close()
-
-    def _close(self) -> None:
-        self._is_closed = True
-        if self._inbox is not None:
-            self._inbox.close()
-
-
 class EmailChannel(BotChannel):
     """An address of the companion's own."""
 
@@ -180,7 +132,7 @@ class EmailChannel(BotChannel):
         self._settings = settings
         self._record = SentRecord(folder, password=account.password, salt=account.address)
         self._senders = MailSenders(MAX_SENDING)
-        self._positions: OrderedDict[str, ThreadPosition] = OrderedDict()
+        self._positions = BoundedMap[str, ThreadPosition](MAX_THREADS)
         self._withheld: tuple[int, Micros] | None = None  # a mail's number, and since when
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
 
@@ -236,6 +188,7 @@ class EmailChannel(BotChannel):
             raise ChatBlocked("This address is not allowed any more: see email.allowed.")
         message_id = build_message_id(self._account.address, address, send_key)
         await self._senders.settle(message_id)
+        seen = await asyncio.to_thread(self._record.count, message_id)
         if await asyncio.to_thread(self._record.has, message_id):
             return message_id
         await self._check_pace(address, send_key)
@@ -248,7 +201,9 @@ class EmailChannel(BotChannel):
             position=position,
             is_markdown=is_markdown,
         )
-        await self._hand_over(to, raw, message_id, is_paced=not send_key.startswith(SYSTEM_REPLY))
+        attempt = SendAttempt(partial(self._record.begin, message_id, seen=seen))
+        thread = "" if send_key.startswith(SYSTEM_REPLY) else to.as_text
+        await self._hand_over(to.recipient, raw, message_id, attempt, thread)
         await self._save_sent(message_id, raw)
         return message_id
 
@@ -262,13 +217,11 @@ class EmailChannel(BotChannel):
             raise WindowClosed("This thread was answered a moment ago.", until=until)
 
     async def _hand_over(
-        self, to: MailAddress, raw: bytes, message_id: str, *, is_paced: bool
+        self, recipient: str, raw: bytes, message_id: str, attempt: SendAttempt, thread: str
     ) -> None:
-        attempt = SendAttempt()
-
         def send() -> None:
-            send_mail(self._account, to.recipient, raw, attempt)
-            self._record.add(message_id, to.as_text if is_paced else "")
+            send_mail(self._account, recipient, raw, attempt)
+            self._record.add(message_id, thread)
 
         try:
             async with asyncio.timeout(SEND_TIMEOUT_S):
@@ -289,12 +242,17 @@ class EmailChannel(BotChannel):
 
     @override
     async def was_sent(self, address: str, send_key: str, *, since: Micros = 0) -> SentLookup:
-        """Tell whether a mail was accepted: by our record, or by what lies in our mailbox."""
+        """Tell whether a mail was accepted: by our record, or by what lies in our mailbox.
+
+        Raises DeliveryFailed if the mailbox cannot be asked, and while the server may still be
+        taking the mail from a process that is gone.
+        """
         del since
         message_id = build_message_id(self._account.address, address, send_key)
         await self._senders.settle(message_id)
         if await asyncio.to_thread(self._record.has, message_id):
             return SentLookup("yes", message_id)
+        begun = await asyncio.to_thread(self._record.find_begun, message_id)
 
         def look(inbox: Inbox) -> bool:
             return inbox.find_sent(message_id) is not None or bool(
@@ -306,7 +264,13 @@ class EmailChannel(BotChannel):
                 is_found = await inbox.run(look)
         except (PlatformUnavailable, PlatformRejected, TimeoutError) as error:
             raise DeliveryFailed("The mailbox cannot be asked what was sent.") from error
-        return SentLookup("yes", message_id) if is_found else SENDING_UNKNOWN
+        if is_found:
+            return SentLookup("yes", message_id)
+        left_s = 0.0 if begun is None else begun + SETTLE_S - system_clock() / SECOND
+        if left_s > 0:
+            wait_s = min(left_s, SETTLE_S)
+            raise DeliveryFailed("The server may still take the mail.", retry_after_s=wait_s)
+        return SENDING_UNKNOWN
 
     async def _find_position(self, to: MailAddress) -> ThreadPosition:
         """Return the mail that a reply follows: the last one of the thread by the same sender."""
@@ -412,9 +376,6 @@ class EmailChannel(BotChannel):
     def _remember_position(self, mail: IncomingMail) -> None:
         address = MailAddress(recipient=mail.sender, thread=mail.thread).as_text
         self._positions[address] = build_position(mail)
-        self._positions.move_to_end(address)
-        while len(self._positions) > MAX_THREADS:
-            self._positions.popitem(last=False)
 
 
 def is_further_part(send_key: str) -> bool:

@@ -14,6 +14,8 @@ from oldfriend.domain.setting_parsers import (
 )
 
 CHANNEL_NAME: Final = "email"
+RECORD_FILE: Final = "accepted"
+"""The file of the mails that were handed over and accepted lately."""
 LONGEST_TEXT: Final = 50_000
 """Characters of one mail of ours; servers take more, people do not."""
 PARSE_ADDRESS = text_parser(

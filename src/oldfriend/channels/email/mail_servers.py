@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from ipaddress import ip_address
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from imap_tools import AND, BaseMailBox, MailBox, MailBoxStartTls, MailBoxUnencrypted
@@ -49,6 +49,7 @@ MAX_REPORTED_CHARS: Final = 200
 LEADING_DOT: Final = re.compile(rb"^\.", re.MULTILINE)
 
 Security: TypeAlias = Literal["tls", "starttls", "none"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +297,60 @@ def open_mailbox(server: ServerAddress) -> BaseMailBox:
     return kind(server.host, server.port, timeout=CALL_TIMEOUT_S, ssl_context=context)
 
 
+class InboxThread:
+    """A connection to the inbox and the thread that it belongs to; open it with ``async with``."""
+
+    def __init__(self, account: MailAccount) -> None:
+        """Open nothing yet."""
+        self._account = account
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="mailbox")
+        self._inbox: Inbox | None = None
+        self._is_closed = False
+
+    async def __aenter__(self) -> "InboxThread":
+        """Connect and log in. Raises PlatformUnavailable, PlatformRejected."""
+        try:
+            await self._submit(self._open)
+        except BaseException:
+            self._executor.shutdown(wait=False)
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close the connection."""
+        self._close()
+        self._executor.shutdown(wait=False)
+
+    async def run(self, call: Callable[[Inbox], T]) -> T:
+        """Run a call in the thread; if the wait is cancelled, the connection is closed."""
+        inbox = self._inbox
+        assert inbox is not None
+        return await self._submit(lambda: call(inbox))
+
+    async def _submit(self, call: Callable[[], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, call)
+        except asyncio.CancelledError:
+            self._close()
+            raise
+
+    def _open(self) -> None:
+        self._inbox = Inbox(self._account)
+        if self._is_closed:  # nobody waits for it any more
+            self._close()
+
+    def _close(self) -> None:
+        self._is_closed = True
+        if self._inbox is not None:
+            self._inbox.close()
+
+
 class SendAttempt:
     """One attempt to send a mail, which can be given up as long as nothing was handed over."""
 
-    def __init__(self) -> None:
-        """Start with nothing handed over."""
+    def __init__(self, record_begin: Callable[[], bool] = lambda: True) -> None:
+        """Start with nothing handed over; ``record_begin`` tells whether it may still be."""
+        self._record_begin = record_begin
         self._lock = threading.Lock()
         self._is_given_up = False
         self._is_handed_over = False
@@ -312,7 +362,12 @@ class SendAttempt:
             return not self._is_handed_over
 
     def begin_data(self) -> None:
-        """Record that the mail is handed over from now on. Raises DeliveryFailed if given up."""
+        """Record that the mail is handed over from now on.
+
+        Raises DeliveryFailed if the attempt was given up, or another process was faster.
+        """
+        if not self._record_begin():
+            raise DeliveryFailed("Another process sends this mail.")
         with self._lock:
             if self._is_given_up:
                 raise DeliveryFailed("The mail server took too long.")

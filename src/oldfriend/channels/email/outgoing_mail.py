@@ -2,7 +2,7 @@
 
 The id of a mail follows from its address and send key. So a mail of ours is known wherever it turns
 up again, and a second attempt is the same mail. What is remembered for a week are hashes with a key
-of our own and times, no words.
+of our own and times, no words: before a mail is handed over, and once it is accepted.
 """
 
 import os
@@ -21,7 +21,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-from oldfriend.channels.email.email_settings import LONGEST_TEXT
+from oldfriend.channels.email.email_settings import LONGEST_TEXT, RECORD_FILE
 from oldfriend.channels.email.incoming_mail import MAX_SUBJECT_CHARS, IncomingMail, clean_line
 from oldfriend.channels.locked_file import locked_file
 
@@ -31,9 +31,10 @@ REPLY_PREFIX: Final = "Re: "
 POLICY: Final = SMTP.clone(max_line_length=998, cte_type="7bit")
 """Headers on one line: Python would encode a long id in References, and break the thread."""
 
-RECORD_FILE: Final = "accepted"
 RECORD_BYTES: Final = 64
 RECORD_LINE: Final = re.compile(r"[0-9a-f]{32} [0-9a-f]{16} \d{1,12} *")
+NO_THREAD: Final = "0" * 16
+"""In a line about a mail that is handed over, of which nobody knows yet whether it is accepted."""
 KEEP_S: Final = 7 * 24 * 60 * 60.0
 """A reply is retried for a day."""
 MAX_RECORDS: Final = 4_000
@@ -171,7 +172,7 @@ def list_short_lines(text: str, longest: int) -> Iterator[str]:
 
 
 class SentRecord:
-    """A file of the mails that the server has accepted lately, for all processes here."""
+    """A file of the mails that were handed over and accepted lately, for all processes here."""
 
     def __init__(self, folder: Path, *, password: str, salt: str) -> None:
         """Take the folder, and from what the key is derived; nothing is written yet."""
@@ -180,7 +181,30 @@ class SentRecord:
 
     def has(self, message_id: str) -> bool:
         """Tell whether a mail was accepted."""
-        return any(line.startswith(self._hash(message_id)) for line in self._read())
+        return any(line[1] != NO_THREAD for line in self._list_lines(message_id))
+
+    def count(self, message_id: str) -> int:
+        """Return how often a mail was handed over or accepted."""
+        return len(self._list_lines(message_id))
+
+    def find_begun(self, message_id: str) -> float | None:
+        """Return when a mail was handed over last, in seconds since 1970."""
+        begun = [line for line in self._list_lines(message_id) if line[1] == NO_THREAD]
+        return float(begun[-1][2]) if begun else None
+
+    def begin(self, message_id: str, *, seen: int) -> bool:
+        """Record that a mail is handed over from now on; False: somebody else was faster.
+
+        ``seen`` is the count when the attempt began. Without a file, nobody can be.
+        """
+        try:
+            with locked_file(self._path) as file:
+                if self.count(message_id) != seen:
+                    return False
+                self._write(file, message_id, NO_THREAD)
+        except OSError:
+            return True
+        return True
 
     def find_last_time(self, address: str) -> float | None:
         """Return when the last mail of a thread was accepted, in seconds since 1970."""
@@ -190,11 +214,17 @@ class SentRecord:
 
     def add(self, message_id: str, address: str) -> None:
         """Record a mail; where no file can be written, the server's folder of sent mails tells."""
-        thread = self._hash(address)[:THREAD_CHARS]
-        line = f"{self._hash(message_id)} {thread} {time.time():.0f}"
         with suppress(OSError), locked_file(self._path) as file:
-            os.write(file, line.ljust(RECORD_BYTES - 1).encode() + b"\n")
+            self._write(file, message_id, self._hash(address)[:THREAD_CHARS])
             self._trim()
+
+    def _write(self, file: int, message_id: str, thread: str) -> None:
+        line = f"{self._hash(message_id)} {thread} {time.time():.0f}"
+        os.write(file, line.ljust(RECORD_BYTES - 1).encode() + b"\n")
+
+    def _list_lines(self, message_id: str) -> list[list[str]]:
+        digest = self._hash(message_id)
+        return [line.split() for line in self._read() if line.startswith(digest)]
 
     def _trim(self) -> None:
         """Remove what is old or too much; the caller holds the lock. Raises OSError."""

@@ -13,6 +13,7 @@ from oldfriend.channels.channel import (
 from oldfriend.channels.email.email_settings import (
     CHANNEL_NAME,
     LONGEST_TEXT,
+    RECORD_FILE,
     EmailSettings,
     parse_mail_address,
 )
@@ -66,6 +67,7 @@ EMAIL: Final = ChannelSpec(
     pairs_by_code=False,
     gives_codes=False,
     capabilities=ChannelCapabilities(longest_text=LONGEST_TEXT),
+    record_files=(RECORD_FILE,),
     credentials=(
         ChannelCredential(name="address", label="Address of the companion", is_secret=False),
         ChannelCredential(name="password", label="Password (or app password)"),

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from nio import Event, InviteEvent, MatrixRoom, MegolmEvent, SyncResponse, Timeline
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import (
     ChannelEvent,
     ChatAvailability,
@@ -284,7 +285,7 @@ class Listener:
         self._rooms = rooms
         self._on_ready = on_ready
         self._unread = UnreadEvents(folder / UNREAD_FILE)
-        self._related: OrderedDict[str, RelatedEvent | None] = OrderedDict()
+        self._related = BoundedMap[str, RelatedEvent | None](MAX_RELATED)
 
     async def run(self, handle_event: HandleEvent, cursors: Cursors) -> None:
         """Hear events without end. Raises MatrixError, StoreError."""
@@ -455,8 +456,6 @@ class Listener:
                 if source is None
                 else RelatedEvent(sender=find_text(source, "sender"), text=read_text(source))
             )
-            while len(self._related) > MAX_RELATED:
-                self._related.popitem(last=False)
         return self._related[key]
 
     async def _load_event(self, room_id: str, event_id: str) -> JsonFields | None:

@@ -7,8 +7,9 @@ from typing import Final
 
 from markdown_it.token import Token
 
+from oldfriend.channels.markdown_parts import BIDI_CONTROLS, build_markdown_parser
 from oldfriend.channels.message_details import reword_commands
-from oldfriend.channels.splitting import ReplySplitter, build_markdown_parser
+from oldfriend.channels.splitting import ReplySplitter
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.text_cache import text_lru_cache
 
@@ -20,8 +21,6 @@ HTML_FORMAT: Final = "org.matrix.custom.html"
 COMMAND_FORM: Final = "!{name}"
 """How a command is written here: clients keep "/help" to themselves."""
 LINK_SCHEMES: Final = ("http://", "https://")
-BIDI_CONTROLS: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
-"""Characters that turn around what is read: beside a link, shown harmlessly."""
 CACHE_SIZE: Final = 64
 
 

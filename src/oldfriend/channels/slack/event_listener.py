@@ -5,12 +5,12 @@ conversation, from how far that was read; in a new process, from where our curso
 """
 
 import time
-from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import (
     ChannelEvent,
     ChatAvailability,
@@ -55,7 +55,7 @@ class EventListener:
         bot: BotIdentity,
         handle_event: HandleEvent,
         cursors: Cursors,
-        handled: OrderedDict[str, None],
+        handled: BoundedMap[str, None],
         read_to: dict[str, str],
     ) -> None:
         """Take what handles events; ``handled`` are the keys of those that were handled lately,
@@ -150,9 +150,6 @@ class EventListener:
                 await self._record_position(event, mapped)
         for each in keys:
             self._handled[each] = None
-            self._handled.move_to_end(each)
-        while len(self._handled) > MAX_KEYS:
-            self._handled.popitem(last=False)
 
     async def _record_position(self, event: JsonFields, mapped: ChannelEvent) -> None:
         """Save how far a conversation was heard: to a message, or to when the bot joined."""

@@ -5,12 +5,17 @@ code block is left open. Markup that is still open at the end of a text is shown
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 from typing import Final
 
 from markdown_it.tree import SyntaxTreeNode as Node
 
-from oldfriend.channels.splitting import ReplySplitter, build_markdown_parser
+from oldfriend.channels.markdown_parts import (
+    BIDI_CONTROLS,
+    RULE,
+    build_markdown_parser,
+    format_table,
+)
+from oldfriend.channels.splitting import ReplySplitter
 from oldfriend.domain.buttons import Button
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.text_cache import text_lru_cache
@@ -22,14 +27,10 @@ STYLES: Final = {"strong": "bold", "em": "italic", "s": "strike"}
 PLAIN: Final[Style] = frozenset()
 LINK_SCHEMES: Final = ("http://", "https://", "mailto:")
 MAX_LINK_CHARS: Final = 3_000
-BIDI_CONTROLS: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
-"""Characters that turn around what is read: in the words of a link, shown harmlessly."""
 MAX_TEXT_UNITS: Final = 3_000
 """What one message shows; Slack recommends less than 4,000 characters and cuts at 40,000."""
 MAX_LABEL_CHARS: Final = 75
 MAX_NESTING: Final = 8
-RULE: Final = "\u2014\u2014\u2014"
-CELL_SEPARATOR: Final = " \u2502 "
 CACHE_SIZE: Final = 64
 """Texts; a reply is rendered when it is split and when it is sent."""
 
@@ -114,7 +115,9 @@ def render_block(node: Node, *, depth: int = 0) -> Iterator[Element]:
         case "fence" | "code_block":
             yield from wrap("rich_text_preformatted", [text_element(node.content.rstrip("\n"))])
         case "table":
-            yield from wrap("rich_text_preformatted", [text_element(format_table(node))])
+            yield from wrap(
+                "rich_text_preformatted", [text_element(format_table(node, get_inline_text))]
+            )
         case "hr":
             yield section([text_element(RULE)])
         case "heading":
@@ -182,6 +185,11 @@ def join_lines(texts: Sequence[Sequence[Element]]) -> Iterator[Element]:
         yield from each
 
 
+def get_inline_text(nodes: Sequence[Node]) -> str:
+    """Return what people see of inline elements."""
+    return "".join(map(get_visible_text, render_inline(nodes)))
+
+
 def render_inline(nodes: Sequence[Node], style: Style = PLAIN) -> Iterator[Element]:
     """Yield inline elements."""
     for node in nodes:
@@ -211,21 +219,6 @@ def render_link(node: Node, style: Style) -> Iterator[Element]:
         yield {"type": "link", "url": url, "text": words, **build_style(style)}
     else:
         yield from [text_element("[", style), *inner, text_element(f"]({url})", style)]
-
-
-def format_table(table: Node) -> str:
-    """Format a table as text with aligned columns, which Slack shows in one width."""
-    rows = [
-        ["".join(map(get_visible_text, render_inline(cell.children))) for cell in row.children]
-        for part in table.children
-        for row in part.children
-    ]
-    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
-    lines = [
-        CELL_SEPARATOR.join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        for row in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def wrap(kind: str, inner: Iterator[Element] | Sequence[Element]) -> Iterator[Element]:

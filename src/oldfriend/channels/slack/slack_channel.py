@@ -5,7 +5,6 @@ It keeps only what it lately received and sent; it does not know the people.
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
@@ -13,6 +12,7 @@ from typing import Final
 
 from typing_extensions import override
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import (
     NOT_SENT,
     SENDING_UNKNOWN,
@@ -26,7 +26,7 @@ from oldfriend.channels.channel import (
 from oldfriend.channels.json_fields import JsonFields, find_fields, find_text, list_json_objects
 from oldfriend.channels.message_details import reword_commands
 from oldfriend.channels.slack.app_manifest import BOT_SCOPES, SLASH_COMMAND
-from oldfriend.channels.slack.event_listener import EventListener
+from oldfriend.channels.slack.event_listener import MAX_KEYS, EventListener
 from oldfriend.channels.slack.event_mapping import (
     TIMESTAMP,
     build_external_id,
@@ -84,7 +84,7 @@ class SlackChannel(BotChannel):
         self._quiet_s = quiet_s
         self._api = SlackApi(bot_token, app_token, base_url=base_url)
         self._pace = SendPace(send_interval_s)
-        self._handled: OrderedDict[str, None] = OrderedDict()
+        self._handled = BoundedMap[str, None](MAX_KEYS)
         self._read_to: dict[str, str] = {}
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
 

@@ -2,7 +2,6 @@
 
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.json_fields import (
     JsonFields,
     find_fields,
@@ -183,11 +183,15 @@ class SlackUser:
 Kept = TypeVar("Kept")
 
 
-class RecentlyKnown(OrderedDict[str, tuple[float, Kept]]):
+class RecentlyKnown(BoundedMap[str, tuple[float, Kept]]):
     """What was looked up lately, for an hour."""
 
     TTL_S: Final = 3_600.0
     MAX_KEYS: Final = 2_000
+
+    def __init__(self) -> None:
+        """Start empty."""
+        super().__init__(self.MAX_KEYS)
 
     def find(self, key: str) -> Kept | None:
         """Return what was looked up for a key lately."""
@@ -197,9 +201,6 @@ class RecentlyKnown(OrderedDict[str, tuple[float, Kept]]):
     def keep(self, key: str, value: Kept) -> Kept:
         """Keep what was looked up for a key."""
         self[key] = (time.monotonic(), value)
-        self.move_to_end(key)
-        while len(self) > self.MAX_KEYS:
-            self.popitem(last=False)
         return value
 
 

@@ -7,27 +7,24 @@ taken for a tag.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import zip_longest
 from typing import Final
 
 from markdown_it.tree import SyntaxTreeNode as Node
 
-from oldfriend.channels.splitting import (
-    ReplySplitter,
+from oldfriend.channels.markdown_parts import (
+    BIDI_CONTROLS,
+    RULE,
     build_markdown_parser,
-    count_utf16_units,
+    format_table,
 )
+from oldfriend.channels.splitting import ReplySplitter, count_utf16_units
 from oldfriend.domain.text_cache import text_lru_cache
 
 HTML_TAGS: Final = {"strong": "b", "em": "i", "s": "s"}
 LINK_SCHEMES: Final = ("http://", "https://")
 """Schemes a link may have; a tg:// link could mention people behind an innocent word."""
-BIDI_CONTROLS: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
-"""Characters that turn around what is read: in the words of a link, shown harmlessly."""
 BULLET: Final = "\u2022"
-RULE: Final = "\u2014\u2014\u2014"
 INDENT: Final = "   "
-CELL_SEPARATOR: Final = " \u2502 "
 CACHE_SIZE: Final = 64
 """Texts; a reply is rendered when it is split, when it is sent, and at the end of its draft."""
 
@@ -80,7 +77,7 @@ def render_block(node: Node, *, indent: str, is_quoted: bool) -> Rendered:
         case "fence" | "code_block":
             return render_code(node, is_quoted=is_quoted)
         case "table":
-            table = render_plain(format_table(node))
+            table = render_plain(format_table(node, get_inline_text))
             return table if is_quoted else wrap_in_tag("pre", table)
         case "hr":
             return render_plain(RULE)
@@ -126,19 +123,9 @@ def render_code(node: Node, *, is_quoted: bool) -> Rendered:
     return Rendered(html=html, visible=text.visible)
 
 
-def format_table(table: Node) -> str:
-    """Format a table as monospaced text with aligned columns."""
-    rows = [
-        [render_inline(cell.children).visible for cell in row.children]
-        for part in table.children
-        for row in part.children
-    ]
-    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
-    lines = [
-        CELL_SEPARATOR.join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        for row in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+def get_inline_text(nodes: Sequence[Node]) -> str:
+    """Return what people see of inline elements."""
+    return render_inline(nodes).visible
 
 
 def render_inline(

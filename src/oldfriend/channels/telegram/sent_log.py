@@ -12,11 +12,13 @@ import fcntl
 import os
 import secrets
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from oldfriend.channels.bounded_map import BoundedMap
 
 LOCK_FILE: Final = "begun"
 POLL_INTERVAL_S: Final = 0.05
@@ -123,8 +125,8 @@ class SentLog:
         self._file: int | None = None
         self._next = 0
         self._is_closing = False
-        self._message_ids: OrderedDict[str, int] = OrderedDict()
-        self._unanswered: OrderedDict[str, int] = OrderedDict()  # of dead processes and ours
+        self._message_ids = BoundedMap[str, int](MAX_REMEMBERED)
+        self._unanswered = BoundedMap[str, int](MAX_REMEMBERED)  # of dead processes and ours
         self._read: set[str] = set()
 
     def find_message_id(self, key: str) -> int | None:
@@ -164,7 +166,7 @@ class SentLog:
         """Record an accepted message; if no file can be written, the database will know anyway."""
         key_hash = hash_key(key)
         is_recorded = self._message_ids.get(key_hash) == message_id
-        self._store(key_hash, message_id)
+        self._message_ids[key_hash] = message_id
         if not is_recorded:
             self._append(key_hash, str(message_id))
 
@@ -180,9 +182,7 @@ class SentLog:
             self.close()
 
     def _add_unanswered(self, key_hash: str, change: int) -> None:
-        self._unanswered[key_hash] = max(self._unanswered.pop(key_hash, 0) + change, 0)
-        while len(self._unanswered) > MAX_REMEMBERED:
-            self._unanswered.popitem(last=False)
+        self._unanswered[key_hash] = max(self._unanswered.get(key_hash, 0) + change, 0)
 
     def close(self) -> None:
         """Let other processes read the file; a late record goes to a new file, released at once."""
@@ -231,16 +231,11 @@ class SentLog:
             for slot in file.read().split(b"\n"):
                 key_hash = slot.partition(b" ")[0].decode("ascii", "replace")
                 if (number := parse_slot_number(slot)) is not None:
-                    self._store(key_hash, number)
+                    self._message_ids[key_hash] = number
                 elif change := parse_slot_change(slot):
                     self._add_unanswered(key_hash, change)
         self._read.add(path.name)
         return True
-
-    def _store(self, key_hash: str, message_id: int) -> None:
-        self._message_ids[key_hash] = message_id
-        while len(self._message_ids) > MAX_REMEMBERED:
-            self._message_ids.popitem(last=False)
 
 
 def find_number_in_file(path: Path, key_hash: str) -> int | None:

@@ -6,16 +6,16 @@ request must bear the secret that only Telegram knows.
 
 import asyncio
 import hmac
-import json
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
+from typing_extensions import override
 
 from oldfriend.channels.http_listener import (
+    Webhook,
     WebhookRejected,
     check_content_length,
     open_webhook_listener,
@@ -24,9 +24,8 @@ from oldfriend.channels.http_listener import (
 )
 from oldfriend.channels.telegram.bot_api import BotApi
 from oldfriend.channels.telegram.polling import HandleUpdate, try_parse_update
-from oldfriend.domain.errors import PlatformRejected, StoreError
+from oldfriend.domain.errors import PlatformRejected
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.json import JsonValue
 
 WEBHOOK_PATH: Final = "/api/telegram"
 SECRET_HEADER: Final = "x-telegram-bot-api-secret-token"
@@ -53,7 +52,7 @@ async def serve_webhook(
     api: BotApi, address: WebhookAddress, secret: str, handle_update: HandleUpdate
 ) -> None:
     """Handle Telegram's calls without end. Raises PlatformUnavailable, PlatformRejected."""
-    app = WebhookApp(secret, handle_update)
+    app = TelegramWebhook(secret, handle_update)
     try:
         with open_webhook_listener(address.host, address.port, section="telegram") as listener:
             async with asyncio.TaskGroup() as tasks:
@@ -83,35 +82,21 @@ async def watch_webhook(api: BotApi, address: WebhookAddress, secret: str) -> No
             )
 
 
-class WebhookApp:
+class TelegramWebhook(Webhook):
     """The ASGI app that answers Telegram's calls."""
+
+    methods = "POST"
 
     def __init__(self, secret: str, handle_update: HandleUpdate) -> None:
         """Take the secret and the handler."""
+        super().__init__(lambda payload: handle_update(try_parse_update(payload)))
         self._secret = secret
-        self._handle_update = handle_update
-        self._lock = asyncio.Lock()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request; respond once its update is durable."""
-        if scope["type"] != "http":
-            return
-        try:
-            response = await self._handle(Request(scope, receive))
-        except WebhookRejected as error:
-            headers = {"connection": "close"} | ({"allow": "POST"} if error.status == 405 else {})
-            response = PlainTextResponse(f"{error}\n", status_code=error.status, headers=headers)
-        await response(scope, receive, send)
-
-    async def _handle(self, request: Request) -> Response:
+    @override
+    async def respond(self, request: Request) -> Response:
+        """Check a request, and handle its update."""
         self._check(request)
-        update = try_parse_update(await read_json(request))
-        try:
-            async with self._lock:
-                await self._handle_update(update)
-        except StoreError as error:
-            raise WebhookRejected(503, "It cannot be kept now. Tell it again.") from error
-        return Response(status_code=200)
+        return await self.handle_body(await read_body(request, max_bytes=MAX_BODY_BYTES))
 
     def _check(self, request: Request) -> None:
         """Raise WebhookRejected for a request whose body is not even read."""
@@ -126,13 +111,3 @@ class WebhookApp:
         if kind != "application/json":
             raise WebhookRejected(415, "Only application/json.")
         check_content_length(request, max_bytes=MAX_BODY_BYTES)
-
-
-async def read_json(request: Request) -> JsonValue:
-    """Read the JSON body of a request, within the limits. Raises WebhookRejected."""
-    body = await read_body(request, max_bytes=MAX_BODY_BYTES)
-    try:
-        value: JsonValue = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise WebhookRejected(400, "That is no JSON.") from error
-    return value

@@ -9,7 +9,6 @@ a secret that is stored elsewhere.
 
 import os
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from hashlib import sha256, shake_256
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import NOT_SENT, SENDING_UNKNOWN, SentLookup
 from oldfriend.channels.locked_file import locked_file
 
@@ -79,8 +79,8 @@ class DeliveryLedger:
         self._path = None if folder is None else folder / FILE_NAME
         self._secret = secret.encode()
         self.clock = clock
-        self._deliveries: OrderedDict[str, Delivery] = OrderedDict()
-        self._windows: OrderedDict[str, ChatWindow] = OrderedDict()
+        self._deliveries = BoundedMap[str, Delivery](MAX_KEPT)
+        self._windows = BoundedMap[str, ChatWindow](MAX_KEPT)
         self._inode, self._offset = 0, 0
 
     def record_attempt(self, send_key: str) -> None:
@@ -235,9 +235,6 @@ class DeliveryLedger:
             unanswered=unanswered,
             at=at,
         )
-        self._deliveries.move_to_end(key)
-        while len(self._deliveries) > MAX_KEPT:
-            self._deliveries.popitem(last=False)
 
     def _apply_window(self, kind: str, key: str, at: float) -> None:
         known = self._windows.get(key, ChatWindow())
@@ -247,9 +244,6 @@ class DeliveryLedger:
             case _:
                 known = replace(known, closed_at=max(at, known.closed_at))
         self._windows[key] = known
-        self._windows.move_to_end(key)
-        while len(self._windows) > MAX_KEPT:
-            self._windows.popitem(last=False)
 
     def _compact(self, path: Path) -> None:
         """Remove old messages, and all but the last of each chat; the caller holds the lock.

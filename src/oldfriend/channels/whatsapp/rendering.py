@@ -7,12 +7,12 @@ looks alike, of the same length.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Final
 
 from markdown_it.tree import SyntaxTreeNode as Node
 
-from oldfriend.channels.splitting import ReplySplitter, build_markdown_parser, count_utf16_units
+from oldfriend.channels.markdown_parts import RULE, build_markdown_parser, format_table
+from oldfriend.channels.splitting import ReplySplitter, count_utf16_units
 from oldfriend.domain.text_cache import text_lru_cache
 
 MAX_TEXT_UNITS: Final = 4_096
@@ -26,9 +26,7 @@ OPENING_MARK: Final = re.compile(r"(?<!\w)[*_~](?=\S)|(?<=\S)[*_~](?!\w)|`")
 WORD: Final = re.compile(r"\S+")
 ADDRESS_SIGN: Final = "://"
 """What an address of the web contains, which must stay as it is."""
-RULE: Final = "\u2014\u2014\u2014"
 INDENT: Final = "  "
-CELL_SEPARATOR: Final = " \u2502 "
 CACHE_SIZE: Final = 64
 """Texts; a reply is rendered when it is split and when it is sent."""
 
@@ -96,7 +94,7 @@ def render_block(node: Node, *, indent: str) -> Rendered:
         case "fence" | "code_block":
             return render_code_block(node.content.rstrip("\n"))
         case "table":
-            return render_code_block(format_table(node))
+            return render_code_block(format_table(node, get_inline_text))
         case "hr":
             return render_plain(RULE)
         case _:
@@ -123,19 +121,9 @@ def render_code_block(code: str) -> Rendered:
     return Rendered(text=f"{BLOCK_MARK}\n{text}\n{BLOCK_MARK}", visible=code)
 
 
-def format_table(table: Node) -> str:
-    """Format a table as monospaced text with aligned columns."""
-    rows = [
-        [render_inline(cell.children).visible for cell in row.children]
-        for part in table.children
-        for row in part.children
-    ]
-    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
-    lines = [
-        CELL_SEPARATOR.join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-        for row in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+def get_inline_text(nodes: Sequence[Node]) -> str:
+    """Return what people see of inline elements."""
+    return render_inline(nodes).visible
 
 
 def render_inline(nodes: Sequence[Node], *, indent: str = "") -> Rendered:

@@ -7,9 +7,7 @@ is known of both is in the delivery ledger.
 
 import asyncio
 import hmac
-import json
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,9 +18,9 @@ from typing import Final, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import (
     BotChannel,
     BotDiagnosis,
@@ -39,6 +37,7 @@ from oldfriend.channels.channel import (
     UnreadableUpdate,
 )
 from oldfriend.channels.http_listener import (
+    Webhook,
     WebhookRejected,
     check_content_length,
     open_webhook_listener,
@@ -69,7 +68,6 @@ from oldfriend.domain.errors import (
     DeliveryFailed,
     OutcomeUnknown,
     PlatformUnavailable,
-    StoreError,
     Undeliverable,
     WindowClosed,
 )
@@ -126,8 +124,8 @@ class WhatsAppChannel(BotChannel):
         )
         self._ledger_thread = ThreadPoolExecutor(1, "whatsapp-ledger")  # its file has a lock
         self._ledger = DeliveryLedger(folder, secret=self._app_secret, clock=clock)
-        self._handled: OrderedDict[str, None] = OrderedDict()
-        self._last_heard: OrderedDict[str, str] = OrderedDict()  # message ids, by address
+        self._handled = BoundedMap[str, None](MAX_REMEMBERED)
+        self._last_heard = BoundedMap[str, str](MAX_REMEMBERED)  # message ids, by address
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
 
     @override
@@ -237,7 +235,7 @@ class WhatsAppChannel(BotChannel):
         host, port = self._settings.webhook_host, self._settings.webhook_port
         try:
             async with self._listen_lock, asyncio.TaskGroup() as tasks:
-                app = WebhookApp(
+                app = WhatsAppWebhook(
                     app_secret=self._app_secret,
                     verify_token=self._verify_token,
                     handle_payload=partial(self._handle_payload, handle_event, tasks),
@@ -273,10 +271,10 @@ class WhatsAppChannel(BotChannel):
         if item.address:  # before it can be answered
             heard_at = min(item.at / SECOND, self._ledger.clock())
             await self._in_ledger(partial(self._ledger.record_heard, item.address, heard_at))
-            remember(self._last_heard, item.address, item.external_id)
+            self._last_heard[item.address] = item.external_id
         answer = await handle_event(item.event)
         if item.external_id:
-            remember(self._handled, item.external_id, None)
+            self._handled[item.external_id] = None
         return answer
 
     async def _handle_status(self, status: DeliveryStatus, handle_event: HandleEvent) -> None:
@@ -362,8 +360,10 @@ class WhatsAppChannel(BotChannel):
         return external_id
 
 
-class WebhookApp:
+class WhatsAppWebhook(Webhook):
     """The ASGI app that answers Meta's calls."""
+
+    methods = "GET, POST"
 
     def __init__(
         self,
@@ -373,25 +373,14 @@ class WebhookApp:
         handle_payload: Callable[[JsonValue], Awaitable[None]],
     ) -> None:
         """Take the secrets and the handler."""
+        super().__init__(handle_payload)
         self._app_secret = app_secret.encode()
         self._verify_token = verify_token.encode()
-        self._handle_payload = handle_payload
-        self._lock = asyncio.Lock()
         self._large_bodies = asyncio.Semaphore(MAX_LARGE_BODIES)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request; respond once what it tells is durable."""
-        if scope["type"] != "http":
-            return
-        try:
-            response = await self._handle(Request(scope, receive))
-        except WebhookRejected as error:
-            headers = {"connection": "close"}
-            headers |= {"allow": "GET, POST"} if error.status == 405 else {}
-            response = PlainTextResponse(f"{error}\n", status_code=error.status, headers=headers)
-        await response(scope, receive, send)
-
-    async def _handle(self, request: Request) -> Response:
+    @override
+    async def respond(self, request: Request) -> Response:
+        """Verify our address, or check a request and handle what it tells."""
         if request.url.path != WEBHOOK_PATH:
             raise WebhookRejected(404, f"There is nothing here but {WEBHOOK_PATH}.")
         if request.method == "GET":
@@ -403,16 +392,7 @@ class WebhookApp:
             raise WebhookRejected(401, "Only Meta may call here.")
         body = await self._read_body(request)
         self._check_signature(request, body)
-        try:
-            payload: JsonValue = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise WebhookRejected(400, "That is no JSON.") from error
-        try:
-            async with self._lock:
-                await self._handle_payload(payload)
-        except StoreError as error:
-            raise WebhookRejected(503, "It cannot be kept now. Tell it again.") from error
-        return Response(status_code=200)
+        return await self.handle_body(body)
 
     async def _read_body(self, request: Request) -> bytes:
         """Read a call's body; of those that may be large, a few at a time."""
@@ -437,14 +417,6 @@ class WebhookApp:
         given = request.headers.get(SIGNATURE_HEADER, "")
         if not hmac.compare_digest(given.encode(), wanted.encode()):
             raise WebhookRejected(401, "Only Meta may call here.")
-
-
-def remember(known: OrderedDict[str, V], key: str, value: V) -> None:
-    """Remember something, and forget what was remembered long ago."""
-    known[key] = value
-    known.move_to_end(key)
-    while len(known) > MAX_REMEMBERED:
-        known.popitem(last=False)
 
 
 def describe_number(number: PhoneNumber) -> list[BotFinding]:

@@ -1,0 +1,35 @@
+"""Markdown parts: what channels make alike of Markdown, whatever the platform."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import zip_longest
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode as Node
+
+RULE: Final = "\u2014\u2014\u2014"
+CELL_SEPARATOR: Final = " \u2502 "
+BIDI_CONTROLS: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+"""Characters that turn around what is read: in the words of a link, shown harmlessly."""
+
+
+@cache
+def build_markdown_parser() -> MarkdownIt:
+    """Build a parser for what models write: CommonMark, tables and strikethrough; no HTML."""
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def format_table(table: Node, get_shown_text: Callable[[Sequence[Node]], str]) -> str:
+    """Format a table as monospaced text with aligned columns, of what people see of each cell."""
+    rows = [
+        [get_shown_text(cell.children) for cell in row.children]
+        for part in table.children
+        for row in part.children
+    ]
+    widths = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    lines = [
+        CELL_SEPARATOR.join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in lines)
