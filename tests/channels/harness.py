@@ -113,3 +113,10 @@ HARNESSES: dict[str, Callable[[], AbstractAsyncContextManager[ChannelHarness]]] 
     for found in iter_modules([str(Path(__file__).parent / "harnesses")])
 }
 """By the name of the channel."""
+
+
+async def until(is_so: Callable[[], bool], *, seconds: float = 20.0) -> None:
+    """Wait until something is so. Raises TimeoutError."""
+    async with asyncio.timeout(seconds):
+        while not is_so():  # noqa: ASYNC110 - a fake notifies nobody
+            await asyncio.sleep(0.02)

@@ -1,7 +1,7 @@
 """What every channel keeps, whatever its platform: proven on the fake of each."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -27,7 +27,7 @@ from oldfriend.domain.errors import (
     Undeliverable,
     WindowClosed,
 )
-from tests.channels.harness import HARNESSES, ChannelHarness
+from tests.channels.harness import HARNESSES, ChannelHarness, until
 from tests.channels.harnesses.carrier import CarrierHarness
 from tests.conftest import Sizes
 from tests.fakes.platform import MemoryCursors
@@ -110,13 +110,6 @@ async def listening(
             yield
         finally:
             task.cancel()
-
-
-async def until(is_so: Callable[[], bool], *, seconds: float = 20.0) -> None:
-    """Wait until something is so. Raises TimeoutError."""
-    async with asyncio.timeout(seconds):
-        while not is_so():  # noqa: ASYNC110 - a fake notifies nobody
-            await asyncio.sleep(0.02)
 
 
 async def test_messages_of_a_chat_come_in_order_with_their_senders(

@@ -25,8 +25,7 @@ from oldfriend.inbound.receive import listen_on_channel
 from oldfriend.memory.people import ensure_owner
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
-from tests.channels.harness import HARNESSES, ChannelHarness
-from tests.channels.test_contract import until
+from tests.channels.harness import HARNESSES, ChannelHarness, until
 from tests.conftest import SIZE, Sizes
 from tests.journeys.test_telegram_crashes import STEPS, note
 

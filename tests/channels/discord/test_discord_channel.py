@@ -30,8 +30,8 @@ from oldfriend.inbound.receive import listen_on_channel
 from oldfriend.memory.people import ensure_owner
 from oldfriend.runtime.wiring import open_app
 from oldfriend.runtime.worker import run_worker
-from tests.channels.harness import HARNESSES
-from tests.channels.test_contract import Ear, listening, until
+from tests.channels.harness import HARNESSES, until
+from tests.channels.test_contract import Ear, listening
 from tests.clock import FrozenClock
 from tests.fakes.discord import BOT, TOKEN, FakeDiscord, running_discord
 from tests.fakes.platform import MemoryCursors

@@ -28,6 +28,7 @@ from oldfriend.domain.errors import (
     StoreBusy,
     Undeliverable,
 )
+from tests.channels.harness import until
 from tests.channels.slack.conftest import Ear, listening, opened
 from tests.fakes.platform import MemoryCursors
 from tests.fakes.slack import APP_TOKEN, BOT_TOKEN, BOT_USER, TICKET, Fault, Slack
@@ -215,11 +216,20 @@ async def test_lost_or_stale_socket_is_replaced_without_loss(slack: Slack, way: 
         {"disconnect": slack.disconnect, "drop": slack.drop_sockets}.get(way, lambda: None)()
         slack.says(ANA, "three")
         await ear.hears(3)
-        async with asyncio.timeout(10):  # what was missed may be read before the socket is replaced
-            while slack.connections < 2:
-                await asyncio.sleep(0.05)
+        await until(lambda: slack.connections >= 2)  # what was missed may be read before
 
     assert ear.texts == ["one", "two", "three"]
+
+
+async def test_slack_out_of_order_for_a_moment_ends_no_listening(slack: Slack) -> None:
+    """What is read then is asked for again, on the socket that is open."""
+    ear = Ear()
+    slack.faults += [Fault("conversations.history", times=2), Fault("users.conversations", times=2)]
+    async with opened(slack) as channel, listening(channel, slack, ear):
+        slack.says(ANA, "one")
+        await ear.hears(1)
+
+    assert slack.connections == 1
 
 
 async def test_event_lost_on_an_open_socket_is_read_although_later_ones_came(slack: Slack) -> None:

@@ -7,7 +7,6 @@ conversation, from how far that was read; in a new process, from where our curso
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from oldfriend.channels.bounded_map import BoundedMap
@@ -28,7 +27,7 @@ from oldfriend.channels.slack.event_mapping import (
     parse_timestamp,
 )
 from oldfriend.channels.slack.rendering import drop_buttons, escape
-from oldfriend.channels.slack.socket_mode import AfterAcknowledgement, Envelope, read_patiently
+from oldfriend.channels.slack.socket_mode import AfterAcknowledgement, Envelope
 from oldfriend.channels.slack.web_api import (
     TEMPORARY,
     TOKEN_REFUSED,
@@ -106,7 +105,7 @@ class EventListener:
             return
         since = since or self._began
         try:
-            missed = await read_patiently(partial(self._list_missed, conversation, since))
+            missed = await self._list_missed(conversation, since)
         except SlackRefusal as refusal:
             if refusal.code in TEMPORARY | TOKEN_REFUSED:
                 raise
@@ -122,14 +121,14 @@ class EventListener:
         oldest = format_timestamp(max(float(since) - THREAD_LOOKBACK_S, 0.0))
         found: dict[str, JsonFields] = {}
         with suppress(TooManyPages):  # the latest of them
-            async for each in self._api.list_history(conversation, oldest=oldest):
+            async for each in self._api.list_history(conversation, oldest=oldest, is_patient=True):
                 found[find_text(each, "ts")] = each
         for parent in list(found.values()):
             if is_later(find_text(parent, "latest_reply"), since):
                 thread = find_text(parent, "ts")
                 with suppress(TooManyPages):
                     async for each in self._api.list_history(
-                        conversation, oldest=since, thread=thread
+                        conversation, oldest=since, thread=thread, is_patient=True
                     ):
                         found[find_text(each, "ts")] = each
         events: list[JsonFields] = []

@@ -12,8 +12,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
 import aiohttp
 
@@ -32,11 +31,7 @@ DRAIN_TIMEOUT_S: Final = 5.0
 """How long to go on with what has come before the socket is replaced."""
 MAX_UNHANDLED: Final = 500
 """Envelopes that have come and are not handled; no more are read until there are fewer."""
-MAX_READ_RETRIES: Final = 5
 MAX_FRAME_BYTES: Final = 4 * 1024 * 1024
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,30 +208,11 @@ class SocketSession:
     ) -> None:
         """Catch up with all conversations, whether anything comes from them or not, repeatedly."""
         while True:
-            await read_patiently(partial(self._enqueue_conversations, socket, tasks))
+            async for conversation in self._api.list_conversations():
+                if conversation not in self._caught_up:
+                    self._enqueue(conversation, None, socket, tasks)
             await asyncio.sleep(self._quiet_s)
             self._caught_up.clear()
-
-    async def _enqueue_conversations(
-        self, socket: aiohttp.ClientWebSocketResponse, tasks: asyncio.TaskGroup
-    ) -> None:
-        async for conversation in self._api.list_conversations():
-            if conversation not in self._caught_up:
-                self._enqueue(conversation, None, socket, tasks)
-
-
-async def read_patiently(read: Callable[[], Awaitable[T]]) -> T:
-    """Read, again a few times where that fails or is to wait: one failure ends not all listening.
-
-    Raises SlackUnreachable, SlackRefusal.
-    """
-    for tries in range(MAX_READ_RETRIES):
-        try:
-            return await read()
-        except SlackUnreachable as error:
-            pause_s = error.retry_after_s
-            await asyncio.sleep(2.0 ** (tries - 2) if pause_s is None else pause_s)
-    return await read()
 
 
 async def receive_object(socket: aiohttp.ClientWebSocketResponse) -> JsonFields | None:

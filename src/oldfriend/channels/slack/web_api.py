@@ -1,11 +1,12 @@
 """Web API client: one method for each call to Slack that we need, with its errors."""
 
+import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -38,6 +39,7 @@ DEFAULT_WAIT_S: Final = 30.0
 """Until the next try, if Slack asks to wait and does not say for how long."""
 PAGE_SIZE: Final = 200
 MAX_PAGES: Final = 50
+MAX_READ_RETRIES: Final = 5
 MAX_FILE_BYTES: Final = 25 * 1024 * 1024
 SLACK_HOST: Final = "slack.com"
 CONVERSATION_TYPES: Final = ("im", "mpim", "public_channel", "private_channel")
@@ -204,8 +206,12 @@ class RecentlyKnown(BoundedMap[str, tuple[float, Kept]]):
         return value
 
 
+Ask: TypeAlias = Callable[..., Awaitable[JsonFields]]
+"""A way to call a method that reads."""
+
+
 class SlackApi:
-    """Calls of the Web API, none of which is ever repeated by itself."""
+    """Calls of the Web API; none that writes is ever repeated by itself."""
 
     def __init__(self, bot_token: str, app_token: str, *, base_url: str) -> None:
         """Create the client without connecting."""
@@ -235,6 +241,25 @@ class SlackApi:
     async def ask(self, method: str, **parameters: str | int | bool | None) -> JsonFields:
         """Call a method that reads. Raises SlackRefusal, SlackUnreachable."""
         return (await self._call(method, params=parameters))[0]
+
+    async def _ask_patiently(
+        self, method: str, **parameters: str | int | bool | None
+    ) -> JsonFields:
+        """Call a method that reads, again a few times where that fails or is to wait.
+
+        One failure must not end all listening. Raises SlackRefusal, SlackUnreachable.
+        """
+        for tries in range(MAX_READ_RETRIES):
+            pause_s = 2.0 ** (tries - 2)
+            try:
+                return await self.ask(method, **parameters)
+            except SlackUnreachable as error:
+                pause_s = pause_s if error.retry_after_s is None else error.retry_after_s
+            except SlackRefusal as refusal:
+                if refusal.code not in TEMPORARY:
+                    raise
+            await asyncio.sleep(pause_s)
+        return await self.ask(method, **parameters)
 
     async def tell(self, method: str, **fields: JsonValue) -> JsonFields:
         """Call a method that writes. Raises SlackRefusal, SlackUnreachable."""
@@ -308,10 +333,11 @@ class SlackApi:
             return known
         try:
             found = await self.ask("users.info", user=user_id, include_locale=True)
-        except SlackRefusal:
-            return self._users.keep(user_id, SlackUser(name=user_id))
         except SlackUnreachable:  # asked too often, say: no reason to hear nobody
             return SlackUser(name=user_id)
+        except SlackRefusal as refusal:
+            unknown = SlackUser(name=user_id)
+            return unknown if refusal.code in TEMPORARY else self._users.keep(user_id, unknown)
         user = find_fields(found, "user")
         profile = find_fields(user, "profile")
         name = find_text(profile, "display_name") or find_text(user, "real_name")
@@ -330,10 +356,10 @@ class SlackApi:
             return known
         try:
             found = await self.ask("conversations.info", channel=channel)
-        except SlackRefusal:
-            return self._titles.keep(channel, "")
         except SlackUnreachable:
             return ""
+        except SlackRefusal as refusal:
+            return "" if refusal.code in TEMPORARY else self._titles.keep(channel, "")
         conversation = find_fields(found, "channel")
         return self._titles.keep(channel, find_text(conversation, "name"))
 
@@ -355,7 +381,7 @@ class SlackApi:
     async def _ask_if_allowed(self, method: str, **parameters: str) -> JsonFields:
         """Return the answer to a call; nothing if Slack refuses it for good."""
         try:
-            return await self.ask(method, **parameters)
+            return await self._ask_patiently(method, **parameters)
         except SlackRefusal as refusal:
             if refusal.code in TEMPORARY | TOKEN_REFUSED:
                 raise
@@ -367,7 +393,9 @@ class SlackApi:
         if (known := self._parents.find(key)) is not None:
             return known
         try:
-            found = await self.ask("conversations.replies", channel=channel, ts=thread, limit=1)
+            found = await self._ask_patiently(
+                "conversations.replies", channel=channel, ts=thread, limit=1
+            )
         except SlackRefusal:
             return {}
         parents = [each for each in list_json_objects(found, "messages") if "text" in each]
@@ -385,7 +413,7 @@ class SlackApi:
         for kind in CONVERSATION_TYPES:
             try:
                 async for page in self._list_pages(
-                    "users.conversations", types=kind, exclude_archived=True
+                    self._ask_patiently, "users.conversations", types=kind, exclude_archived=True
                 ):
                     for each in list_json_objects(page, "channels"):
                         if channel := find_text(each, "id"):
@@ -397,26 +425,28 @@ class SlackApi:
                 continue
 
     async def list_history(
-        self, channel: str, *, oldest: str, thread: str | None = None
+        self, channel: str, *, oldest: str, thread: str | None = None, is_patient: bool = False
     ) -> AsyncIterator[JsonFields]:
         """Yield the messages of a conversation, or of a thread, that came after ``oldest``.
 
-        Raises SlackRefusal, SlackUnreachable.
+        ``is_patient``: what fails or is to wait is asked again. Raises SlackRefusal,
+        SlackUnreachable.
         """
         method = "conversations.history" if thread is None else "conversations.replies"
+        ask = self._ask_patiently if is_patient else self.ask
         async for page in self._list_pages(
-            method, channel=channel, ts=thread, oldest=oldest, include_all_metadata=True
+            ask, method, channel=channel, ts=thread, oldest=oldest, include_all_metadata=True
         ):
             for each in list_json_objects(page, "messages"):
                 yield each
 
     async def _list_pages(
-        self, method: str, **parameters: str | int | bool | None
+        self, ask: Ask, method: str, **parameters: str | int | bool | None
     ) -> AsyncIterator[JsonFields]:
         """Yield the pages of a list; raises TooManyPages at its end if there are more."""
         cursor = None
         for _ in range(MAX_PAGES):
-            page = await self.ask(method, limit=PAGE_SIZE, cursor=cursor, **parameters)
+            page = await ask(method, limit=PAGE_SIZE, cursor=cursor, **parameters)
             yield page
             cursor = find_text(find_fields(page, "response_metadata"), "next_cursor")
             if not cursor:
