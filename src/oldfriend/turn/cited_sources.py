@@ -145,7 +145,7 @@ def rank_cited_sources(
     bits = {stem: max(estimate_bits(new[stem], languages) - COMMON_WORD_BITS, 0.0) for stem in rare}
     quotable = find_quotable_ngrams(reply_text, question_text, bits)
     texts = {source: list_content_words(text, languages[0]) for source, text in sources.items()}
-    evidence = Evidence(reply_text, question_text, bits, quotable)
+    evidence = ReplyEvidence(reply_text, question_text, bits, quotable)
     candidates = {
         source: words for source, words in texts.items() if evidence.score(words) >= CITATION_BITS
     }
@@ -195,7 +195,7 @@ def check_stated_sources(
     return [each for each in named if each in telling] or named
 
 
-class Evidence:
+class ReplyEvidence:
     """What in a reply tells of its sources, less what those that were cited account for."""
 
     def __init__(

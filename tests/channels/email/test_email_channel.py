@@ -30,7 +30,7 @@ from oldfriend.channels.email.email_settings import EmailSettings
 from oldfriend.channels.email.incoming_mail import IncomingMail, parse_mail
 from oldfriend.channels.email.mail_servers import (
     MailAccount,
-    SendAttempt,
+    SmtpAttempt,
     parse_server,
     send_mail,
 )
@@ -464,11 +464,11 @@ async def test_a_mail_that_is_still_being_sent_for_a_worker_that_gave_up_is_not_
     """Whoever takes over waits for what becomes of it."""
     begun, may_go_on = threading.Event(), threading.Event()
 
-    def send_slowly(account: MailAccount, to: str, raw: bytes, attempt: SendAttempt) -> None:
+    def send_slowly(account: MailAccount, to: str, raw: bytes, attempt: SmtpAttempt) -> None:
         attempt.begin_data()
         begun.set()
         may_go_on.wait(20)
-        send_mail(account, to, raw, SendAttempt())
+        send_mail(account, to, raw, SmtpAttempt())
 
     monkeypatch.setattr("oldfriend.channels.email.email_channel.send_mail", send_slowly)
     channel = opened(server, tmp_path)
@@ -568,7 +568,7 @@ async def test_a_process_that_stood_still_does_not_send_what_another_has_sent(
     """Nor what another is handing over just now: it looks right before it hands over itself."""
     begun, may_go_on = threading.Event(), threading.Event()
 
-    def stand_still(account: MailAccount, to: str, raw: bytes, attempt: SendAttempt) -> None:
+    def stand_still(account: MailAccount, to: str, raw: bytes, attempt: SmtpAttempt) -> None:
         begun.set()
         may_go_on.wait(20)
         send_mail(account, to, raw, attempt)

@@ -26,7 +26,7 @@ from oldfriend.channels.discord.discord_api import (
     get_name,
     map_send_errors,
 )
-from oldfriend.channels.discord.event_listener import EventListener
+from oldfriend.channels.discord.event_listener import DiscordEventListener
 from oldfriend.channels.discord.event_mapping import (
     build_external_id,
 )
@@ -214,7 +214,7 @@ class DiscordChannel(BotChannel):
         try:
             async with self._listen_lock, asyncio.TaskGroup() as tasks:
                 bot = await self._api.get_me()
-                listener = EventListener(
+                listener = DiscordEventListener(
                     self._api,
                     bot,
                     handle_event,

@@ -56,7 +56,7 @@ EPHEMERAL: Final = 64
 """The flag of a message that only one person sees."""
 
 
-class EventListener:
+class DiscordEventListener:
     """Hands on what Discord tells, in order, and catches up with what it has not told."""
 
     def __init__(

@@ -39,7 +39,7 @@ from oldfriend.channels.email.mail_servers import (
     MailAccount,
     MailSenders,
     MailWithheld,
-    SendAttempt,
+    SmtpAttempt,
     StoredMail,
     check_sending,
     send_mail,
@@ -201,7 +201,7 @@ class EmailChannel(BotChannel):
             position=position,
             is_markdown=is_markdown,
         )
-        attempt = SendAttempt(partial(self._record.begin, message_id, seen=seen))
+        attempt = SmtpAttempt(partial(self._record.begin, message_id, seen=seen))
         thread = "" if send_key.startswith(SYSTEM_REPLY) else to.as_text
         await self._hand_over(to.recipient, raw, message_id, attempt, thread)
         await self._save_sent(message_id, raw)
@@ -217,7 +217,7 @@ class EmailChannel(BotChannel):
             raise WindowClosed("This thread was answered a moment ago.", until=until)
 
     async def _hand_over(
-        self, recipient: str, raw: bytes, message_id: str, attempt: SendAttempt, thread: str
+        self, recipient: str, raw: bytes, message_id: str, attempt: SmtpAttempt, thread: str
     ) -> None:
         def send() -> None:
             send_mail(self._account, recipient, raw, attempt)

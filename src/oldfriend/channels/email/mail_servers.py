@@ -53,7 +53,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAddress:
+class MailServerAddress:
     """A server of mail, and how its connection is encrypted."""
 
     host: str
@@ -67,11 +67,11 @@ class MailAccount:
 
     address: str
     password: str = field(repr=False)
-    imap: ServerAddress
-    smtp: ServerAddress
+    imap: MailServerAddress
+    smtp: MailServerAddress
 
 
-def parse_server(text: str, *, secure_scheme: Literal["imaps", "smtps"]) -> ServerAddress:
+def parse_server(text: str, *, secure_scheme: Literal["imaps", "smtps"]) -> MailServerAddress:
     """Parse a server such as "imap.example.org", with a port or a scheme. Raises PlatformRejected.
 
     imap:// and smtp:// begin unencrypted, and stay so on this machine only.
@@ -93,10 +93,10 @@ def parse_server(text: str, *, secure_scheme: Literal["imaps", "smtps"]) -> Serv
         )
     port = port or DEFAULT_PORTS[parts.scheme]
     if parts.scheme == plain_scheme:
-        return ServerAddress(host, port, "none" if is_loopback(host) else "starttls")
+        return MailServerAddress(host, port, "none" if is_loopback(host) else "starttls")
     is_named = "://" in text
     is_secure = is_named or port in SECURE_PORTS or port not in DEFAULT_PORTS.values()
-    return ServerAddress(host, port, "tls" if is_secure else "starttls")
+    return MailServerAddress(host, port, "tls" if is_secure else "starttls")
 
 
 def is_loopback(host: str) -> bool:
@@ -288,7 +288,7 @@ class Inbox:
                 self._box.client.shutdown()
 
 
-def open_mailbox(server: ServerAddress) -> BaseMailBox:
+def open_mailbox(server: MailServerAddress) -> BaseMailBox:
     """Connect to a server of mailboxes. Raises OSError."""
     if server.security == "none":
         return MailBoxUnencrypted(server.host, server.port, timeout=CALL_TIMEOUT_S)
@@ -345,7 +345,7 @@ class InboxThread:
             self._inbox.close()
 
 
-class SendAttempt:
+class SmtpAttempt:
     """One attempt to send a mail, which can be given up as long as nothing was handed over."""
 
     def __init__(self, record_begin: Callable[[], bool] = lambda: True) -> None:
@@ -417,7 +417,7 @@ def check_sending(account: MailAccount) -> None:
         raise PlatformUnavailable(f"The server that sends mail: {describe(error)}") from error
 
 
-def send_mail(account: MailAccount, recipient: str, raw: bytes, attempt: SendAttempt) -> None:
+def send_mail(account: MailAccount, recipient: str, raw: bytes, attempt: SmtpAttempt) -> None:
     """Send a mail to one person.
 
     Raises OutcomeUnknown if no answer came after it was handed over, DeliveryFailed if it was not

@@ -31,8 +31,8 @@ from oldfriend.channels.slack.socket_mode import AfterAcknowledgement, Envelope
 from oldfriend.channels.slack.web_api import (
     TEMPORARY,
     TOKEN_REFUSED,
-    BotIdentity,
     SlackApi,
+    SlackIdentity,
     SlackRefusal,
     SlackUnreachable,
     TooManyPages,
@@ -45,13 +45,13 @@ BEGAN: Final = "began"
 MAX_KEYS: Final = 4_000
 
 
-class EventListener:
+class SlackEventListener:
     """What is heard over one socket after the other, and how far that is."""
 
     def __init__(
         self,
         api: SlackApi,
-        bot: BotIdentity,
+        bot: SlackIdentity,
         handle_event: HandleEvent,
         cursors: Cursors,
         handled: BoundedMap[str, None],

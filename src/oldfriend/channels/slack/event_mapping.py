@@ -40,7 +40,7 @@ from oldfriend.channels.message_details import (
     is_called_by_name,
     is_own_command,
 )
-from oldfriend.channels.slack.web_api import BotIdentity, SlackApi
+from oldfriend.channels.slack.web_api import SlackApi, SlackIdentity
 from oldfriend.domain.buttons import MAX_COMMAND_BYTES
 from oldfriend.domain.clock import SECOND, Micros, is_representable
 from oldfriend.domain.messages import ADDRESS_DETAIL, MAX_TEXT_CHARS
@@ -107,7 +107,7 @@ def is_private(channel: str) -> bool:
 class EventMapper:
     """Turns events into those of a channel; looks up names as it needs them."""
 
-    def __init__(self, api: SlackApi, bot: BotIdentity) -> None:
+    def __init__(self, api: SlackApi, bot: SlackIdentity) -> None:
         """Take what knows the names, and who the bot is."""
         self._api = api
         self._bot = bot

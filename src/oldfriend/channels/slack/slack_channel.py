@@ -26,7 +26,7 @@ from oldfriend.channels.channel import (
 from oldfriend.channels.json_fields import JsonFields, find_fields, find_text, list_json_objects
 from oldfriend.channels.message_details import reword_commands
 from oldfriend.channels.slack.app_manifest import BOT_SCOPES, SLASH_COMMAND
-from oldfriend.channels.slack.event_listener import MAX_KEYS, EventListener
+from oldfriend.channels.slack.event_listener import MAX_KEYS, SlackEventListener
 from oldfriend.channels.slack.event_mapping import (
     TIMESTAMP,
     build_external_id,
@@ -44,8 +44,8 @@ from oldfriend.channels.slack.socket_mode import QUIET_S, SocketSession
 from oldfriend.channels.slack.web_api import (
     MESSAGE_GONE,
     TEMPORARY,
-    BotIdentity,
     SlackApi,
+    SlackIdentity,
     SlackRefusal,
     SlackUnreachable,
     TooManyPages,
@@ -226,7 +226,7 @@ class SlackChannel(BotChannel):
         async with self._listen_lock:
             with map_receive_errors():
                 bot = await self._api.get_identity()
-                listener = EventListener(
+                listener = SlackEventListener(
                     self._api, bot, handle_event, cursors, self._handled, self._read_to
                 )
                 await listener.begin()
@@ -303,7 +303,7 @@ def get_timestamp(answer: JsonFields) -> str:
     return timestamp
 
 
-def diagnose_bot(identity: BotIdentity) -> BotDiagnosis:
+def diagnose_bot(identity: SlackIdentity) -> BotDiagnosis:
     """Return the bot's name and workspace, and what it may not do and should."""
     name, team = identity.name, identity.team
     known = localizable(

@@ -162,7 +162,7 @@ def describe_refusal(code: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BotIdentity:
+class SlackIdentity:
     """The bot as Slack knows it."""
 
     user_id: str
@@ -304,12 +304,12 @@ class SlackApi:
         assert isinstance(answer.data, dict)
         return answer.data, answer.headers
 
-    async def get_identity(self) -> BotIdentity:
+    async def get_identity(self) -> SlackIdentity:
         """Ask who the bot is. Raises SlackRefusal, SlackUnreachable."""
         found, headers = await self._call("auth.test", json={})
         scopes = headers.get("x-oauth-scopes", "")
         with check_answer():
-            return BotIdentity(
+            return SlackIdentity(
                 user_id=get_text(found, "user_id"),
                 bot_id=find_text(found, "bot_id"),
                 name=find_text(found, "user") or get_text(found, "user_id"),

@@ -32,7 +32,7 @@ CACHE_SIZE: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class WhatsAppText:
     """A text with WhatsApp's marks, and as people see it."""
 
     text: str
@@ -40,7 +40,7 @@ class Rendered:
 
 
 @text_lru_cache(CACHE_SIZE)
-def render(markdown: str) -> Rendered:
+def render(markdown: str) -> WhatsAppText:
     """Render Markdown for WhatsApp; marks that make a text too long are left out."""
     rendered = render_blocks(Node(build_markdown_parser().parse(markdown)).children)
     if count_utf16_units(rendered.text) > MAX_TEXT_UNITS >= count_utf16_units(rendered.visible):
@@ -62,9 +62,9 @@ def render_text(text: str, *, is_markdown: bool) -> str:
     return get_shown_text(text) if is_markdown else render_plain(text).text
 
 
-def render_plain(text: str) -> Rendered:
+def render_plain(text: str) -> WhatsAppText:
     """Render a text without marks, so that WhatsApp finds none in it."""
-    return Rendered(text=WORD.sub(lambda found: replace_marks(found[0]), text), visible=text)
+    return WhatsAppText(text=WORD.sub(lambda found: replace_marks(found[0]), text), visible=text)
 
 
 def replace_marks(word: str) -> str:
@@ -74,13 +74,13 @@ def replace_marks(word: str) -> str:
     return OPENING_MARK.sub(lambda found: found[0].translate(LOOK_ALIKES), word)
 
 
-def render_blocks(nodes: Sequence[Node], *, indent: str = "") -> Rendered:
+def render_blocks(nodes: Sequence[Node], *, indent: str = "") -> WhatsAppText:
     """Render block elements, separated by empty lines."""
     blocks = [render_block(node, indent=indent) for node in nodes]
     return join_rendered([each for each in blocks if each.visible], "\n\n")
 
 
-def render_block(node: Node, *, indent: str) -> Rendered:
+def render_block(node: Node, *, indent: str) -> WhatsAppText:
     """Render a block."""
     match node.type:
         case "paragraph":
@@ -101,7 +101,7 @@ def render_block(node: Node, *, indent: str) -> Rendered:
             return render_inline([node])
 
 
-def render_list(node: Node, *, indent: str) -> Rendered:
+def render_list(node: Node, *, indent: str) -> WhatsAppText:
     """Render a list, each item after its marker; nested lists are indented."""
     first = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
     items = []
@@ -109,16 +109,18 @@ def render_list(node: Node, *, indent: str) -> Rendered:
         marker = f"{indent}- " if first is None else f"{indent}{first + index}. "
         blocks = [render_block(each, indent=indent + INDENT) for each in item.children]
         content = join_rendered([each for each in blocks if each.visible], "\n")
-        items.append(Rendered(text=f"{marker}{content.text}", visible=f"{marker}{content.visible}"))
+        items.append(
+            WhatsAppText(text=f"{marker}{content.text}", visible=f"{marker}{content.visible}")
+        )
     return join_rendered(items, "\n")
 
 
-def render_code_block(code: str) -> Rendered:
+def render_code_block(code: str) -> WhatsAppText:
     """Render code as a block of its own."""
     if not code.strip():
         return render_plain(code)
     text = code.replace(BLOCK_MARK, BLOCK_MARK.translate(LOOK_ALIKES))
-    return Rendered(text=f"{BLOCK_MARK}\n{text}\n{BLOCK_MARK}", visible=code)
+    return WhatsAppText(text=f"{BLOCK_MARK}\n{text}\n{BLOCK_MARK}", visible=code)
 
 
 def get_inline_text(nodes: Sequence[Node]) -> str:
@@ -126,7 +128,7 @@ def get_inline_text(nodes: Sequence[Node]) -> str:
     return render_inline(nodes).visible
 
 
-def render_inline(nodes: Sequence[Node], *, indent: str = "") -> Rendered:
+def render_inline(nodes: Sequence[Node], *, indent: str = "") -> WhatsAppText:
     """Render inline elements; WhatsApp knows no marks beside a letter, so none are made there."""
     spans = [render_span(node, indent=indent) for node in nodes]
     texts = []
@@ -136,7 +138,7 @@ def render_inline(nodes: Sequence[Node], *, indent: str = "") -> Rendered:
         is_marked = node.type in MARKS or node.type == "code_inline"
         is_within_word = is_marked and (is_word(before) or is_word(after))
         texts.append(render_plain(span.visible).text if is_within_word else span.text)
-    return Rendered(text="".join(texts), visible="".join(each.visible for each in spans))
+    return WhatsAppText(text="".join(texts), visible="".join(each.visible for each in spans))
 
 
 def is_word(character: str) -> bool:
@@ -144,7 +146,7 @@ def is_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def render_span(node: Node, *, indent: str) -> Rendered:
+def render_span(node: Node, *, indent: str) -> WhatsAppText:
     """Render an inline element."""
     match node.type:
         case "inline":
@@ -155,7 +157,7 @@ def render_span(node: Node, *, indent: str) -> Rendered:
             code = node.content.translate({ord(CODE_MARK): LOOK_ALIKES[ord(CODE_MARK)]})
             has_code = bool(code.strip())
             text = f"{CODE_MARK}{code}{CODE_MARK}" if has_code else code
-            return Rendered(text=text, visible=node.content)
+            return WhatsAppText(text=text, visible=node.content)
         case "image":
             return render_plain(node.content or str(node.attrs.get("src", "")))
         case "link":
@@ -166,31 +168,31 @@ def render_span(node: Node, *, indent: str) -> Rendered:
             return render_plain(node.content)
 
 
-def render_link(content: Rendered, url: str) -> Rendered:
+def render_link(content: WhatsAppText, url: str) -> WhatsAppText:
     """Render a link as its words and its address."""
     if not content.visible.strip() or content.visible == url:
         return render_plain(url)
-    return join_rendered([content, Rendered(text=f" ({url})", visible=f" ({url})")], "")
+    return join_rendered([content, WhatsAppText(text=f" ({url})", visible=f" ({url})")], "")
 
 
-def mark(content: Rendered, character: str) -> Rendered:
+def mark(content: WhatsAppText, character: str) -> WhatsAppText:
     """Mark each line of a content, since no mark goes beyond a line."""
     lines = [
         f"{character}{line}{character}" if line.strip() == line != "" else line
         for line in content.text.split("\n")
     ]
-    return Rendered(text="\n".join(lines), visible=content.visible)
+    return WhatsAppText(text="\n".join(lines), visible=content.visible)
 
 
-def prefix_lines(content: Rendered, prefix: str) -> Rendered:
+def prefix_lines(content: WhatsAppText, prefix: str) -> WhatsAppText:
     """Begin each line of a content with a prefix."""
     text = "\n".join(f"{prefix}{line}" for line in content.text.split("\n"))
-    return Rendered(text=text, visible=content.visible)
+    return WhatsAppText(text=text, visible=content.visible)
 
 
-def join_rendered(parts: Sequence[Rendered], separator: str) -> Rendered:
+def join_rendered(parts: Sequence[WhatsAppText], separator: str) -> WhatsAppText:
     """Join rendered texts."""
-    return Rendered(
+    return WhatsAppText(
         text=separator.join(part.text for part in parts),
         visible=separator.join(part.visible for part in parts),
     )

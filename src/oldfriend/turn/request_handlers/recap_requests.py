@@ -53,7 +53,7 @@ MAX_DONE: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class RecapLine:
     """A line of a recap, and what it rests on."""
 
     text: str
@@ -104,7 +104,7 @@ async def list_told(
     zone: str,
     language: str,
     now: Micros,
-) -> list[Told]:
+) -> list[RecapLine]:
     """List what is told of some days, both included: tasks, goals, events, numbers, the diary."""
     (first, last), say = days, load_recap(language)["say"]
     since, until = start_of(first, zone), start_of(last + timedelta(days=1), zone)
@@ -115,31 +115,32 @@ async def list_told(
         if since <= each.changed_at < until
     ]
     told = [
-        Told(text=say["done"].format(text=each.text), source=cite(each.message)) for each in done
+        RecapLine(text=say["done"].format(text=each.text), source=cite(each.message))
+        for each in done
     ]
     for state in await list_goals(tx, person):
         count = sum(since <= each.at < until for each in state.progress)
         if count:
             text = say["goal"].format(text=state.goal.text, count=count)
-            told.append(Told(text=text, source=cite(state.goal.message)))
+            told.append(RecapLine(text=text, source=cite(state.goal.message)))
     for event in await list_events_between(tx, person, since=since, until=until):
         day = format_day(wording, event.happened_at, zone)
         text = say["event"].format(day=day, text=event.text.rstrip(".。"))
-        told.append(Told(text=text, source=build_listed_item("memory", event.id, 1)))
+        told.append(RecapLine(text=text, source=build_listed_item("memory", event.id, 1)))
     told += await list_numbers(tx, person, days, language)
     entries = await list_diary_entries(tx, person, DiaryFilter(first=first, last=last))
     if entries:
-        told.append(Told(text=say["diary"].format(count=len(entries))))
+        told.append(RecapLine(text=say["diary"].format(count=len(entries))))
     return told
 
 
 async def list_numbers(
     tx: Transaction, person: PersonId, days: tuple[date, date], language: str
-) -> list[Told]:
+) -> list[RecapLine]:
     """List the numbers of some days: what adds up in sum, else the first and the last."""
     (first, last), say = days, load_recap(language)["say"]
     texts = load_measurement_texts(language)
-    told: list[Told] = []
+    told: list[RecapLine] = []
     for name, _, newest in await list_kept_measures(tx, person):
         measured = (
             await list_measurements(tx, person, name, first=first, last=last)
@@ -148,7 +149,7 @@ async def list_numbers(
         )
         if measured:
             text = say["number"].format(name=texts.name(name), value=sum_up(texts, measured))
-            told.append(Told(text=text, source=cite(measured[-1].message)))
+            told.append(RecapLine(text=text, source=cite(measured[-1].message)))
     return told
 
 
