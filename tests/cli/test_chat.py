@@ -29,12 +29,13 @@ def test_unknown_slash_command_shows_help_and_is_not_stored(call: Call) -> None:
     assert "you: /nonsense" not in said.stdout
 
 
-def test_slash_forget_in_chat_names_cli_command_and_is_not_stored(call: Call) -> None:
-    """The wish itself must not become a memory."""
-    said = call("chat", stdin="/forget Lou\n/history\n")
+def test_slash_forget_in_chat_shows_what_would_go_and_asks(call: Call) -> None:
+    """As on every channel."""
+    call("say", "My friend Lou lives in Porto")
+    said = call("chat", stdin="/forget Lou\nno\n")
 
-    assert "oldfriend forget --about NAME" in said.stdout
-    assert "you: /forget Lou" not in said.stdout
+    assert "“My friend Lou lives in Porto”" in said.stdout
+    assert "It cannot be undone." in said.stdout
 
 
 def test_failed_message_write_in_chat_is_reported_and_exits_with_1(

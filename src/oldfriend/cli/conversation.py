@@ -35,12 +35,6 @@ HELP_TEXT = """Here in the terminal:
   /quit     leave (or Ctrl-D)
 Ctrl-C stops a reply."""
 
-FORGET_HINT = """\
-Within the chat only all of it can be forgotten, by /purge. In a shell, this first shows what would
-go:
-  oldfriend forget --about NAME
-  oldfriend forget --help"""
-
 WriteLine = Callable[[str], None]
 
 
@@ -277,8 +271,6 @@ class Conversation:
         }
         if command in actions:
             await actions[command]()
-        elif command == "/forget" or command.startswith("/forget "):
-            self.write_line(FORGET_HINT)
         elif (unknown := find_unknown_command(command)) is not None:
             self.write_line(self._load_menu().format_unknown(unknown))
         elif command:
