@@ -73,6 +73,7 @@ CHOSEN = (
     "place_",
     "forget_way_",
     "forget_count_",
+    "forget_in_",
     "problem_",
     "said_",
     "thinking_why_",

@@ -25,6 +25,9 @@ export function Proof({ number = "" }) {
   return html`<div class="proof"><h2>${t("forget_title")}</h2><p>${t("proof_none")}</p><p><a href="/forget" onClick=${follow}>${t("proof_again")}</a></p></div>`;
 }
 
+/** A column of the store in words, if there are any for it. */
+const inPlace = (place) => t(`forget_in_${place.replace(".", "_")}`, {}, place);
+
 /** What is told only right after it was done, and not kept. */
 const NOTHING_LEFT = { left: [], stuck: [], orphans: [], read_from: [], near: [], files: 0, is_clean: true, log_is_empty: true, was_in_group: false };
 
@@ -36,7 +39,7 @@ function Whole({ done }) {
     <dl>${COUNTED.filter((each) => done.counts[each]).map((each) => html`<div key=${each}><dt>${t(`forget_count_${each}`)}</dt><dd>${done.counts[each]}</dd></div>`)}</dl>
     ${done.is_proved && html`<p class="good">${done.proved_at ? t("proof_was", { when: dayOf(done.proved_at) }) : t(done.files ? "proof_files" : "proof_tables", { files: done.files })}</p>`}
     ${done.proved_at === null && html`<p>${t("proof_unproved")}</p>`}
-    ${done.left.map((each) => html`<p class="bad" key=${each.place}>${t("proof_left", { place: each.place, count: each.count })}</p>`)}
+    ${done.left.map((each) => html`<p class="bad" key=${each.place}>${t("proof_left", { place: inPlace(each.place), count: each.count })}</p>`)}
     ${done.stuck.map((each) => html`<p class="bad" key=${each}>${t("proof_stuck", { name: each })}</p>`)}
     ${!done.is_clean && html`<p class="bad">${t("proof_not_clean")}</p>`}
     ${done.orphans.length > 0 && html`<p>${t("proof_orphans", { count: done.orphans.length })}</p>`}

@@ -61,6 +61,8 @@ export default {
   forget_count_projects: "Projekte",
   forget_count_skills: "Anleitungen",
   forget_count_limitations: "Was ich noch nicht kann",
+  forget_in_message_text: "dem, was inzwischen gesagt wurde",
+  forget_in_core_block_text: "dem, was in den Einstellungen über dich und mich steht; dort kannst du es ändern",
   proof_title: "Es ist weg",
   proof_not_title: "Es ist noch nicht alles weg",
   proof_files: "Ich habe noch einmal gesucht, in allen Tabellen und allen Dateien hier ({files}): Es ist nirgends mehr.",

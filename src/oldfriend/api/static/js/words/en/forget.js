@@ -61,6 +61,8 @@ export default {
   forget_count_projects: "Projects",
   forget_count_skills: "Skills",
   forget_count_limitations: "Things I cannot do yet",
+  forget_in_message_text: "what you or I said in the meantime",
+  forget_in_core_block_text: "what you wrote about us in Settings; you can change it there",
   proof_title: "It is gone",
   proof_not_title: "Not all of it is gone",
   proof_files: "I looked for it once more, in all tables and in all files here ({files}): it is nowhere.",

@@ -61,6 +61,8 @@ export default {
   forget_count_projects: "Proyectos",
   forget_count_skills: "Instrucciones",
   forget_count_limitations: "Lo que aún no sé hacer",
+  forget_in_message_text: "lo que se dijo mientras tanto",
+  forget_in_core_block_text: "lo que escribiste sobre nosotros en Ajustes; allí puedes cambiarlo",
   proof_title: "Ya no está",
   proof_not_title: "Aún no ha desaparecido todo",
   proof_files: "Lo he buscado una vez más, en todas las tablas y todos los archivos de aquí ({files}): no está en ninguna parte.",

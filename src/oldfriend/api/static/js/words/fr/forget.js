@@ -61,6 +61,8 @@ export default {
   forget_count_projects: "Projets",
   forget_count_skills: "Consignes",
   forget_count_limitations: "Ce que je ne sais pas encore faire",
+  forget_in_message_text: "ce qui a été dit entre-temps",
+  forget_in_core_block_text: "ce que tu as écrit sur nous dans les réglages ; tu peux l’y changer",
   proof_title: "C’est parti",
   proof_not_title: "Tout n’est pas encore parti",
   proof_files: "J’ai cherché encore une fois, dans toutes les tables et tous les fichiers d’ici ({files}) : il n’en reste rien.",

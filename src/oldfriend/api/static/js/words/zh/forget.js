@@ -61,6 +61,8 @@ export default {
   forget_count_projects: "项目",
   forget_count_skills: "技能",
   forget_count_limitations: "我还做不到的事",
+  forget_in_message_text: "这期间说过的话",
+  forget_in_core_block_text: "设置里写着的你我的介绍（可以在那里改）",
   proof_title: "已经没有了",
   proof_not_title: "还没有全部消失",
   proof_files: "我又在所有表和 {files} 个文件里找了一遍：哪里都没有。",
