@@ -145,9 +145,10 @@ def build_handled(
     if use.status == "end not known":
         part = "unsure"
     framed = words.say[part].format(label=label, result=use.summary or use.result)
+    is_own_sentence = is_done and use.summary and not use.sources  # not words from outside
     return HandledRequest(
         name=HANDLER_NAME,
-        text=use.summary if is_done and use.summary else framed,
+        text=use.summary if is_own_sentence else framed,
         changes=(*use.changes, SettlePendingCall(pending=pending, status="done")),
         records=use.records,
         uses=(use,),
