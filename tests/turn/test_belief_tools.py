@@ -13,6 +13,7 @@ from oldfriend.domain.memories import Memory, MemoryKind
 from oldfriend.domain.messages import Message, TrustClass
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
+from oldfriend.memory.belief_corrections import edit
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.evidence import NewEvidence, add_evidence
@@ -216,6 +217,20 @@ async def test_what_is_not_plainly_stated_is_asked_about_first(talk: Talk) -> No
     assert await believed(talk) == ["Lives in Faro."]
 
 
+async def test_a_correction_that_is_out_of_date_at_the_yes_is_not_called_done(talk: Talk) -> None:
+    """The person reads that nothing came of it, and no more."""
+    home = await learned(talk, "Lives in Porto.", "location", "Porto")
+    told = "What would it cost to live in Faro?"
+    await do(talk, told, correct(told))
+    async with talk.app.db.begin_write() as tx:
+        person = talk.line.person.id
+        await edit(tx, person, home.id, "Lives in Braga.", value="Braga", now=talk.clock())
+    reply = (await do(talk, "yes")).reply.text
+    assert "Something has changed" in reply
+    assert "Done" not in reply
+    assert await believed(talk) == ["Lives in Braga."]
+
+
 async def test_no_page_corrects_or_forgets_anything(talk: Talk) -> None:
     """A model that obeys it gets one question at most, of which anything but a yes is the end."""
     await learned(talk, "Lives in Porto.", "location", "Porto")
@@ -317,7 +332,8 @@ async def test_forget_command_asks_without_a_model(app: AppContext, say: Say) ->
     await say("no")
     await say("/forget Dora")
     answer = await say("Dora sails well", channel="phone")
-    assert "nothing" in (await say("yes")).reply.text
+    reply = (await say("yes")).reply.text
+    assert reply.startswith("Something has changed")
     person = answer.message.person
     await maintain(app, person, within_s=60, overdue_s=15.0)
     async with app.db.begin_read() as tx:

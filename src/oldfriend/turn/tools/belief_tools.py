@@ -321,7 +321,7 @@ def build_confirmed_correction(context: ToolContext) -> BoundTool:
         )
         if state.base_seq != change.base or state.memory.ended_at is not None:
             say = CommandMenu.load(context.utterance.system_language).say
-            return ToolOutput(text=say["asked_changed"])
+            return ToolOutput(text=say["asked_changed"], summary=say["asked_changed"])
         return correct(context, state.memory, change)
 
     texts = {each: {"type": "string"} for each in ("id", "text", "value")}
@@ -341,7 +341,7 @@ def build_confirmed_forgetting(context: ToolContext) -> BoundTool:
         async with context.search_deps.db.begin_read() as tx:
             preview = await load_preview(tx, utterance, request, TurnId(str(arguments["turn"])))
         if preview is None or preview.digest != arguments["seen"]:
-            return ToolOutput(text=say["asked_changed"])
+            return ToolOutput(text=say["asked_changed"], summary=say["asked_changed"])
         change = BeginForgetting(language=language, request=request)
         text = say["forget_begun"]
         return ToolOutput(text=text, changes=(change,), summary=text)
