@@ -6,7 +6,6 @@ Forgetting only shows what would go: the person's own yes does it. What cannot b
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from oldfriend.channels.channel import PROGRAM_CHANNELS
@@ -42,7 +41,7 @@ from oldfriend.turn.request_handlers.forget_requests import (
 )
 from oldfriend.turn.request_handlers.handler import HandledRequest
 from oldfriend.turn.tools.confirmation import KeepPendingCall
-from oldfriend.turn.tools.task_tools import Use, bind, is_told
+from oldfriend.turn.tools.task_tools import bind, is_told
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec
 from oldfriend.turn.tools.tool_groups import MEMORY_GROUP
 
@@ -336,7 +335,10 @@ def build_confirmed_correction(context: ToolContext) -> BoundTool:
 
     texts = {each: {"type": "string"} for each in ("id", "text", "value")}
     numbers = {each: {"type": "integer"} for each in ("since", "base")}
-    return bind_confirmed(CORRECT, "Corrects a belief.", {**texts, **numbers}, use)
+    properties: dict[str, Any] = {**texts, **numbers}
+    return bind(
+        CORRECT, "Corrects a belief.", properties, use, required=[*properties], max_uses=None
+    )
 
 
 def build_confirmed_forgetting(context: ToolContext) -> BoundTool:
@@ -361,13 +363,8 @@ def build_confirmed_forgetting(context: ToolContext) -> BoundTool:
         return ToolOutput(text=text, changes=(change,), summary=text)
 
     texts = {each: {"type": "string"} for each in ("about", "ids", "turn", "seen")}
-    return bind_confirmed(FORGET, "Forgets what was shown.", texts, use)
-
-
-def bind_confirmed(name: str, description: str, properties: dict[str, Any], use: Use) -> BoundTool:
-    """Bind a tool that a yes of the person runs, with all of its arguments."""
-    bound = bind(name, description, properties, use, required=[*properties])
-    return replace(bound, max_uses=None)
+    description = "Forgets what was shown."
+    return bind(FORGET, description, texts, use, required=[*texts], max_uses=None)
 
 
 BELIEF_TOOLS: Final[Sequence[ToolSpec]] = (
