@@ -16,7 +16,7 @@ from oldfriend.queues.jobs_table import delete_jobs
 from oldfriend.queues.queue import lock_partition
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
-from oldfriend.turn.belief_changes import FORGET_JOB, PURGE_JOB, TELL_JOB
+from oldfriend.turn.belief_changes import FORGET_NOTICE, PURGE_JOB, TELL_JOB
 from oldfriend.turn.request_handlers.forget_requests import load_preview
 from oldfriend.turn.request_handlers.own_data_requests import format_counts
 
@@ -56,7 +56,7 @@ async def forget_chosen(app: AppContext, job: Job) -> None:
         return  # it is gone already
     if preview.digest != arguments["seen"]:
         say = CommandMenu.load(str(arguments["language"])).say
-        key = f"{FORGET_JOB}/{job.seq}"
+        key = f"{FORGET_NOTICE}/{job.seq}"
         text, reason = say["asked_changed"], say["forget_reason"]
         await tell(app, job.person, text, arguments, key=key, reason=reason)
         return
@@ -81,7 +81,7 @@ async def tell_forgotten(app: AppContext, job: Job) -> None:
     say = CommandMenu.load(str(arguments["language"])).say
     head = say["forgotten" if done.proved_at is not None else "forgotten_unproved"]
     text = "\n".join([head, *format_counts(done.counts, say)])
-    key = f"{FORGET_JOB}/{arguments['entry']}"
+    key = f"{FORGET_NOTICE}/{arguments['entry']}"
     await tell(app, job.person, text, arguments, key=key, reason=say["forget_reason"])
 
 
@@ -121,7 +121,7 @@ async def tell(
     key: str,
     reason: str,
 ) -> None:
-    """Tell the person something once; the key begins with the name of the job that tells it."""
+    """Tell the person something once; the key begins with the kind of the message."""
     app.on_crash_point("committed")
     notice = UnpromptedMessage(
         text=text,

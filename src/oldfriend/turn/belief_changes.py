@@ -23,6 +23,8 @@ FORGET_JOB: Final = "forget chosen"
 """The job that forgets what a person chose."""
 TELL_JOB: Final = "tell forgotten"
 """The job that tells a person what is gone, without a word of it."""
+FORGET_NOTICE: Final = "forget"
+"""How the key of what is told of it begins; that of a purge begins with the name of its job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
