@@ -7,23 +7,27 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.beliefs.queries import get_history
-from oldfriend.domain.ids import MemoryId, ObjectId, new_id
+from oldfriend.channels.channel import API_CHANNEL
+from oldfriend.domain.ids import EntityId, MemoryId, ObjectId, new_id, shorten_id
+from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import Memory, MemoryKind
+from oldfriend.domain.memories import Entity, Memory, MemoryKind
 from oldfriend.domain.messages import Message, TrustClass
 from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.scripted import ScriptedAnswer, ScriptedModel, ScriptedReply
+from oldfriend.memory.belief_corrections import edit
 from oldfriend.memory.belief_views import list_memories
 from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.evidence import NewEvidence, add_evidence
-from oldfriend.memory.journal import Provenance, record_decision
+from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
 from oldfriend.memory.message_log import list_messages
 from oldfriend.queues.queue import list_jobs
 from oldfriend.replies.confirmed_deletions import forget_chosen
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
-from oldfriend.turn.belief_changes import FORGET_JOB
+from oldfriend.turn.belief_changes import FORGET_JOB, TELL_JOB, CorrectBelief
+from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.tools.tool_registry import TOOLS
 from oldfriend.turn.tools.web_tools import build_web_tools
 from oldfriend.turn.turn_outcome import Outcome
@@ -216,6 +220,20 @@ async def test_what_is_not_plainly_stated_is_asked_about_first(talk: Talk) -> No
     assert await believed(talk) == ["Lives in Faro."]
 
 
+async def test_a_correction_that_is_out_of_date_at_the_yes_is_not_called_done(talk: Talk) -> None:
+    """The person reads that nothing came of it, and no more."""
+    home = await learned(talk, "Lives in Porto.", "location", "Porto")
+    told = "What would it cost to live in Faro?"
+    await do(talk, told, correct(told))
+    async with talk.app.db.begin_write() as tx:
+        person = talk.line.person.id
+        await edit(tx, person, home.id, "Lives in Braga.", value="Braga", now=talk.clock())
+    reply = (await do(talk, "yes")).reply.text
+    assert "Something has changed" in reply
+    assert "Done" not in reply
+    assert await believed(talk) == ["Lives in Braga."]
+
+
 async def test_no_page_corrects_or_forgets_anything(talk: Talk) -> None:
     """A model that obeys it gets one question at most, of which anything but a yes is the end."""
     await learned(talk, "Lives in Porto.", "location", "Porto")
@@ -285,7 +303,9 @@ async def test_a_belief_is_forgotten_with_what_it_was_learned_from(talk: Talk) -
     known = "\n".join(await believed(talk))
     assert "Lives in Porto." in known
     assert "walnuts" not in known
-    assert "I am allergic to walnuts" not in await said(talk)
+    texts = "\n".join(await said(talk))
+    assert "nothing is left" in texts
+    assert "walnuts" not in texts  # nor where it was asked for and asked about
 
 
 @pytest.mark.parametrize(
@@ -317,7 +337,8 @@ async def test_forget_command_asks_without_a_model(app: AppContext, say: Say) ->
     await say("no")
     await say("/forget Dora")
     answer = await say("Dora sails well", channel="phone")
-    assert "nothing" in (await say("yes")).reply.text
+    reply = (await say("yes")).reply.text
+    assert reply.startswith("Something has changed")
     person = answer.message.person
     await maintain(app, person, within_s=60, overdue_s=15.0)
     async with app.db.begin_read() as tx:
@@ -335,26 +356,18 @@ async def test_forget_command_asks_without_a_model(app: AppContext, say: Say) ->
 
 
 async def test_it_is_forgotten_and_told_once_after_a_crash(app: AppContext, say: Say) -> None:
-    """Between the deletion and its notice; nothing that came later goes."""
+    """Through the queue: what was deleted leaves a job that tells it, and nothing else goes."""
     await say("My boat is called Dora.")
     await say("/forget Dora")
     person = (await say("yes")).message.person
-    async with app.db.begin_read() as tx:
-        (job,) = [
-            each
-            for each in await list_jobs(tx, is_dead_letter=False)
-            if each.payload.get("name") == FORGET_JOB
-        ]
-
-    def die(step: str) -> None:
-        if step == "committed":
-            raise RuntimeError("killed")
-
-    with pytest.raises(RuntimeError):
-        await forget_chosen(replace(app, on_crash_point=die), job)
+    (job,) = await list_forgetting(app, FORGET_JOB)
+    await forget_chosen(app, job)  # the process ends here
+    assert await list_forgetting(app, FORGET_JOB) == []
+    (left,) = await list_forgetting(app, TELL_JOB)
+    assert "Dora" not in str(left.payload)
     await say("My cat is called Miso.")
-    await forget_chosen(app, job)
-    await forget_chosen(app, job)
+    await maintain(app, person, within_s=60)
+    await maintain(app, person, within_s=60)
 
     async with app.db.begin_read() as tx:
         told = [each.text for each in await list_messages(tx, person)]
@@ -362,3 +375,112 @@ async def test_it_is_forgotten_and_told_once_after_a_crash(app: AppContext, say:
     assert sum("This is gone" in each for each in told) == 1
     assert "My cat is called Miso." in told
     assert "Dora" not in "\n".join(told)
+
+
+async def list_forgetting(app: AppContext, name: str) -> list[Job]:
+    """The jobs of a name."""
+    async with app.db.begin_read() as tx:
+        jobs = await list_jobs(tx, is_dead_letter=False)
+    return [each for each in jobs if each.payload.get("name") == name]
+
+
+async def test_what_is_said_between_the_yes_and_the_forgetting_stops_it(
+    app: AppContext, say: Say
+) -> None:
+    """It was not shown, so nothing goes, which is told."""
+    await say("My boat is called Dora.")
+    await say("/forget Dora")
+    await say("yes")
+    person = (await say("Dora sails well", channel="phone")).message.person
+    await maintain(app, person, within_s=60)
+
+    async with app.db.begin_read() as tx:
+        told = [each.text for each in await list_messages(tx, person)]
+        assert await list_audit_entries(tx, person) == []
+    assert {"My boat is called Dora.", "Dora sails well"} <= {*told}
+    assert sum(each.startswith("Something has changed") for each in told) == 1
+
+
+async def test_what_is_read_from_shown_messages_does_not_stop_the_forgetting(
+    app: AppContext, say: Say
+) -> None:
+    """A newcomer's first messages are read while they look at what would go."""
+    await say("I have a sister called Dora.")
+    person = (await say("/forget Dora")).message.person
+    await learn_now(app, person, cut_reason="asked")
+    async with app.db.begin_read() as tx:
+        assert any("Dora" in each.memory.text for each in await list_memories(tx, person))
+    await say("yes")
+    await maintain(app, person, within_s=60)
+    async with app.db.begin_read() as tx:
+        texts = "\n".join(each.text for each in await list_messages(tx, person))
+    assert "Dora" not in texts
+    assert "This is gone" in texts
+
+
+async def test_of_several_namesakes_the_person_says_which(app: AppContext, say: Say) -> None:
+    """By the id of one, as the answer gives it."""
+    person = (await say("Hello")).message.person
+    named = [
+        Entity(
+            id=EntityId(ObjectId(new_id(app.clock()))),
+            person=person,
+            kind="person",
+            name="Ana",
+            description=what,
+            learned_at=app.clock(),
+        )
+        for what in ("a colleague", "a cousin")
+    ]
+    async with app.db.begin_write() as tx:
+        for each in named:
+            await record_decision(tx, each, op="learned", base=0, provenance=BY, now=app.clock())
+    text = (await say("/forget Ana")).reply.text
+    for each in named:
+        assert f"{shorten_id(each.id)} ({each.description})" in text
+    question = (await say(f"/forget {shorten_id(named[0].id)}")).reply.text
+    assert "Shall I forget this?" in question
+
+
+async def test_records_that_would_go_are_shown(app: AppContext, say: Say) -> None:
+    """Not only how many."""
+    await say("Remind me tomorrow at 9 to feed Dora")
+    assert "“feed Dora”" in (await say("/forget Dora")).reply.text
+
+
+async def test_a_belief_is_corrected_once_a_turn(talk: Talk) -> None:
+    """A second call would be out of date at the commit."""
+    await learned(talk, "Lives in Porto.", "location", "Porto")
+    told = "That's wrong, I live in Faro"
+    calls = [correct(told), correct(told, words="I live in Faro")]
+    outcome = await do(talk, told, *calls)
+    assert endings(outcome) == ["done", "failed"]
+    assert await believed(talk) == ["Lives in Faro."]
+
+
+async def test_a_note_of_the_same_turn_counts_as_the_correction(talk: Talk) -> None:
+    """The belief has changed by the commit, but by this turn itself."""
+    home = await learned(talk, "Lives in Porto.", "location", "Porto")
+    said = await talk.hears("I live in Faro")
+    person = said.person.id
+    async with talk.app.db.begin_write() as tx:
+        base = await get_latest_seq(tx, person, home.id)
+        now = talk.clock()
+        await edit(tx, person, home.id, "Lives in Faro.", value="Faro", now=now)
+        change = CorrectBelief(
+            id=home.id, text="Lives in Faro.", value="Faro", since=None, base=base
+        )
+        scope = ChangeScope(person=said.person, message=said.message, now=now, may_redo=True)
+        await change.apply(tx, scope)
+    assert await believed(talk) == ["Lives in Faro."]
+
+
+async def test_no_program_corrects_a_belief(talk: Talk) -> None:
+    """Nobody knows who speaks to a voice assistant; the person is told where it is done."""
+    await learned(talk, "Lives in Porto.", "location", "Porto")
+    told = "That's wrong, I live in Faro"
+    said = await talk.hears(told)
+    said = replace(said, message=replace(said.message, channel=API_CHANNEL))
+    outcome = await live(talk, said, talk.mind(correct(told), "All right."))
+    assert endings(outcome) == ["failed"]
+    assert await believed(talk) == ["Lives in Porto."]

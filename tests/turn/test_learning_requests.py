@@ -1,5 +1,7 @@
 """What was learned, what was talked about, and how the companion is to be: by commands."""
 
+from dataclasses import replace
+
 import pytest
 
 from oldfriend.app.app_context import AppContext
@@ -10,7 +12,9 @@ from oldfriend.memory.people import get_person
 from oldfriend.memory.segments import find_learning_threshold, list_segments
 from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.runtime.maintenance import maintain
+from oldfriend.turn.limitation_changes import decide_limitation
 from oldfriend.turn.request_handlers import learning_requests, personality_requests
+from oldfriend.turn.store_change import ChangeScope
 from tests.chat_fixtures import Say
 from tests.turn.conftest import Talk, wants
 from tests.turn.test_confirmation import live
@@ -95,7 +99,43 @@ async def test_what_cannot_be_done_is_noted_once_and_resolved(app: AppContext, s
     async with app.db.begin_read() as tx:
         person = (await get_person(tx, None)).id
         (noted,) = await list_limitations(tx, person)
-    assert (noted.title, noted.description, noted.is_open) == ("Read scans", "of letters", True)
+    assert (noted.title, noted.description, noted.is_open) == ("Read scans", "", True)
+
+
+@pytest.mark.parametrize("word", ["Zurücksetzen", "restablecer", "réinitialiser", "重置", "off"])
+async def test_persona_is_cleared_in_the_persons_language(
+    app: AppContext, say: Say, word: str
+) -> None:
+    """The word is no persona."""
+    person = (await say("/personality Be dry")).message.person
+    await say(f"/personality {word}")
+    async with app.db.begin_read() as tx:
+        assert await get_block_text(tx, person, "persona") == ""
+
+
+async def test_times_and_long_titles_are_titles(app: AppContext, say: Say) -> None:
+    """A colon between digits ends none, and a long one is found as it was given."""
+    assert "“Remind me at 10:30”" in await reply_to(say, "/learning add Remind me at 10:30")
+    assert "“Remind me at 10\uff1a30”" in await reply_to(
+        say, "/learning add Remind me at 10\uff1a30\uff1aby phone"
+    )
+    assert "resolved" in await reply_to(say, "/learning erledigt Remind me at 10:30")
+    title = "Read the scans of all the letters that my grandmother wrote in her life"
+    await say(f"/learning add {title}")
+    assert "resolved" in await reply_to(say, f"/learning done {title}")
+
+
+async def test_what_was_forgotten_is_not_resolved_into_being(talk: Talk) -> None:
+    """A turn that was deciding meanwhile stores nothing."""
+    said = await talk.hears("Read scans")
+    noted = decide_limitation([], said, "Read scans", description="", plan="", now=talk.clock())
+    assert noted is not None
+    scope = ChangeScope(person=said.person, message=said.message, now=talk.clock())
+    async with talk.app.db.begin_write() as tx:
+        await replace(noted, is_update=True).apply(tx, scope)
+        assert await list_limitations(tx, said.person.id) == []
+        await noted.apply(tx, scope)
+        assert len(await list_limitations(tx, said.person.id)) == 1
 
 
 async def test_model_notes_what_it_had_to_refuse(talk: Talk) -> None:

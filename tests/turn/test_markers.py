@@ -86,6 +86,8 @@ MARKED = [
     ("Sure [k1]. And [r2, k3] so on (r4).", "Sure. And so on."),
     ("[k1][r2] Sure: “so it is [k3]”.", "Sure: “so it is”."),
     ("- [k1] one\n- two", "- one\n- two"),
+    ("Sure [k2、r3]. So (k2 and r3) on [k1 & r4].", "Sure. So on."),
+    ("\u597d\uff08k2\uff09\u3002\u597d\u3010k2\u3011\u3002", "\u597d\u3002\u597d\u3002"),
     (f"Sure [k1]. {LINE}", "Sure."),
     ("```\ncode\n```\nLANG_SWITCH: German\nDone.", "```\ncode\n```\nDone."),
 ]
@@ -195,6 +197,23 @@ def test_hostile_replies_take_linear_time(text: str) -> None:
     MarkerStripper().flush(text)
     stripped(*(text[at : at + 50] for at in range(0, len(text), 50)))
     assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("The router (r2) is down.", "The router (r2) is down."),
+        ("Vitamin K2 (k3) and (R2)", "Vitamin K2 (k3) and (R2)"),
+        ("[r2]: http://example.com", "[r2]: http://example.com"),
+        ("[k1]: http://example.com", "[k1]: http://example.com"),
+        ("Sure [K1]. So (K1, r7) on [r7].", "Sure. So on."),
+    ],
+)
+def test_what_names_no_record_of_the_prompt_stays(text: str, shown: str) -> None:
+    """Whole or letter by letter; in square brackets it looks like nothing else."""
+    for pieces in ([text], [*text]):
+        stripper = MarkerStripper({"k1": "an id"})
+        assert "".join([*map(stripper.feed, pieces), stripper.flush()]) == shown
 
 
 async def test_marker_sets_a_reminder_as_the_tool_does(talk: Talk) -> None:

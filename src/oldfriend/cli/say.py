@@ -20,7 +20,7 @@ from oldfriend.runtime.learn_now import try_process_due_segments
 from oldfriend.runtime.maintenance import maintain_briefly
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.tasks.task_wording import TaskWording
-from oldfriend.turn.belief_changes import PURGE_JOB
+from oldfriend.turn.belief_changes import FORGET_NOTICE, PURGE_JOB
 
 
 async def run(options: argparse.Namespace) -> int:
@@ -66,11 +66,11 @@ async def warn_if_nobody_reminds(app: AppContext, response: StoredReply) -> None
 
 
 async def print_purge_notice(db: Database, response: StoredReply) -> None:
-    """Print what was written when everything was forgotten, if it was asked for."""
+    """Print what was written when something was forgotten, if it was asked for."""
     said = response.message
     async with db.begin_read() as tx:
         written = await list_messages_after_seq(tx, said.person, said.chat, after=said.seq)
-    begins = build_external_id(PURGE_JOB)
+    begins = tuple(build_external_id(f"{each}/") for each in (PURGE_JOB, FORGET_NOTICE))
     for each in written:
         if each.external_id is not None and each.external_id.startswith(begins):
             print(f"\n{each.text}", flush=True)

@@ -17,6 +17,7 @@ OldfriendError
 │   ├── ParserCrashed          parsing it crashed, or took too much memory or time; not retried
 │   └── ParserNotStarted       no parser process could start, which is not the file's fault
 ├── InvalidInput               what was passed in cannot be right
+│   ├── AmbiguousName          several are called so; says which
 │   └── UnknownMethod          a memory has no such method; an AttributeError, too
 ├── TooManyAttempts            too many failed attempts; says when to try again
 ├── ServerProcessError         another server runs here, or none does, or its address is taken
@@ -190,6 +191,15 @@ def format_line_error(line: int, message: str, expected: str) -> LocalizedText:
 
 class InvalidInput(OldfriendError):
     """What was passed in cannot be right; nothing was written."""
+
+
+class AmbiguousName(InvalidInput):
+    """Several people or things are called so."""
+
+    def __init__(self, text: str, *, which: str) -> None:
+        """Keep which they are: the end of the id of each, and what it is."""
+        super().__init__(text)
+        self.which = which
 
 
 class UnknownMethod(InvalidInput, AttributeError):

@@ -9,7 +9,7 @@ again.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -156,11 +156,13 @@ async def forget(
     orphan: bool = False,
     deed: DeletionKind = "forget",
     seen_digest: str | None = None,
+    on_deleted: Callable[[Transaction, str], Awaitable[None]] | None = None,
 ) -> ForgetReport:
     """Delete everything that a request names, with all that follows from it, and verify it.
 
     ``seen_digest`` is the digest of the preview that the person has seen; nothing is deleted that
-    was not in it. Raises NotFound, InvalidInput, StoreError, and StaleDecision if the preview has
+    was not in it. ``on_deleted`` writes in the transaction of the deletion, given the id of its
+    audit entry. Raises NotFound, InvalidInput, StoreError, and StaleDecision if the preview has
     changed.
     """
     await drain_spools(app)  # spooled calls reach the ledger first, and are redacted there
@@ -200,6 +202,8 @@ async def forget(
             ),
         )
         await plan_cleanup(tx, cleanup, now=app.clock())
+        if on_deleted is not None:
+            await on_deleted(tx, entry)
         if app.settings.memory.forms and (plan.messages or plan.reread_messages):
             await enqueue_learning(tx, person, now=app.clock(), due_at=app.clock())
         if request.everything:

@@ -56,7 +56,7 @@ from oldfriend.queues.person_jobs import is_anybody_served, move_jobs
 from oldfriend.queues.scheduled_jobs import count_scheduled_jobs, delete_partition_jobs
 from oldfriend.transfer.oura_connection import get_token_file
 from oldfriend.transfer.oura_pull import end_connection
-from oldfriend.turn.belief_changes import FORGET_JOB, PURGE_JOB, build_purge_partition
+from oldfriend.turn.belief_changes import FORGET_JOB, PURGE_JOB, TELL_JOB, build_purge_partition
 
 UNDO_TIME: Final = 30 * DAY
 LINK_AUTHOR: Final = "link/1"
@@ -164,7 +164,7 @@ async def is_any_purge_open(tx: Transaction, people: Iterable[PersonId]) -> bool
     partitions = [build_purge_partition(each) for each in people]
     counts = [
         await count_scheduled_jobs(tx, each, partitions=partitions)
-        for each in (PURGE_JOB, FORGET_JOB)
+        for each in (PURGE_JOB, FORGET_JOB, TELL_JOB)
     ]
     return any(counts)
 

@@ -133,6 +133,25 @@ def translate_command(text: str) -> str:
     return text if known is None else f"/{known}{at}{addressee}{begins[len(first) :]}"
 
 
+def translate_part(word: str) -> str:
+    """Return what a word behind a command is called in English: "zurücksetzen" is "reset"."""
+    return load_translated_parts().get(word.lower(), word.lower())
+
+
+@cache
+def load_translated_parts() -> Mapping[str, str]:
+    """Load what the languages call parts of commands, each with its English word."""
+    packs = (load_language_pack(each).read("commands") for each in list_languages("commands"))
+    return MappingProxyType(
+        {
+            word: part
+            for pack in packs
+            for part, words in pack.get("parts", {}).items()
+            for word in words
+        }
+    )
+
+
 @cache
 def load_translated_names() -> Mapping[str, str]:
     """Load what the languages call commands, each with the command's own name."""

@@ -156,6 +156,16 @@ async def list_turn_messages(tx: Transaction, message: Message) -> list[Message]
     return [parse_message_row(row) for row in rows]
 
 
+async def list_turn_message_ids(tx: Transaction, person: PersonId, turn: TurnId) -> list[str]:
+    """List the ids of all that was said in a turn, by whomever."""
+    rows = await tx.rows(
+        "SELECT DISTINCT id FROM message WHERE person = :person AND turn = :turn ORDER BY id",
+        person=person,
+        turn=turn,
+    )
+    return [str(row[0]) for row in rows]
+
+
 async def list_messages_with_audio(
     tx: Transaction, person: PersonId, messages: Collection[MessageId]
 ) -> frozenset[MessageId]:

@@ -1,21 +1,23 @@
 """Confirmed deletions: forgets what a person said yes to, and tells them what is gone."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import Transaction
 from oldfriend.domain.errors import NotFound
-from oldfriend.domain.ids import ChatId, PersonId
+from oldfriend.domain.ids import ChatId, PersonId, TurnId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.forgetting.delete import forget
+from oldfriend.forgetting.delete import forget, hash_plan
 from oldfriend.lang.command_menu import CommandMenu
-from oldfriend.memory.deletion.audit_log import AuditEntry, list_audit_entries, list_purges
+from oldfriend.memory.deletion.audit_log import AuditEntry, get_audit_entry, list_purges
 from oldfriend.memory.deletion.selection import DeletionRequest, select_by_id
-from oldfriend.queues.scheduled_jobs import parse_job_spec
+from oldfriend.queues.jobs_table import delete_jobs
+from oldfriend.queues.queue import lock_partition
+from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
-from oldfriend.turn.belief_changes import PURGE_JOB
+from oldfriend.turn.belief_changes import FORGET_NOTICE, PURGE_JOB, TELL_JOB
+from oldfriend.turn.request_handlers.forget_requests import load_preview
 from oldfriend.turn.request_handlers.own_data_requests import format_counts
 
 
@@ -32,37 +34,63 @@ async def purge_person(app: AppContext, job: Job) -> None:
     say = CommandMenu.load(str(arguments["language"])).say
     head = say["purged" if done.proved_at is not None else "purged_unproved"]
     text = "\n".join([head, *format_counts(done.counts, say), say["purged_end"]])
-    await tell(app, job.person, text, done, arguments, reason=say["purge_reason"])
+    key = f"{PURGE_JOB}/{done.done_at}"
+    await tell(app, job.person, text, arguments, key=key, reason=say["purge_reason"])
 
 
 async def forget_chosen(app: AppContext, job: Job) -> None:
-    """Forget what a person chose and tell them; what is gone already is told the same."""
+    """Forget what a person chose; nothing if anything else would go by now, which they are told.
+
+    The job ends with the deletion, as it may name what is gone; another one tells what came of it.
+    Raises StaleDecision.
+    """
+    assert job.person is not None
+    arguments = parse_job_spec(job).arguments
+    turns = [TurnId(each) for each in read_texts(arguments["turns"])]
+    async with app.db.begin_read() as tx:
+        request = await read_request(tx, job.person, arguments)
+        if request is None:
+            return
+        preview = await load_preview(tx, job.person, request, *turns)
+    if preview is None:
+        return  # it is gone already
+    if preview.digest != arguments["seen"]:
+        say = CommandMenu.load(str(arguments["language"])).say
+        key = f"{FORGET_NOTICE}/{job.seq}"
+        text, reason = say["asked_changed"], say["forget_reason"]
+        await tell(app, job.person, text, arguments, key=key, reason=reason)
+        return
+
+    async def hand_over(tx: Transaction, entry: str) -> None:
+        told = {each: arguments[each] for each in ("chat", "language")}
+        spec = JobSpec(name=TELL_JOB, arguments={**told, "entry": entry})
+        await lock_partition(tx, job.queue, job.partition)
+        await delete_jobs(tx, [job])
+        await schedule_job(tx, job.partition, spec, person=job.person, now=app.clock())
+
+    seen = hash_plan(preview.plan)
+    await forget(app, job.person, request, seen_digest=seen, on_deleted=hand_over)
+
+
+async def tell_forgotten(app: AppContext, job: Job) -> None:
+    """Tell a person what is gone of what they chose, and whether that is proved."""
     assert job.person is not None
     arguments = parse_job_spec(job).arguments
     async with app.db.begin_read() as tx:
-        request = await read_request(tx, job.person, arguments)
-    if request is not None:
-        with suppress(NotFound):  # forgotten before a crash, or elsewhere
-            await forget(app, job.person, request)
-    async with app.db.begin_read() as tx:
-        entries = await list_audit_entries(tx, job.person)
-    new = [each for each in entries[int(str(arguments["entries"])) :] if each.what == "forget"]
-    if not new:
-        return  # it was gone before the yes, so there is nothing to tell
+        done = await get_audit_entry(tx, job.person, str(arguments["entry"]))
     say = CommandMenu.load(str(arguments["language"])).say
-    done = new[-1]
     head = say["forgotten" if done.proved_at is not None else "forgotten_unproved"]
     text = "\n".join([head, *format_counts(done.counts, say)])
-    await tell(app, job.person, text, done, arguments, reason=say["forget_reason"])
+    key = f"{FORGET_NOTICE}/{arguments['entry']}"
+    await tell(app, job.person, text, arguments, key=key, reason=say["forget_reason"])
 
 
 async def read_request(
     tx: Transaction, person: PersonId, arguments: Mapping[str, JsonValue]
 ) -> DeletionRequest | None:
     """Return what is to be deleted, of which single things may be gone; None if all are."""
-    chosen = arguments["ids"]
     ids: list[str] = []
-    for each in map(str, chosen if isinstance(chosen, list) else []):
+    for each in read_texts(arguments["ids"]):
         try:
             await select_by_id(tx, person, each)
         except NotFound:
@@ -70,6 +98,11 @@ async def read_request(
         ids.append(each)
     about = str(arguments["about"] or "") or None
     return DeletionRequest(ids=tuple(ids), about=about) if ids or about else None
+
+
+def read_texts(value: JsonValue) -> list[str]:
+    """Return the texts of a list in a job."""
+    return [str(each) for each in value] if isinstance(value, list) else []
 
 
 async def find_purge(app: AppContext, person: PersonId, before: int) -> AuditEntry | None:
@@ -83,17 +116,17 @@ async def tell(
     app: AppContext,
     person: PersonId,
     text: str,
-    done: AuditEntry,
     arguments: Mapping[str, JsonValue],
     *,
+    key: str,
     reason: str,
 ) -> None:
-    """Tell the person, once, what is gone and whether that is proved."""
+    """Tell the person something once; the key begins with the kind of the message."""
     app.on_crash_point("committed")
     notice = UnpromptedMessage(
         text=text,
-        dedup_key=f"{PURGE_JOB}/{done.done_at}",
-        kind=PURGE_JOB,
+        dedup_key=key,
+        kind=key.partition("/")[0],
         reason=reason,
         language=str(arguments["language"]),
         chat=ChatId(str(arguments["chat"])),

@@ -67,7 +67,7 @@ from oldfriend.queues.queue import (
     release_locked_lease,
 )
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
-from oldfriend.replies.confirmed_deletions import forget_chosen, purge_person
+from oldfriend.replies.confirmed_deletions import forget_chosen, purge_person, tell_forgotten
 from oldfriend.replies.outbox_worker import resend_undelivered
 from oldfriend.replies.proactive_messages import look
 from oldfriend.replies.push_notifications import PUSH_JOB, deliver_push
@@ -75,7 +75,7 @@ from oldfriend.replies.reminders import deliver_reminder
 from oldfriend.replies.watch_checks import check_watch
 from oldfriend.tasks.reminder_jobs import REMIND_JOB, plan_reminders
 from oldfriend.transfer.oura_pull import OURA_JOB, plan_oura_jobs, read_oura
-from oldfriend.turn.belief_changes import FORGET_JOB, PURGE_JOB
+from oldfriend.turn.belief_changes import FORGET_JOB, PURGE_JOB, TELL_JOB
 from oldfriend.watches.watch_store import WATCH_JOB, plan_watches
 
 UNKNOWN_JOB_ATTEMPTS = 9
@@ -222,6 +222,7 @@ JOB_HANDLERS: Mapping[str, JobHandler] = MappingProxyType(
         DELETE_JOB: forget_deleted_message,
         PURGE_JOB: purge_person,
         FORGET_JOB: forget_chosen,
+        TELL_JOB: tell_forgotten,
         RESEND_JOB: resend_message,
         EVENT_JOB: retry_event,
         REMIND_JOB: deliver_reminder,

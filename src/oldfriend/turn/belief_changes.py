@@ -6,12 +6,12 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import SECOND, Micros
 from oldfriend.domain.errors import StaleDecision
-from oldfriend.domain.ids import ObjectId, PersonId
+from oldfriend.domain.ids import ObjectId, PersonId, TurnId
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.belief_corrections import edit
-from oldfriend.memory.deletion.audit_log import list_audit_entries, list_purges
+from oldfriend.memory.deletion.audit_log import list_purges
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.memory.journal import get_latest_seq
+from oldfriend.memory.journal import get_latest_seq, list_object_journal
 from oldfriend.memory.people import lock_person
 from oldfriend.queues.queue import OVERDUE_S
 from oldfriend.queues.scheduled_jobs import JobSpec, schedule_job
@@ -21,6 +21,10 @@ PURGE_JOB: Final = "purge"
 """The job that forgets everything of a person."""
 FORGET_JOB: Final = "forget chosen"
 """The job that forgets what a person chose."""
+TELL_JOB: Final = "tell forgotten"
+"""The job that tells a person what is gone, without a word of it."""
+FORGET_NOTICE: Final = "forget"
+"""How the key of what is told of it begins; that of a purge begins with the name of its job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +40,15 @@ class CorrectBelief:
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
         """Correct it. Raises StaleDecision if it has changed meanwhile.
 
-        What was told already is kept to, unless the belief is another one by now.
+        What was told already is kept to, unless the belief is another one by now, also because a
+        note of the same turn says so.
         """
         person = scope.person.id
         await lock_person(tx, person)
         if await get_latest_seq(tx, person, self.id) != self.base:
-            if scope.may_redo:
+            entries = await list_object_journal(tx, person, self.id)
+            is_by_this_turn = bool(entries) and entries[-1].decided_at == scope.now
+            if scope.may_redo and not is_by_this_turn:
                 raise StaleDecision("The belief has changed meanwhile.")
             return
         await edit(
@@ -55,6 +62,8 @@ class BeginForgetting:
 
     language: str
     request: DeletionRequest | None = None
+    turns: tuple[TurnId, ...] = ()  # in which it was asked for
+    seen: str = ""  # the digest of what the person was shown
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
         """Schedule it as overdue, so that whatever process is there does it."""
@@ -67,7 +76,7 @@ class BeginForgetting:
             arguments["purges"] = len(await list_purges(tx, person))
         else:
             arguments |= {"about": chosen.about, "ids": [*chosen.ids]}
-            arguments["entries"] = len(await list_audit_entries(tx, person))
+            arguments |= {"turns": [*self.turns], "seen": self.seen}
         await schedule_job(
             tx,
             build_purge_partition(person),

@@ -153,6 +153,7 @@ async def act(
     )
     shown_ids |= built_prompt.shown_ids
     tool_context.record_keys.ids.update(built_prompt.record_ids)
+    stream.limit_keys(tool_context.record_keys.ids)
     loop = ToolLoop(
         model=deps.model,
         executor=executor,

@@ -24,19 +24,31 @@ class NoteLimitation:
     """A limitation as it is to be stored."""
 
     limitation: Limitation
+    is_update: bool = False  # of one that is stored
 
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
-        """Store it, in place of one that another turn has noted under the same title meanwhile."""
+        """Store it, in place of one that another turn has noted under the same title meanwhile.
+
+        One that was forgotten meanwhile is not stored again.
+        """
         await lock_person(tx, scope.person.id)
         known = await list_limitations(tx, scope.person.id)
+        if self.is_update and self.limitation.id not in {each.id for each in known}:
+            return
         same = find_limitation(known, self.limitation.title)
         kept = self.limitation if same is None else replace(self.limitation, id=same.id)
         await save_limitation(tx, kept)
 
 
 def find_limitation(known: Sequence[Limitation], title: str) -> Limitation | None:
-    """Return the limitation of a title, whatever its case."""
-    return next((each for each in known if each.has_title(title)), None)
+    """Return the limitation of a title, whatever its case and cut as titles are stored."""
+    name = cut_text(title, MAX_TITLE_CHARS)
+    return next((each for each in known if each.has_title(name)), None)
+
+
+def cut_text(text: str, most: int) -> str:
+    """Return a text on one line, as long as it can be stored."""
+    return " ".join(text.split())[:most].rstrip()
 
 
 def decide_limitation(
@@ -52,14 +64,8 @@ def decide_limitation(
 
     None if it is known so already, is called nothing, or there are too many.
     """
-    name, told, helps = (
-        " ".join(each.split())[:most].rstrip()
-        for each, most in (
-            (title, MAX_TITLE_CHARS),
-            (description, MAX_TEXT_CHARS),
-            (plan, MAX_TEXT_CHARS),
-        )
-    )
+    name = cut_text(title, MAX_TITLE_CHARS)
+    told, helps = (cut_text(each, MAX_TEXT_CHARS) for each in (description, plan))
     same = find_limitation(known, name)
     is_full = sum(each.is_open for each in known) >= MAX_LIMITATIONS
     if not name or (same is None and is_full):
@@ -76,8 +82,8 @@ def decide_limitation(
     return NoteLimitation(
         limitation=replace(
             noted,
-            description=told or noted.description,
-            plan=helps or noted.plan,
+            description=told,  # what another message told goes with it alone
+            plan=helps,
             is_open=True,
             message=message.id,
             message_seq=message.seq,

@@ -7,7 +7,7 @@ the model has read itself is none of its own.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -120,24 +120,25 @@ KEY_LIST: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """The records that a citation names, or that there is none."""
+KEY_SEPARATOR: Final = r"(?: [\s,;&+/\u3001\uff0c] | and\b )"
 KEY_GROUP: Final = re.compile(
     rf"""
-    [\[(] {RECORD_KEY}                 # [k2
-    (?: [,;]\ ? {RECORD_KEY} ){{0,99}}  # , r3
-    [\])]
-    (?! \( )                           # no link of Markdown: [k2](https://...)
+    [\[(\uff08\u3010] {RECORD_KEY}                     # [k2
+    (?: {KEY_SEPARATOR}{{1,5}} {RECORD_KEY} ){{0,99}}  # , r3 and r4
+    [\])\uff09\u3011]
+    (?! \( | :\ ?http )                              # no link: [k2](https://...), [k2]: https://
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.IGNORECASE,
 )
 """The same as models write it within a sentence: "[k2, r3]"."""
 KEY_GROUP_BEGUN: Final = re.compile(
     rf"""
-    [\[(]
-    (?: {RECORD_KEY} [,;]\ ? ){{0,99}}  # [k2,
-    (?: [kr] \d{{0,3}} )?               # r3
+    [\[(\uff08\u3010]
+    (?: {RECORD_KEY} {KEY_SEPARATOR}{{1,5}} ){{0,99}}             # [k2,
+    (?: [kr] \d{{0,3}} (?: {KEY_SEPARATOR}{{0,5}} (?: an? )? ) )?  # r3 an
     \Z
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.IGNORECASE,
 )
 """The end of a text that may become one."""
 
@@ -177,14 +178,16 @@ class LineStart:
     @property
     def is_in_code(self) -> bool:
         """Tell whether what comes next is code, or a part of a longer name."""
-        return self.ticks % 2 == 1 or self.last.isalnum() or self.last in {*JOINING}
+        is_joined = self.last.isascii() and self.last.isalnum()  # scripts without spaces are not
+        return self.ticks % 2 == 1 or is_joined or self.last in {*JOINING}
 
 
 class MarkerStripper:
     """A stream filter that passes on all but markers, line by line, and keeps these."""
 
-    def __init__(self) -> None:
-        """Start at the beginning of a line."""
+    def __init__(self, keys: Container[str] | None = None) -> None:
+        """Start at the beginning of a line; the keys are those of the prompt, if known."""
+        self._keys = keys
         self.found: list[Marker] = []
         self._unread: list[str] = []  # of this line, not passed on yet
         self._start = LineStart()  # what was passed on of it
@@ -265,8 +268,17 @@ class MarkerStripper:
         start, at = self._start, 0
         for group in pattern.finditer(text, 0, len(text) if until is None else until):
             start, at = start.extend(text[at : group.start()]), group.start()
-            if not (self._is_in_fence or start.is_in_code):
+            is_known = pattern is KEY_GROUP_BEGUN or self._has_known_key(group[0])
+            if is_known and not (self._is_in_fence or start.is_in_code):
                 yield group
+
+    def _has_known_key(self, group: str) -> bool:
+        """Tell whether a group names a record of the prompt, or looks like nothing else."""
+        found, known = KEY.findall(group), self._keys
+        if known is not None and any(each.lower() in known for each in found):
+            return True
+        is_like_one = known is None or group.startswith(("[", "\u3010"))
+        return is_like_one and not any(each[0].isupper() for each in found)
 
     def _end_line(self, end: str) -> str:
         """Return the rest of a line without its markers; nothing of a line that is only these."""

@@ -3,6 +3,8 @@
 What is streamed and what is stored are the same, character for character.
 """
 
+from collections.abc import Container
+
 from oldfriend.llm.model import TextCallback
 from oldfriend.turn.label_stripping import LabelStripper
 from oldfriend.turn.markers import Marker, MarkerStripper
@@ -19,13 +21,13 @@ MAX_BLANK_CHARS = 1_000
 class OutputFilter:
     """A stream filter that removes leaked labels, markers and a leading role name."""
 
-    def __init__(self, name: str) -> None:
-        """Create a filter for a companion of this name."""
+    def __init__(self, name: str, keys: Container[str] | None = None) -> None:
+        """Create a filter for a companion of this name and the keys of a prompt's records."""
         self.roles = [f"{role}:" for role in ("assistant", "companion", name.lower())]
         self.pending = ""
         self.has_started = False
         self._labels = LabelStripper()
-        self._markers = MarkerStripper()
+        self._markers = MarkerStripper(keys)
 
     def feed(self, chunk: str) -> str:
         """Return what can be shown by now, however the text is cut into chunks."""
@@ -80,6 +82,7 @@ class ReplyStream:
         self.listener = listener
         self.name = name
         self._written = [text] if text else []
+        self._keys: Container[str] | None = None
         self._filter = OutputFilter(name)
         self._has_input = False
         self._is_new_paragraph = True
@@ -91,6 +94,12 @@ class ReplyStream:
         if len(self._written) > 1:
             self._written = ["".join(self._written)]
         return "".join(self._written)
+
+    def limit_keys(self, keys: Container[str]) -> None:
+        """Know the keys of the prompt, of which there may be more later."""
+        self._keys = keys
+        if not self._has_input:
+            self._filter = OutputFilter(self.name, keys)
 
     async def write(self, chunk: str) -> None:
         """Write a chunk of the model's output."""
@@ -112,7 +121,8 @@ class ReplyStream:
             self.markers += self._filter.markers
         if is_truncated and self.text and not self._is_new_paragraph:
             await self._emit(TRUNCATION_MARK)
-        self._filter, self._has_input, self._is_new_paragraph = OutputFilter(self.name), False, True
+        self._filter = OutputFilter(self.name, self._keys)
+        self._has_input, self._is_new_paragraph = False, True
 
     async def write_paragraph(self, text: str) -> None:
         """Write text of our own as a paragraph."""

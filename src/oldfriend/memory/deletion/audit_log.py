@@ -7,10 +7,12 @@ from typing import Literal
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId, new_id
 from oldfriend.domain.messages import Message
 from oldfriend.memory.deletion.own_records import ID_QUERY
 
+ENTRY_COLUMNS = "done_at, what, counts, digest, proved_at"
 DeletionKind = Literal["forget", "purge", "retain"]
 """What was named is forgotten, or everything by "/purge", or what was older than is kept."""
 
@@ -60,20 +62,34 @@ async def list_purges(tx: Transaction, person: PersonId) -> list[AuditEntry]:
 async def list_audit_entries(tx: Transaction, person: PersonId) -> list[AuditEntry]:
     """List a person's entries, oldest first."""
     rows = await tx.rows(
-        """SELECT done_at, what, counts, digest, proved_at FROM audit WHERE person = :person
-           ORDER BY done_at, id""",
+        f"SELECT {ENTRY_COLUMNS} FROM audit WHERE person = :person ORDER BY done_at, id",
         person=person,
     )
-    return [
-        AuditEntry(
-            done_at=done_at,
-            what=what,
-            counts=json.loads(counts),
-            digest=digest,
-            proved_at=proved_at,
-        )
-        for done_at, what, counts, digest, proved_at in rows
-    ]
+    return [parse_entry_row(row) for row in rows]
+
+
+async def get_audit_entry(tx: Transaction, person: PersonId, entry: str) -> AuditEntry:
+    """Return an entry by its id. Raises NotFound."""
+    row = await tx.row(
+        f"SELECT {ENTRY_COLUMNS} FROM audit WHERE person = :person AND id = :id",
+        person=person,
+        id=entry,
+    )
+    if row is None:
+        raise NotFound(f"No deletion has the id {entry!r}.")
+    return parse_entry_row(row)
+
+
+def parse_entry_row(row: Row) -> AuditEntry:
+    """Parse a row of ENTRY_COLUMNS."""
+    done_at, what, counts, digest, proved_at = row
+    return AuditEntry(
+        done_at=done_at,
+        what=what,
+        counts=json.loads(counts),
+        digest=digest,
+        proved_at=proved_at,
+    )
 
 
 CLEANUP_COLUMNS = "id, person, begun_at, what, is_everything, sounds, traces, is_clean"

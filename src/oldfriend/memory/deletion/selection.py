@@ -10,7 +10,7 @@ from typing import Final
 
 from oldfriend.db.database import SqlValue, Transaction
 from oldfriend.domain.clock import MAX_TIME, Micros
-from oldfriend.domain.errors import InvalidInput, NotFound
+from oldfriend.domain.errors import AmbiguousName, InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import (
     MIN_ID_CHARS,
@@ -389,14 +389,15 @@ def find_entity_by_name(name: str, entities: Collection[Entity]) -> Entity | Non
     found = live or matches
     if len(found) > 1:
         which = ", ".join(
-            f"…{shorten_id(each.id)} ({each.description or each.kind})" for each in found
+            f"{shorten_id(each.id)} ({each.description or each.kind})" for each in found
         )
-        raise InvalidInput(
+        raise AmbiguousName(
             localizable(
                 "forget_several",
                 f"There are several called {name!r}. Give the id of one: {which}",
                 name=name,
-            )
+            ),
+            which=which,
         )
     return found[0] if found else None
 

@@ -12,13 +12,14 @@ from typing import Final
 
 from oldfriend.channels.channel import PROGRAM_CHANNELS
 from oldfriend.db.database import Transaction
-from oldfriend.domain.errors import NotFound
-from oldfriend.domain.ids import TurnId, new_id
+from oldfriend.domain.errors import AmbiguousName, NotFound
+from oldfriend.domain.ids import PersonId, TurnId, new_id, shorten_id
 from oldfriend.domain.memories import Memory
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.llm.model import ToolCall
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan, plan_deletion
 from oldfriend.memory.deletion.erase import count_deletions
+from oldfriend.memory.deletion.orphan_analysis import is_written_by_person
 from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
 from oldfriend.turn.request_handlers.command_requests import read_memory_command
 from oldfriend.turn.request_handlers.handler import (
@@ -33,7 +34,7 @@ NAME: Final = "forget"
 FORGET: Final = "forget_chosen"
 """The tool that does it."""
 MAX_SHOWN: Final = 5
-"""Beliefs that are shown, and as many messages."""
+"""Beliefs that are shown, and as many messages and records."""
 MAX_LINE_CHARS: Final = 120
 
 
@@ -68,30 +69,33 @@ class ForgettingPreview:
 
     @property
     def digest(self) -> str:
-        """Hash that tells whether the same would go later."""
+        """Hash that tells whether the same would go later.
+
+        What was only read from messages goes with these, whether they were read before or after.
+        """
+        deleted = self.plan.deleted.items()
         fields: dict[str, list[str]] = {
             "messages": sorted(self.messages),
-            "objects": sorted(self.plan.deleted),
+            "objects": sorted(each for each, entry in deleted if is_written_by_person(entry)),
             "records": sorted(each.id for each in self.plan.records),
         }
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 async def load_preview(
-    tx: Transaction, utterance: Utterance, request: DeletionRequest, *turns: TurnId
+    tx: Transaction, person: PersonId, request: DeletionRequest, *turns: TurnId
 ) -> ForgettingPreview | None:
-    """Return what a request would delete, but for what was said in this turn and some others.
+    """Return what a request would delete, but for what was said in some turns.
 
-    None if nothing is left.
+    None if nothing is left. Raises InvalidInput.
     """
-    person = utterance.person.id
     try:
         selection = await select_for_deletion(tx, person, request)
     except NotFound:
         return None
     preview = ForgettingPreview(
         plan=await plan_deletion(tx, person, selection),
-        turns=frozenset({get_turn(utterance), *turns}),
+        turns=frozenset(turns),
     )
     return preview if any(preview.counts.values()) else None
 
@@ -111,13 +115,18 @@ async def handle_forget(context: HandlerContext) -> HandledRequest | None:
     if not command.words:
         return HandledRequest(name=NAME, text=say["forget_usage"], is_command=True)
     request = DeletionRequest(about=command.words)
-    async with context.db.begin_read() as tx:
-        preview = await load_preview(tx, context.utterance, request)
+    utterance = context.utterance
+    try:
+        async with context.db.begin_read() as tx:
+            preview = await load_preview(tx, utterance.person.id, request, get_turn(utterance))
+    except AmbiguousName as error:
+        text = say["forget_several"].format(name=command.words, which=error.which)
+        return HandledRequest(name=NAME, text=text, is_command=True)
     if preview is None:
         text = say["forget_none"].format(name=command.words)
         return HandledRequest(name=NAME, text=text, is_command=True)
     language = context.perception.reply_language
-    return build_question(context.utterance, preview, request, language=language)
+    return build_question(utterance, preview, request, language=language)
 
 
 def build_question(
@@ -126,7 +135,8 @@ def build_question(
     """Show what would go and ask; a program is told where else it is done."""
     say = CommandMenu.load(language).say
     if utterance.message.channel in PROGRAM_CHANNELS:
-        text = say["forget_elsewhere"].format(name=request.about or "")
+        command = f'--about "{request.about}"' if request.about else shorten_id(request.ids[0])
+        text = say["forget_elsewhere"].format(command=command)
         return HandledRequest(name=NAME, text=text, is_command=True)
     lines = [*format_counts(preview.counts, say), *format_examples(preview)]
     return HandledRequest(
@@ -147,8 +157,9 @@ def build_question(
 
 
 def format_examples(preview: ForgettingPreview) -> Iterator[str]:
-    """Yield the first beliefs and the last messages that would go."""
-    for texts in (preview.beliefs, [*preview.messages.values()]):
+    """Yield the first beliefs, messages and records, such as reminders, that would go."""
+    records = [each.text for each in preview.plan.records]
+    for texts in (preview.beliefs, [*preview.messages.values()], records):
         for text in texts[:MAX_SHOWN]:
             words = " ".join(text.split())
             cut = words if len(words) <= MAX_LINE_CHARS else f"{words[:MAX_LINE_CHARS].rstrip()} …"

@@ -4,12 +4,13 @@
 "/summary status", "/summary now" and "/compact".
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.lang.command_menu import Command, read_command
+from oldfriend.lang.command_menu import Command, read_command, translate_part
 from oldfriend.memory.belief_views import list_summaries
 from oldfriend.memory.segments import (
     MAX_LEARNING_TURNS,
@@ -37,6 +38,14 @@ COMMANDS: Final = frozenset({NAME, "compact", SUMMARY, *(f"{SUMMARY}_{each}" for
 ADD: Final = "add"
 DONE: Final = frozenset({"done", "resolved"})
 DEFAULT: Final = frozenset({"default", "auto", "reset"})
+TITLE_END: Final = re.compile(
+    r"""
+    : (?= \s | $ )                # "Read scans: of letters", not "at 10:30"
+    | (?<! \d ) \uff1a | \uff1a (?! \d )
+    """,
+    re.VERBOSE,
+)
+"""What stands between a title and what is told of it."""
 MAX_SUMMARIES: Final = 5
 MAX_SUMMARY_CHARS: Final = 400
 
@@ -82,7 +91,7 @@ async def handle_learning(context: HandlerContext) -> HandledRequest | None:
 def get_part(command: Command) -> str:
     """Return what a command about summaries is to do: "/summary_now" is "/summary now"."""
     _, _, part = command.name.partition("_")
-    return part or command.words.strip().lower()
+    return part or translate_part(command.words.strip())
 
 
 class LearningDesk(MemoryDesk):
@@ -122,17 +131,18 @@ class LearningDesk(MemoryDesk):
     async def handle_limitation(self, words: str) -> HandledRequest | None:
         """Note or resolve something that cannot be done yet; None for other words."""
         verb, _, rest = words.partition(" ")
-        if verb.lower() not in {ADD, *DONE} or not rest.strip():
+        verb = translate_part(verb)
+        if verb not in {ADD, *DONE} or not rest.strip():
             return None
         known = await self.load_limitations()
-        if verb.lower() in DONE:
+        if verb in DONE:
             return self.resolve(known, rest)
-        title, _, description = rest.replace("\uff1a", ":", 1).partition(":")
+        title, *described = TITLE_END.split(rest, maxsplit=1)
         change = decide_limitation(
             known,
             self.context.utterance,
             title,
-            description=description,
+            description="".join(described),
             plan="",
             now=self.context.clock(),
         )
@@ -150,7 +160,7 @@ class LearningDesk(MemoryDesk):
         resolved = replace(found, is_open=False, changed_at=self.context.clock())
         return replace(
             self.tell(self.say["limitation_done"].format(title=found.title)),
-            changes=(NoteLimitation(limitation=resolved),),
+            changes=(NoteLimitation(limitation=resolved, is_update=True),),
             records=(found.id,),
         )
 

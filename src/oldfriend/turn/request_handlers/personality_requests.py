@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.db.database import Transaction
-from oldfriend.lang.command_menu import CommandMenu, read_command
+from oldfriend.lang.command_menu import CommandMenu, read_command, translate_part
 from oldfriend.memory.core_blocks import MAX_BLOCK_LENGTH, get_block_text, write_block
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
@@ -42,14 +42,14 @@ async def handle_personality(context: HandlerContext) -> HandledRequest | None:
     async with context.db.begin_read() as tx:
         present = await get_block_text(tx, context.utterance.person.id, "persona")
     wanted = command.words.strip()
-    if not wanted or (wanted.lower() in RESET and not present):
+    is_reset = translate_part(wanted) in RESET
+    if not wanted or (is_reset and not present):
         shown = present if len(present) <= MAX_SHOWN_CHARS else f"{present[:MAX_SHOWN_CHARS]} …"
         text = say["personality_shown"].format(text=shown) if present else say["personality_none"]
         return HandledRequest(name=NAME, text=text, is_command=True)
     if len(wanted) > MAX_BLOCK_LENGTH:
         text = say["personality_too_long"].format(most=MAX_BLOCK_LENGTH)
         return HandledRequest(name=NAME, text=text, is_command=True)
-    is_reset = wanted.lower() in RESET
     part = "personality_reset" if is_reset else "personality_set"
     lines = [say[part].format(text=wanted[:MAX_SHOWN_CHARS])]
     if present:

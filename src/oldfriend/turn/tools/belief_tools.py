@@ -6,9 +6,9 @@ Forgetting only shows what would go: the person's own yes does it. What cannot b
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from oldfriend.channels.channel import PROGRAM_CHANNELS
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import MemoryId, ObjectId, TurnId, new_id
@@ -19,6 +19,7 @@ from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.llm.model import ToolCall
 from oldfriend.memory.belief_views import get_memory_state, list_entities, list_memories
+from oldfriend.memory.chat_history import list_turn_message_ids
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.editable import extract_value, resolve_value, validate_belief_text
 from oldfriend.memory.evidence import list_evidence
@@ -35,11 +36,12 @@ from oldfriend.turn.prompt_labels import sanitize
 from oldfriend.turn.request_handlers.forget_requests import (
     FORGET,
     build_question,
+    get_turn,
     load_preview,
 )
 from oldfriend.turn.request_handlers.handler import HandledRequest
 from oldfriend.turn.tools.confirmation import KeepPendingCall
-from oldfriend.turn.tools.task_tools import Use, bind, is_told
+from oldfriend.turn.tools.task_tools import bind, is_told
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec
 from oldfriend.turn.tools.tool_groups import MEMORY_GROUP
 
@@ -72,7 +74,12 @@ def build_correct_tool(context: ToolContext) -> BoundTool:
 
     async def use(arguments: ToolArguments) -> ToolOutput:
         words = find_words(context, arguments)
+        if context.utterance.message.channel in PROGRAM_CHANNELS:
+            raise build_refusal("in_program")
         state = await find_belief(context, str(arguments["belief"]))
+        ids = {each.id for each in context.decided if isinstance(each, CorrectBelief)}
+        if ObjectId(state.memory.id) in ids:
+            raise build_refusal("corrected_before")
         change = await decide_correction(context, state, arguments)
         added = list_added_terms(context, state.memory, change)
         if not added <= collect_content_terms(words.text, context.utterance.message.language):
@@ -254,7 +261,7 @@ async def prepare(context: ToolContext, request: DeletionRequest, *, given: str)
     """Show what a request would delete, and ask."""
     utterance = context.utterance
     async with context.search_deps.db.begin_read() as tx:
-        preview = await load_preview(tx, utterance, request)
+        preview = await load_preview(tx, utterance.person.id, request, get_turn(utterance))
     if preview is None:
         raise build_refusal("no_belief", given=given)
     language = perceive(utterance.own_words, utterance.addressee).reply_language
@@ -280,6 +287,8 @@ def build_limitation_tool(context: ToolContext) -> BoundTool:
         title, description, plan = (
             sanitize(str(arguments.get(each) or "")) for each in ("title", "description", "plan")
         )
+        if context.has_read_outside:
+            description, plan = "", ""  # they may stem from there, and nobody is shown them
         utterance, now = context.utterance, context.clock()
         async with context.search_deps.db.begin_read() as tx:
             known = await list_limitations(tx, utterance.person.id)
@@ -321,12 +330,15 @@ def build_confirmed_correction(context: ToolContext) -> BoundTool:
         )
         if state.base_seq != change.base or state.memory.ended_at is not None:
             say = CommandMenu.load(context.utterance.system_language).say
-            return ToolOutput(text=say["asked_changed"])
+            return ToolOutput(text=say["asked_changed"], summary=say["asked_changed"])
         return correct(context, state.memory, change)
 
     texts = {each: {"type": "string"} for each in ("id", "text", "value")}
     numbers = {each: {"type": "integer"} for each in ("since", "base")}
-    return bind_confirmed(CORRECT, "Corrects a belief.", {**texts, **numbers}, use)
+    properties: dict[str, Any] = {**texts, **numbers}
+    return bind(
+        CORRECT, "Corrects a belief.", properties, use, required=[*properties], max_uses=None
+    )
 
 
 def build_confirmed_forgetting(context: ToolContext) -> BoundTool:
@@ -334,26 +346,25 @@ def build_confirmed_forgetting(context: ToolContext) -> BoundTool:
 
     async def use(arguments: ToolArguments) -> ToolOutput:
         ids, about = str(arguments["ids"]).split(), str(arguments["about"]) or None
-        request = DeletionRequest(ids=tuple(ids), about=about)
-        utterance = context.utterance
+        utterance, asked = context.utterance, TurnId(str(arguments["turn"]))
+        person, turns = utterance.person.id, (asked, get_turn(utterance))
         language = utterance.system_language
         say = CommandMenu.load(language).say
         async with context.search_deps.db.begin_read() as tx:
-            preview = await load_preview(tx, utterance, request, TurnId(str(arguments["turn"])))
+            ids += await list_turn_message_ids(tx, person, asked)  # they tell it, too
+            request = DeletionRequest(ids=tuple(ids), about=about)
+            preview = await load_preview(tx, person, request, *turns)
         if preview is None or preview.digest != arguments["seen"]:
-            return ToolOutput(text=say["asked_changed"])
-        change = BeginForgetting(language=language, request=request)
+            return ToolOutput(text=say["asked_changed"], summary=say["asked_changed"])
+        change = BeginForgetting(
+            language=language, request=request, turns=turns, seen=preview.digest
+        )
         text = say["forget_begun"]
         return ToolOutput(text=text, changes=(change,), summary=text)
 
     texts = {each: {"type": "string"} for each in ("about", "ids", "turn", "seen")}
-    return bind_confirmed(FORGET, "Forgets what was shown.", texts, use)
-
-
-def bind_confirmed(name: str, description: str, properties: dict[str, Any], use: Use) -> BoundTool:
-    """Bind a tool that a yes of the person runs, with all of its arguments."""
-    bound = bind(name, description, properties, use, required=[*properties])
-    return replace(bound, max_uses=None)
+    description = "Forgets what was shown."
+    return bind(FORGET, description, texts, use, required=[*texts], max_uses=None)
 
 
 BELIEF_TOOLS: Final[Sequence[ToolSpec]] = (

@@ -9,10 +9,8 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.ids import PersonId
-from oldfriend.domain.json import JsonValue
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.lang.command_menu import CommandMenu
-from oldfriend.llm.model import ToolDefinition
 from oldfriend.projects.project_store import delete_project
 from oldfriend.projects.skill_store import delete_skill
 from oldfriend.tasks.task_desk import DeskDecision
@@ -24,7 +22,7 @@ from oldfriend.turn.request_handlers.project_requests import DELETE_PROJECT
 from oldfriend.turn.request_handlers.skill_requests import DELETE_SKILL
 from oldfriend.turn.store_change import ChangeScope, StoreChange
 from oldfriend.turn.tools.belief_tools import CONFIRMED_BELIEF_TOOLS
-from oldfriend.turn.tools.task_tools import build_output, open_desk
+from oldfriend.turn.tools.task_tools import bind, build_output, open_desk
 from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec
 from oldfriend.turn.watch_changes import WatchChange
 from oldfriend.watches.watch_store import list_watches
@@ -52,7 +50,7 @@ def build_purge(context: ToolContext) -> BoundTool:
         text = CommandMenu.load(language).say["purge_begun"]
         return ToolOutput(text=text, changes=(BeginForgetting(language=language),), summary=text)
 
-    return bind(PURGE, "Forgets everything of the person.", None, use)
+    return bind(PURGE, "Forgets everything of the person.", {}, use, required=[], max_uses=None)
 
 
 def build_cancel_all(context: ToolContext) -> BoundTool:
@@ -71,7 +69,14 @@ def build_cancel_all(context: ToolContext) -> BoundTool:
         output = build_output(context, decision)
         return replace(output, changes=(*output.changes, *others))
 
-    return bind(CANCEL_ALL, "Cancels reminders, to-dos, goals and watches.", "ids", use)
+    return bind(
+        CANCEL_ALL,
+        "Cancels reminders, to-dos, goals and watches.",
+        {"ids": {"type": "string"}},
+        use,
+        required=["ids"],
+        max_uses=None,
+    )
 
 
 async def list_ended(context: ToolContext, shown: Sequence[str]) -> list[StoreChange]:
@@ -102,34 +107,16 @@ def build_deletion(name: str, said: str, delete: DeleteRow) -> Callable[[ToolCon
             change = DeleteById(id=str(arguments["id"]), delete=delete)
             return ToolOutput(text=say[said], changes=(change,), summary=say[said])
 
-        return bind(name, "Deletes what the person keeps.", "id", use)
+        return bind(
+            name,
+            "Deletes what the person keeps.",
+            {"id": {"type": "string"}},
+            use,
+            required=["id"],
+            max_uses=None,
+        )
 
     return build
-
-
-def bind(
-    name: str,
-    description: str,
-    argument: str | None,
-    use: Callable[[ToolArguments], Awaitable[ToolOutput]],
-) -> BoundTool:
-    """Bind a tool with at most one argument that decides changes."""
-    names: list[JsonValue] = [] if argument is None else [argument]
-    return BoundTool(
-        definition=ToolDefinition(
-            name=name,
-            description=description,
-            parameters={
-                "type": "object",
-                "properties": {str(each): {"type": "string"} for each in names},
-                "required": names,
-                "additionalProperties": False,
-            },
-        ),
-        kind="idempotent",
-        run=use,
-        is_recorded=False,
-    )
 
 
 COMMAND_TOOLS: Final = (

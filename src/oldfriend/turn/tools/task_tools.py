@@ -203,7 +203,13 @@ def build_update_task(context: ToolContext) -> BoundTool:
 
 
 def bind(
-    name: str, description: str, properties: dict[str, Any], use: Use, *, required: list[str]
+    name: str,
+    description: str,
+    properties: dict[str, Any],
+    use: Use,
+    *,
+    required: list[str],
+    max_uses: int | None = MAX_CHANGES,
 ) -> BoundTool:
     """Bind a tool that decides changes or only reads."""
     return BoundTool(
@@ -219,7 +225,7 @@ def bind(
         ),
         kind="read" if name.startswith("list_") else "idempotent",
         run=use,
-        max_uses=MAX_CHANGES,
+        max_uses=max_uses,
         is_recorded=False,
     )
 
