@@ -73,6 +73,7 @@ class TaskPhrases:
         self._refused_before = self._compile(f"(?:{pack['refused_before']})$")
         self._refused_after = self._compile(pack["refused_after"])
         self._joints = self._compile(pack["joints"])
+        self._getting: str = pack["gets"]
         self._is_spaced = is_spaced
         self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
 
@@ -291,22 +292,28 @@ class TaskPhrases:
         words = {self.stem_verb(each) for each in tokenize(self.content_words(entry))}
         verbs = {self.stem_verb(each) for each in tokenize(deed)}
         told = {self.stem_verb(each) for each in tokenize(said)}
-        return not words.isdisjoint(verbs) or words <= told or self.names_item(said, entry)
+        return not words.isdisjoint(verbs) or words <= told or self.is_got(deed, said, entry)
 
     def is_told_anew(self, before: str, after: str) -> bool:
-        """Whether one text is the other, perhaps with more words: "call mum about the party"."""
+        """Whether one text is the other with more words, if any: "call mum about the party"."""
         words = [set(tokenize(self.content_words(each))) for each in (before, after)]
-        return all(words) and (words[0] <= words[1] or words[1] <= words[0])
+        return all(words) and words[0] <= words[1]
 
-    def names_item(self, said: str, entry: str) -> bool:
-        """Whether words are one of the things of an entry that only lists some: "milk and eggs"."""
-        items = [self.content_words(each) for each in self._joints.split(entry)]
-        named = [frozenset(tokenize(each)) for each in items if each]
-        told = frozenset(tokenize(self.content_words(said)))
-        is_list = len(named) > 1 and all(
+    def is_got(self, deed: str, said: str, entry: str) -> bool:
+        """Whether words tell that one got some things of an entry that only lists things."""
+        if self._gets.isdisjoint(map(self.stem_verb, tokenize(deed))):
+            return False  # "I spilled the milk"
+        items, got = self.list_items(entry), self.list_items(said)
+        is_list = len(items) > 1 and all(
             " " not in item if self._is_spaced else len(item) <= MAX_ITEM_CHARS for item in items
         )
-        return is_list and any(each and each <= told for each in named)
+        named = [frozenset(tokenize(each)) for each in items]
+        return is_list and bool(got) and all(frozenset(tokenize(each)) in named for each in got)
+
+    def list_items(self, text: str) -> list[str]:
+        """List the things that a text joins by "and"."""
+        items = (self.content_words(each) for each in self._joints.split(text))
+        return [each for each in items if each]
 
     def stem_verb(self, word: str) -> str:
         """Return what the forms of a verb share."""
@@ -315,6 +322,11 @@ class TaskPhrases:
         for mark, put in marks:
             word = mark.sub(put, word)
         return stem_word(word, self.language)
+
+    @cached_property
+    def _gets(self) -> frozenset[str]:
+        """What the verbs for getting a thing share in their forms: "bought", "picked"."""
+        return frozenset(self.stem_verb(each) for each in self._getting.split())
 
     @cached_property
     def _verb_forms(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
