@@ -2,8 +2,10 @@
 
 import pytest
 
+from oldfriend.diary.diary_reader import read_entry
 from oldfriend.lang.command_menu import OFFERED_COMMANDS
 from oldfriend.lang.language_pack import list_languages, load_language_pack
+from oldfriend.replies.edited_requests import read_goals
 from oldfriend.turn.request_handlers.registry import COMMANDS, OTHER_COMMANDS, is_command
 from tests.turn.conftest import Talk
 from tests.turn.test_measurement_requests import say
@@ -78,6 +80,21 @@ async def test_command_is_known_by_its_name_in_each_language(talk: Talk, text: s
     outcome = await say(talk, text)
     assert outcome.reply.details["handled"] == ["help"]
     assert is_command(text)
+
+
+@pytest.mark.parametrize("name", ["/ziel", "/meta", "/objectif", "/goal"])
+def test_goal_of_a_translated_command_is_read_by_every_reader(name: str) -> None:
+    """One that is too long is refused, and one that is edited is found again."""
+    assert is_command(f"{name} {'run ' * 150}")
+    assert read_goals(f"{name} run twice a week", "en") == ["run twice a week"]
+
+
+@pytest.mark.parametrize("name", ["/tagebuch", "/journal"])
+def test_entry_of_a_translated_command_is_read_without_it(name: str) -> None:
+    """It stands in the diary as it was written."""
+    entry = read_entry(f"{name} Heute Regen", "de")
+    assert entry is not None
+    assert (entry.text, entry.is_command) == ("Heute Regen", True)
 
 
 async def test_translated_command_does_the_same_with_what_follows_it(talk: Talk) -> None:
