@@ -448,7 +448,8 @@ def build_done_details(
     records += [id_ for each in confirming for id_ in each.records]
     if records:
         details[RECORDS_KEY] = [*dict.fromkeys(records)]
-    changes = [change for each in (*context.handled, *confirming) for change in each.changes]
+    changes = [change for each in context.handled for change in each.changes]
+    changes += [change for each in confirming for change in each.changes]
     made = [each.task.id for each in changes if isinstance(each, SaveTask) and each.is_setting]
     if made:
         details[SET_KEY] = [*dict.fromkeys(made)]
