@@ -3,9 +3,11 @@
 import pytest
 
 from oldfriend.diary.diary_reader import read_entry
+from oldfriend.domain.clock import from_micros
 from oldfriend.lang.command_menu import OFFERED_COMMANDS
 from oldfriend.lang.language_pack import list_languages, load_language_pack
 from oldfriend.replies.edited_requests import read_goals
+from oldfriend.tasks.task_store import list_tasks
 from oldfriend.turn.request_handlers.registry import COMMANDS, OTHER_COMMANDS, is_command
 from tests.turn.conftest import Talk
 from tests.turn.test_measurement_requests import say
@@ -102,6 +104,27 @@ async def test_translated_command_does_the_same_with_what_follows_it(talk: Talk)
     told = (await say(talk, "/erinnere morgen um 10 Uhr an Eva")).reply
     assert told.details["handled"] == ["tasks"]
     assert "Eva" in (await say(talk, "/aufgaben")).reply.text
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hour"),
+    [
+        ("/erinnere mich morgen um 9 Uhr an Tom", "Tom", 9),
+        ("/rappelle moi demain à 9h d'appeler Tom", "appeler Tom", 9),
+        ("/提醒 明天9点开会", "开会", 9),
+        ("/提醒 明天下午3点开会", "开会", 15),
+        ("/remind me tomorrow at 9am to call Tom", "call Tom", 9),
+    ],
+)
+async def test_reminder_of_a_command_has_its_time_and_no_pronoun(
+    talk: Talk, text: str, what: str, hour: int
+) -> None:
+    """Whom to remind is said by the command."""
+    await say(talk, text)
+    async with talk.app.db.begin_read() as tx:
+        (task,) = await list_tasks(tx, talk.line.person.id)
+    assert (task.text, task.status) == (what, "open")
+    assert from_micros(task.due_at or 0, task.zone).hour == hour
 
 
 def test_translated_names_are_of_one_command_each_and_none_of_another() -> None:

@@ -13,12 +13,14 @@ from oldfriend.tasks.asked_task import ACTIONS, ASKABLE, Action, AskedTask
 from oldfriend.tasks.left_over import is_sigh
 from oldfriend.tasks.request_features import Cue
 from oldfriend.tasks.request_tagger import tag_message
-from oldfriend.tasks.sentence_words import remove_words
+from oldfriend.tasks.sentence_words import join_words, remove_words
 from oldfriend.tasks.tagged_requests import read_tagged
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, load_time_book
 from oldfriend.tasks.told_time import Question, Told, collect
 
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»"
+PRONOUN: Final = re.compile(r"(?<=[\s-])\w+$")
+"""Whom to remind, in the words that ask for it: the "me" of "remind me"."""
 _SPACES: Final = re.compile(r"\s+")
 ANSWERS: Final = ("never_mind", "morning", "evening", "first", "second")
 MIN_CHARS: Final = 2
@@ -67,6 +69,9 @@ class TaskPhrases:
         self.reminder_name: str = pack["phrases"]["name"]
         self.wake: str = pack["wake"]
         self.request: str = pack["request"]
+        self._object = self._compile(
+            "".join(rf"{each}\s+" for each in PRONOUN.findall(self.request))
+        )
         self._wakes = self._compile(pack["wakes"])
         self._negation = self._compile(pack["negation"])
         self._waking = self._compile(pack["waking"])
@@ -257,10 +262,16 @@ class TaskPhrases:
     def read_command_reminder(self, text: str) -> AskedTask:
         """Return the reminder of a command, "/remind tomorrow at 9 am to call mum"."""
         lead = f"{self.request} "
+        if pronoun := self._object.match(text):  # "/remind me tomorrow"
+            text = text[pronoun.end() :]
         asked = self.read_reminders(lead + text[: MAX_REQUEST_CHARS - len(lead)])
         if len(asked) != 1 or asked[0].action != "remind":
             told = None if asked else self.read_time(text)
-            return AskedTask(action="remind", what=self.clean(text), told=told and Told())
+            if told is None or not told.words:
+                return AskedTask(action="remind", what=self.clean(text), told=told and Told())
+            what = self.clean(remove_words(text, told.words))
+            words = join_words(text, told.words)
+            return AskedTask(action="remind", what=what, told=told, time_words=words)
         return asked[0]
 
     def clean(self, text: str) -> str:
