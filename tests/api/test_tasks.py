@@ -131,3 +131,15 @@ async def test_text_that_asks_to_be_reminded_is_no_to_do(browse: Browse) -> None
     assert task["due"] is not None
     assert reminded["answer"].startswith("I'll remind you on")
     assert {each["text"] for each in kept} <= {each["text"] for each in items}
+
+
+async def test_text_that_asks_for_two_reminders_sets_both(browse: Browse) -> None:
+    """What also asks for something else is kept as it is, and does nothing."""
+    owner = await browse()
+    both = {"text": "remind me tomorrow at 9am to call mum and tomorrow at 10am to call dad"}
+    items = (await owner.post("/tasks", json=both)).json()["items"]
+    mixed = {"text": "cancel the call with mum. Remind me tomorrow at 11am to call Eva"}
+    then = (await owner.post("/tasks", json=mixed)).json()["items"]
+
+    assert [each["text"] for each in items] == ["call mum", "call dad"]
+    assert sorted(each["text"] for each in then) == sorted(["call mum", "call dad", mixed["text"]])

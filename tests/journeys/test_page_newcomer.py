@@ -125,6 +125,28 @@ def test_first_run_description_is_never_silently_lost(browser: Browser, program:
     assert complaints == []
 
 
+def test_accepted_line_about_the_person_is_not_overwritten_by_next(
+    browser: Browser, program: Program
+) -> None:
+    """Nor is what was written beside it before; both are shown, and both are kept."""
+    with opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="Set up (1 minute)").click()
+        page.get_by_role("button", name="Begin").click()
+        page.get_by_label("Whatever helps").fill("Call me Nora.")
+        page.get_by_role("radio", name="Describe someone").check()
+        page.get_by_label("A description of me").fill("I live in Porto.")
+        page.get_by_role("button", name="Draft it without a model").click()
+        page.get_by_role("button", name="Take it", exact=True).click()
+        expect(page.get_by_label("Whatever helps")).to_have_value(re.compile("Nora.*Porto", re.S))
+        page.get_by_role("button", name="Next").click()
+        expect(page.get_by_text("Step 2 of 2")).to_be_visible()
+    kept = program.done("core", "user").stdout
+
+    assert "Call me Nora." in kept
+    assert "Lives in Porto." in kept
+    assert complaints == []
+
+
 def test_companion_rename_appears_at_once_in_other_windows(
     browser: Browser, program: Program
 ) -> None:

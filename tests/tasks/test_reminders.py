@@ -378,6 +378,40 @@ async def test_reminder_that_is_told_anew_in_more_words_is_not_asked_about_still
     }
 
 
+@pytest.mark.parametrize(
+    ("first", "minutes", "second"),
+    [
+        (
+            "remind me tomorrow at 7 to call mum and on Friday at 8pm to call mum about the party",
+            None,
+            "",
+        ),
+        (
+            "remind me next Friday at 7 to call Anna",
+            24 * 60,
+            "Remind me tomorrow at noon to call Anna about the tickets",
+        ),
+        ("remind me to buy milk", 1, "add milk to my list"),
+        ("remind me to call mum about the party", 1, "remind me to call mum tomorrow at 8pm"),
+    ],
+)
+async def test_question_about_another_reminder_stays(
+    desk: Desk, first: str, minutes: float | None, second: str
+) -> None:
+    """One of the same message, of yesterday, without a time or in fewer words is another one."""
+    await desk.say(first)
+    if minutes is not None:
+        await desk.say(second, minutes=minutes)
+    assert sorted(each.status for each in await desk.tasks()) == ["asking", "open"]
+
+
+async def test_reminder_that_another_one_takes_the_place_of_is_named(desk: Desk) -> None:
+    """Nothing leaves the list without a word."""
+    await desk.say("remind me to call mum")
+    told = await desk.say("remind me to call mum about the party tomorrow at 8pm")
+    assert "won't remind you of “call mum” any more" in told
+
+
 async def test_platform_that_will_be_closed_is_told_with_the_first_reminder(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -389,6 +423,39 @@ async def test_platform_that_will_be_closed_is_told_with_the_first_reminder(
     later = await desk.say("Remind me in 3 days at 9am to call mum")
     known = find_phrase(later)
     assert (find_phrase(soon), known) == (None, "within_window")
+
+
+async def test_platform_that_will_be_closed_is_told_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the first entry of the list was one that nothing could hold back."""
+    limits = ChannelCapabilities(longest_text=4_000, reply_window=DAY)
+    monkeypatch.setitem(CHANNELS, desk.line.chat.channel, replace(WHATSAPP, capabilities=limits))
+    told = [
+        await desk.say(each)
+        for each in (
+            "add milk to my list",
+            "Remind me in 2 hours to stretch",
+            "Remind me in 3 days at 9am to call mum",
+            "Remind me in 4 days at 9am to call dad",
+        )
+    ]
+    assert [find_phrase(each) == "within_window" for each in told] == [False, False, True, False]
+
+
+async def test_answer_counts_from_when_the_request_was_said(desk: Desk) -> None:
+    """Not from when it arrived; if nobody answers, it comes at the half of the day to come."""
+    desk.clock.now = at("2026-11-25T07:30")
+    said = MessageSubmission(
+        text="remind me tomorrow at 7 to call mum", zone=ZONE, at=at("2026-11-24T22:00")
+    )
+    line = replace(desk.line, person=replace(desk.line.person, zone=ZONE))
+    await answer_message(desk.app, line, said)
+    asked = [(each.status, each.due_at) for each in await desk.tasks()]
+    await desk.say("in the evening")
+    (task,) = await desk.tasks()
+    assert asked == [("asking", at("2026-11-25T19:00"))]
+    assert (task.status, task.due_at) == ("open", at("2026-11-25T19:00"))
 
 
 async def test_answer_that_comes_late_after_other_words_is_none(desk: Desk) -> None:
@@ -446,6 +513,18 @@ async def edit(desk: Desk, text: str, *, back: int = 0) -> None:
     desk.clock.tick(minutes=1)
     await accept_edit(desk.app, desk.line, last.id, text)
     await desk.say("Hello.")
+
+
+async def test_mended_word_of_a_request_leaves_its_time(desk: Desk) -> None:
+    """Also on another day, from which "tomorrow" would be another one."""
+    await desk.say("Remind me tomorrow at 10am to call mun")
+    desk.clock.now = at("2026-11-25T08:00")
+    await edit(desk, "Remind me tomorrow at 10am to call mum")
+    assert [(each.text, each.due_at) for each in await desk.tasks()] == [
+        ("call mum", at("2026-11-25T10:00"))
+    ]
+    await edit(desk, "Remind me tomorrow at 11am to call mum", back=1)
+    assert [each.due_at for each in await desk.tasks()] == [at("2026-11-25T11:00")]
 
 
 async def test_edited_request_moves_its_reminder_and_says_so(desk: Desk) -> None:
@@ -799,6 +878,31 @@ async def test_undo_takes_the_task_off_that_was_just_set_and_no_other(desk: Desk
     told = await desk.say("undo")
     assert find_phrase(told) == "nothing_to_undo"
     assert sorted(each.status for each in await desk.tasks()) == ["cancelled", "open"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("remind me to buy milk", "tomorrow at 5pm"),
+        ("Remind me tomorrow at 10am to call mum and on Friday at 11am to call dad",),
+    ],
+)
+async def test_undo_takes_everything_off_that_the_last_reply_has_set(
+    desk: Desk, said: tuple[str, ...]
+) -> None:
+    """Also what was asked about before."""
+    for each in said:
+        await desk.say(each)
+    await desk.say("undo")
+    assert {each.status for each in await desk.tasks()} == {"cancelled"}
+
+
+async def test_undo_after_a_list_takes_nothing_off(desk: Desk) -> None:
+    """It was only told."""
+    await desk.say("Remind me tomorrow at 10am to call mum")
+    await desk.say("what's on my list?")
+    assert find_phrase(await desk.say("undo")) == "nothing_to_undo"
+    assert [each.status for each in await desk.tasks()] == ["open"]
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,20 @@ def test_action_that_is_moved_stays_one_and_says_so(language: str, action: TaskA
     assert decision.text != reminded.text
 
 
+def test_words_of_a_time_are_those_that_were_told_last() -> None:
+    """A length of time that is told after an hour is one; a button tells no words."""
+    heard = replace(
+        open_desk().build("call mum"),
+        status="delivered",
+        due_at=at("2026-11-24T11:59"),
+        delivered_at=at("2026-11-24T11:59"),
+        time_words="at 11:59",
+    )
+    put_off = keep(say("snooze for 20 minutes", heard))
+    pressed = keep(open_desk(heard).put_off(heard, "tomorrow"))
+    assert (put_off.time_words, pressed.time_words) == ("in 20 minutes", "")
+
+
 def test_to_do_that_is_given_a_time_is_a_reminder() -> None:
     """It has to come at that time."""
     desk = open_desk()

@@ -290,3 +290,26 @@ async def test_what_was_met_or_moved_is_no_thing_of_a_list(desk: Desk) -> None:
     await desk.say("I met Tom")
     (task,) = await desk.tasks()
     assert (task.text, task.status) == ("call Anna and Tom", "open")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("put milk and eggs on my shopping list", "I spilled the milk"),
+        ("put milk and eggs on my shopping list", "I needed milk"),
+        ("put milk and eggs on my shopping list", "I bought milk chocolate"),
+        ("add milk to my list", "I forgot the milk"),
+        ("Setz Milch und Eier auf die Einkaufsliste", "ich hab die Milch verschüttet"),
+        ("Pon leche y huevos en la lista de la compra", "He olvidado la leche"),
+        ("añade leche a mi lista", "He olvidado la leche"),
+        ("Ajoute du lait et des œufs à ma liste", "j'ai renversé le lait"),
+    ],
+)
+async def test_thing_of_a_list_that_was_not_got_stays_on_it(
+    desk: Desk, asked: str, told: str
+) -> None:
+    """Spilled, forgotten and needed things are still to be got; so is what only sounds alike."""
+    await desk.say(asked)
+    (before,) = await desk.tasks()
+    await desk.say(told)
+    assert await desk.tasks() == [before]

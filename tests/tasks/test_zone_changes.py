@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from oldfriend.app.app_context import AppContext
 from oldfriend.domain.clock import parse_timestamp
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
@@ -85,6 +87,76 @@ async def test_first_zone_moves_what_was_told_by_the_clock_and_no_length_of_time
         "stretch": at("2026-11-25T09:40", "UTC"),
     }
     assert "Your reminders go by these clocks, too." in told.reply.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "then", "due"),
+    [
+        ("Remind me at 11am to stretch", "snooze it for 3 hours", ("2026-11-25T14:00", THERE)),
+        ("Remind me in 4 hours to stretch", "make it tomorrow at 9", ("2026-11-26T09:00", THERE)),
+        ("Remind me tomorrow at 9am to stretch", "make it 10", ("2026-11-26T10:00", THERE)),
+    ],
+)
+async def test_first_zone_goes_by_the_words_of_the_last_time(
+    app: AppContext, clock: FrozenClock, asked: str, then: str, due: tuple[str, str]
+) -> None:
+    """What was put off or moved has the time that was told then."""
+    clock.now = at("2026-11-25T09:00", "UTC")
+    app = replace(app, settings=replace(app.settings, zone="UTC"))
+    here = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    async with app.db.begin_write() as tx:
+        await set_zone(tx, here.person.id, "UTC")
+    for text in (asked, then, "/zone New York"):
+        here = await open_local_chat(
+            app.db, app.clock, app.settings, person=None, channel="terminal"
+        )
+        await answer_message(app, here, MessageSubmission(text=text))
+
+    async with app.db.begin_read() as tx:
+        (task,) = await list_tasks(tx, here.person.id)
+    assert task.due_at == at(*due)
+
+
+async def test_first_zone_of_the_settings_moves_what_was_told_by_the_clock(
+    app: AppContext, clock: FrozenClock
+) -> None:
+    """Whoever talks at the machine lives by the clocks that its owner names."""
+    clock.now = at("2026-11-25T09:00", "UTC")
+    for zone, text in (("UTC", "Remind me tomorrow at 10am to call mum"), (THERE, "Hello")):
+        app = replace(app, settings=replace(app.settings, zone=zone))
+        here = await open_local_chat(
+            app.db, app.clock, app.settings, person=None, channel="terminal"
+        )
+        if zone == "UTC":
+            async with app.db.begin_write() as tx:
+                await set_zone(tx, here.person.id, zone)
+            here = replace(here, person=replace(here.person, zone=zone))
+        await answer_message(app, here, MessageSubmission(text=text))
+
+    async with app.db.begin_read() as tx:
+        (task,) = await list_tasks(tx, here.person.id)
+    assert task.due_at == at("2026-11-26T10:00", THERE)
+
+
+async def test_first_zone_tells_of_no_reminder_that_stays(
+    app: AppContext, clock: FrozenClock
+) -> None:
+    """At ten by the new clocks it would have come hours ago."""
+    clock.now = at("2026-11-25T09:00", "UTC")
+    app = replace(app, settings=replace(app.settings, zone="UTC"))
+    here = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    async with app.db.begin_write() as tx:
+        await set_zone(tx, here.person.id, "UTC")
+    for text in ("Remind me today at 10am to call mum", "/zone Tokyo"):
+        here = await open_local_chat(
+            app.db, app.clock, app.settings, person=None, channel="terminal"
+        )
+        told = await answer_message(app, here, MessageSubmission(text=text))
+
+    async with app.db.begin_read() as tx:
+        (task,) = await list_tasks(tx, here.person.id)
+    assert task.due_at == at("2026-11-25T10:00", "UTC")
+    assert "reminders" not in told.reply.text
 
 
 async def test_zone_that_was_known_leaves_single_times(

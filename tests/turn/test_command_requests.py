@@ -2,8 +2,12 @@
 
 import pytest
 
+from oldfriend.diary.diary_reader import read_entry
+from oldfriend.domain.clock import from_micros
 from oldfriend.lang.command_menu import OFFERED_COMMANDS
 from oldfriend.lang.language_pack import list_languages, load_language_pack
+from oldfriend.replies.edited_requests import read_goals
+from oldfriend.tasks.task_store import list_tasks
 from oldfriend.turn.request_handlers.registry import COMMANDS, OTHER_COMMANDS, is_command
 from tests.turn.conftest import Talk
 from tests.turn.test_measurement_requests import say
@@ -80,11 +84,47 @@ async def test_command_is_known_by_its_name_in_each_language(talk: Talk, text: s
     assert is_command(text)
 
 
+@pytest.mark.parametrize("name", ["/ziel", "/meta", "/objectif", "/goal"])
+def test_goal_of_a_translated_command_is_read_by_every_reader(name: str) -> None:
+    """One that is too long is refused, and one that is edited is found again."""
+    assert is_command(f"{name} {'run ' * 150}")
+    assert read_goals(f"{name} run twice a week", "en") == ["run twice a week"]
+
+
+@pytest.mark.parametrize("name", ["/tagebuch", "/journal"])
+def test_entry_of_a_translated_command_is_read_without_it(name: str) -> None:
+    """It stands in the diary as it was written."""
+    entry = read_entry(f"{name} Heute Regen", "de")
+    assert entry is not None
+    assert (entry.text, entry.is_command) == ("Heute Regen", True)
+
+
 async def test_translated_command_does_the_same_with_what_follows_it(talk: Talk) -> None:
     """The words behind it are read as ever."""
     told = (await say(talk, "/erinnere morgen um 10 Uhr an Eva")).reply
     assert told.details["handled"] == ["tasks"]
     assert "Eva" in (await say(talk, "/aufgaben")).reply.text
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hour"),
+    [
+        ("/erinnere mich morgen um 9 Uhr an Tom", "Tom", 9),
+        ("/rappelle moi demain à 9h d'appeler Tom", "appeler Tom", 9),
+        ("/提醒 明天9点开会", "开会", 9),
+        ("/提醒 明天下午3点开会", "开会", 15),
+        ("/remind me tomorrow at 9am to call Tom", "call Tom", 9),
+    ],
+)
+async def test_reminder_of_a_command_has_its_time_and_no_pronoun(
+    talk: Talk, text: str, what: str, hour: int
+) -> None:
+    """Whom to remind is said by the command."""
+    await say(talk, text)
+    async with talk.app.db.begin_read() as tx:
+        (task,) = await list_tasks(tx, talk.line.person.id)
+    assert (task.text, task.status) == (what, "open")
+    assert from_micros(task.due_at or 0, task.zone).hour == hour
 
 
 def test_translated_names_are_of_one_command_each_and_none_of_another() -> None:

@@ -12,9 +12,9 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.memory.calendar_feeds import renew_feed, revoke_feed
 from oldfriend.presenters.task_schemas import TaskSchema
 from oldfriend.tasks.calendar_files import read_calendar, write_calendar
-from oldfriend.tasks.task_desk import MIN_ID_CHARS, TaskDesk
+from oldfriend.tasks.task_desk import TaskDesk
 from oldfriend.tasks.task_edits import TaskAction, edit_task, import_task, open_desk
-from oldfriend.tasks.task_store import list_tasks
+from oldfriend.tasks.task_store import MIN_ID_CHARS, list_tasks
 
 USAGE_HELP = (
     "Use `oldfriend tasks` to list them, `oldfriend tasks done NUMBER` to mark one as done, "

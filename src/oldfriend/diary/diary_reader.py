@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import (
     choose_language_with,
     get_traits,
@@ -51,6 +52,7 @@ class DiaryQuestion:
 
 def read_entry(text: str, language: str) -> WrittenEntry | None:
     """Return what a message writes into the diary; None for any other message."""
+    text = translate_command(text)
     command = COMMAND.match(text[:100])
     if command is not None:
         return WrittenEntry(text=text[command.end() :].strip(EDGES), is_command=True)

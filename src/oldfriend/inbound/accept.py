@@ -346,7 +346,14 @@ async def store_message(
     zone = person.zone if intake.is_remote or person.has_chosen_zone else settings.zone
     if person.zone != zone:  # the person has travelled
         await set_zone(tx, person.id, zone)
-        await move_tasks_to_zone(tx, person.id, earlier=person.zone, zone=zone, now=now)
+        await move_tasks_to_zone(
+            tx,
+            person.id,
+            earlier=person.zone,
+            zone=zone,
+            now=now,
+            is_guessed=person.has_guessed_zone,
+        )
     at = now if submission.at is None else submission.at
     target = WriteTarget(
         chat=chat,

@@ -112,7 +112,7 @@ from oldfriend.queues.outbox import (
     save_cursor,
 )
 from oldfriend.tasks.task_wording import TaskWording
-from oldfriend.tasks.zone_changes import list_wall_clock_tasks
+from oldfriend.tasks.zone_changes import list_moved_tasks
 
 ZONE_COMMAND: Final = re.compile(
     r"\A\s*+/zone(?:@\w+)?(?:\s+(?P<place>\S(?:.*\S)?))?\s*", re.IGNORECASE | re.DOTALL
@@ -355,12 +355,17 @@ async def apply_zone_command(
         phrase = "zone_near" if near else "zone_unknown"
         return build_system_reply(incoming, person, phrase, place=name, near=", ".join(near))
     async with app.db.begin_read() as tx:
-        tasks = await list_wall_clock_tasks(
-            tx, person.id, zone=person.zone, is_guessed=person.has_guessed_zone
+        tasks = await list_moved_tasks(
+            tx,
+            person.id,
+            earlier=person.zone,
+            zone=zone,
+            now=app.clock(),
+            is_guessed=person.has_guessed_zone,
         )
     updated = await update_person(app, person.id, zone=zone)
     reply = build_zone_reply(app.clock, incoming, updated, "zone_now")
-    if not tasks or zone == person.zone:
+    if not tasks:
         return reply
     language = choose_language(person.language, incoming.sender.language)
     wording = TaskWording(language, zone=zone, now=app.clock())

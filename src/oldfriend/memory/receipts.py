@@ -41,6 +41,7 @@ TRACE_TTL: Final = 14 * DAY
 UNPROMPTED_KEY: Final = "unprompted"
 """In the details: why something was said that answers nobody, as kind and reason."""
 RECORDS_KEY: Final = "records"
+SET_KEY: Final = "set"
 """In the details: ids of the own records, such as reminders, that a reply lists or confirms."""
 MAX_EXPIRED_PER_WRITE: Final = 10
 """Expired traces deleted with each new receipt, limited so that no write takes long."""

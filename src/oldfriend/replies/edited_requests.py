@@ -22,6 +22,7 @@ from oldfriend.goals.goal_desk import GoalDecision, GoalDesk
 from oldfriend.goals.goal_phrases import AskedGoal, load_goal_phrases
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.inbound.accept import update_message_text
+from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.measurements.log_command import read_log_command
 from oldfriend.measurements.measurement_reader import Moment
@@ -103,7 +104,7 @@ async def apply_edit(tx: Transaction, message: Message, *, now: Micros) -> Follo
     if not made and not asked and not others:
         return None
     desk = TaskDesk(
-        build_scope(message, language=language, now=now),
+        replace(build_scope(message, language=language, now=now), said_at=message.at),
         load_task_phrases(language),
         await list_tasks(tx, person, now=now),
     )
@@ -183,7 +184,7 @@ async def follow_goals(tx: Transaction, message: Message, *, now: Micros) -> lis
 
 def read_goals(text: str, language: str) -> list[str]:
     """Return the goals that a message sets, in words."""
-    command = GOAL_COMMAND.fullmatch(text)
+    command = GOAL_COMMAND.fullmatch(translate_command(text))
     if command is not None:
         words = (command["rest"] or "").strip()
         return [words] if words and words.split()[0].lower() not in GOAL_VERBS else []
@@ -340,7 +341,9 @@ def reword(desk: TaskDesk, message: Message, task: Task, asked: AskedTask) -> Ta
         message_seq=message.seq,
         changed_at=desk.scope.now,
     )
-    return reworded if asked.action == "todo" else desk.set_time(reworded, asked.told)
+    is_time_kept = asked.time_words.casefold() == task.time_words.casefold()
+    is_settled = asked.action == "todo" or is_time_kept
+    return reworded if is_settled else desk.set_time(reworded, asked.told)
 
 
 def word_change(desk: TaskDesk, task: Task) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta
 from functools import cached_property
 
-from oldfriend.domain.clock import DAY, HOUR, MINUTE, from_micros
+from oldfriend.domain.clock import DAY, HOUR, MINUTE, Micros, from_micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.ids import new_random_id
 from oldfriend.search.tokenizer import tokenize
@@ -16,14 +16,11 @@ from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.snooze_times import SnoozeChoice, resolve_choice
 from oldfriend.tasks.task import Task, TaskStatus
 from oldfriend.tasks.task_phrases import TaskPhrases
-from oldfriend.tasks.task_store import MAX_TASKS, advance, is_same_task
+from oldfriend.tasks.task_store import MAX_TASKS, advance, is_id_of, is_same_task, may_be_told_anew
 from oldfriend.tasks.task_wording import TaskWording, encode_question
 from oldfriend.tasks.time_phrases import TimeResolver
-from oldfriend.tasks.time_words import TimeWord
-from oldfriend.tasks.told_time import Ambiguous, Resolved, Told
+from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, tell_option
 
-MIN_ID_CHARS = 4
-"""Signs of an id with which a task can be named."""
 RECENT = HOUR
 """What was set, changed or delivered within this time may be called "it"."""
 ANSWER_WITHIN = 10 * MINUTE
@@ -132,14 +129,24 @@ class TaskDesk:
                 return DeskDecision(text=self.wording.say("exists", text=each.text, at=at))
         if sum(each.status != "delivered" for each in self.tasks) >= MAX_TASKS:
             return DeskDecision(text=self.wording.say("full"), is_full=True)
-        asked_before = [
+        since = self.scope.told_at - ANSWER_WITHIN
+        superseded = [
             each
             for each in self.tasks
-            if each.status == "asking" and self.phrases.is_told_anew(each.text, task.text)
+            if may_be_told_anew(each, task, since=since)
+            and self.phrases.is_told_anew(each.text, task.text)
         ]
-        dropped = [self.cancel(each).saved[0] for each in asked_before]
+        dropped = [self.cancel(each) for each in superseded]
         self.tasks.append(task)
-        return DeskDecision(text=self.wording.confirm(task), saved=((task, None), *dropped))
+        told = [
+            each.text
+            for each, earlier in zip(dropped, superseded, strict=True)
+            if earlier.text.casefold() != task.text.casefold()
+        ]
+        return DeskDecision(
+            text="\n".join([self.wording.confirm(task), *told]),
+            saved=((task, None), *(pair for each in dropped for pair in each.saved)),
+        )
 
     def add_reminder(self, asked: AskedTask) -> DeskDecision:
         """Put a reminder on the list, or ask for its time."""
@@ -188,9 +195,10 @@ class TaskDesk:
     def find_earliest(self, told: Told | None, asked: Ambiguous) -> Resolved:
         """Return the earliest time that may have been meant, which cannot be too late."""
         if told is not None and len(asked.options) == 2:
-            found = self.resolve(told.updated(tell_option(asked.options[0])))
-            if isinstance(found, Resolved):
-                return found
+            for option in asked.options:
+                found = self.resolve(told.updated(tell_option(option)))
+                if isinstance(found, Resolved):
+                    return found
         morning = datetime.combine(self.resolver.today, time(DAY_HOUR)) + timedelta(days=1)
         return Resolved(due_at=self.resolver.to_micros(morning))
 
@@ -222,17 +230,19 @@ class TaskDesk:
         ]
         is_enough = 2 * best >= len(words) or any(named[each.id] <= words for each in found)
         if asked.is_maybe:  # a word in common is little, unless it is being spoken of
-            item = wanted if asked.deed else ""
             found = [
-                each for each in found if self.is_near(each, item) or 2 * best > len(named[each.id])
+                each
+                for each in found
+                if self.is_near(each)
+                or 2 * best > len(named[each.id])
+                or self.phrases.is_got(asked.deed, wanted, each.text)
             ]
         return found if is_enough else []
 
-    def is_near(self, task: Task, item: str) -> bool:
-        """Whether a task was delivered, set or changed a while ago, or lists a thing."""
+    def is_near(self, task: Task) -> bool:
+        """Whether a task was delivered, set or changed a while ago."""
         is_delivered = (task.delivered_at or 0) >= self.scope.now - DAY
-        is_recent = is_delivered or task.changed_at >= self.scope.now - RECENT
-        return is_recent or self.phrases.names_item(item, task.text)
+        return is_delivered or task.changed_at >= self.scope.now - RECENT
 
     def find_by_time(self, ref: str) -> list[Task]:
         """Return the tasks that are due at an hour, "the ten o'clock one"."""
@@ -327,7 +337,9 @@ class TaskDesk:
         is_heard = asked.is_last and task.spoken_of_at > task.changed_at
         is_amount = told is not None and told.amount is not None
         is_snooze = asked.action == "snooze" or is_heard or (asked.is_last and is_amount)
-        found = self.resolve(told, by=self.find_resolver(task, asked))
+        by = self.find_resolver(task, asked)
+        words = asked.time_words if by is None else task.time_words
+        found = self.resolve(told, by=by)
         if (
             not is_snooze
             and told is not None
@@ -338,7 +350,7 @@ class TaskDesk:
             found = self.keep_hour(task, found)
         if isinstance(found, Ambiguous):
             return self.ask_about_move(task, found, asked)
-        return self.move_to(task, found, is_snooze=is_snooze, told=told, words=asked.time_words)
+        return self.move_to(task, found, is_snooze=is_snooze, told=told, words=words)
 
     def find_resolver(self, task: Task, asked: AskedTask) -> TimeResolver | None:
         """Return what resolves another time of a task: "for an hour" is from when it is due."""
@@ -378,7 +390,7 @@ class TaskDesk:
         """Put a task off, or change its time; of a series for good only where that is clear."""
         if task.rrule is None or (found.rrule and not is_snooze):
             settled = self.with_time(task, replace(found, rrule=None) if is_snooze else found)
-            settled = replace(settled, time_words=words) if settled.rrule else settled
+            settled = replace(settled, time_words=words)
         elif is_snooze:
             settled = move_once(task, found)
         elif (series := move_series(task, found, told, self.scope)) is not None:
@@ -430,8 +442,13 @@ class TaskDesk:
             self.tasks = [each for each in self.tasks if each.id != earlier.id]
         return DeskDecision(text=text, saved=((later, earlier),))
 
-    def answer(self, task: Task, text: str) -> DeskDecision | None:
-        """Complete a task with the answer to the question about its time; None: it is no answer."""
+    def answer(
+        self, task: Task, text: str, *, said_at: Micros | None = None
+    ) -> DeskDecision | None:
+        """Complete a task with the answer to the question about its time; None: it is no answer.
+
+        ``said_at``: when the words that were asked about were said, if before the question.
+        """
         if len(text) > MAX_ANSWER_CHARS:
             return None
         known = self.phrases.answer(text)
@@ -449,7 +466,7 @@ class TaskDesk:
         words = f"{words} {text}".strip()
         desk = self
         if told.day is None and told.amount is None:  # "tomorrow" is that of the question
-            asked_at = min(task.changed_at, self.scope.told_at)
+            asked_at = min(task.changed_at, self.scope.told_at, said_at or task.changed_at)
             scope = replace(self.scope, now=asked_at, said_at=None)
             desk = TaskDesk(scope, self.phrases, self.tasks)
         decision = desk.settle(task, merged, words, action)
@@ -501,19 +518,3 @@ class TaskDesk:
         if name == "week" and known in {"first", "second"}:
             return tell_option(options[known == "second"])
         return None
-
-
-def tell_option(option: str) -> Told:
-    """Return the time of an option that was offered: "22:00" or an ISO day."""
-    hour, is_clock, minute = option.partition(":")
-    if is_clock:
-        fixed = {"fixed": 60 * int(hour) + int(minute)}
-        return Told(clock=TimeWord(start=0, end=0, kind="clock", entry=fixed))
-    year, month, day = option.split("-")
-    groups = {"y": year, "mo": month, "d": day}
-    return Told(day=TimeWord(start=0, end=0, kind="day", entry={}, groups=groups))
-
-
-def is_id_of(task: Task, ids: set[str]) -> bool:
-    """Whether one of some texts begins the id of a task."""
-    return any(len(each) >= MIN_ID_CHARS and task.id.startswith(each) for each in ids)

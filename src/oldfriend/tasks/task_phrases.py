@@ -13,12 +13,14 @@ from oldfriend.tasks.asked_task import ACTIONS, ASKABLE, Action, AskedTask
 from oldfriend.tasks.left_over import is_sigh
 from oldfriend.tasks.request_features import Cue
 from oldfriend.tasks.request_tagger import tag_message
-from oldfriend.tasks.sentence_words import remove_words
+from oldfriend.tasks.sentence_words import join_words, remove_words
 from oldfriend.tasks.tagged_requests import read_tagged
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS, TimeBook, load_time_book
 from oldfriend.tasks.told_time import Question, Told, collect
 
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»"
+PRONOUN: Final = re.compile(r"(?<=[\s-])\w+$")
+"""Whom to remind, in the words that ask for it: the "me" of "remind me"."""
 _SPACES: Final = re.compile(r"\s+")
 ANSWERS: Final = ("never_mind", "morning", "evening", "first", "second")
 MIN_CHARS: Final = 2
@@ -67,12 +69,16 @@ class TaskPhrases:
         self.reminder_name: str = pack["phrases"]["name"]
         self.wake: str = pack["wake"]
         self.request: str = pack["request"]
+        self._object = self._compile(
+            "".join(rf"{each}\s+" for each in PRONOUN.findall(self.request))
+        )
         self._wakes = self._compile(pack["wakes"])
         self._negation = self._compile(pack["negation"])
         self._waking = self._compile(pack["waking"])
         self._refused_before = self._compile(f"(?:{pack['refused_before']})$")
         self._refused_after = self._compile(pack["refused_after"])
         self._joints = self._compile(pack["joints"])
+        self._getting: str = pack["gets"]
         self._is_spaced = is_spaced
         self._bare_times: tuple[str, str] = (pack["bare_time"], pack["bare_amount"])
 
@@ -256,10 +262,16 @@ class TaskPhrases:
     def read_command_reminder(self, text: str) -> AskedTask:
         """Return the reminder of a command, "/remind tomorrow at 9 am to call mum"."""
         lead = f"{self.request} "
+        if pronoun := self._object.match(text):  # "/remind me tomorrow"
+            text = text[pronoun.end() :]
         asked = self.read_reminders(lead + text[: MAX_REQUEST_CHARS - len(lead)])
         if len(asked) != 1 or asked[0].action != "remind":
             told = None if asked else self.read_time(text)
-            return AskedTask(action="remind", what=self.clean(text), told=told and Told())
+            if told is None or not told.words:
+                return AskedTask(action="remind", what=self.clean(text), told=told and Told())
+            what = self.clean(remove_words(text, told.words))
+            words = join_words(text, told.words)
+            return AskedTask(action="remind", what=what, told=told, time_words=words)
         return asked[0]
 
     def clean(self, text: str) -> str:
@@ -291,22 +303,28 @@ class TaskPhrases:
         words = {self.stem_verb(each) for each in tokenize(self.content_words(entry))}
         verbs = {self.stem_verb(each) for each in tokenize(deed)}
         told = {self.stem_verb(each) for each in tokenize(said)}
-        return not words.isdisjoint(verbs) or words <= told or self.names_item(said, entry)
+        return not words.isdisjoint(verbs) or words <= told or self.is_got(deed, said, entry)
 
     def is_told_anew(self, before: str, after: str) -> bool:
-        """Whether one text is the other, perhaps with more words: "call mum about the party"."""
+        """Whether one text is the other with more words, if any: "call mum about the party"."""
         words = [set(tokenize(self.content_words(each))) for each in (before, after)]
-        return all(words) and (words[0] <= words[1] or words[1] <= words[0])
+        return all(words) and words[0] <= words[1]
 
-    def names_item(self, said: str, entry: str) -> bool:
-        """Whether words are one of the things of an entry that only lists some: "milk and eggs"."""
-        items = [self.content_words(each) for each in self._joints.split(entry)]
-        named = [frozenset(tokenize(each)) for each in items if each]
-        told = frozenset(tokenize(self.content_words(said)))
-        is_list = len(named) > 1 and all(
+    def is_got(self, deed: str, said: str, entry: str) -> bool:
+        """Whether words tell that one got some things of an entry that only lists things."""
+        if self._gets.isdisjoint(map(self.stem_verb, tokenize(deed))):
+            return False  # "I spilled the milk"
+        items, got = self.list_items(entry), self.list_items(said)
+        is_list = len(items) > 1 and all(
             " " not in item if self._is_spaced else len(item) <= MAX_ITEM_CHARS for item in items
         )
-        return is_list and any(each and each <= told for each in named)
+        named = [frozenset(tokenize(each)) for each in items]
+        return is_list and bool(got) and all(frozenset(tokenize(each)) in named for each in got)
+
+    def list_items(self, text: str) -> list[str]:
+        """List the things that a text joins by "and"."""
+        items = (self.content_words(each) for each in self._joints.split(text))
+        return [each for each in items if each]
 
     def stem_verb(self, word: str) -> str:
         """Return what the forms of a verb share."""
@@ -315,6 +333,11 @@ class TaskPhrases:
         for mark, put in marks:
             word = mark.sub(put, word)
         return stem_word(word, self.language)
+
+    @cached_property
+    def _gets(self) -> frozenset[str]:
+        """What the verbs for getting a thing share in their forms: "bought", "picked"."""
+        return frozenset(self.stem_verb(each) for each in self._getting.split())
 
     @cached_property
     def _verb_forms(self) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:

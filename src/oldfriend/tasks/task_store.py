@@ -19,6 +19,8 @@ TASK_COLUMNS: Final = """id, person, chat, message, message_seq, text, time_word
 NEAR: Final = 30 * MINUTE
 """Two reminders of nearly the same words within this time are one."""
 MIN_SHARED_WORDS: Final = 3
+MIN_ID_CHARS: Final = 4
+"""Signs of an id with which a task can be named."""
 MAX_TASKS: Final = 500
 SHOWN_FOR: Final = 2 * DAY
 """What was delivered longer ago has left the list."""
@@ -130,6 +132,16 @@ async def list_unscheduled_tasks(tx: Transaction, *, limit: int) -> list[Task]:
     return [parse_task_row(row) for row in rows]
 
 
+def may_be_told_anew(earlier: Task, task: Task, *, since: Micros) -> bool:
+    """Whether a reminder with a time may be one that was asked about in the same chat since then.
+
+    Another one of the same message is another one.
+    """
+    is_asked = earlier.status == "asking" and task.status == "open" and task.due_at is not None
+    is_here = task.chat is not None and earlier.chat == task.chat
+    return is_asked and is_here and earlier.message != task.message and earlier.changed_at >= since
+
+
 def is_same_task(known: Task, task: Task) -> bool:
     """Whether two tasks are one: the same words and time, or nearly so (ACCEPTANCE L3)."""
     if known.kind != task.kind or known.rrule != task.rrule or known.status != task.status:
@@ -204,3 +216,8 @@ def parse_task_row(row: Row) -> Task:
         changed_at=changed_at,
         delivered_at=delivered_at,
     )
+
+
+def is_id_of(task: Task, ids: set[str]) -> bool:
+    """Whether one of some texts begins the id of a task."""
+    return any(len(each) >= MIN_ID_CHARS and task.id.startswith(each) for each in ids)

@@ -120,3 +120,14 @@ def is_bare_series(word: TimeWord) -> bool:
     is_step = "unit" in word.groups and "n" not in word.groups and "interval" not in word.entry
     is_named = not word.groups and not set(word.entry) - {"said", "freq"}
     return word.kind == "every" and (is_step or is_named) and "days" not in word.groups
+
+
+def tell_option(option: str) -> Told:
+    """Return the time of an option that was offered: "22:00" or an ISO day."""
+    hour, is_clock, minute = option.partition(":")
+    if is_clock:
+        fixed = {"fixed": 60 * int(hour) + int(minute)}
+        return Told(clock=TimeWord(start=0, end=0, kind="clock", entry=fixed))
+    year, month, day = option.split("-")
+    groups = {"y": year, "mo": month, "d": day}
+    return Told(day=TimeWord(start=0, end=0, kind="day", entry={}, groups=groups))

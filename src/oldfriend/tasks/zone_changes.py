@@ -16,16 +16,31 @@ from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.task_store import list_tasks, save_task
 
 
-async def list_wall_clock_tasks(
-    tx: Transaction, person: PersonId, *, zone: str, is_guessed: bool = False
+async def list_moved_tasks(
+    tx: Transaction,
+    person: PersonId,
+    *,
+    earlier: str,
+    zone: str,
+    now: Micros,
+    is_guessed: bool = False,
 ) -> list[Task]:
-    """List what is to come by the clocks of a zone; if it was only guessed, single times, too."""
+    """List what is to come by the clocks of a zone as it comes by those of another.
+
+    ``is_guessed``: nobody had said by which clocks the person lived; single times move, too.
+    """
+    if zone == earlier:
+        return []
     coming = await list_tasks(tx, person, statuses=("open", "asking"))
-    return [
-        each
-        for each in coming
-        if each.zone == zone and (goes_by_clock(each) or (is_guessed and is_told_by_clock(each)))
-    ]
+    moved = []
+    for task in coming:
+        if task.zone != earlier or not (goes_by_clock(task) or is_guessed):
+            continue
+        later = move_to_zone(task, zone, now=now)
+        is_ahead = (later.due_at or 0) > now  # else it would come at once, or has passed
+        if goes_by_clock(task) or (is_told_by_clock(task) and is_ahead):
+            moved.append(later)
+    return moved
 
 
 def goes_by_clock(task: Task) -> bool:
@@ -41,9 +56,10 @@ def is_told_by_clock(task: Task) -> bool:
     """Whether the words of a single time name a day or an hour: not "in 20 minutes"."""
     if task.due_at is None or task.rrule is not None or not task.time_words:
         return False
-    told = load_task_phrases(task.language).read_time(task.time_words)
+    phrases = load_task_phrases(task.language)
+    told = phrases.read_time(task.time_words)
     if told is None or not told.words:
-        return False
+        return phrases.bare_time(task.time_words) is not None  # "make it 10"
     return told.amount is None or not {"minute", "hour"} & set(told.amount.units)
 
 
@@ -56,16 +72,12 @@ async def move_tasks_to_zone(
     now: Micros,
     is_guessed: bool = False,
 ) -> None:
-    """Have a person's tasks go by new clocks; the person is locked.
-
-    ``is_guessed``: nobody had said by which clocks the person lived.
-    """
-    for task in await list_wall_clock_tasks(tx, person, zone=earlier, is_guessed=is_guessed):
-        moved = move_to_zone(task, zone, now=now)
-        if not goes_by_clock(task) and (moved.due_at or 0) <= now:
-            continue  # it would come at once, or has passed
-        await save_task(tx, moved)
-        await schedule_reminder(tx, moved, now=now)
+    """Have a person's tasks go by new clocks; the person is locked."""
+    for task in await list_moved_tasks(
+        tx, person, earlier=earlier, zone=zone, now=now, is_guessed=is_guessed
+    ):
+        await save_task(tx, task)
+        await schedule_reminder(tx, task, now=now)
 
 
 def move_to_zone(task: Task, zone: str, *, now: Micros) -> Task:

@@ -19,6 +19,11 @@ class SaveTask:
     task: Task
     earlier: Task | None = None
 
+    @property
+    def is_setting(self) -> bool:
+        """Whether the task is new, or has its first time by now."""
+        return self.task.is_active and (self.earlier is None or self.earlier.status == "asking")
+
     async def apply(self, tx: Transaction, scope: ChangeScope) -> None:
         """Store the task and schedule it. Raises StaleDecision if it has changed meanwhile.
 

@@ -96,12 +96,13 @@ def parse_due(text: str | None, zone: str) -> Micros | None:
 
 
 def asks_to_remind(made: TaskRequest, person: Person) -> bool:
-    """Whether the text of a task without a time asks to be reminded at one that it tells."""
+    """Whether the text of a task without a time only asks to be reminded, at one that it tells."""
     if made.text is None or made.due is not None or made.rrule is not None:
         return False
     phrases, asked, _ = read_requests(made.text, list_languages(made.text, person))
-    is_timed = any(each.action == "remind" and each.told and each.told.words for each in asked)
-    return is_timed and bool(phrases.list_cues(made.text))
+    is_timed = any(each.told and each.told.words for each in asked)
+    is_only = all(each.action == "remind" for each in asked)
+    return is_timed and is_only and bool(phrases.list_cues(made.text))
 
 
 def list_languages(text: str, person: Person) -> tuple[str, ...]:
@@ -119,8 +120,14 @@ async def add_in_words(tx: Transaction, person: Person, text: str, *, now: Micro
         phrases, asked = read_as_task(text, languages)
     scope = DeskScope(person=person.id, zone=person.zone, now=now, language=phrases.language)
     desk = TaskDesk(scope, phrases, await list_tasks(tx, person.id, now=now))
-    decision = answer_last(desk, text) or desk.handle(asked[0])
-    decision = decision or DeskDecision(text=desk.wording.say("not_found"))
+    answered = answer_last(desk, text)
+    decisions = [answered] if answered else [desk.handle(each) for each in asked]
+    found = [each for each in decisions if each is not None]
+    decision = DeskDecision(
+        text="\n".join(each.text for each in found) or desk.wording.say("not_found"),
+        saved=tuple(pair for each in found for pair in each.saved),
+        is_full=any(each.is_full for each in found),
+    )
     await store(tx, decision, now=now)
     return decision
 

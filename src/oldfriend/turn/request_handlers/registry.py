@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from oldfriend.lang.command_menu import read_command
+from oldfriend.lang.command_menu import read_command, translate_command
 from oldfriend.turn.request_handlers.action_requests import COMMANDS as ACTION_COMMANDS
 from oldfriend.turn.request_handlers.action_requests import build_action_handler
 from oldfriend.turn.request_handlers.agenda_requests import AGENDA
@@ -154,7 +154,7 @@ def is_command(text: str) -> bool:
     command = read_command(text)
     if command is None:
         return False
-    if command.text == "/goal" and GOAL_COMMAND.fullmatch(text) is None:
+    if command.text == "/goal" and GOAL_COMMAND.fullmatch(translate_command(text)) is None:
         return True  # too long for one, and refused
     if command.text in OWN_WORDS:
         return False

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from oldfriend.channels.channel_registry import find_reply_window
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import MessageId
@@ -16,7 +17,7 @@ from oldfriend.domain.messages import PRESSED_DETAIL
 from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.message_log import get_message, list_recent_messages
-from oldfriend.memory.receipts import RECORDS_KEY, ReceiptItem, find_receipt
+from oldfriend.memory.receipts import RECORDS_KEY, SET_KEY, ReceiptItem, find_receipt
 from oldfriend.tasks.asked_task import Action, AskedTask
 from oldfriend.tasks.request_sentences import read_requests
 from oldfriend.tasks.snooze_times import find_choice
@@ -79,7 +80,7 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     if not asked and len(text) > MAX_REQUEST_CHARS:
         return None
     desk = await open_desk(context, phrases)
-    is_first = not desk.tasks
+    before = tuple(desk.tasks)
     if not asked:
         chosen = await choose_task(context, desk, text)
         return chosen or await answer_question(context, desk, text)
@@ -88,53 +89,68 @@ async def handle_task_request(context: HandlerContext) -> HandledRequest | None:
     ):
         return None  # they are asked about
     asks_for_promises = context.perception.intent == "promises"  # which beliefs answer, too
-    told_last = await find_told_last(context, desk) if any(each.is_bare for each in asked) else []
-    decisions = [
-        found
-        for each in asked
-        if (not each.is_bare or is_of_last(each, desk.find(each), told_last))
-        and (found := desk.handle(each)) is not None
-    ]
+    decisions = await decide_each(context, desk, asked)
     if not decisions:
         return None if rest else tell_nothing(desk, asked)
     is_whole = not rest and len(decisions) == len(asked)
     left = text if asks_for_promises else " ".join(rest)
     is_whole = is_whole and not asks_for_promises
     handled = build_handled(desk, decisions, is_whole=is_whole)
+    notes = list_notes(context, desk, decisions, before)
     return replace(
         handled,
-        text="\n".join([handled.text, *(list_notes(context, desk, decisions) if is_first else ())]),
+        text="\n".join([handled.text, *notes]),
         rest=left,
         inferred=tuple(pair for each in decisions for pair in list_inferred(desk, each)),
     )
 
 
 def list_notes(
-    context: HandlerContext, desk: TaskDesk, decisions: Sequence[DeskDecision]
+    context: HandlerContext,
+    desk: TaskDesk,
+    decisions: Sequence[DeskDecision],
+    before: Sequence[Task],
 ) -> list[str]:
-    """List what is told beside the first reminder: by whose clocks, and what may hold it back."""
-    is_timed = any(task.due_at and not task.is_date_only for task, _ in decisions[0].saved)
-    guess = tell_guessed_zone(context, desk.phrases.language) if is_timed else ""
-    return [each for each in (guess, tell_window(context, desk, decisions)) if each]
+    """List what is told once beside a reminder: by whose clocks, and what may hold it back."""
+    notes = []
+    if not before and any(each.due_at and not each.is_date_only for each, _ in decisions[0].saved):
+        notes.append(tell_guessed_zone(context, desk.phrases.language))
+    saved = [task for each in decisions for task, _ in each.saved if task.is_active]
+    if any(is_held(context, each) for each in saved) and not any(
+        is_held(context, each) for each in before
+    ):
+        notes.append(desk.wording.say("within_window"))
+    return [each for each in notes if each]
 
 
-def tell_window(context: HandlerContext, desk: TaskDesk, decisions: Sequence[DeskDecision]) -> str:
-    """Say that the platform may hold a reminder, if it comes when the platform is closed to us."""
+def is_held(context: HandlerContext, task: Task) -> bool:
+    """Whether a task was set for a time by which the platform may be closed to us."""
     window = find_reply_window(context.utterance.message.channel)
-    due = [task.due_at for each in decisions for task, _ in each.saved if task.due_at is not None]
-    is_beyond = window is not None and any(each > desk.scope.now + window for each in due)
-    return desk.wording.say("within_window") if is_beyond else ""
+    return window is not None and (task.due_at or 0) > task.changed_at + window
 
 
-def is_of_last(asked: AskedTask, found: Sequence[Task], told_last: Sequence[Task]) -> bool:
-    """Whether words that name nothing mean the task of the last reply; undone is what was set."""
-    is_same = found == told_last
-    return is_same and (asked.action != "cancel" or all(is_as_set(each) for each in found))
+async def decide_each(
+    context: HandlerContext, desk: TaskDesk, asked: Sequence[AskedTask]
+) -> list[DeskDecision]:
+    """Decide each thing that is asked; words that name nothing mean the task of the last reply.
 
-
-def is_as_set(task: Task) -> bool:
-    """Whether a task is as it was set, and was not said yet."""
-    return task.changed_at == task.created_at and task.delivered_at is None
+    What is undone is what the last reply has set.
+    """
+    is_any_bare = any(each.is_bare for each in asked)
+    told, made = await find_last_told(context, desk) if is_any_bare else ([], [])
+    decisions: list[DeskDecision] = []
+    for each in asked:
+        found: DeskDecision | None = None
+        if each.is_bare and each.action == "cancel":
+            undone = [desk.cancel(task) for task in made]
+            saved = tuple(pair for one in undone for pair in one.saved)
+            text = "\n".join(one.text for one in undone)
+            found = DeskDecision(text=text, saved=saved) if undone else None
+        elif not each.is_bare or desk.find(each) == told:
+            found = desk.handle(each)
+        if found is not None:
+            decisions.append(found)
+    return decisions
 
 
 def tell_nothing(desk: TaskDesk, asked: Sequence[AskedTask]) -> HandledRequest | None:
@@ -249,16 +265,24 @@ async def open_desk(context: HandlerContext, phrases: TaskPhrases) -> TaskDesk:
     return TaskDesk(scope, phrases, tasks)
 
 
-async def find_told_last(context: HandlerContext, desk: TaskDesk) -> list[Task]:
-    """Return the tasks of which the companion's last message in this chat tells."""
+async def find_last_told(context: HandlerContext, desk: TaskDesk) -> tuple[list[Task], list[Task]]:
+    """Return the tasks that the companion's last message here tells of, and those that it set."""
     first = context.utterance.messages[0]
     async with context.db.begin_read() as tx:
         last = await list_recent_messages(
             tx, first.person, first.chat, limit=1, before=first.seq, role="companion"
         )
         receipt = await find_receipt(tx, first.person, last[0].id) if last else None
-    told = receipt.details.get(RECORDS_KEY) if receipt else None
-    return [each for each in desk.tasks if isinstance(told, list) and each.id in told]
+    details = receipt.details if receipt else {}
+    told, made = details.get(RECORDS_KEY), details.get(SET_KEY)
+    return (
+        [each for each in desk.tasks if isinstance(told, list) and each.id in told],
+        [
+            each
+            for each in desk.tasks
+            if isinstance(made, list) and each.id in made and each.delivered_at is None
+        ],
+    )
 
 
 async def choose_task(context: HandlerContext, desk: TaskDesk, text: str) -> HandledRequest | None:
@@ -304,8 +328,22 @@ async def answer_question(
     is_next = all(each.at <= task.changed_at for each in earlier)
     if not is_next and first.at - task.changed_at > ANSWER_WITHIN:
         return None
-    decision = desk.answer(task, text)
+    said_at = await find_asked_at(context, task)
+    decision = desk.answer(task, text, said_at=said_at)
     return None if decision is None else build_handled(desk, [decision], is_whole=True)
+
+
+async def find_asked_at(context: HandlerContext, task: Task) -> Micros | None:
+    """Return when the message was said that told the words of a task's time; None: another did."""
+    if task.message is None or task.status != "asking":
+        return None
+    try:
+        async with context.db.begin_read() as tx:
+            message = await get_message(tx, task.person, task.message)
+    except NotFound:
+        return None
+    is_told_there = task.time_words.casefold() in message.text.casefold()
+    return message.at if is_told_there else None
 
 
 def build_handled(

@@ -13,7 +13,7 @@ from oldfriend.lang.language_pack import choose_language_with, list_languages
 from oldfriend.memory.people import lock_person, set_zone
 from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.tasks.task_wording import TaskWording
-from oldfriend.tasks.zone_changes import list_wall_clock_tasks, move_tasks_to_zone
+from oldfriend.tasks.zone_changes import list_moved_tasks, move_tasks_to_zone
 from oldfriend.turn.request_handlers.clock_requests import load_zone_asks
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
@@ -92,10 +92,15 @@ async def tell_change(context: HandlerContext, zone: str) -> str:
     person = context.utterance.person
     text = tell(context, "zone_now", zone=zone)
     async with context.db.begin_read() as tx:
-        tasks = await list_wall_clock_tasks(
-            tx, person.id, zone=person.zone, is_guessed=person.has_guessed_zone
+        tasks = await list_moved_tasks(
+            tx,
+            person.id,
+            earlier=person.zone,
+            zone=zone,
+            now=context.clock(),
+            is_guessed=person.has_guessed_zone,
         )
-    if not tasks or zone == person.zone:
+    if not tasks:
         return text
     language = context.perception.offline_reply_language
     wording = TaskWording(language, zone=zone, now=context.clock())

@@ -16,7 +16,7 @@ export function ChannelsSection({ wanted }) {
 
 function Channel({ channel, isWanted }) {
   const [told, problem, again] = useAnswer(() => house.channel(channel));
-  const state = told && t(!told.is_connected ? "settings_app_off" : told.is_mine ? "settings_app_on" : "settings_app_open");
+  const state = problem ? t("lost") : told && t(!told.is_connected ? "settings_app_off" : told.is_mine ? "settings_app_on" : "settings_app_open");
   return html`<${Folded} id=${channel} title=${t(`${channel}_title`)} state=${state} isGood=${told?.is_connected && told.is_mine} isWanted=${isWanted}>
     <p class="lead">${t(`${channel}_lead`)}</p>
     ${told ? html`<${Inside} channel=${channel} told=${told} isOwner=${store.me.value.is_owner} again=${again} />` : html`<${Waiting} problem=${problem} again=${again} />`}</${Folded}>`;

@@ -18,7 +18,7 @@ const FOR = { persona: "welcome_for_persona", user: "welcome_for_user", style: "
 const given = signal(NOTHING);
 const give = (more) => (given.value = { ...given.value, ...more });
 
-export function Companion({ keep, calm, character }) {
+export function Companion({ keep, calm, character, around }) {
   const { name, chosen, persona, style, material, isDecided } = given.value;
   const called = store.state.value.companion;
   keep.current = async () => {
@@ -44,13 +44,13 @@ export function Companion({ keep, calm, character }) {
       ${radio("blank", t("welcome_blank"))}
       ${starts.map((each) => radio(each.name, startName(each), startAbout(each)))}
       ${radio("material", t("welcome_material"))}</fieldset>
-    ${chosen === "material" && html`<${Draft} longest=${character?.longest ?? 0} onTake=${take} />`}
+    ${chosen === "material" && html`<${Draft} longest=${character?.longest ?? 0} onTake=${take} around=${around} />`}
     ${persona && html`<label>${t("welcome_persona")}<textarea rows="6" value=${persona} onInput=${({ target }) => give({ persona: target.value })}></textarea></label>
       <label>${t("welcome_style")}<textarea rows="3" value=${style} onInput=${({ target }) => give({ style: target.value })}></textarea></label>`}`;
 }
 
 /** Words from which it is drafted; each line that comes of it is decided by the person. */
-function Draft({ longest, onTake }) {
+function Draft({ longest, onTake, around }) {
   const text = given.value.material;
   const setText = (material) => give({ material, isDecided: false });
   const [foreseen, setForeseen] = useState(null);
@@ -85,14 +85,15 @@ function Draft({ longest, onTake }) {
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}
     <div role="status" ref=${found}>${drafted && html`${drafted.is_rough && html`<p class="meta">${t("welcome_rough")}</p>`}
       ${!drafted.suggestions.length && html`<p>${t("welcome_nothing_found")}</p>`}
-      <ul role="list">${drafted.suggestions.map((each) => html`<${Suggestion} key=${each.id} given=${each} />`)}</ul>`}</div></div>`;
+      <ul role="list">${drafted.suggestions.map((each) => html`<${Suggestion} key=${each.id} given=${each} around=${around} />`)}</ul>`}</div></div>`;
 }
 
-function Suggestion({ given }) {
+function Suggestion({ given, around }) {
   const [words, setWords] = useState(given.text);
   const [verdict, setVerdict] = useState("");
   const decide = async (name) => {
-    await settings.decide(given.id, name === "accept" && words !== given.text ? { verdict: name, words } : { verdict: name });
+    const decision = name === "accept" && words !== given.text ? { verdict: name, words } : { verdict: name };
+    await around(() => settings.decide(given.id, decision));
     setVerdict(name);
     give({ isDecided: true });
   };

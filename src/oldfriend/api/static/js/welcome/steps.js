@@ -11,25 +11,33 @@ import { Companion } from "./companion.js";
 export function Both({ keep, calm }) {
   const [theirs, mine] = [useRef(null), useRef(null)];
   const [character, setCharacter] = useState(null);
-  useEffect(() => void house.character().then(setCharacter, () => setCharacter({ starting: [], blocks: [] })), []);
+  const [written, setWritten] = useState(null);
+  const read = () => house.character().then(setCharacter, () => setCharacter({ starting: [], blocks: [] }));
+  useEffect(() => void read(), []);
+  /** Does what changes the same text elsewhere: what was written here first, what came of it then. */
+  const around = async (deed) => {
+    await mine.current();
+    await deed();
+    await read();
+    setWritten(null);
+  };
   keep.current = async () => {
     await theirs.current();
     await mine.current();
   };
-  return html`<h1>${t("welcome_both")}</h1><${You} keep=${mine} character=${character} />
-    <${Companion} keep=${theirs} calm=${calm} character=${character} />`;
+  return html`<h1>${t("welcome_both")}</h1><${You} keep=${mine} character=${character} written=${written} onWrite=${setWritten} />
+    <${Companion} keep=${theirs} calm=${calm} character=${character} around=${around} />`;
 }
 
-function You({ keep, character }) {
+function You({ keep, character, written, onWrite }) {
   const [name, setName] = useState(store.me.value.name === "owner" ? "" : store.me.value.name);
-  const [written, setAbout] = useState(null);
   const about = written ?? character?.blocks.find((each) => each.name === "user")?.text ?? "";
   keep.current = async () => {
     if (name.trim() && name.trim() !== store.me.value.name) await store.changeMe({ name: name.trim() });
-    if (about.trim()) await house.write("user", about);
+    if (written?.trim()) await house.write("user", written);
   };
   return html`<label>${t("welcome_name")}<input value=${name} maxlength="60" autocomplete="given-name" onInput=${({ target }) => setName(target.value)} /></label>
-    <label>${t("welcome_about_you")}<textarea rows="3" value=${about} onInput=${({ target }) => setAbout(target.value)}></textarea></label>`;
+    <label>${t("welcome_about_you")}<textarea rows="3" value=${about} onInput=${({ target }) => onWrite(target.value)}></textarea></label>`;
 }
 
 export function More({ leave }) {
