@@ -110,7 +110,8 @@ def test_no_block_has_an_automatic_writer() -> None:
     merged = "db/person_rows.py"  # rows as they are go to another person, and nothing is written
     forgetting = "memory/deletion/erase.py"  # forgotten lines leave the checklist
     assert writers == {"memory/core_blocks.py", merged, forgetting}
-    assert callers == {"memory/core_blocks.py", APPROVING, "proactive/checklist.py"}
+    by_command = "turn/request_handlers/personality_requests.py"
+    assert callers == {"memory/core_blocks.py", APPROVING, "proactive/checklist.py", by_command}
     assert lists == {COMMANDING}
     assert approvers == ACTS
     tree = ast.parse((SOURCE / APPROVING).read_text("utf-8"))

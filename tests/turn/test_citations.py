@@ -52,7 +52,7 @@ def citing(text: str, *words: str) -> Script:
 
 def cites(outcome: Outcome) -> tuple[JsonValue, JsonValue]:
     """What a receipt says that the reply rests on, and by what that is known."""
-    return outcome.reply.details["cited"], outcome.reply.details["cited_by"]
+    return outcome.reply.details["cited"], outcome.reply.details.get("cited_by", "words")
 
 
 async def test_record_that_a_model_cites_is_told_though_no_word_is_shared(talk: Talk) -> None:

@@ -69,12 +69,7 @@ from oldfriend.inbound.chat_resolver import (
     resolve_chat,
     stop_current_turn,
 )
-from oldfriend.inbound.failed_events import (
-    find_owner,
-    get_channel,
-    keep_event,
-    parse_event,
-)
+from oldfriend.inbound.failed_events import find_owner, get_channel, keep_event, parse_event
 from oldfriend.inbound.group_messages import (
     handle_group_message,
     record_membership,

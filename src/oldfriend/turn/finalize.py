@@ -81,8 +81,8 @@ async def respond(
             utterance, context, actions, replace(reply, text=stream.text), deps
         )
         ids: list[JsonValue] = [each for each in cited if not each.startswith(TOOL_RESULT)]
-        by = "words" if actions.cited is None else "model"
-        reply = replace(reply, details={**reply.details, CITED_KEY: ids, CITED_BY_KEY: by})
+        by: dict[str, JsonValue] = {} if actions.cited is None else {CITED_BY_KEY: "model"}
+        reply = replace(reply, details={**reply.details, CITED_KEY: ids, **by})
         await write_handled(context, stream)
         await write_tool_changes(actions, perception, context, deps, stream)
     else:

@@ -8,7 +8,7 @@ from oldfriend.turn.recalled import RecalledBelief, RecalledItem
 CITED_KEY: Final = "cited"
 """A receipt detail of a model's reply: ids of sources that it rests on, the surest first."""
 CITED_BY_KEY: Final = "cited_by"
-"""Beside it: "model" if the model has cited them, "words" if they share words with the reply."""
+"""Beside it: "model" if the model has cited them; else they share words with the reply."""
 INFERRED_KEY: Final = "inferred"
 """The words whose time was inferred, each with that time."""
 TOOLS_KEY: Final = "tools"

@@ -27,16 +27,15 @@ from oldfriend.channels.slack.event_mapping import (
     parse_timestamp,
 )
 from oldfriend.channels.slack.rendering import drop_buttons, escape
-from oldfriend.channels.slack.socket_mode import AfterAcknowledgement, Envelope
-from oldfriend.channels.slack.web_api import (
+from oldfriend.channels.slack.slack_errors import (
     TEMPORARY,
     TOKEN_REFUSED,
-    SlackApi,
-    SlackIdentity,
     SlackRefusal,
     SlackUnreachable,
     TooManyPages,
 )
+from oldfriend.channels.slack.socket_mode import AfterAcknowledgement, Envelope
+from oldfriend.channels.slack.web_api import SlackApi, SlackIdentity
 
 THREAD_LOOKBACK_S: Final = 24 * 60 * 60.0
 """How long before the last message heard a thread may begin whose new replies are caught up."""

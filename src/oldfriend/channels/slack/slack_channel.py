@@ -40,18 +40,17 @@ from oldfriend.channels.slack.rendering import (
     escape,
     get_shown_text,
 )
-from oldfriend.channels.slack.socket_mode import QUIET_S, SocketSession
-from oldfriend.channels.slack.web_api import (
+from oldfriend.channels.slack.slack_errors import (
     MESSAGE_GONE,
     TEMPORARY,
-    SlackApi,
-    SlackIdentity,
     SlackRefusal,
     SlackUnreachable,
     TooManyPages,
     map_receive_errors,
     map_send_errors,
 )
+from oldfriend.channels.slack.socket_mode import QUIET_S, SocketSession
+from oldfriend.channels.slack.web_api import SlackApi, SlackIdentity
 from oldfriend.domain.buttons import Button
 from oldfriend.domain.clock import HOUR, SECOND, Micros
 from oldfriend.domain.errors import NotFound

@@ -17,7 +17,8 @@ from typing import Final, TypeAlias
 import aiohttp
 
 from oldfriend.channels.json_fields import JsonFields, find_fields, find_text, list_json_objects
-from oldfriend.channels.slack.web_api import SlackApi, SlackRefusal, SlackUnreachable
+from oldfriend.channels.slack.slack_errors import SlackRefusal, SlackUnreachable
+from oldfriend.channels.slack.web_api import SlackApi
 
 HEARTBEAT_S: Final = 15.0
 """A socket that leaves a ping unanswered for half of this is closed."""
