@@ -653,6 +653,7 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await windows.has_message_with_key(tx, person, "same id for all")
     for said in await windows.list_messages_after(tx, person, at=0, seq=0, limit=5):
         await windows.list_turn_messages(tx, said)
+        await windows.list_turn_message_ids(tx, person, said.turn or TurnId("none"))
         await windows.list_messages_with_audio(tx, person, [said.id])
     await receipts.delete_turn_receipt(tx, person, TurnId("none"))
     await receipts.delete_receipts(tx, person, ["none"])

@@ -10,8 +10,6 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict
 from typing import Final
 
-from pydantic import TypeAdapter
-
 from oldfriend.app.event_log import format_location
 from oldfriend.channels.channel import (
     ButtonPress,
@@ -48,8 +46,8 @@ EVENT_JOB: Final = "event"
 """The job that handles an event which could not be handled when it came."""
 MAX_KEPT: Final = 1000
 """Failed events of one channel; beyond, an event is only logged."""
-EVENT_TYPES: Final[dict[str, TypeAdapter[ChannelEvent]]] = {
-    each.__name__: TypeAdapter(each)
+EVENT_TYPES: Final[dict[str, type[ChannelEvent]]] = {
+    each.__name__: each
     for each in (
         IncomingMessage,
         Reaction,
@@ -131,7 +129,9 @@ def parse_event(job: Job) -> ChannelEvent:
     known = EVENT_TYPES.get(str(arguments.get("type")))
     if known is None:
         raise InvalidInput(f"Job {job.seq} in {job.partition} holds no event that is known.")
-    return known.validate_python(arguments.get("event"))
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(known).validate_python(arguments.get("event"))
 
 
 async def has_failed_event(
