@@ -212,7 +212,7 @@ def main() -> None:
 
 def format_sets(told: Sequence[Told]) -> Iterator[str]:
     """Yield both figures for each set of replies, and for all."""
-    for name in ("first", "second", "third", "all"):
+    for name in ("first", "second", "third", "fourth", "all"):
         some = [each for each in told if name in {each.set, "all"}]
         figures = f"precision {precision(some):.3f}, recall {recall(some):.3f}"
         yield f"  {name}: {len(some)} replies, {figures}"
