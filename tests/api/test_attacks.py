@@ -20,7 +20,7 @@ from tests.engines import SQLITE_ONLY
 
 NO_IDS = {"day", "month", "block", "use", "provider", "name", "year"}
 """What in a path names nothing of somebody's: a date, or one of a few words."""
-NOT_THERE = {"GET /api/v1/chat/messages/{message}/sound"}
+NOT_THERE = {"GET /api/v1/chat/messages/{message}/recording"}
 """What not even its owner is given here: nothing was said aloud; see test_voice."""
 
 
@@ -39,7 +39,7 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
     sessions = (await browser.get("/sessions")).json()["items"]
     invited = await browser.post("/invitations", json={"name": "Guest"})
     brought, file = [(await checked(browser, CHAT.encode()))["id"] for _ in range(2)]
-    await browser.post(f"/bring/files/{brought}/import", json={"me": "Nora"})
+    await browser.post(f"/uploads/{brought}/import", json={"me": "Nora"})
     await until(browser, brought, lambda now: now["stage"] == "done")
     known = (await browser.get("/people")).json()["items"]
     async with site.app.db.begin_write() as tx:
@@ -64,7 +64,7 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
     kept = (await browser.post("/measurements", json={"items": [weight]})).json()["items"]
     written = (await browser.post("/diary", json={"text": "A quiet day."})).json()
     goal = (await browser.post("/goals", json={"text": "run twice a week"})).json()
-    letters = (await browser.get("/letters")).json()["items"]
+    letters = (await browser.get("/jobs")).json()["items"]
     tick = await thought(site, person, "She misses Ana.", now)
     assert made is not None
     return {
@@ -137,7 +137,7 @@ async def test_owner_only_endpoints_are_forbidden_for_other_persons(
         "/models",
         "/providers",
         "/spending",
-        "/letters",
+        "/jobs",
         "/doctor",
         "/household",
         "/invitations",
@@ -175,7 +175,7 @@ async def everything(browser: httpx.AsyncClient) -> list[object]:
         "/tokens",
         "/passkeys",
         "/character",
-        "/bring/files",
+        "/uploads",
         "/household",
     )
     told = [(await browser.get(path)).json() for path in paths]

@@ -45,7 +45,7 @@ async def test_foreign_ids_in_request_bodies_change_nothing(browse: Browse) -> N
     for browser in (owner, omar):
         await told(browser, f"Remember that my cat is called {SECRET}.")
     file = (await checked(owner, CHAT.encode()))["id"]
-    await owner.post(f"/bring/files/{file}/import", json={"me": "Nora"})
+    await owner.post(f"/uploads/{file}/import", json={"me": "Nora"})
     await until(owner, file, lambda now: now["stage"] == "done")
     (theirs, *_), (mine, *_) = [
         (await browser.get("/memories")).json()["items"] for browser in (owner, omar)
@@ -59,7 +59,7 @@ async def test_foreign_ids_in_request_bodies_change_nothing(browse: Browse) -> N
         await omar.post("/forget/preview", json={"ids": [mine["id"], theirs["id"]]}),
         await omar.post("/forget/preview", json={"ids": [said]}),
         await omar.post("/forget/preview", json={"import": 1}),
-        await omar.post("/bring/imports/1/undo"),
+        await omar.post("/imports/1/undo"),
     ]
     seen = (await omar.post("/forget/preview", json={"about": SECRET})).json()
     gone = await omar.post(

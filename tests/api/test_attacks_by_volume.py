@@ -21,7 +21,7 @@ async def without_end(count: int) -> AsyncIterator[bytes]:
         yield MEGABYTE
 
 
-@pytest.mark.parametrize("path", ["/chat/messages", "/chat/sounds", "/session", "/me"])
+@pytest.mark.parametrize("path", ["/chat/messages", "/chat/recordings", "/session", "/me"])
 async def test_oversized_request_body_is_refused_with_and_without_length(
     browse: Browse, path: str
 ) -> None:
@@ -59,7 +59,7 @@ async def test_upload_with_oversized_content_length_is_refused_before_the_body(
     browser = await browse()
     cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     head = (
-        f"POST /api/v1/bring/files HTTP/1.1\r\nHost: localhost:{site.port}\r\n"
+        f"POST /api/v1/uploads HTTP/1.1\r\nHost: localhost:{site.port}\r\n"
         f"Origin: {site.origin}\r\nX-CSRF-Token: {browser.headers['X-CSRF-Token']}\r\n"
         f"Cookie: {cookies}\r\nX-File-Name: a.zip\r\nContent-Length: {1 << 40}\r\n\r\n"
     )
@@ -70,7 +70,7 @@ async def test_upload_with_oversized_content_length_is_refused_before_the_body(
     writer.close()
 
     assert b" 413 " in first
-    assert (await browser.get("/bring/files")).json()["items"] == []
+    assert (await browser.get("/uploads")).json()["items"] == []
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ async def test_uploaded_file_name_cannot_escape_the_upload_folder(
     """It lies where all of them lie, whatever it is called."""
     browser = await browse()
     answer = await browser.post(
-        "/bring/files",
+        "/uploads",
         content=b"Ana: hello\n",
         headers={"X-File-Name": name, "Content-Type": "application/octet-stream"},
     )

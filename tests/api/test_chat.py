@@ -222,7 +222,7 @@ async def test_messages_events_and_beliefs_of_another_person_are_not_accessible(
         await omar.post("/forget/preview", json={"ids": [memory]}),
         await omar.post("/forget", json={"ids": [reply]}, headers={"If-Match": "any"}),
         await omar.get("/chat/messages", params={"around": reply}),
-        await omar.get(f"/chat/messages/{reply}/sound"),
+        await omar.get(f"/chat/messages/{reply}/recording"),
         await omar.post(f"/chat/messages/{reply}/retry"),
         await omar.post(f"/memories/{memory}/verdict", json={"verdict": "reject"}),
         await omar.patch(f"/memories/{memory}", json={"text": "nothing"}),

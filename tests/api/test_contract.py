@@ -34,7 +34,7 @@ NOT_ASKED = {
     "POST /api/v1/models/{use}/test": "asks a provider",
     "PUT /api/v1/models/{use}": "asks a provider",
     "PUT /api/v1/telegram/token": "asks Telegram",
-    "POST /api/v1/chat/sounds": "takes a sound; see test_voice",
+    "POST /api/v1/chat/recordings": "takes a sound; see test_voice",
     "POST /api/v1/session": "too many wrong links; see test_access",
     "POST /api/v1/session/passkey": "too many wrong answers; see test_credentials",
 }
@@ -75,7 +75,7 @@ async def test_unknown_path_returns_problem_json(browse: Browse) -> None:
 async def test_openapi_describes_the_200_response_to_a_repeated_message(browse: Browse) -> None:
     """It was taken in before: 200 instead of 202, with the same form."""
     document = (await (await browse()).get("/openapi.json")).json()
-    for path in ("/api/v1/chat/messages", "/api/v1/chat/sounds"):
+    for path in ("/api/v1/chat/messages", "/api/v1/chat/recordings"):
         told = document["paths"][path]["post"]["responses"]
         assert told["200"]["content"] == told["202"]["content"]
 

@@ -36,7 +36,7 @@ async def hand_over(
     browser: httpx.AsyncClient, content: bytes, name: str = "WhatsApp Chat with Ana.txt"
 ) -> httpx.Response:
     """Hand a file over as the page does."""
-    return await browser.post("/bring/files", content=content, headers={"X-File-Name": quote(name)})
+    return await browser.post("/uploads", content=content, headers={"X-File-Name": quote(name)})
 
 
 async def until(
@@ -45,7 +45,7 @@ async def until(
     """How a file is once something is so of it."""
     async with asyncio.timeout(LONGEST_S):
         while True:
-            answer: dict[str, Any] = (await browser.get(f"/bring/files/{file}")).json()
+            answer: dict[str, Any] = (await browser.get(f"/uploads/{file}")).json()
             if is_so(answer):
                 return answer
             await asyncio.sleep(0.05)
@@ -100,7 +100,7 @@ async def test_import_error_does_not_reveal_server_file_paths(site: Site, browse
     seen = await checked(browser, CHAT.encode())
     parcel = site.room.import_worker.get((await site_owner(site)).id, seen["id"])
     parcel.file.unlink()
-    await browser.post(f"/bring/files/{seen['id']}/import", json={"me": "Nora"})
+    await browser.post(f"/uploads/{seen['id']}/import", json={"me": "Nora"})
     failed = await until(browser, seen["id"], lambda now: now["stage"] == "failed")
 
     assert "chat.txt" in failed["why"]["text"]
@@ -123,7 +123,7 @@ async def test_owner_file_check_does_not_wait_for_large_guest_uploads(
     guest, owner = await browse("Omar"), await browse()
     handed = [(await hand_over(guest, large)).json()["id"] for _ in range(4)]
     await checked(owner, CHAT.encode())
-    stages = [(await guest.get(f"/bring/files/{each}")).json()["stage"] for each in handed]
+    stages = [(await guest.get(f"/uploads/{each}")).json()["stage"] for each in handed]
 
     assert stages.count("checking") >= 3
 
@@ -133,12 +133,12 @@ async def test_uploaded_chat_is_previewed_imported_and_undone(site: Site, browse
     browser = await browse()
     seen = await checked(browser, CHAT.encode())
     before = (await browser.get("/chat/messages")).json()["items"]
-    await browser.post(f"/bring/files/{seen['id']}/import", json={"me": "Nora"})
+    await browser.post(f"/uploads/{seen['id']}/import", json={"me": "Nora"})
     done = await until(browser, seen["id"], lambda now: now["stage"] in {"done", "failed"})
     known = await until_found(browser, "Rufus")  # it is read a little later, in the background
-    undone = await browser.post("/bring/imports/1/undo")
+    undone = await browser.post("/imports/1/undo")
     after = (await browser.get("/chat/messages")).json()["items"]
-    imports = (await browser.get("/bring/imports")).json()["items"]
+    imports = (await browser.get("/imports")).json()["items"]
 
     assert seen["stage"] == "ready"
     assert seen["contents"]["messages"] == 3
@@ -193,18 +193,18 @@ async def test_uploads_and_imports_of_another_person_are_not_found(browse: Brows
     """Neither the file nor the import."""
     nora, omar = await browse(), await browse("Omar")
     file = (await checked(nora, CHAT.encode()))["id"]
-    seen = await omar.get(f"/bring/files/{file}")
+    seen = await omar.get(f"/uploads/{file}")
     asked: list[Awaitable[httpx.Response]] = [
-        omar.post(f"/bring/files/{file}/import", json={}),
-        omar.post(f"/bring/files/{file}/pause"),
-        omar.delete(f"/bring/files/{file}"),
-        omar.post("/bring/imports/1/undo"),
+        omar.post(f"/uploads/{file}/import", json={}),
+        omar.post(f"/uploads/{file}/pause"),
+        omar.delete(f"/uploads/{file}"),
+        omar.post("/imports/1/undo"),
     ]
     statuses = [(await each).status_code for each in asked]
 
     assert seen.status_code == 404
     assert statuses == [404] * 4
-    assert (await omar.get("/bring/files")).json()["items"] == []
+    assert (await omar.get("/uploads")).json()["items"] == []
 
 
 @pytest.mark.slow
@@ -224,14 +224,14 @@ async def test_paused_import_resumes_without_loss_or_duplicates(site: Site, brow
     )
     browser = await browse()
     file = (await checked(browser, lines.encode(), "life.jsonl"))["id"]
-    await browser.post(f"/bring/files/{file}/import", json={"me": "Nora"})
-    paused = (await browser.post(f"/bring/files/{file}/pause")).json()
+    await browser.post(f"/uploads/{file}/import", json={"me": "Nora"})
+    paused = (await browser.post(f"/uploads/{file}/pause")).json()
     await asyncio.sleep(0.2)
-    still = (await browser.get(f"/bring/files/{file}")).json()
-    before = (await browser.get("/bring/imports")).json()["items"]
-    await browser.post(f"/bring/files/{file}/import", json={"me": "Nora"})
+    still = (await browser.get(f"/uploads/{file}")).json()
+    before = (await browser.get("/imports")).json()["items"]
+    await browser.post(f"/uploads/{file}/import", json={"me": "Nora"})
     await until(browser, file, lambda now: now["stage"] not in {"waiting", "writing"})
-    imports = (await browser.get("/bring/imports")).json()["items"]
+    imports = (await browser.get("/imports")).json()["items"]
 
     assert paused["stage"] == still["stage"] == "paused"
     assert sum(each["added"] for each in before) < 3000
@@ -244,9 +244,9 @@ async def test_export_download_contains_all_own_rows_as_json_lines(browse: Brows
     """One's own, whole, under a name that says whose and when."""
     browser = await browse()
     file = (await checked(browser, CHAT.encode()))["id"]
-    await browser.post(f"/bring/files/{file}/import", json={"me": "Nora"})
+    await browser.post(f"/uploads/{file}/import", json={"me": "Nora"})
     await until(browser, file, lambda now: now["stage"] == "done")
-    taken = await browser.get("/take/export")
+    taken = await browser.get("/export")
     rows = [json.loads(line) for line in taken.text.splitlines()]
 
     assert "attachment" in taken.headers["content-disposition"]
@@ -287,7 +287,7 @@ async def test_slow_export_download_blocks_nobody_and_times_out(
 async def taken_at_last(browser: httpx.AsyncClient) -> httpx.Response:
     """Everything, once nobody else takes it."""
     while True:
-        answer = await browser.get("/take/export")
+        answer = await browser.get("/export")
         if answer.status_code != 409:
             return answer
         await asyncio.sleep(0.1)
@@ -298,7 +298,7 @@ async def begin_to_take(site: Site, browser: httpx.AsyncClient) -> tuple[int, as
     reader, writer = await asyncio.open_connection("localhost", site.port, limit=1000)
     cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     writer.write(
-        f"GET /api/v1/take/export HTTP/1.1\r\nHost: localhost:{site.port}\r\n"
+        f"GET /api/v1/export HTTP/1.1\r\nHost: localhost:{site.port}\r\n"
         f"Cookie: {cookies}\r\nX-CSRF-Token: {browser.headers['X-CSRF-Token']}\r\n\r\n".encode()
     )
     _, status, *_ = (await reader.readline()).split()
@@ -317,7 +317,7 @@ async def test_export_with_any_token_scope_contains_only_own_data(
     for scope in ("read", "write", "admin"):
         made = await token_for(owner, scope)
         async with program(site, made["token"]) as client:
-            taken[scope] = await client.get("/take/export", params={"everybody": True})
+            taken[scope] = await client.get("/export", params={"everybody": True})
 
     assert {each.status_code for each in taken.values()} == {200}
     assert all("Dora" in each.text and "4711" not in each.text for each in taken.values())
@@ -331,7 +331,7 @@ async def test_forgetting_everything_deletes_own_uploaded_files_only(
     nora, omar = await browse(), await browse("Omar")
     await checked(nora, CHAT.encode())
     brought = await checked(nora, CHAT.encode())
-    await nora.post(f"/bring/files/{brought['id']}/import", json={"me": "Nora"})
+    await nora.post(f"/uploads/{brought['id']}/import", json={"me": "Nora"})
     await until(nora, brought["id"], lambda now: now["stage"] == "done")
     theirs = await checked(omar, CHAT.encode(), "theirs.txt")
     seen = await nora.post("/forget/preview", json={"everything": True})
@@ -340,10 +340,8 @@ async def test_forgetting_everything_deletes_own_uploaded_files_only(
     )
 
     assert proof.json()["is_proved"], proof.text
-    assert (await nora.get("/bring/files")).json()["items"] == []
-    assert [each["id"] for each in (await omar.get("/bring/files")).json()["items"]] == [
-        theirs["id"]
-    ]
+    assert (await nora.get("/uploads")).json()["items"] == []
+    assert [each["id"] for each in (await omar.get("/uploads")).json()["items"]] == [theirs["id"]]
     assert [each.name for each in (site.app.settings.data / "brought").iterdir()] == [theirs["id"]]
 
 
@@ -362,11 +360,11 @@ async def test_forgotten_import_removes_the_uploaded_file_name(browse: Browse) -
     """Its name tells with whom one talked; it went from the list of imports, too."""
     browser = await browse()
     seen = await checked(browser, CHAT.encode(), "WhatsApp Chat with Ana.txt")
-    await browser.post(f"/bring/files/{seen['id']}/import", json={"me": "Nora"})
+    await browser.post(f"/uploads/{seen['id']}/import", json={"me": "Nora"})
     done = await until(browser, seen["id"], lambda now: now["stage"] in {"done", "failed"})
     forgotten = await forget_import(browser, 1)
-    files = (await browser.get("/bring/files")).json()["items"]
-    (one,) = (await browser.get("/bring/imports")).json()["items"]
+    files = (await browser.get("/uploads")).json()["items"]
+    (one,) = (await browser.get("/imports")).json()["items"]
 
     assert done["stage"] == "done"
     assert forgotten.json()["is_proved"]
@@ -383,7 +381,7 @@ async def test_upload_keeps_the_chosen_speaker_and_time_zone(
     await browser.patch("/me", json={"zone": "Asia/Tokyo"})
     seen = await checked(browser, CHAT.encode())
     wanted = {"me": "Nora", "zone": "Europe/Paris"}
-    await browser.post(f"/bring/files/{seen['id']}/import", json=wanted)
+    await browser.post(f"/uploads/{seen['id']}/import", json=wanted)
     done = await until(browser, seen["id"], lambda now: now["stage"] in {"done", "failed"})
 
     assert (seen["me"], seen["zone"]) == (None, "Asia/Tokyo")

@@ -150,7 +150,7 @@ async def test_sign_in_with_a_stolen_cookie_does_not_end_that_session(
 
 @SQLITE_ONLY
 @pytest.mark.parametrize("site_of_asker", ["same-site", "cross-site"])
-@pytest.mark.parametrize("path", ["/take/export", "/chat/messages", "/openapi.json"])
+@pytest.mark.parametrize("path", ["/export", "/chat/messages", "/openapi.json"])
 async def test_cross_site_navigation_to_the_api_is_refused(
     browse: Browse, site_of_asker: str, path: str
 ) -> None:
@@ -192,16 +192,16 @@ async def test_export_ticket_is_single_use_short_lived_and_bound_to_its_session(
         await ticket(each) for each in ("export", "sound", "export", "export")
     ]
     async with neighbor(site, owner) as page, neighbor(site, other) as elsewhere:
-        first = await page.get("/take/export", params=once)
-        second = await page.get("/take/export", params=once)
-        misused = await page.get("/take/export", params=wrong)
-        crossed = await elsewhere.get("/take/export", params=theirs)
+        first = await page.get("/export", params=once)
+        second = await page.get("/export", params=once)
+        misused = await page.get("/export", params=wrong)
+        crossed = await elsewhere.get("/export", params=theirs)
         for path in ("/session", "/chat/messages", "/memories"):
             assert (await page.get(path, params=late)).status_code == 401
         clock.tick(minutes=1)
-        over = await page.get("/take/export", params=late)
+        over = await page.get("/export", params=late)
     async with site.stranger() as stranger:
-        without = await stranger.get("/take/export", params=await ticket("export"))
+        without = await stranger.get("/export", params=await ticket("export"))
 
     assert first.status_code == 200
     assert "attachment" in first.headers["content-disposition"]
@@ -224,7 +224,7 @@ async def test_tickets_are_issued_only_to_a_page_session_and_limited_in_number(
     first = await owner.post("/session/tickets", json={"purpose": "export"})
     for _ in range(30):
         await owner.post("/session/tickets", json={"purpose": "sound"})
-    oldest = await owner.get("/take/export", params=first.json())
+    oldest = await owner.get("/export", params=first.json())
 
     assert (program.status_code, stolen.status_code) == (409, 401)
     assert oldest.status_code == 401
@@ -375,14 +375,14 @@ async def test_export_over_the_api_never_contains_other_persons_data(
     made = await owner.post("/tokens", json={"name": "x", "scope": "admin"})
     bearer = {"Authorization": f"Bearer {made.json()['token']}"}
     taken = [
-        await owner.get("/take/export", params={"everybody": True}, headers=headers)
+        await owner.get("/export", params={"everybody": True}, headers=headers)
         for headers in ({}, bearer)
     ]
     document = (await owner.get("/openapi.json")).text
 
     assert [each.status_code for each in taken] == [200, 200]
     assert not [each for each in taken if "4711" in each.text]
-    assert {each["name"] for each in operations_at(document, "/api/v1/take/export")} == {"ticket"}
+    assert {each["name"] for each in operations_at(document, "/api/v1/export")} == {"ticket"}
 
 
 def operations_at(document: str, path: str) -> list[dict[str, str]]:

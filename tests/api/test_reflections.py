@@ -37,17 +37,17 @@ async def test_reflection_transcripts_are_paged_and_visible_to_own_person_only(
     for hours in (1, 2, 3):
         await thought(site, owner, f"{hours} hours ago", now - hours * HOUR)
     await thought(site, owner, "long ago", now - 15 * DAY)
-    first = (await browser.get("/thinking", params={"limit": 2})).json()
-    rest = (await browser.get("/thinking", params={"cursor": first["next"]})).json()
+    first = (await browser.get("/reflections", params={"limit": 2})).json()
+    rest = (await browser.get("/reflections", params={"cursor": first["next"]})).json()
     ids = [each["id"] for each in first["items"] + rest["items"]]
-    whole = (await browser.get(f"/thinking/{ids[0]}")).json()
-    theirs = await omar.get(f"/thinking/{ids[0]}")
-    strange = await browser.get("/thinking", params={"cursor": "40"})
+    whole = (await browser.get(f"/reflections/{ids[0]}")).json()
+    theirs = await omar.get(f"/reflections/{ids[0]}")
+    strange = await browser.get("/reflections", params={"cursor": "40"})
 
     assert len(ids) == len(set(ids)) == 3
     assert rest["next"] is None
     assert (whole["learned"], whole["rejected"], whole["why"]) == (3, 1, "news")
     assert whole["shown"] == ["Ana moved to Porto."]
     assert whole["answered"] == ["1 hours ago"]
-    assert (await omar.get("/thinking")).json()["items"] == []
+    assert (await omar.get("/reflections")).json()["items"] == []
     assert (theirs.status_code, strange.status_code) == (404, 422)

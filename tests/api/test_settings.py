@@ -303,18 +303,66 @@ async def test_dead_letters_are_listed_without_content_retried_and_dropped(
                 error="given up after 5 attempts: BrokenOutput: not so: Ana is ill",
                 now=app.clock(),
             )
-    listed = await owner.get("/letters", params={"limit": 1})
-    rest = await owner.get("/letters", params={"cursor": listed.json()["next"]})
+    listed = await owner.get("/jobs", params={"limit": 1})
+    rest = await owner.get("/jobs", params={"cursor": listed.json()["next"]})
     one, two = listed.json()["items"] + rest.json()["items"]
-    tried = await owner.post(f"/letters/{one['id']}/retry")
-    dropped = await owner.delete(f"/letters/{two['id']}")
-    gone = await owner.delete(f"/letters/{two['id']}")
-    after = (await owner.get("/letters")).json()
+    tried = await owner.post(f"/jobs/{one['id']}/retry")
+    dropped = await owner.delete(f"/jobs/{two['id']}")
+    gone = await owner.delete(f"/jobs/{two['id']}")
+    after = (await owner.get("/jobs")).json()
 
     assert "4711" not in listed.text
     assert [one["error"]["text"], two["error"]["text"]] == ["BrokenOutput", "BrokenOutput"]
     assert [tried.status_code, dropped.status_code, gone.status_code] == [204, 204, 404]
     assert after == {"items": [], "next": None}
+
+
+async def test_jobs_keep_their_former_names(site: Site, browse: Browse) -> None:
+    """The path, the query and the field that programs of the version before use."""
+    owner = await browse()
+    app = site.app
+    async with app.db.begin_write() as tx:
+        for name, is_failed in (("one", True), ("two", False)):
+            job = await schedule_job(
+                tx, name, JobSpec(name="embed", arguments={}), person=None, now=app.clock()
+            )
+            assert job is not None
+            if is_failed:
+                await move_to_dead_letters(tx, job, error="given up", now=app.clock())
+    today = (await owner.get("/jobs", params={"failed": False})).json()
+    former = (await owner.get("/letters", params={"parked": False})).json()
+    failed = (await owner.get("/jobs")).json()["items"]
+    tried = await owner.post(f"/letters/{failed[0]['id']}/retry")
+
+    assert former == today
+    assert {(each["is_failed"], each["is_parked"]) for each in today["items"]} == {
+        (True, True),
+        (False, False),
+    }
+    assert len(failed) == 1
+    assert tried.status_code == 204
+
+
+@SQLITE_ONLY
+async def test_former_paths_answer_as_those_of_today(browse: Browse) -> None:
+    """Each that the guide names; what only begins alike is not there."""
+    owner = await browse()
+    for former, today in (
+        ("/bring/files", "/uploads"),
+        ("/bring/imports", "/imports"),
+        ("/bring/reading", "/learning"),
+        ("/thinking", "/reflections"),
+        ("/chat/messages/nothing/sound", "/chat/messages/nothing/recording"),
+    ):
+        answers = [await owner.get(path) for path in (former, today)]
+        assert answers[0].status_code == answers[1].status_code
+        assert answers[0].json() == answers[1].json(), former
+    exported = await owner.get("/take/export")
+    assert exported.headers["content-disposition"].startswith("attachment")
+    sent = [await owner.post(path, content=b"x") for path in ("/chat/sounds", "/chat/recordings")]
+    assert sent[0].json() == sent[1].json()
+    assert sent[0].status_code != 404
+    assert (await owner.get("/lettersbox")).status_code == 404
 
 
 async def test_dead_letter_paging_skips_nothing_after_deletions(site: Site, browse: Browse) -> None:
@@ -327,13 +375,13 @@ async def test_dead_letter_paging_skips_nothing_after_deletions(site: Site, brow
             letter = await schedule_job(tx, str(number), job, person=None, now=app.clock())
             assert letter is not None
             await move_to_dead_letters(tx, letter, error="given up", now=app.clock())
-    every = [each["id"] for each in (await owner.get("/letters")).json()["items"]]
-    first = (await owner.get("/letters", params={"limit": 2})).json()
+    every = [each["id"] for each in (await owner.get("/jobs")).json()["items"]]
+    first = (await owner.get("/jobs", params={"limit": 2})).json()
     for each in first["items"]:
-        await owner.delete(f"/letters/{each['id']}")
-    second = (await owner.get("/letters", params={"limit": 2, "cursor": first["next"]})).json()
-    third = (await owner.get("/letters", params={"limit": 2, "cursor": second["next"]})).json()
-    strange = await owner.get("/letters", params={"cursor": "40"})
+        await owner.delete(f"/jobs/{each['id']}")
+    second = (await owner.get("/jobs", params={"limit": 2, "cursor": first["next"]})).json()
+    third = (await owner.get("/jobs", params={"limit": 2, "cursor": second["next"]})).json()
+    strange = await owner.get("/jobs", params={"cursor": "40"})
 
     assert [each["id"] for each in second["items"] + third["items"]] == every[2:]
     assert third["next"] is None

@@ -43,7 +43,7 @@ async def say_aloud(
 ) -> httpx.Response:
     """Send a recording as the page does."""
     return await browser.post(
-        "/chat/sounds",
+        "/chat/recordings",
         params={"zone": "Europe/Lisbon"},
         content=sound,
         headers={"Idempotency-Key": key, "Content-Type": "audio/ogg"},
@@ -59,7 +59,7 @@ async def test_voice_message_is_transcribed_once_and_stored_with_its_sound(
     said = await say_aloud(browser)
     again = await say_aloud(browser)
     heard = await until_topic(events(browser, after=position), "chat.message.done")
-    path = f"/chat/messages/{said.json()['id']}/sound"
+    path = f"/chat/messages/{said.json()['id']}/recording"
     whole, others = await browser.get(path), await omar.get(path)
 
     assert (said.status_code, again.status_code) == (202, 200)
@@ -92,7 +92,7 @@ async def test_sound_download_supports_byte_ranges(
     browser = await browse()
     said = (await say_aloud(browser)).json()
     given = await browser.get(
-        f"/chat/messages/{said['id']}/sound", headers={"Range": wanted.encode("latin-1")}
+        f"/chat/messages/{said['id']}/recording", headers={"Range": wanted.encode("latin-1")}
     )
 
     assert given.status_code == status
@@ -115,7 +115,7 @@ async def test_failed_transcription_is_reported_and_nothing_is_stored(
     server.hears = CAT
     failing = await say_aloud(browser, VOICE + b"more", key="it fails")
     too_much = await say_aloud(browser, bytes(MAX_AUDIO_BYTES + 1), key="far too much")
-    unnamed = await browser.post("/chat/sounds", content=VOICE)
+    unnamed = await browser.post("/chat/recordings", content=VOICE)
 
     assert [silent.status_code, failing.status_code] == [422, 503]
     assert [too_much.status_code, unnamed.status_code] == [413, 422]
@@ -153,7 +153,7 @@ async def test_requested_spoken_reply_can_be_downloaded_by_its_person_only(
         await say(browser, "Please answer with a voice message: how are you?")
         told = await until_topic(heard, "chat.message.voice_ready")
     (reply,) = [each.data for each in told if each.topic == "chat.message.done"]
-    path = f"/chat/messages/{reply['id']}/sound"
+    path = f"/chat/messages/{reply['id']}/recording"
     sound, others = await browser.get(path), await omar.get(path)
     kept = {
         each["id"]: each["has_sound"]

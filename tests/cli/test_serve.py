@@ -47,7 +47,9 @@ def test_serve_process_answers_reports_status_and_stops(program: Program) -> Non
     assert health == (200, '{"alive":true}')
     assert status["serving"]["pid"] == running.process.pid
     assert status["serving"]["ready"]
-    assert status["waiting"]["inbox"] == {"due": 0, "later": 0, "parked": 0, "held": 0}
+    assert status["waiting"]["inbox"] == dict.fromkeys(
+        ("due", "later", "failed", "leased", "parked", "held"), 0
+    )
     assert "has stopped" in stopped.stdout
     assert code == 0
     assert find_server(program.data) is None

@@ -227,7 +227,7 @@ def test_import_progress_continues_after_one_failed_poll(
         page.locator("input[type=file]").set_input_files(chat)
         parcel = page.locator(".parcel", has_text="3 messages in 2 talks")
         parcel.get_by_role("radio", name="Nora").check()
-        page.route("**/api/v1/bring/files", lose_the_second)
+        page.route("**/api/v1/uploads", lose_the_second)
         parcel.get_by_role("button", name="Import", exact=True).click()
         expect(parcel).to_contain_text("3 messages are new", timeout=20_000)
         page.get_by_role("link", name="People", exact=True).click()

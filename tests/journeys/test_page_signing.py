@@ -99,10 +99,10 @@ def test_stolen_cookie_on_another_localhost_port_is_useless(
         handed = next(each for each in cookies if "oldfriend-" in each)
         answers = {
             path: answer_to(origin, path, handed)
-            for path in ("/session", "/chat/messages", "/take/export", "/memories", "/tokens")
+            for path in ("/session", "/chat/messages", "/export", "/memories", "/tokens")
         }
-        with there.expect_response("**/take/export") as sent:
-            there.evaluate(f"location.assign('{origin}/api/v1/take/export')")
+        with there.expect_response("**/export") as sent:
+            there.evaluate(f"location.assign('{origin}/api/v1/export')")
         navigated = sent.value.status
 
     assert theirs == 0

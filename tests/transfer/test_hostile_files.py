@@ -62,7 +62,7 @@ def signed_in(running: Running) -> Iterator[httpx.Client]:
 
 def hand_over(client: httpx.Client, name: str, content: bytes) -> str:
     """Upload a file as the page does; its id."""
-    answer = client.post("/bring/files", content=content, headers={"X-File-Name": quote(name)})
+    answer = client.post("/uploads", content=content, headers={"X-File-Name": quote(name)})
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
 
@@ -72,7 +72,7 @@ def looked_at(client: httpx.Client, file: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def is_checked() -> bool:
-        found.update(client.get(f"/bring/files/{file}").json())
+        found.update(client.get(f"/uploads/{file}").json())
         return found["stage"] != "checking"
 
     until(is_checked, within_s=CHECKED_WITHIN_S)
@@ -121,11 +121,11 @@ def test_hostile_upload_is_refused_and_the_server_keeps_running(program: Program
             assert (name, seen["stage"]) == (name, "failed")
             assert seen["why"]["text"]
             assert running.get("/health")[0] == 200
-            client.delete(f"/bring/files/{file}")
+            client.delete(f"/uploads/{file}")
         hand_over(client, "left.json", telegram(id_="7" * 70_000))
         running.process.kill()
     with served(program) as running, signed_in(running) as client:
-        left = client.get("/bring/files").json()["items"]
+        left = client.get("/uploads").json()["items"]
         sound = looked_at(client, hand_over(client, "chat.txt", CHAT.encode()))
 
         assert [each["name"] for each in left] in ([], ["left.json"])
@@ -145,9 +145,9 @@ def test_upload_that_crashes_the_parser_is_not_retried_after_restart(program: Pr
         running.process.wait(30)
     with served(program) as running, signed_in(running) as client:
         time.sleep(1)
-        after = client.get(f"/bring/files/{file}").json()
+        after = client.get(f"/uploads/{file}").json()
         tried_again = readers_of(running)
-        answer = client.post(f"/bring/files/{file}/import", json={})
+        answer = client.post(f"/uploads/{file}/import", json={})
 
     assert crashed["stage"] == after["stage"] == "failed"
     assert crashed["why"]["code"] == after["why"]["code"] == "import_reader_crash"

@@ -42,8 +42,8 @@ MAX_RESENT_BYTES: Final = 32_000_000
 """A conversation that is sent whole with each request, with its pictures."""
 MAX_BODY_BYTES_BY_PATH: Final[Mapping[str, int]] = MappingProxyType(
     {
-        "/api/v1/bring/files": MOST_OF_FILE,
-        "/api/v1/chat/sounds": MOST_OF_SOUND,
+        "/api/v1/uploads": MOST_OF_FILE,
+        "/api/v1/chat/recordings": MOST_OF_SOUND,
         **dict.fromkeys((TOKEN_PATH, REGISTRATION_PATH, REVOCATION_PATH), MAX_OAUTH_BYTES),
         **dict.fromkeys(("/v1/chat/completions", "/v1/responses", "/api/chat"), MAX_RESENT_BYTES),
     }

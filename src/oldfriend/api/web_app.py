@@ -3,6 +3,7 @@
 The page is the same for everybody and holds no personal data; all of that comes from the API.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
 from functools import cache
@@ -13,7 +14,7 @@ from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from pydantic import TypeAdapter
 from starlette.routing import BaseRoute
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from oldfriend import __version__
 from oldfriend.api.auth import TicketStore
@@ -63,6 +64,20 @@ from oldfriend.presenters.base_schema import Schema
 API_PREFIX: Final = "/api/v1"
 PAGE_PATHS: Final = ("memory", "people", "days", "bring", "settings", "forget", "welcome")
 """Client-side routes of the page besides the chat."""
+FORMER_PATHS: Final = tuple(
+    (re.compile(rf"\A{API_PREFIX}{former}(?=/|\Z)"), f"{API_PREFIX}{today}")
+    for former, today in (
+        ("/letters", "/jobs"),
+        ("/bring/files", "/uploads"),
+        ("/bring/imports", "/imports"),
+        ("/bring/reading", "/learning"),
+        ("/take/export", "/export"),
+        ("/thinking", "/reflections"),
+        ("/chat/sounds", "/chat/recordings"),
+        (r"/chat/messages/([^/]+)/sound", r"/chat/messages/\1/recording"),
+    )
+)
+"""Former paths, under which programs still reach the API, with the paths of today."""
 PROBLEM_RESPONSE: Final = {"model": Problem, "content": {"application/problem+json": {}}}
 
 STATUS_DESCRIPTIONS: Final = {
@@ -126,7 +141,24 @@ def create_app(
     versioned = f"{VERSIONED}/{{version}}/{{path:path}}"
     app.add_api_route(versioned, serve_asset, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC_DIR))
-    return SecurityMiddleware(app)
+    return FormerPaths(SecurityMiddleware(app))
+
+
+class FormerPaths:
+    """ASGI middleware that leads requests for a former path to the path of today."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an ASGI application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, under the path of today."""
+        if scope["type"] == "http":
+            path = str(scope["path"])
+            for former, today in FORMER_PATHS:
+                path = former.sub(today, path)
+            scope = {**scope, "path": path}
+        await self._app(scope, receive, send)
 
 
 @cache

@@ -51,14 +51,14 @@ async def print_jobs(options: argparse.Namespace) -> int:
     async with open_from_options(options, create=False) as app:
         now, zone = app.clock(), app.settings.zone
         async with app.db.begin_read() as tx:
-            jobs = await list_jobs(tx, is_dead_letter=options.parked, limit=MAX_LISTED)
+            jobs = await list_jobs(tx, is_dead_letter=options.failed, limit=MAX_LISTED)
             names: PersonNames = {person.id: person.name for person in await list_people(tx)}
     if options.json:
         rows: list[JsonValue] = [job_as_json(each, names.get(each.person), zone) for each in jobs]
         print(dumps(rows))
         return 0
     if not jobs:
-        print("No job has failed." if options.parked else "No jobs are waiting.")
+        print("No job has failed." if options.failed else "No jobs are waiting.")
         return 0
     print(
         format_table(

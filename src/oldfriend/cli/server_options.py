@@ -71,7 +71,7 @@ def add_server_commands(commands: Subparsers) -> None:
         help="leave it out to list the jobs; or: retry ID; or: drop ID",
     )
     jobs.add_argument(
-        "--failed", "--parked", dest="parked", action="store_true", help="list only failed jobs"
+        "--failed", "--parked", dest="failed", action="store_true", help="list only failed jobs"
     )
     jobs.add_argument("--yes", action="store_true", help="drop without asking for confirmation")
     jobs.add_argument("--json", action="store_true", help="print the list as JSON")

@@ -238,6 +238,9 @@ def to_status_json(status: StatusReport) -> dict[str, JsonValue]:
             each.queue: {
                 "due": each.due,
                 "later": each.delayed,
+                "failed": each.dead_letters,
+                "leased": each.leased,
+                # The former names of the two, for programs that read them.
                 "parked": each.dead_letters,
                 "held": each.leased,
             }

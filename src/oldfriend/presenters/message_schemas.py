@@ -39,7 +39,9 @@ class MessageSchema(Schema):
     is_markdown: bool = field(
         metadata=describe("Whether the text is Markdown, as models write; else it is plain.")
     )
-    has_sound: bool = field(metadata=describe("Whether there is a recording to play: GET …/sound."))
+    has_sound: bool = field(
+        metadata=describe("Whether there is a recording to play: GET …/recording.")
+    )
     key: str | None = field(metadata=describe("The Idempotency-Key with which it was sent."))
 
     @classmethod

@@ -163,7 +163,8 @@ class JobSchema(Schema):
     since: str
     due_at: str
     attempts: int
-    is_parked: bool
+    is_failed: bool
+    is_parked: bool = field(metadata=describe("The former name of `is_failed`.", deprecated=True))
     error: LocalizedTextSchema | None = field(
         metadata=describe("The kind of error, without its text.")
     )
@@ -178,6 +179,7 @@ class JobSchema(Schema):
             since=format_time(job.enqueued_at, zone),
             due_at=format_time(job.due_at, zone),
             attempts=job.attempts,
+            is_failed=job.is_dead_letter,
             is_parked=job.is_dead_letter,
             error=None
             if job.error is None
@@ -227,11 +229,14 @@ def job_as_json(job: Job, person_name: str | None, zone: str) -> dict[str, JsonV
         "id": format_job_id(job),
         "queue": job.queue,
         "person": person_name,
-        "put_at": format_exact_time(job.enqueued_at, zone),
+        "enqueued_at": format_exact_time(job.enqueued_at, zone),
         "due_at": format_exact_time(job.due_at, zone),
         "attempts": job.attempts,
-        "is_parked": job.is_dead_letter,
+        "is_failed": job.is_dead_letter,
         "error": job.error,
+        # The former names of two fields, for programs that read them.
+        "put_at": format_exact_time(job.enqueued_at, zone),
+        "is_parked": job.is_dead_letter,
     }
 
 

@@ -63,11 +63,14 @@ async def show_spending(
     )
 
 
-@router.get("/letters", summary="List waiting and failed jobs")
+@router.get("/jobs", summary="List waiting and failed jobs")
 async def show_jobs(
     me: OwnerUser,
     hub: HubDep,
-    parked: Annotated[bool, Query(description="Only failed jobs.")] = True,
+    failed: Annotated[bool, Query(description="Only failed jobs.")] = True,
+    parked: Annotated[
+        bool | None, Query(deprecated=True, description="The former name of `failed`.")
+    ] = None,
     cursor: Annotated[
         str | None, Query(max_length=400, description="The `next` cursor of the previous page.")
     ] = None,
@@ -77,8 +80,9 @@ async def show_jobs(
     after = FIRST_POSITION if cursor is None else find_job_key(cursor)
     if after is None:
         raise build_cursor_error()
+    only_failed = failed if parked is None else parked
     async with hub.app.db.begin_read() as tx:
-        found = await list_jobs(tx, is_dead_letter=parked, after=after, limit=limit + 1)
+        found = await list_jobs(tx, is_dead_letter=only_failed, after=after, limit=limit + 1)
         names = {person.id: person.name for person in await list_people(tx)}
     items = [
         JobSchema.from_domain(
@@ -89,19 +93,19 @@ async def show_jobs(
     return JobPageSchema(items=tuple(items), next=items[-1].id if len(found) > limit else None)
 
 
-@router.post("/letters/{letter}/retry", status_code=204, summary="Retry a job")
-async def retry_job(letter: str, _: OwnerUser, hub: HubDep) -> Response:
+@router.post("/jobs/{job}/retry", status_code=204, summary="Retry a job")
+async def retry_job(job: str, _: OwnerUser, hub: HubDep) -> Response:
     """Retry a failed job and the jobs that belong to it."""
-    queue, partition, seq = decode_job_id(letter)
+    queue, partition, seq = decode_job_id(job)
     async with hub.app.db.begin_write() as tx:
         await retry_dead_letter(tx, queue, partition, seq, now=hub.app.clock())
     return Response(status_code=204)
 
 
-@router.delete("/letters/{letter}", status_code=204, summary="Drop a job")
-async def delete_job(letter: str, _: OwnerUser, hub: HubDep) -> Response:
+@router.delete("/jobs/{job}", status_code=204, summary="Drop a job")
+async def delete_job(job: str, _: OwnerUser, hub: HubDep) -> Response:
     """Drop a job and the jobs that belong to it. The message stays, unanswered."""
-    queue, partition, seq = decode_job_id(letter)
+    queue, partition, seq = decode_job_id(job)
     async with hub.app.db.begin_write() as tx:
         await drop_job(tx, queue, partition, seq, now=hub.app.clock())
     return Response(status_code=204)

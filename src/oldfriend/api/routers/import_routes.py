@@ -290,7 +290,7 @@ class ExportResponse(StreamingResponse):
 router = APIRouter(tags=["import and export"])
 
 
-@router.post("/bring/files", status_code=201, summary="Upload a file to import")
+@router.post("/uploads", status_code=201, summary="Upload a file to import")
 async def upload_file(
     me: CurrentUser,
     hub: HubDep,
@@ -315,20 +315,20 @@ async def upload_file(
     return UploadSchema.from_domain(upload, likely_cost=None)
 
 
-@router.get("/bring/files", summary="List uploaded files")
+@router.get("/uploads", summary="List uploaded files")
 async def list_uploaded_files(me: CurrentUser, hub: HubDep) -> UploadListSchema:
     """List the uploaded files that were not discarded, with their progress."""
     uploads = hub.import_worker.list_uploads(me.person.id)
     return UploadListSchema(items=tuple([await build_upload(hub.app, each) for each in uploads]))
 
 
-@router.get("/bring/files/{file}", summary="Show an uploaded file")
+@router.get("/uploads/{file}", summary="Show an uploaded file")
 async def show_uploaded_file(file: str, me: CurrentUser, hub: HubDep) -> UploadSchema:
     """Return an uploaded file, its contents, and its progress."""
     return await build_upload(hub.app, hub.import_worker.get(me.person.id, file))
 
 
-@router.post("/bring/files/{file}/import", status_code=202, summary="Start or resume an import")
+@router.post("/uploads/{file}/import", status_code=202, summary="Start or resume an import")
 async def begin_import(
     file: str, wanted: ImportRequest, me: CurrentUser, hub: HubDep
 ) -> UploadSchema:
@@ -345,7 +345,7 @@ async def begin_import(
     return await build_upload(hub.app, upload)
 
 
-@router.post("/bring/files/{file}/pause", summary="Pause an import")
+@router.post("/uploads/{file}/pause", summary="Pause an import")
 async def pause_import(file: str, me: CurrentUser, hub: HubDep) -> UploadSchema:
     """Pause the import. What was imported stays; starting it again continues from there."""
     worker = hub.import_worker
@@ -355,7 +355,7 @@ async def pause_import(file: str, me: CurrentUser, hub: HubDep) -> UploadSchema:
     return await build_upload(hub.app, upload)
 
 
-@router.delete("/bring/files/{file}", status_code=204, summary="Discard an uploaded file")
+@router.delete("/uploads/{file}", status_code=204, summary="Discard an uploaded file")
 async def discard_upload(file: str, me: CurrentUser, hub: HubDep) -> Response:
     """Delete the uploaded file. Messages already imported from it stay."""
     worker = hub.import_worker
@@ -363,7 +363,7 @@ async def discard_upload(file: str, me: CurrentUser, hub: HubDep) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/bring/imports", summary="List imports")
+@router.get("/imports", summary="List imports")
 async def list_imports(me: CurrentUser, hub: HubDep) -> ImportListSchema:
     """List past imports, the latest first."""
     async with hub.app.db.begin_read() as tx:
@@ -375,7 +375,7 @@ async def list_imports(me: CurrentUser, hub: HubDep) -> ImportListSchema:
     )
 
 
-@router.post("/bring/imports/{number}/undo", summary="Undo an import")
+@router.post("/imports/{number}/undo", summary="Undo an import")
 async def revert_import(number: int, me: CurrentUser, hub: HubDep) -> ImportUndoSchema:
     """Remove messages it added, restore those it changed, and end beliefs that rest on it alone."""
     app = hub.app
@@ -390,7 +390,7 @@ async def revert_import(number: int, me: CurrentUser, hub: HubDep) -> ImportUndo
     )
 
 
-@router.get("/bring/reading", summary="Show what memory has not read")
+@router.get("/learning", summary="Show what memory has not read")
 async def show_reading_backlog(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
     """Return how much is waiting to be read, and how much no model has read."""
     app = hub.app
@@ -407,7 +407,7 @@ async def show_reading_backlog(me: CurrentUser, hub: HubDep) -> ReadingBacklogSc
     )
 
 
-@router.post("/bring/reading/model", summary="Have a model reread what only rules have read")
+@router.post("/learning/model", summary="Have a model reread what only rules have read")
 async def reread_with_model(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
     """Read it in the background, within the daily limit. What the rules found holds until then."""
     if "small" not in hub.app.models:
@@ -425,14 +425,14 @@ async def reread_with_model(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchem
     return await show_reading_backlog(me, hub)
 
 
-@router.post("/bring/reading/pause", summary="Pause reading old conversations")
+@router.post("/learning/pause", summary="Pause reading old conversations")
 async def pause_reading(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
     """Pause reading until it is resumed. New messages are still read."""
     await pause_learning(hub.app.db, hub.app.clock, me.person.id)
     return await show_reading_backlog(me, hub)
 
 
-@router.post("/bring/reading/resume", summary="Resume reading old conversations")
+@router.post("/learning/resume", summary="Resume reading old conversations")
 async def resume_reading(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
     """Resume reading. What failed before is tried again."""
     await resume_learning(hub.app.db, hub.app.clock, me.person.id)
@@ -441,7 +441,7 @@ async def resume_reading(me: CurrentUser, hub: HubDep) -> ReadingBacklogSchema:
 
 
 @router.get(
-    "/take/export",
+    "/export",
     summary="Export everything",
     response_class=StreamingResponse,
     responses={200: {"content": {"application/jsonl": {}}}},

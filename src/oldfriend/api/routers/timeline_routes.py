@@ -128,7 +128,7 @@ async def compare_days(
     )
 
 
-reflections_router = APIRouter(prefix="/thinking", tags=["memory"])
+reflections_router = APIRouter(prefix="/reflections", tags=["memory"])
 
 
 @reflections_router.get("", summary="List reflections")

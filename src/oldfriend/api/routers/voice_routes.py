@@ -42,7 +42,7 @@ router = APIRouter(prefix="/chat", tags=["chat"])
 
 
 @router.post(
-    "/sounds",
+    "/recordings",
     status_code=202,
     responses=ALREADY_ACCEPTED,
     summary="Send a voice message",
@@ -119,7 +119,7 @@ async def send_recording(
 
 
 @router.get(
-    "/messages/{message}/sound",
+    "/messages/{message}/recording",
     summary="Play a recording",
     response_class=Response,
     responses={206: {"description": "The part that `Range` asks for."}},

@@ -113,10 +113,10 @@ export const api = {
   say: (key, text, zone) =>
     ask("/chat/messages", { method: "POST", json: { text, zone }, headers: { "Idempotency-Key": key } }),
   sayAloud: (key, sound, zone) =>
-    ask(`/chat/sounds?zone=${at(zone)}`, { method: "POST", body: sound, headers: { "Idempotency-Key": key, "Content-Type": sound.type } }),
+    ask(`/chat/recordings?zone=${at(zone)}`, { method: "POST", body: sound, headers: { "Idempotency-Key": key, "Content-Type": sound.type } }),
   ticketFor: async (purpose) => (await ask("/session/tickets", { method: "POST", json: { purpose } })).ticket,
-  soundOf: (id, ticket) => `${ROOT}/chat/messages/${at(id)}/sound?ticket=${at(ticket)}`,
-  exportWith: (ticket) => `${ROOT}/take/export?ticket=${at(ticket)}`,
+  soundOf: (id, ticket) => `${ROOT}/chat/messages/${at(id)}/recording?ticket=${at(ticket)}`,
+  exportWith: (ticket) => `${ROOT}/export?ticket=${at(ticket)}`,
   retry: (id) => ask(`/chat/messages/${at(id)}/retry`, { method: "POST" }),
   edit: (id, text) => ask(`/chat/messages/${at(id)}`, { method: "PATCH", json: { text } }),
   stop: (id) => ask(`/chat/messages/${at(id)}/stop`, { method: "POST" }),

@@ -56,13 +56,13 @@ function mayPass(problem) {
 /** Read how things are; whether something is under way. */
 async function isMoving() {
   const before = files.value.filter(isUnderWay).length;
-  const [handed, brought, old] = await Promise.all([ask("/bring/files"), before && imports.value ? null : ask("/bring/imports"), ask("/bring/reading")]);
+  const [handed, brought, old] = await Promise.all([ask("/uploads"), before && imports.value ? null : ask("/imports"), ask("/learning")]);
   files.value = handed.items;
   if (brought) imports.value = brought.items;
   oldTalk.value = old;
   const now = files.value.filter(isUnderWay).length;
   if (before > now) {
-    imports.value = (await ask("/bring/imports")).items;
+    imports.value = (await ask("/imports")).items;
     await store.load(); // no event tells of the talk that has come
   }
   return now > 0 || (old.waiting && !old.is_paused);
@@ -79,7 +79,7 @@ export async function handOver(chosen) {
     const show = (given) => (sending.value = [...sending.value.filter((each) => each.name !== file.name), ...given]);
     show([{ name: file.name, percent: 0 }]);
     try {
-      await sendFile("/bring/files", file, (percent) => show([{ name: file.name, percent }]));
+      await sendFile("/uploads", file, (percent) => show([{ name: file.name, percent }]));
       show([]);
       await look();
     } catch (problem) {
@@ -101,14 +101,14 @@ async function act(path, options) {
 }
 
 /** @param {string} id @param {string | null} me @param {string} zone */
-export const bring = (id, me, zone) => act(`/bring/files/${at(id)}/import`, { method: "POST", json: { me, zone } });
-export const pauseFile = (id) => act(`/bring/files/${at(id)}/pause`, { method: "POST" });
-export const putAway = (id) => act(`/bring/files/${at(id)}`, { method: "DELETE" });
+export const bring = (id, me, zone) => act(`/uploads/${at(id)}/import`, { method: "POST", json: { me, zone } });
+export const pauseFile = (id) => act(`/uploads/${at(id)}/pause`, { method: "POST" });
+export const putAway = (id) => act(`/uploads/${at(id)}`, { method: "DELETE" });
 export async function undo(number) {
-  const undone = await act(`/bring/imports/${at(number)}/undo`, { method: "POST" });
+  const undone = await act(`/imports/${at(number)}/undo`, { method: "POST" });
   await store.load();
   return undone;
 }
-export const readWithModel = () => act("/bring/reading/model", { method: "POST" });
-export const pauseReading = () => act("/bring/reading/pause", { method: "POST" });
-export const resumeReading = () => act("/bring/reading/resume", { method: "POST" });
+export const readWithModel = () => act("/learning/model", { method: "POST" });
+export const pauseReading = () => act("/learning/pause", { method: "POST" });
+export const resumeReading = () => act("/learning/resume", { method: "POST" });

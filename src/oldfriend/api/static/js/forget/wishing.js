@@ -75,4 +75,4 @@ export async function forget() {
 }
 
 export const listDone = api.forgotten;
-export const listImports = () => ask("/bring/imports");
+export const listImports = () => ask("/imports");

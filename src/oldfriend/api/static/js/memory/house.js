@@ -36,8 +36,8 @@ export const house = {
   daysSaid: () => ask("/memories/days/said"),
   tags: () => ask("/memories/tags"),
   moods: () => ask("/memories/moods"),
-  thinking: (cursor) => ask(`/thinking${cursor ? `?cursor=${at(cursor)}` : ""}`),
-  thought: (id) => ask(`/thinking/${at(id)}`),
+  thinking: (cursor) => ask(`/reflections${cursor ? `?cursor=${at(cursor)}` : ""}`),
+  thought: (id) => ask(`/reflections/${at(id)}`),
   difference: (since, until, cursor, signal) =>
     ask(`/memories/difference?since=${at(since)}&until=${at(until)}&limit=100${cursor ? `&cursor=${at(cursor)}` : ""}`, { signal }),
   judge: api.judge,
