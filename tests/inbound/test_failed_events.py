@@ -265,7 +265,7 @@ async def test_kept_event_goes_with_what_is_forgotten(
     assert len(await dead_letters(app)) == 2
     await end(app)
     async with app.db.begin_read() as tx:
-        found = [row[0] for row in await tx.rows("SELECT body FROM job")]
+        found = [row[0] for row in await tx.rows("SELECT payload FROM job")]
 
     assert not any("lantern" in body for body in found)
     stays = end is not forget_everything

@@ -55,9 +55,9 @@ WORKING_TABLES: Final = (
         name="job",
         key_columns=("queue", "partition", "seq"),
         columns=parse_columns(
-            """queue text, partition text, seq int, person text?, key words?, group text?, body
+            """queue text, partition text, seq int, person text?, key words?, group text?, payload
             words, enqueued_at int, due_at int, attempts int, error words?, dead_lettered_at int?,
-            deaths int, deaths_alone int, is_alone int, scheduled_at int?"""
+            crashes int, isolated_crashes int, is_isolated int, scheduled_at int?"""
         ),
         not_exported="work in progress",
         not_replayed="work in progress",

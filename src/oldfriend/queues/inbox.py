@@ -294,7 +294,7 @@ async def load_unanswered_turns(tx: Transaction, person: PersonId) -> dict[TurnI
     """Return a person's unanswered turns on all channels; the value is True for dead letters."""
     rows = await tx.rows(
         """SELECT "group", max(CASE WHEN dead_lettered_at IS NULL THEN 0 ELSE 1 END) FROM job
-           WHERE queue = 'inbox' AND person = :person AND body LIKE '{"kind": "said",%'
+           WHERE queue = 'inbox' AND person = :person AND payload LIKE '{"kind": "said",%'
            GROUP BY 1""",
         person=person,
     )

@@ -49,8 +49,9 @@ MAX_ERROR_CHARS = 2000
 MAX_CRASH_PAUSE_S: Final = 5
 """The longest pause after a crash in isolation, in seconds."""
 
-COLUMNS = """queue, partition, seq, person, key, "group", body, enqueued_at, due_at, attempts,
-    error, dead_lettered_at, deaths, deaths_alone, is_alone, coalesce(scheduled_at, 0)"""
+COLUMNS = """queue, partition, seq, person, key, "group", payload, enqueued_at, due_at,
+    attempts, error, dead_lettered_at, crashes, isolated_crashes, is_isolated,
+    coalesce(scheduled_at, 0)"""
 ORDER_BY: Final = MappingProxyType[QueueName, str](
     {"inbox": "seq", "outbox": "seq", "agenda": "due_at, seq"}
 )
@@ -59,16 +60,17 @@ ORDER_BY: Final = MappingProxyType[QueueName, str](
 async def insert_job(tx: Transaction, job: Job) -> None:
     """Append a job to its partition."""
     await tx.run(
-        """INSERT INTO job (queue, partition, seq, person, key, "group", body, enqueued_at, due_at)
-           VALUES (:queue, :partition, :seq, :person, :key, :group, :body,
-             :enqueued_at, :due_at)""",
+        """INSERT INTO job (queue, partition, seq, person, key, "group", payload, enqueued_at,
+             due_at)
+           VALUES (:queue, :partition, :seq, :person, :key, :group, :payload, :enqueued_at,
+             :due_at)""",
         queue=job.queue,
         partition=job.partition,
         seq=job.seq,
         person=job.person,
         key=job.dedup_key,
         group=job.group,
-        body=json.dumps(job.payload),
+        payload=json.dumps(job.payload),
         enqueued_at=job.enqueued_at,
         due_at=job.due_at,
     )
@@ -257,9 +259,9 @@ async def find_job(tx: Transaction, queue: QueueName, partition: str, seq: int) 
 async def update_payload(tx: Transaction, job: Job, payload: Mapping[str, JsonValue]) -> None:
     """Replace the payload of a job."""
     await tx.run(
-        """UPDATE job SET body = :body
+        """UPDATE job SET payload = :payload
            WHERE queue = :queue AND partition = :partition AND seq = :seq""",
-        body=json.dumps(dict(payload)),
+        payload=json.dumps(dict(payload)),
         **build_job_params(job),
     )
 
@@ -279,11 +281,11 @@ async def record_crash(
     if first.is_isolated and isolated_crashes < max_isolated:
         due_at = now + min(1 << isolated_crashes, MAX_CRASH_PAUSE_S) * SECOND
     await tx.run(
-        """UPDATE job SET deaths = deaths + 1, deaths_alone = :deaths_alone, is_alone = 0,
-             due_at = :due_at,
+        """UPDATE job SET crashes = crashes + 1, isolated_crashes = :isolated_crashes,
+             is_isolated = 0, due_at = :due_at,
              scheduled_at = CASE WHEN due_at = :due_at THEN scheduled_at ELSE :now END
            WHERE queue = :queue AND partition = :partition AND seq = :seq""",
-        deaths_alone=isolated_crashes,
+        isolated_crashes=isolated_crashes,
         due_at=due_at,
         now=now,
         **build_job_params(first),
@@ -293,9 +295,9 @@ async def record_crash(
 async def mark_isolated(tx: Transaction, job: Job, *, is_isolated: bool) -> None:
     """Record whether a job runs in isolation, so that a crash of its process counts against it."""
     await tx.run(
-        """UPDATE job SET is_alone = :is_alone
+        """UPDATE job SET is_isolated = :is_isolated
            WHERE queue = :queue AND partition = :partition AND seq = :seq""",
-        is_alone=int(is_isolated),
+        is_isolated=int(is_isolated),
         **build_job_params(job),
     )
 
@@ -315,8 +317,8 @@ async def schedule_retry(
     If its work has ended (``has_ended``), earlier crashes no longer count against it.
     """
     await tx.run(
-        """UPDATE job SET attempts = :attempts, error = :error, is_alone = 0,
-             deaths_alone = CASE WHEN :has_ended = 1 THEN 0 ELSE deaths_alone END,
+        """UPDATE job SET attempts = :attempts, error = :error, is_isolated = 0,
+             isolated_crashes = CASE WHEN :has_ended = 1 THEN 0 ELSE isolated_crashes END,
              due_at = coalesce(:due_at, due_at), scheduled_at = :now,
              enqueued_at = CASE WHEN enqueued_at > :now THEN :now ELSE enqueued_at END
            WHERE queue = :queue AND partition = :partition AND seq = :seq""",
@@ -361,7 +363,7 @@ async def reopen_dead_letters(tx: Transaction, jobs: Iterable[Job], *, now: Micr
     """Reopen dead letters in their old positions, with attempts and crashes reset."""
     await tx.run_many(
         """UPDATE job SET dead_lettered_at = NULL, attempts = 0, error = NULL, due_at = :now,
-             scheduled_at = :now, deaths = 0, deaths_alone = 0, is_alone = 0
+             scheduled_at = :now, crashes = 0, isolated_crashes = 0, is_isolated = 0
            WHERE queue = :queue AND partition = :partition AND seq = :seq
            AND dead_lettered_at IS NOT NULL""",
         [{**build_job_params(job), "now": now} for job in jobs],
@@ -388,8 +390,8 @@ def truncate_error(error: str) -> str:
 
 def parse_job(row: Row) -> Job:
     """Build a job from a row of COLUMNS."""
-    queue, partition, seq, person, key, group, body, enqueued_at, due_at, attempts, error = row[:11]
-    dead_lettered_at, crashes, isolated_crashes, is_isolated, scheduled_at = row[11:]
+    queue, partition, seq, person, key, group, payload, enqueued_at, due_at, attempts = row[:10]
+    error, dead_lettered_at, crashes, isolated_crashes, is_isolated, scheduled_at = row[10:]
     return Job(
         queue=queue,
         partition=partition,
@@ -397,7 +399,7 @@ def parse_job(row: Row) -> Job:
         person=None if person is None else PersonId(person),
         dedup_key=key,
         group=group,
-        payload=json.loads(body),
+        payload=json.loads(payload),
         enqueued_at=enqueued_at,
         due_at=due_at,
         attempts=attempts,

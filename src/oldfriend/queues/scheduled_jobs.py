@@ -62,7 +62,7 @@ async def list_due_times(tx: Transaction, name: str, *, partition: str) -> list[
     """Return the due times of a partition's jobs with this name, earliest first."""
     rows = await tx.rows(
         """SELECT due_at FROM job WHERE queue = 'agenda' AND partition = :partition
-           AND dead_lettered_at IS NULL AND body LIKE :begins ORDER BY due_at""",
+           AND dead_lettered_at IS NULL AND payload LIKE :begins ORDER BY due_at""",
         partition=partition,
         begins=build_name_prefix(name),
     )
@@ -77,7 +77,7 @@ async def find_pending_jobs(
     row = await tx.row(
         f"""SELECT min(enqueued_at), min(due_at) FROM job
            WHERE queue = 'agenda' AND partition IN ({", ".join(f":{each}" for each in names)})
-           AND dead_lettered_at IS NULL AND body LIKE :begins""",
+           AND dead_lettered_at IS NULL AND payload LIKE :begins""",
         begins=build_name_prefix(name),
         **names,
     )
@@ -90,7 +90,7 @@ async def count_scheduled_jobs(tx: Transaction, name: str, *, partitions: Sequen
     row = await tx.row(
         f"""SELECT count(*) FROM job
            WHERE queue = 'agenda' AND partition IN ({", ".join(f":{each}" for each in names)})
-           AND dead_lettered_at IS NULL AND body LIKE :begins""",
+           AND dead_lettered_at IS NULL AND payload LIKE :begins""",
         begins=build_name_prefix(name),
         **names,
     )
@@ -104,13 +104,13 @@ async def list_scheduled_jobs(
     """Return the jobs with this name that are pending in some partitions, now or later."""
     names = {f"partition{index}": partition for index, partition in enumerate(partitions)}
     rows = await tx.rows(
-        f"""SELECT body FROM job
+        f"""SELECT payload FROM job
            WHERE queue = 'agenda' AND partition IN ({", ".join(f":{each}" for each in names)})
-           AND dead_lettered_at IS NULL AND body LIKE :begins ORDER BY partition, seq""",
+           AND dead_lettered_at IS NULL AND payload LIKE :begins ORDER BY partition, seq""",
         begins=build_name_prefix(name),
         **names,
     )
-    return [JobSpec(name=name, arguments=json.loads(body)["arguments"]) for (body,) in rows]
+    return [JobSpec(name=name, arguments=json.loads(payload)["arguments"]) for (payload,) in rows]
 
 
 def build_name_prefix(name: str) -> str:

@@ -57,6 +57,7 @@ JSON_COLUMNS: Final = frozenset(
         "details",
         "entities",
         "outcome",
+        "payload",
         "relational",
         "relations",
         "segments",
