@@ -13,7 +13,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from oldfriend.db.database import Database
-from oldfriend.queues.queue import ack, claim, enqueue, release_lease
+from oldfriend.queues.queue import ack, claim_jobs, enqueue, release_lease
 from oldfriend.runtime.wiring import open_database
 from oldfriend_evals.measuring import Measure, Scope, at_most, not_measured
 
@@ -69,7 +69,7 @@ async def fill(db: Database, letters: int) -> None:
         await tx.run(
             """WITH RECURSIVE number (n) AS
                  (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < :letters)
-               INSERT INTO job (queue, partition, seq, body, enqueued_at, due_at)
+               INSERT INTO job (queue, partition, seq, payload, enqueued_at, due_at)
                SELECT 'inbox', 'lane ' || (n % :lanes), n / :lanes + 1, '{}', n, n
                FROM number""",
             letters=letters,
@@ -95,7 +95,7 @@ async def claim_ms(db: Database) -> float:
     """The milliseconds of one claim; one letter of it is done and another put in its lane."""
     async with db.begin_write() as tx:
         began = time.perf_counter()
-        found = await claim(tx, "inbox", owner="bench", now=NOW, lease_s=30)
+        found = await claim_jobs(tx, "inbox", owner="bench", now=NOW, lease_s=30)
         taken = time.perf_counter() - began
         assert found is not None
         await ack(tx, found, found.jobs[:1], now=NOW)

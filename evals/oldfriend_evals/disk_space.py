@@ -23,7 +23,7 @@ from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_
 from oldfriend.llm.model import CompletionRequest, PromptTurn, TokenUsage
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.working_memory import ReplyGoal, UserEmotion
-from oldfriend.queues.queue import claim, find_next_due
+from oldfriend.queues.queue import claim_jobs, find_next_due
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
@@ -171,7 +171,7 @@ async def let_time_pass(app: AppContext, calendar: Calendar, *, until: Micros) -
             break
         calendar.reach(due)
         async with app.db.begin_write() as tx:
-            held = await claim(tx, "agenda", owner="worker", now=app.clock(), lease_s=LEASE_S)
+            held = await claim_jobs(tx, "agenda", owner="worker", now=app.clock(), lease_s=LEASE_S)
         if held is not None:
             with suppress(OldfriendError):  # it is put off, as it would be by a worker
                 await run_jobs(app, held, asyncio.Event())

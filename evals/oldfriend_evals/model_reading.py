@@ -37,7 +37,7 @@ from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.message_log import WriteTarget, write_messages
 from oldfriend.memory.people import rename_person
 from oldfriend.memory.segments import count_segments
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
 from oldfriend_evals.blind_lives import (
@@ -282,7 +282,7 @@ async def work_until(app: AppContext, calendar: Calendar, moment: Micros) -> Non
             if due_at is None or due_at > moment:
                 break
             calendar.reach(due_at)
-            held = await claim(tx, "agenda", owner="worker", now=calendar.now, lease_s=30)
+            held = await claim_jobs(tx, "agenda", owner="worker", now=calendar.now, lease_s=30)
         if held is None:
             break
         await run_jobs(app, held, asyncio.Event())

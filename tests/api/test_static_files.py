@@ -9,7 +9,7 @@ import pytest
 
 from oldfriend.api.web_app import STATIC_DIR
 from oldfriend.channels.channel_registry import CHANNELS
-from oldfriend.turn.prompt_builder import FIRST_CHANGING_SECTIONS, STABLE_SECTIONS
+from oldfriend.turn.prompt_builder import CACHED_SECTIONS, FIRST_CHANGING_SECTIONS
 
 VENDOR = STATIC_DIR / "vendor"
 OWN = sorted(
@@ -61,7 +61,7 @@ def test_every_page_language_has_the_same_phrases() -> None:
 
 def test_every_part_of_a_prompt_has_a_name_in_words() -> None:
     """As a receipt shows it; the others are named by whose belief they hold."""
-    parts = (*STABLE_SECTIONS, *FIRST_CHANGING_SECTIONS, "recent", "message", "tools")
+    parts = (*CACHED_SECTIONS, *FIRST_CHANGING_SECTIONS, "recent", "message", "tools")
     names = {f"section_{each.replace(' ', '_')}" for each in parts}
 
     assert names <= {*phrases_of("en")}

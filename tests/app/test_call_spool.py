@@ -36,7 +36,7 @@ from oldfriend.llm.model import (
 )
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.deletion.selection import DeletionRequest
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.wiring import open_app
 from oldfriend.usage.model_calls import CallContext, find_transcript
@@ -234,7 +234,7 @@ async def leave_unanswered(app: AppContext, line: ChatContext, *, owner: str) ->
     """Have somebody claim a chat in which something was said, and never be heard of again."""
     await accept_message(app, line, MessageSubmission(text="hello there"), claim_now=False)
     async with app.db.begin_write() as tx:
-        held = await claim(tx, "inbox", owner=owner, now=app.clock(), lease_s=60)
+        held = await claim_jobs(tx, "inbox", owner=owner, now=app.clock(), lease_s=60)
     assert held is not None
 
 

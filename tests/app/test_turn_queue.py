@@ -40,7 +40,7 @@ from oldfriend.inbound.accept import (
 from oldfriend.llm.model import CompletionRequest, PromptTurn, ToolCall
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from oldfriend.memory.message_log import list_recent_messages
-from oldfriend.queues.queue import MAX_ATTEMPTS, claim, drop_job, list_jobs, retry_dead_letter
+from oldfriend.queues.queue import MAX_ATTEMPTS, claim_jobs, drop_job, list_jobs, retry_dead_letter
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.reply_worker import answer_message, wait_for_reply
 from oldfriend.runtime import worker
@@ -412,7 +412,7 @@ async def test_worker_that_lost_its_lease_returns_the_other_workers_reply(
 async def outbox_of(app: AppContext, name: str, *, lease_s: float) -> Lease:
     """Hold the outbox for so long, as one of several."""
     async with app.db.begin_write() as tx:
-        held = await claim(tx, "outbox", owner=name, now=app.clock(), lease_s=lease_s)
+        held = await claim_jobs(tx, "outbox", owner=name, now=app.clock(), lease_s=lease_s)
     assert held is not None
     await asyncio.sleep(2 * lease_s)
     return held
@@ -855,7 +855,7 @@ async def test_suspect_job_waits_until_its_worker_has_settled(
 async def dies_at_it(app: AppContext, line: ChatContext) -> None:
     """Have what waits in a chat begun by somebody who is never heard of again."""
     async with app.db.begin_write() as tx:
-        held = await claim(
+        held = await claim_jobs(
             tx,
             "inbox",
             owner=new_id(app.clock()),

@@ -8,7 +8,7 @@ import pytest
 from oldfriend.config.settings import load_settings
 from oldfriend.domain.clock import DAY
 from oldfriend.inbound.accept import open_local_chat
-from oldfriend.queues.queue import claim, enqueue, fail_job, release_lease
+from oldfriend.queues.queue import claim_jobs, enqueue, fail_job, release_lease
 from oldfriend.runtime.wiring import open_app
 from tests.cli.conftest import Call
 
@@ -34,7 +34,7 @@ def filled(tmp_path: Path) -> None:
                 for _ in range(2):
                     await enqueue(tx, "outbox", "chat/1", {}, person=owner, now=now, group="reply")
                 for queue in ("inbox", "outbox"):
-                    held = await claim(tx, queue, owner="w", now=now, lease_s=30)
+                    held = await claim_jobs(tx, queue, owner="w", now=now, lease_s=30)
                     assert held is not None
                     await fail_job(tx, held, held.jobs[0], error=ERROR, now=now, retry_at=None)
                     await release_lease(tx, held, now=now)
@@ -104,7 +104,7 @@ def test_jobs_retry_and_drop_refuse_a_leased_partition(
         async with open_app(settings) as app, app.db.begin_write() as tx:
             now = app.clock()
             await enqueue(tx, "inbox", "chat/1", {}, person=None, now=now)
-            assert await claim(tx, "inbox", owner="w", now=now, lease_s=120)
+            assert await claim_jobs(tx, "inbox", owner="w", now=now, lease_s=120)
 
     asyncio.run(work_on_it())
     ended = call("jobs", verb, "inbox/chat/1/1", "--yes")

@@ -17,7 +17,7 @@ from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.deletion.audit_log import Cleanup, list_audit_entries, list_cleanups
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.message_log import list_messages
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.runtime.health_checks import run_checks
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
@@ -105,12 +105,12 @@ async def test_unfinished_cleanup_is_completed_by_a_worker_after_a_minute(
     await forget_and_die(app, line)
     async with app.db.begin_write() as tx:
         assert (
-            await claim(tx, "agenda", owner="w", now=clock(), lease_s=9, partition=CLEAN_JOB)
+            await claim_jobs(tx, "agenda", owner="w", now=clock(), lease_s=9, partition=CLEAN_JOB)
             is None
         )
     clock.tick(minutes=1)
     async with app.db.begin_write() as tx:
-        due = await claim(tx, "agenda", owner="w", now=clock(), lease_s=9, partition=CLEAN_JOB)
+        due = await claim_jobs(tx, "agenda", owner="w", now=clock(), lease_s=9, partition=CLEAN_JOB)
     assert due is not None
     await run_jobs(app, due, asyncio.Event())
 

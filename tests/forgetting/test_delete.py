@@ -35,7 +35,7 @@ from oldfriend.memory.sessions import close_session, ensure_open_session
 from oldfriend.presenters.deletion_text import preview_as_text
 from oldfriend.proactive.checklist import load_checklist
 from oldfriend.queues.outbox import ReplyPart, count_delivered_pieces, record_piece
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import RETENTION_JOB, plan_jobs, run_jobs
 from oldfriend.runtime.wiring import open_app
@@ -385,7 +385,7 @@ async def test_retention_job_is_scheduled_daily_only_if_configured(
     for each in (app, kept):
         await plan_jobs(each.db, each.clock, each.settings)
         async with app.db.begin_write() as tx:
-            held = await claim(
+            held = await claim_jobs(
                 tx, "agenda", owner="w", now=clock(), lease_s=9, partition=RETENTION_JOB
             )
         assert (held is None) == (each is app)

@@ -17,7 +17,7 @@ from oldfriend.inbound.account_linking import create_code
 from oldfriend.inbound.receive import handle_event, listen_on_channel
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.identities import find_identity
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.job_handlers import run_jobs
@@ -75,7 +75,9 @@ class Chat:
         for queue, work in work_by_queue.items():
             while True:
                 async with self.app.db.begin_write() as tx:
-                    lease = await claim(tx, queue, owner="me", now=self.app.clock(), lease_s=60)
+                    lease = await claim_jobs(
+                        tx, queue, owner="me", now=self.app.clock(), lease_s=60
+                    )
                 if lease is None:
                     break
                 await work(lease)

@@ -36,7 +36,7 @@ from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import find_person, list_people
 from oldfriend.presenters.deletion_text import KEPT_IN_GROUP, list_remarks
 from oldfriend.queues.outbox import find_block_reason
-from oldfriend.queues.queue import claim, list_jobs
+from oldfriend.queues.queue import claim_jobs, list_jobs
 from oldfriend.replies.reply_worker import process_chat
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.turn import reply_context
@@ -101,7 +101,9 @@ class Town:
         self.clock.tick(minutes=1)
         while True:
             async with self.app.db.begin_write() as tx:
-                held = await claim(tx, "inbox", owner="test", now=self.app.clock(), lease_s=30.0)
+                held = await claim_jobs(
+                    tx, "inbox", owner="test", now=self.app.clock(), lease_s=30.0
+                )
             if held is None:
                 break
             await process_chat(self.app, held)
@@ -586,7 +588,7 @@ async def test_group_transcript_schedules_an_embedding_job(town: Town) -> None:
     await work(town.app)
     assert await planned(town.app, EMBED_JOB) == []
     async with town.app.db.begin_write() as tx:
-        held = await claim(tx, "inbox", owner="test", now=town.app.clock(), lease_s=30.0)
+        held = await claim_jobs(tx, "inbox", owner="test", now=town.app.clock(), lease_s=30.0)
     assert held is not None
     await write_transcript(
         town.app,

@@ -33,7 +33,7 @@ from oldfriend.memory.push_subscriptions import (
 )
 from oldfriend.memory.web_sessions import hash_secret, open_web_session
 from oldfriend.proactive.look_planner import LOOK_JOB, build_look_partition
-from oldfriend.queues.queue import claim, list_jobs
+from oldfriend.queues.queue import claim_jobs, list_jobs
 from oldfriend.queues.scheduled_jobs import list_due_times
 from oldfriend.runtime.learn_now import learn_now
 from oldfriend.runtime.maintenance import maintain
@@ -168,7 +168,7 @@ async def test_nothing_is_merged_while_one_of_them_is_answered(
     async with app.db.begin_write() as tx:
         await tx.run("UPDATE job SET due_at = 1 WHERE person = :ben", ben=ben.id)
         await tx.run("UPDATE job_partition SET ready_at = 1 WHERE ready_at IS NOT NULL")
-        lease = await claim(
+        lease = await claim_jobs(
             tx, "agenda", owner="w", now=app.clock(), lease_s=30, partition=f"reminders/{ben.id}"
         )
 

@@ -44,7 +44,7 @@ from oldfriend.memory.segments import (
     save_learning_threshold,
 )
 from oldfriend.presenters.belief_text import format_belief_lines
-from oldfriend.queues.queue import claim, list_jobs
+from oldfriend.queues.queue import claim_jobs, list_jobs
 from oldfriend.queues.scheduled_jobs import parse_job_spec
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.health_checks import run_checks
@@ -61,7 +61,7 @@ async def work(app: AppContext) -> list[str]:
     ran: list[str] = []
     while True:
         async with app.db.begin_write() as tx:
-            held = await claim(tx, "agenda", owner="worker", now=app.clock(), lease_s=30)
+            held = await claim_jobs(tx, "agenda", owner="worker", now=app.clock(), lease_s=30)
         if held is None:
             return ran
         ran += [parse_job_spec(letter).name for letter in held.jobs]

@@ -357,7 +357,7 @@ async def test_unknown_short_ids_are_kept_for_validation():
 
 def test_extraction_prompt_names_every_schema_part_and_impact_anchor():
     """What is asked for in the schema is explained in words (ACCEPTANCE W17)."""
-    stable = get_prompt("extract/7").render("stable")
+    stable = get_prompt("extract/7").render("system_prompt")
 
     assert all(f'"{part}"' in get_prompt("extract/7").render("form") for part in ALL_PARTS)
     assert all(f"\n  {anchor} " in stable for anchor in (-10, -7, -4, -1, 0, 1, 4, 7, 10))

@@ -41,8 +41,10 @@ async def receipt_for(friend: Friend) -> Receipt:
         made_at=friend.clock(),
         details={"intent": "question", "answerable": 0.875, "degraded": False, "rest": None},
         items=(
-            ReceiptItem(kind="message", object=asked.id, version=1, used=True, score=0.5, why=WHY),
-            ReceiptItem(kind="memory", object="n1", version=1, used=False, score=0.25, why=()),
+            ReceiptItem(
+                kind="message", object=asked.id, version=1, used=True, score=0.5, reasons=WHY
+            ),
+            ReceiptItem(kind="memory", object="n1", version=1, used=False, score=0.25, reasons=()),
         ),
     )
 
@@ -109,7 +111,7 @@ async def test_receipt_trace_expires_after_two_weeks_and_used_items_stay(
     (used, _) = receipt.items
     causes = (Reason(cause="words"), Reason(cause="said_by"))
     assert left is not None
-    assert left.items == (replace(used, score=0.0, why=causes),)
+    assert left.items == (replace(used, score=0.0, reasons=causes),)
     assert left.details == {
         "intent": "question",
         "answerable": 0.875,
@@ -134,7 +136,9 @@ async def test_writing_a_receipt_deletes_expired_traces(nora: Friend) -> None:
 async def test_memory_usage_counts_replies_and_after_expiry_only_used_ones(nora: Friend) -> None:
     """Of older replies those count that stood on it."""
     first, second = await receipt_for(nora), await receipt_for(nora)
-    thought = ReceiptItem(kind="memory", object=new_id(7), version=1, used=True, score=1.0, why=())
+    thought = ReceiptItem(
+        kind="memory", object=new_id(7), version=1, used=True, score=1.0, reasons=()
+    )
     async with nora.db.begin_write() as tx:
         await write_receipt(tx, replace(first, items=(thought,)))
         await write_receipt(tx, replace(second, items=(replace(thought, used=False),)))

@@ -205,7 +205,7 @@ async def talk(tx: Recorder, friend: Friend, secret: str) -> None:
             details={},
             items=(
                 receipts.ReceiptItem(
-                    kind="message", object=said.id, version=1, used=True, score=1.0, why=()
+                    kind="message", object=said.id, version=1, used=True, score=1.0, reasons=()
                 ),
             ),
         ),

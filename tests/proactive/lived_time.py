@@ -16,7 +16,7 @@ from oldfriend.proactive.proactive_settings import (
     load_proactive_settings,
     save_proactive_settings,
 )
-from oldfriend.queues.queue import ack, claim, find_next_due, release_lease
+from oldfriend.queues.queue import ack, claim_jobs, find_next_due, release_lease
 from oldfriend.replies.reply_worker import StoredReply, answer_message
 from oldfriend.runtime.job_handlers import run_job
 from tests.clock import FrozenClock
@@ -46,7 +46,7 @@ async def live_until(
 async def run_due(app: AppContext, *, lease_s: float = 60.0) -> bool:
     """Run the jobs of one partition that are due now; return whether there were any."""
     async with app.db.begin_write() as tx:
-        lease = await claim(tx, "agenda", owner="tests", now=app.clock(), lease_s=lease_s)
+        lease = await claim_jobs(tx, "agenda", owner="tests", now=app.clock(), lease_s=lease_s)
     if lease is None:
         return False
     for job in lease.jobs:

@@ -63,7 +63,7 @@ class PostOffice:
     ) -> Lease | None:
         """Whatever a worker gets; ``is_alone``: it does nothing else meanwhile."""
         async with self.db.begin_write() as tx:
-            claim = await lanes.claim(
+            claim = await lanes.claim_jobs(
                 tx,
                 queue or self.queue,
                 owner=owner,

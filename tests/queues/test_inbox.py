@@ -56,7 +56,7 @@ def say(db, clock, nora):
 async def turn_in(db, clock):
     """The messages of the next turn that is due, done at once; None if none is."""
     async with db.begin_write() as tx:
-        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        claim = await queue.claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30)
         if claim is None:
             return None
         letters = take_first_turn(claim.jobs)
@@ -100,7 +100,7 @@ async def test_message_during_a_running_turn_goes_into_the_next_turn(db, clock, 
     await say("one")
     clock.tick(seconds=2)
     async with db.begin_write() as tx:
-        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        claim = await queue.claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30)
     assert await say("two") == "turn of two"
     clock.tick(seconds=1)
     assert await say("three") == "turn of two"
@@ -118,7 +118,7 @@ async def test_failed_turn_is_retried_without_new_messages(db, clock, say):
     await say("one")
     clock.tick(seconds=2)
     async with db.begin_write() as tx:
-        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        claim = await queue.claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30)
         await queue.fail_job(
             tx,
             claim,
@@ -164,7 +164,7 @@ async def test_edit_is_separate_even_with_the_turn_id_of_its_message(db, clock, 
     word = InboxPayload(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
     async with db.begin_write() as tx:
         await enqueue_inbox(tx, CHAT, nora, word, debounce_s=0, now=clock())
-        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        claim = await queue.claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30)
 
     assert take_first_turn(claim.jobs) == claim.jobs[:1]
     assert take_first_turn(claim.jobs[1:]) == claim.jobs[1:]
@@ -173,7 +173,7 @@ async def test_edit_is_separate_even_with_the_turn_id_of_its_message(db, clock, 
 async def test_stop_is_claimed_immediately_by_the_lease_holder(db, clock, say):
     await say("one", quiet_s=0)
     async with db.begin_write() as tx:
-        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        claim = await queue.claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30)
     await say("two", quiet_s=2)
     await say("stop", kind="stop")
     async with db.begin_write() as tx:
@@ -187,7 +187,7 @@ async def test_turn_claimed_by_a_fast_clock_takes_no_new_messages(db, clock, say
     await say("one")
     async with db.begin_write() as tx:
         ahead = clock() + 2 * SECOND
-        await queue.claim(tx, "inbox", owner="w", now=ahead, lease_s=30)
+        await queue.claim_jobs(tx, "inbox", owner="w", now=ahead, lease_s=30)
 
     assert await say("two") == "turn of two"
 
@@ -195,7 +195,7 @@ async def test_turn_claimed_by_a_fast_clock_takes_no_new_messages(db, clock, say
 async def test_turn_continued_by_its_lease_holder_takes_no_new_messages(db, clock, say):
     await say("one", quiet_s=0)
     async with db.begin_write() as tx:
-        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        claim = await queue.claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30)
     await say("two")
     assert await say("three") == "turn of two"
     async with db.begin_write() as tx:
@@ -211,7 +211,7 @@ async def test_turn_messages_fail_together_and_notices_separately(db, clock, say
     notice = InboxPayload(kind="edited", message=MessageId("one"), version=2, turn=turn, chars=5)
     clock.tick(seconds=2)
     async with db.begin_write() as tx:
-        claim = await queue.claim(tx, "inbox", owner="w", now=clock(), lease_s=30)
+        claim = await queue.claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30)
         await enqueue_inbox(tx, CHAT, claim.jobs[0].person, notice, debounce_s=2, now=clock())
         assert await is_turn_waiting(tx, "inbox", CHAT, turn)
         await queue.fail_job(tx, claim, claim.jobs[0], error="x", now=clock(), retry_at=None)

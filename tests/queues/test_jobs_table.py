@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from oldfriend.db.database import Database
 from oldfriend.domain.clock import MINUTE, SECOND
 from oldfriend.queues.jobs_table import MAX_DELAY_S, QueueStats, compute_retry_at, load_queue_stats
-from oldfriend.queues.queue import claim, enqueue, fail_job
+from oldfriend.queues.queue import claim_jobs, enqueue, fail_job
 from tests.clock import FrozenClock
 
 
@@ -55,7 +55,7 @@ async def test_queue_stats_count_due_delayed_dead_and_leased(
             await enqueue(tx, "inbox", lane, {}, person=None, now=clock())
             clock.tick(seconds=1)
         await enqueue(tx, "agenda", "job", {}, person=None, now=clock(), due_at=clock() + MINUTE)
-        held = await claim(tx, "inbox", owner="w", now=clock(), lease_s=30, partition="a")
+        held = await claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30, partition="a")
         assert held is not None
         await fail_job(tx, held, held.jobs[0], error="x", now=clock(), retry_at=None)
         inbox, outbox, agenda = await load_queue_stats(tx, now=clock())

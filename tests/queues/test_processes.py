@@ -23,7 +23,7 @@ async def work(url, name, begun):
         await asyncio.sleep(0.001)
     while True:
         async with db.begin_write() as tx:
-            claim = await lanes.claim(tx, "inbox", owner=name, now=1, lease_s=0.5)
+            claim = await lanes.claim_jobs(tx, "inbox", owner=name, now=1, lease_s=0.5)
         if claim is None:
             async with db.begin_read() as tx:
                 letters = await lanes.list_jobs(tx, is_dead_letter=False)

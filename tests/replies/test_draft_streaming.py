@@ -12,7 +12,7 @@ from oldfriend.domain.buttons import Button
 from oldfriend.domain.errors import DeliveryFailed
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, accept_message, stop_turn
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies import draft_streaming as showing_live
 from oldfriend.replies.reply_worker import answer_message, process_chat
 from oldfriend.runtime.worker import run_worker
@@ -204,7 +204,7 @@ async def test_late_preview_message_is_reused_and_not_duplicated(
 
     await accept_message(here, line, MessageSubmission(text="Tell me."), claim_now=False)
     async with app.db.begin_write() as tx:
-        held = await claim(tx, "inbox", owner="one", now=clock(), lease_s=30)
+        held = await claim_jobs(tx, "inbox", owner="one", now=clock(), lease_s=30)
     assert held is not None
     with pytest.raises(RuntimeError) if ends_in == "a failure" else nullcontext():
         await process_chat(replace(here, on_crash_point=fail), held)
@@ -230,7 +230,7 @@ async def test_retried_turn_continues_in_the_same_preview_message(
 
     await accept_message(here, line, MessageSubmission(text="Tell me."), claim_now=False)
     async with app.db.begin_write() as tx:
-        held = await claim(tx, "inbox", owner="one", now=clock(), lease_s=30)
+        held = await claim_jobs(tx, "inbox", owner="one", now=clock(), lease_s=30)
     assert held is not None
     with pytest.raises(RuntimeError):
         await process_chat(replace(here, on_crash_point=fail), held)

@@ -18,7 +18,7 @@ from oldfriend.inbound.accept import ChatContext, MessageSubmission
 from oldfriend.llm.scripted import ScriptedModel
 from oldfriend.memory.message_log import get_message, list_messages
 from oldfriend.queues.outbox import parse_reply_part, resume_held_parts
-from oldfriend.queues.queue import claim, retry_dead_letter
+from oldfriend.queues.queue import claim_jobs, retry_dead_letter
 from oldfriend.replies.outbox_worker import MIN_TRIES, deliver
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import run_jobs
@@ -109,7 +109,7 @@ async def test_part_waits_while_the_window_is_closed_until_the_person_writes(
     await waits_after_failing(app, clock)
     clock.tick(minutes=40 * 24 * 60)
     async with app.db.begin_write() as tx:
-        assert await claim(tx, "outbox", owner="one", now=clock(), lease_s=30) is None
+        assert await claim_jobs(tx, "outbox", owner="one", now=clock(), lease_s=30) is None
         assert not (await waiting(app)).is_dead_letter
         await resume_held_parts(tx, line.chat.channel, line.chat.address, now=clock())
     platform.trouble.append(WindowClosed("Still not.", until=clock() + MINUTE))
@@ -137,7 +137,7 @@ async def test_reminder_that_was_held_back_says_when_it_was_due(
     clock.tick(minutes=20)
     due = clock()
     async with app.db.begin_write() as tx:
-        lease = await claim(tx, "agenda", owner="one", now=due, lease_s=60)
+        lease = await claim_jobs(tx, "agenda", owner="one", now=due, lease_s=60)
     assert lease is not None
     await run_jobs(app, lease, asyncio.Event())
     platform.trouble.append(WindowClosed("They have not written for a day."))
@@ -182,7 +182,7 @@ async def test_part_that_is_refused_while_they_write_is_not_held(
     await answer_message(replace(app, channels={}), line, MessageSubmission(text="first"))
 
     async with app.db.begin_write() as tx:
-        held = await claim(tx, "outbox", owner="one", now=clock(), lease_s=30)
+        held = await claim_jobs(tx, "outbox", owner="one", now=clock(), lease_s=30)
     assert held is not None
     await deliver(app, held, asyncio.Event())
 
@@ -252,7 +252,7 @@ async def test_part_is_asked_for_after_its_worker_died(
     app = with_model(replace(app, channels={line.chat.channel: platform}), ScriptedModel(["one"]))
     await answer_message(replace(app, channels={}), line, MessageSubmission(text="first"))
     async with app.db.begin_write() as tx:
-        assert await claim(tx, "outbox", owner="dead", now=clock(), lease_s=0.01)
+        assert await claim_jobs(tx, "outbox", owner="dead", now=clock(), lease_s=0.01)
     await asyncio.sleep(0.1)
     await send_waiting(app, clock)
 
@@ -274,7 +274,7 @@ async def test_failing_look_up_does_not_tell_that_a_part_was_not_sent(
         await waits_after_failing(app, clock)
         clock.tick(minutes=6)
         async with app.db.begin_write() as tx:
-            assert await claim(tx, "outbox", owner="dead", now=clock(), lease_s=0.01)
+            assert await claim_jobs(tx, "outbox", owner="dead", now=clock(), lease_s=0.01)
         await asyncio.sleep(0.1)
     else:
         platform.trouble.append(OutcomeUnknown("No answer."))
@@ -338,7 +338,7 @@ async def test_reopened_part_that_may_have_been_sent_is_asked_for(
     app = with_model(replace(app, channels={line.chat.channel: platform}), ScriptedModel(["one"]))
     await answer_message(replace(app, channels={}), line, MessageSubmission(text="first"))
     async with app.db.begin_write() as tx:
-        assert await claim(tx, "outbox", owner="dead", now=clock(), lease_s=0.01)
+        assert await claim_jobs(tx, "outbox", owner="dead", now=clock(), lease_s=0.01)
     await asyncio.sleep(0.1)
     clock.tick(minutes=3 * 24 * 60)
     for _ in range(MIN_TRIES):
@@ -356,7 +356,7 @@ async def test_reopened_part_that_may_have_been_sent_is_asked_for(
 async def send_waiting(app: AppContext, clock: FrozenClock) -> None:
     """Send what is due; nothing is left."""
     async with app.db.begin_write() as tx:
-        held = await claim(tx, "outbox", owner="one", now=clock(), lease_s=30)
+        held = await claim_jobs(tx, "outbox", owner="one", now=clock(), lease_s=30)
     assert held is not None
     await deliver(app, held, asyncio.Event())
     assert not [each for each in await letters_in(app) if each.queue == "outbox"]
@@ -365,7 +365,7 @@ async def send_waiting(app: AppContext, clock: FrozenClock) -> None:
 async def waits_after_failing(app: AppContext, clock: FrozenClock) -> Micros:
     """How long a part waits that its platform has just not taken."""
     async with app.db.begin_write() as tx:
-        held = await claim(tx, "outbox", owner="one", now=clock(), lease_s=30)
+        held = await claim_jobs(tx, "outbox", owner="one", now=clock(), lease_s=30)
     assert held is not None
     await deliver(app, held, asyncio.Event())
     return (await waiting(app)).due_at - clock()

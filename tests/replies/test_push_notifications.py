@@ -28,7 +28,7 @@ from oldfriend.memory.web_sessions import (
     hash_secret,
     open_web_session,
 )
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.push_notifications import RETRY_AFTER, ensure_push_key
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
@@ -99,7 +99,7 @@ class Home:
         """Do the work that is due now."""
         while True:
             async with self.app.db.begin_write() as tx:
-                lease = await claim(tx, "agenda", owner="me", now=self.clock(), lease_s=60)
+                lease = await claim_jobs(tx, "agenda", owner="me", now=self.clock(), lease_s=60)
             if lease is None:
                 return
             await run_jobs(self.app, lease, asyncio.Event())
@@ -258,7 +258,7 @@ async def test_forgotten_message_is_shown_nowhere(home: Home) -> None:
     await home.subscribe(home.first)
     sent = await home.tell()
     async with home.app.db.begin_read() as tx:
-        bodies = await tx.rows("SELECT body FROM job WHERE queue = 'agenda'")
+        bodies = await tx.rows("SELECT payload FROM job WHERE queue = 'agenda'")
     await forget(home.app, home.line.person.id, DeletionRequest(ids=(sent.id,)))
     await home.work()
 

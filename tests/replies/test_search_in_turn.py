@@ -87,7 +87,7 @@ async def test_search_tool_result_is_in_the_receipt(
         kept = await tx.rows("SELECT name FROM tool_call")
 
     [item] = [each for each in receipt.items if each.object == key.id]
-    assert item.used and item.why
+    assert item.used and item.reasons
     assert receipt.details["cited"] == [key.id]
     assert KEY in text.partition("My reply is based on:")[2]
     assert given.reply.text == "".join(heard) == "Let me think.\n\nBehind the enamel bread tin."

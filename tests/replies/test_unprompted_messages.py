@@ -13,7 +13,7 @@ from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.receipts import ReceiptItem, find_receipt
 from oldfriend.presenters.receipt_schemas import ReceiptSchema, resolve_receipt
 from oldfriend.queues.outbox import mark_chat_blocked, parse_reply_part
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from tests.app.test_turn_queue import Platform
@@ -63,7 +63,7 @@ async def test_message_is_logged_explained_and_enqueued_once(
     phone = await open_phone(app, line)
     asked = await answer_message(app, phone, MessageSubmission(text="My milk is empty."))
     item = ReceiptItem(
-        kind="message", object=asked.receipt.asked, version=1, used=True, score=0.0, why=()
+        kind="message", object=asked.receipt.asked, version=1, used=True, score=0.0, reasons=()
     )
     clock.tick(minutes=90)
     message = replace(MILK, chat=phone.chat.id, items=(item,))
@@ -74,7 +74,7 @@ async def test_message_is_logged_explained_and_enqueued_once(
     assert again is None
     assert (await log(app, line))[-1] == ("phone", MILK.text)
     async with app.db.begin_write() as tx:
-        lease = await claim(tx, "outbox", owner="me", now=clock(), lease_s=60)
+        lease = await claim_jobs(tx, "outbox", owner="me", now=clock(), lease_s=60)
     assert lease is not None
     parts = [parse_reply_part(job) for job in lease.jobs]
     assert [each.text for each in parts if each.reply == sent.id] == [MILK.text]

@@ -11,7 +11,7 @@ from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.errors import StoreError
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.learning.reflection_scheduler import enqueue_reflection
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.runtime.job_handlers import run_job
 from tests.engines import both_engines
 from tests.learning.reflection_fixtures import Mind, thinking_house
@@ -47,7 +47,7 @@ async def test_cancelled_reflection_job_writes_nothing(app: AppContext, line: Ch
     """Nothing is written then: whoever does the job anew does that, and the store may be gone."""
     async with app.db.begin_write() as tx:
         await enqueue_reflection(tx, thinking_house(app, Mind()), line.person.id, now=app.clock())
-        held = await claim(tx, "agenda", owner="worker", now=app.clock(), lease_s=30)
+        held = await claim_jobs(tx, "agenda", owner="worker", now=app.clock(), lease_s=30)
     assert held is not None
     stuck: Any = Stuck(app.db)
     async with asyncio.TaskGroup() as both:

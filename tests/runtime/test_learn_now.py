@@ -21,7 +21,7 @@ from oldfriend.learning.re_extraction import plan_reextraction, schedule_reextra
 from oldfriend.learning.reading_jobs import build_learning_partition, enqueue_consolidations
 from oldfriend.learning.segmentation import SegmentationCriteria, cut_ready_segments
 from oldfriend.memory.segments import CutReason, list_segments, list_uncut_spans, set_segment_status
-from oldfriend.queues.queue import claim, list_jobs
+from oldfriend.queues.queue import claim_jobs, list_jobs
 from oldfriend.queues.scheduled_jobs import parse_job_spec
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.health_checks import run_checks
@@ -286,7 +286,7 @@ async def run_what_is_due(app: AppContext) -> list[str]:
     ran: list[str] = []
     while True:
         async with app.db.begin_write() as tx:
-            held = await claim(tx, "agenda", owner="worker", now=app.clock(), lease_s=30)
+            held = await claim_jobs(tx, "agenda", owner="worker", now=app.clock(), lease_s=30)
         if held is None:
             return ran
         ran += [parse_job_spec(letter).name for letter in held.jobs]

@@ -20,7 +20,7 @@ from oldfriend.memory.people import get_person_by_id, set_zone
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.presenters.receipt_schemas import ReceiptSchema, format_intent, resolve_receipt
 from oldfriend.queues.outbox import mark_chat_blocked
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import plan_jobs, run_jobs
 from oldfriend.tasks.task import STATUSES, Task
@@ -70,7 +70,7 @@ class Desk:
         """Do the work that is due now."""
         while True:
             async with self.app.db.begin_write() as tx:
-                lease = await claim(tx, "agenda", owner="me", now=self.clock(), lease_s=60)
+                lease = await claim_jobs(tx, "agenda", owner="me", now=self.clock(), lease_s=60)
             if lease is None:
                 return
             await run_jobs(self.app, lease, asyncio.Event())

@@ -252,10 +252,10 @@ def receipt_in(person, message):
                 version=1,
                 used=True,
                 score=0.5,
-                why=why,
+                reasons=why,
                 is_cited=True,
             ),
-            ReceiptItem(kind="memory", object=belief, version=7, used=False, score=2, why=()),
+            ReceiptItem(kind="memory", object=belief, version=7, used=False, score=2, reasons=()),
         ),
     )
 

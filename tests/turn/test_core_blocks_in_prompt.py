@@ -44,15 +44,15 @@ def text_of(request: CompletionRequest) -> str:
     )
 
 
-async def test_core_blocks_follow_the_rules_in_the_stable_prompt_prefix(talk: Talk) -> None:
+async def test_core_blocks_follow_the_rules_in_the_system_prompt(talk: Talk) -> None:
     """The same in the next turn, whatever was said (ACCEPTANCE J18); and the soul comes first."""
     await write(talk, soul="Be kind.", persona="You are Ada.\nYou row.", style="Dry.", user="Tall.")
     _, asked = await talk.ask("hello", "Hello!")
     _, later = await talk.ask("I have a boat called Dora.", "Fine.")
-    stable = asked[0].system_prompt
-    assert stable == later[0].system_prompt
-    assert stable.startswith("You are Oldfriend")
-    assert re.findall(r'<core kind="(\w+)">\n([^<]+)\n</core>', stable) == [
+    system_prompt = asked[0].system_prompt
+    assert system_prompt == later[0].system_prompt
+    assert system_prompt.startswith("You are Oldfriend")
+    assert re.findall(r'<core kind="(\w+)">\n([^<]+)\n</core>', system_prompt) == [
         ("soul", "Be kind."),
         ("persona", "You are Ada.\nYou row."),
         ("user", "Tall."),

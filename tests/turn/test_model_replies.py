@@ -22,7 +22,7 @@ async def test_model_output_is_streamed_and_stored_as_the_reply(talk: Talk) -> N
     assert not outcome.reply.is_introduction
 
 
-async def test_stable_prompt_part_is_identical_across_turns(talk: Talk) -> None:
+async def test_system_prompt_is_identical_across_turns(talk: Talk) -> None:
     """So that providers can keep it; what changes comes after it (ACCEPTANCE J18)."""
     await talk.ask("remember that I like tea", "Noted.")
     _, first = await talk.ask("Shall I buy some today?", "Do.")

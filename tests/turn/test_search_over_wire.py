@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from oldfriend.llm.adapters.model_factory import build_model
-from oldfriend.llm.adapters.pydantic_ai import PydanticAiModel
+from oldfriend.llm.adapters.pydantic_ai_model import PydanticAiModel
 from oldfriend.llm.model import LanguageModel
 from oldfriend.llm.providers import ApiKind, build_model_config
 from oldfriend.turn.pipeline import run_turn

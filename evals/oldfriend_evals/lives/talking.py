@@ -30,7 +30,7 @@ from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.segments import Segment, list_segments
 from oldfriend.memory.working_memory import UserEmotion
 from oldfriend.prompts.token_budget import Preset
-from oldfriend.queues.queue import claim, find_next_due
+from oldfriend.queues.queue import claim_jobs, find_next_due
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.turn.prompt_labels import sanitize
@@ -228,7 +228,7 @@ class Talking:
         """Do the jobs of one lane."""
         app = self.app
         async with app.db.begin_write() as tx:
-            held = await claim(tx, "agenda", owner="worker", now=app.clock(), lease_s=LEASE_S)
+            held = await claim_jobs(tx, "agenda", owner="worker", now=app.clock(), lease_s=LEASE_S)
         if held is not None:
             with suppress(OldfriendError):  # it is put off, and told
                 await run_jobs(app, held, asyncio.Event())

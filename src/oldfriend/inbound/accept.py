@@ -64,7 +64,7 @@ from oldfriend.queues.inbox import (
     is_turn_waiting,
     withdraw_turn,
 )
-from oldfriend.queues.queue import claim
+from oldfriend.queues.queue import claim_jobs
 from oldfriend.queues.rate_limit import reserve_slot
 from oldfriend.search.document_terms import encode_document_terms
 from oldfriend.tasks.zone_changes import move_tasks_to_zone
@@ -478,7 +478,7 @@ async def enqueue_notice(
 async def claim_chat(tx: Transaction, app: AppContext, chat: ChatId) -> Lease | None:
     """Claim the lease of a chat if something is due and nobody else holds it."""
     lease_s = app.settings.limits.lease_s
-    return await claim(
+    return await claim_jobs(
         tx, "inbox", owner=app.register_process(), now=app.clock(), lease_s=lease_s, partition=chat
     )
 

@@ -167,7 +167,7 @@ def build_description_request(
     return CompletionRequest(
         purpose="describe",
         prompt=prompt.id,
-        system_prompt=prompt.render("stable"),
+        system_prompt=prompt.render("system_prompt"),
         call_instructions=prompt.render(
             "scene",
             person=sanitize(person.name),

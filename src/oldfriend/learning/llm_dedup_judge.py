@@ -79,7 +79,7 @@ def build_judge_request(
     return CompletionRequest(
         purpose="adjudicate",
         prompt=prompt.id,
-        system_prompt=prompt.render("stable"),
+        system_prompt=prompt.render("system_prompt"),
         turns=(PromptTurn(role="instruction", text=ask),),
         output=OUTPUT_SCHEMA,
         max_output_tokens=MAX_TOKENS,

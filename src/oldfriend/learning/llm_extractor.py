@@ -382,14 +382,14 @@ def build_extraction_request(
     inputs: ExtractionInput, prompt: Prompt, parts: Sequence[str]
 ) -> CompletionRequest:
     """Build the request for an extraction."""
-    changing = [render_scene(inputs, prompt, detect_person_language(inputs))]
+    instructions = [render_scene(inputs, prompt, detect_person_language(inputs))]
     if parts != ALL_PARTS:
-        changing.append(prompt.render("wanted", wanted=", ".join(parts)))
+        instructions.append(prompt.render("wanted", wanted=", ".join(parts)))
     return CompletionRequest(
         purpose="extract",
         prompt=prompt.id,
-        system_prompt=prompt.render("stable"),
-        call_instructions="\n\n".join(changing),
+        system_prompt=prompt.render("system_prompt"),
+        call_instructions="\n\n".join(instructions),
         turns=(
             PromptTurn(
                 role="instruction",

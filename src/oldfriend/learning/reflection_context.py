@@ -257,7 +257,7 @@ def build_reflection_request(
     return CompletionRequest(
         purpose=purpose,
         prompt=template.id,
-        system_prompt=template.render("stable"),
+        system_prompt=template.render("system_prompt"),
         call_instructions=render_scene(reflection, template),
         turns=(
             PromptTurn(

@@ -181,7 +181,7 @@ def build_rollup_request(
     return CompletionRequest(
         purpose="summary",
         prompt=prompt.id,
-        system_prompt=prompt.render("stable"),
+        system_prompt=prompt.render("system_prompt"),
         turns=(PromptTurn(role="instruction", text=ask),),
         output=OUTPUT_SCHEMA,
         max_output_tokens=MAX_TOKENS,

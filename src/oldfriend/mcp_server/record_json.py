@@ -64,7 +64,10 @@ def hit_record(
         details = BeliefDetails(
             content=item.state.memory, standing=item.state.stats, evidence=item.evidence
         )
-        return {**belief_record(details, zone), "why": [*format_reasons(item.why)[:MAX_REASONS]]}
+        return {
+            **belief_record(details, zone),
+            "why": [*format_reasons(item.reasons)[:MAX_REASONS]],
+        }
     record = message_record(item.message)
     record["why"] = [*format_reasons(item.hit.reasons)[:MAX_REASONS]]
     if later:

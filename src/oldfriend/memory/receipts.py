@@ -64,7 +64,7 @@ class ReceiptItem:
     version: int
     used: bool  # whether the reply rests on it
     score: float  # 0 once the trace is gone
-    why: tuple[Reason, ...]
+    reasons: tuple[Reason, ...]
     is_cited: bool | None = None  # whether the reply cites it; None: unknown
 
 
@@ -305,7 +305,7 @@ def to_packed_item(item: ReceiptItem, numbers: Mapping[tuple[str, int], int]) ->
         is_used=item.used,
         score=float(item.score),
         reasons=tuple(
-            PackedReason(each.cause, each.words, each.name, each.strength) for each in item.why
+            PackedReason(each.cause, each.words, each.name, each.strength) for each in item.reasons
         ),
         is_cited=item.is_cited,
     )
@@ -324,7 +324,7 @@ def to_receipt_item(item: PackedItem, versions: Mapping[int, tuple[str, int]]) -
         used=item.is_used,
         score=item.score,
         is_cited=item.is_cited,
-        why=tuple(
+        reasons=tuple(
             Reason(
                 cause=CAUSE_BY_NAME[reason.cause],
                 words=reason.words,

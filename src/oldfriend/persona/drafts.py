@@ -182,7 +182,7 @@ async def classify_by_model(model: LanguageModel, chunk: SourceChunk) -> list[Pe
     request = CompletionRequest(
         purpose="classify",
         prompt=prompt.id,
-        system_prompt=prompt.render("stable"),
+        system_prompt=prompt.render("system_prompt"),
         turns=(PromptTurn(role="instruction", text=ask),),
         output=FINDINGS_SCHEMA,
         max_output_tokens=MAX_OUTPUT_TOKENS,
@@ -288,6 +288,6 @@ async def extract_all(
 
 def estimate_draft_tokens(chunks: Sequence[SourceChunk]) -> tuple[int, int]:
     """Estimate how many tokens a model takes to read the chunks, and may return at most."""
-    instructions = estimate_tokens(get_prompt(DRAFT_PROMPT).parts["stable"])
+    instructions = estimate_tokens(get_prompt(DRAFT_PROMPT).parts["system_prompt"])
     taken = sum(instructions + estimate_tokens(chunk.text) for chunk in chunks)
     return taken, MAX_OUTPUT_TOKENS * len(chunks) // 4

@@ -297,7 +297,7 @@ class BeliefHit(Belief):
             **build_belief_fields(belief, zone),
             at=from_micros(state.stats.last_seen, zone),
             score=recalled.score.value,
-            why=tuple(format_reasons(recalled.why)),
+            why=tuple(format_reasons(recalled.reasons)),
         )
 
 

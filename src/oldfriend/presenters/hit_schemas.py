@@ -65,14 +65,14 @@ class Hit(StoredMessage):
         cls,
         message: Message,
         score: float,
-        why: tuple[Reason, ...],
+        reasons: tuple[Reason, ...],
         around: Sequence[Message] = (),
     ) -> Self:
         """Present a message that was found, with its neighbors."""
         return cls(
             **build_words_fields(message),
             score=score,
-            why=tuple(format_reasons(why)),
+            why=tuple(format_reasons(reasons)),
             around=tuple(StoredMessage.from_domain(each) for each in around),
         )
 
@@ -149,6 +149,6 @@ def belief_hit_as_json(recalled: RecalledBelief, zone: str) -> dict[str, JsonVal
         "due_at": format_time(memory.due_at, told_zone),
         "until": format_time(memory.holds_until, told_zone) or format_time(memory.ended_at, zone),
         "score": round(recalled.score.value, 4),
-        "why": [*format_reasons(recalled.why)],
+        "why": [*format_reasons(recalled.reasons)],
         "evidence": [evidence_as_json(each) for each in recalled.evidence],
     }

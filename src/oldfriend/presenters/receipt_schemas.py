@@ -176,7 +176,7 @@ class ReceiptItemSchema(Schema):
             channel=None if message is None else message.channel,
             at=None if message is None else format_said_at(message),
             score=round(item.score, 4),
-            why=tuple(ReasonSchema.from_domain(each) for each in sort_reasons(item.why)),
+            why=tuple(ReasonSchema.from_domain(each) for each in sort_reasons(item.reasons)),
             words=tuple(EvidenceSchema.from_domain(each) for each in words),
         )
 
@@ -368,7 +368,7 @@ def item_as_json(
 ) -> JsonValue:
     """Return one item of a receipt as JSON; a belief with its evidence."""
     if isinstance(thing, Message):
-        return Hit.from_message(thing, item.score, item.why).as_json()
+        return Hit.from_message(thing, item.score, item.reasons).as_json()
     if isinstance(thing, Memory):
         quotes: list[JsonValue] = [evidence_as_json(each) for each in evidence]
         return {
@@ -444,7 +444,7 @@ def format_item(
             head,
             *(f"      because {evidence_as_text(each)}" for each in evidence[:MAX_QUOTES]),
         ]
-    head, reasons = format_message(thing), ", ".join(format_reasons(item.why))
+    head, reasons = format_message(thing), ", ".join(format_reasons(item.reasons))
     judged = (
         f"; to the reader it seems {name_likelihood(reading)} to answer you"
         if isinstance(reading, float)

@@ -112,7 +112,7 @@ async def enqueue(  # noqa: PLR0913 - a job has this many properties
     return job
 
 
-async def claim(
+async def claim_jobs(
     tx: Transaction,
     queue: QueueName,
     *,

@@ -369,7 +369,7 @@ def build_message(message: Message, followed: FollowedEdit) -> UnpromptedMessage
                 version=message.version,
                 used=True,
                 score=0.0,
-                why=(),
+                reasons=(),
             ),
         ),
         records=list_told_tasks(desk.tasks, followed.text),

@@ -487,7 +487,7 @@ async def build_wording_request(
     return CompletionRequest(
         purpose="proactive",
         prompt=prompt.id,
-        system_prompt="\n\n".join([prompt.render("stable", name=name), *blocks]),
+        system_prompt="\n\n".join([prompt.render("system_prompt", name=name), *blocks]),
         turns=(PromptTurn(role="instruction", text=ask),),
         max_output_tokens=MAX_OUTPUT_TOKENS,
         shown=tuple(each.object for each in plain.items),

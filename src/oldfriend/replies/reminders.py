@@ -159,7 +159,7 @@ async def list_sources(tx: Transaction, person: PersonId, task: Task) -> tuple[R
             version=found[0].version,
             used=True,
             score=0.0,
-            why=(),
+            reasons=(),
         ),
     )
 

@@ -27,7 +27,7 @@ from oldfriend.learning.reading_jobs import (
 )
 from oldfriend.memory.segments import UNREAD_STATUSES, CutReason, count_segments
 from oldfriend.queues.jobs_table import find_first_due, find_job
-from oldfriend.queues.queue import claim, list_jobs, reschedule_jobs, retry_dead_letter
+from oldfriend.queues.queue import claim_jobs, list_jobs, reschedule_jobs, retry_dead_letter
 from oldfriend.queues.scheduled_jobs import parse_job_spec
 from oldfriend.runtime.job_handlers import run_handler, run_jobs
 
@@ -154,7 +154,7 @@ def count_readings(job: Job) -> int:
 async def claim_partition(app: AppContext, partition: str) -> Lease | None:
     """Claim a partition if something is due in it and nobody else holds it."""
     async with app.db.begin_write() as tx:
-        return await claim(
+        return await claim_jobs(
             tx,
             "agenda",
             owner=app.register_process(),

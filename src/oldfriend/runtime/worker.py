@@ -24,7 +24,7 @@ from oldfriend.domain.clock import SECOND, Clock
 from oldfriend.domain.errors import SchemaTooNew, StoreError
 from oldfriend.domain.job_types import Lease, PartitionFilter, QueueName
 from oldfriend.learning.learning_scheduler import segment_at_shutdown
-from oldfriend.queues.queue import claim, find_next_due, is_poison_suspect
+from oldfriend.queues.queue import claim_jobs, find_next_due, is_poison_suspect
 from oldfriend.replies.outbox_worker import deliver
 from oldfriend.replies.push_notifications import PUSH_PARTITIONS
 from oldfriend.replies.reply_worker import process_chat
@@ -227,7 +227,7 @@ async def claim_partition_tx(
     partition: str | PartitionFilter | None = None,
 ) -> Lease | None:
     """Claim a due partition, the named one or one of some, in a transaction; skip locked rows."""
-    return await claim(
+    return await claim_jobs(
         tx,
         queue,
         owner=app.register_process(),

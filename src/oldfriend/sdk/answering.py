@@ -77,7 +77,7 @@ def build_answer_request(
     return CompletionRequest(
         purpose="reply",
         prompt=prompt.id,
-        system_prompt=prompt.render("stable"),
+        system_prompt=prompt.render("system_prompt"),
         turns=(PromptTurn(role="person", text=text),),
         max_output_tokens=MAX_ANSWER_TOKENS,
         shown=tuple(dict.fromkeys(map(get_item_id, shown))),

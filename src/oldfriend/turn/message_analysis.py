@@ -252,7 +252,7 @@ def build_analysis_request(
     return CompletionRequest(
         purpose="classify",
         prompt=prompt.id,
-        system_prompt=prompt.render("stable", name=sanitize(companion_name)),
+        system_prompt=prompt.render("system_prompt", name=sanitize(companion_name)),
         call_instructions="\n".join(
             format_working_memory(working_memory, prompt, person_name=person_name, tools=tools)
         ),

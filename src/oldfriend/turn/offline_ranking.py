@@ -340,7 +340,7 @@ def has_only_names(belief: RecalledBelief, named: Sequence[Entity] = ()) -> bool
 
     The names of ``named`` entities count, too.
     """
-    words = {word for reason in belief.why if reason.cause == "words" for word in reason.words}
+    words = {word for reason in belief.reasons if reason.cause == "words" for word in reason.words}
     subject, _, _ = belief.state.memory.key.lower().rpartition(":")
     names = set(subject.split())
     for entity in named:

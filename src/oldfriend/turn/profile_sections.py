@@ -69,7 +69,7 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
     lines = [label_belief(prompt, each, zone=zone) for each in kept]
     title = prompt.render("profile", person=sanitize(name))
     return [
-        build_belief_section(draft, "profile", title, kept, lines, budget, is_stable=True),
+        build_belief_section(draft, "profile", title, kept, lines, budget, is_cached=True),
         lately_section,
         open_section,
     ]
@@ -159,11 +159,11 @@ def build_belief_section(
     lines: Sequence[str],
     budget: int,
     *,
-    is_stable: bool = False,
+    is_cached: bool = False,
 ) -> PromptSection:
     """Return a section of beliefs: those that fit, first come, first served.
 
-    A stable one stands in the part of the prompt that is cached.
+    ``is_cached``: it stands in the system prompt, which providers cache.
     """
     prompt = draft.prompt
     left = budget - estimate_line_tokens(frame_records(prompt, title, ()))
@@ -175,7 +175,7 @@ def build_belief_section(
     shown = tuple(ids[index] for index in kept)
     records = [lines[index] for index in kept]
     text = frame_records(
-        prompt, title, draft.keys.label(prompt, records, shown, is_stable=is_stable)
+        prompt, title, draft.keys.label(prompt, records, shown, is_cached=is_cached)
     )
     return PromptSection(
         name=name,

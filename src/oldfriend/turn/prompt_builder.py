@@ -170,9 +170,9 @@ def build_memories_section(
         )
         for each in known
     ]
-    is_stable = name in STABLE_SECTIONS
+    is_cached = name in CACHED_SECTIONS
     title = draft.prompt.render(title)
-    return build_belief_section(draft, name, title, known, lines, budget, is_stable=is_stable)
+    return build_belief_section(draft, name, title, known, lines, budget, is_cached=is_cached)
 
 
 def get_formed_at(known: MemoryState) -> Micros:
@@ -342,7 +342,7 @@ SECTION_SLOTS: Final = (
 )
 """The slots in the order in which those of one priority are filled."""
 
-STABLE_SECTIONS: Final = ("rules", "core", "profile", "notes", "summaries", "thoughts")
+CACHED_SECTIONS: Final = ("rules", "core", "profile", "notes", "summaries", "thoughts")
 """The sections that stay as they are for a while, whatever the person says."""
 FIRST_CHANGING_SECTIONS: Final = ("lately", "open", "goals", "state", "guidance", "in mind")
 """The sections after them, before what depends on the message: the steadiest first."""
@@ -378,13 +378,13 @@ def build_reply_prompt(
     window = fit_window(draft)
     draft.sections.append(build_recent_section(window))
     fill_slots(draft, "medium", "low")
-    stable, changing = order_sections(draft)
+    cached, further = order_sections(draft)
     return BuiltPrompt(
         request=CompletionRequest(
             purpose="reply",
             prompt=prompt.id,
-            system_prompt="\n\n".join(each.text for each in stable if each.text),
-            call_instructions=build_changing_text(changing, window, forwarded, prompt),
+            system_prompt="\n\n".join(each.text for each in cached if each.text),
+            call_instructions=build_call_instructions(further, window, forwarded, prompt),
             turns=build_turns(utterance, window, prompt),
             tools=tuple(tools),
             shown=draft.seen_ids,
@@ -396,11 +396,11 @@ def build_reply_prompt(
 
 
 def order_sections(draft: PromptDraft) -> tuple[list[PromptSection], list[PromptSection]]:
-    """Return the stable and the changing sections in the order in which a model reads them."""
-    stable = [section for name in STABLE_SECTIONS for section in draft.list_by_name(name)]
+    """Return the sections of the system prompt and the others, in the order of reading."""
+    cached = [section for name in CACHED_SECTIONS for section in draft.list_by_name(name)]
     first = [section for name in FIRST_CHANGING_SECTIONS for section in draft.list_by_name(name)]
-    placed = {*STABLE_SECTIONS, *FIRST_CHANGING_SECTIONS, FORWARDED_SECTION}
-    return stable, [*first, *(each for each in draft.sections if each.name not in placed)]
+    placed = {*CACHED_SECTIONS, *FIRST_CHANGING_SECTIONS, FORWARDED_SECTION}
+    return cached, [*first, *(each for each in draft.sections if each.name not in placed)]
 
 
 def fill_slots(draft: PromptDraft, *priorities: Priority) -> None:
@@ -469,13 +469,13 @@ def build_turns(
     return (*earlier, replace(last, text=f"{last.text}\n\n{current.text}"))
 
 
-def build_changing_text(
+def build_call_instructions(
     sections: Sequence[PromptSection],
     window: RecentMessages,
     forwarded: PromptSection,
     prompt: Prompt,
 ) -> str:
-    """Join the changing instructions; what others said comes last, the newest at the end."""
+    """Join the instructions for this call; what others said comes last, the newest at the end."""
     heard_lines = [*window.heard_lines, *filter(None, [forwarded.text])]
     parts = [section.text for section in sections if section.text]
     heard = [prompt.render("heard", text="\n".join(heard_lines))] if heard_lines else []

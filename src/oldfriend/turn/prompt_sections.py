@@ -133,7 +133,7 @@ def count_tokens(sections: Iterable[PromptSection]) -> int:
 def build_rules_section(utterance: Utterance, prompt: Prompt) -> PromptSection:
     """Return the companion's rules of behavior, which are the same in every turn."""
     return build_whole_section(
-        "rules", [prompt.render("stable", name=sanitize(utterance.companion.name))]
+        "rules", [prompt.render("system_prompt", name=sanitize(utterance.companion.name))]
     )
 
 
@@ -441,7 +441,7 @@ def build_ranked_section(
     shown = tuple(ids[index] for index in kept)
     records = [lines[index] for index in kept]
     if name not in WITHOUT_KEYS:
-        records = draft.keys.label(prompt, records, shown, is_stable=True)
+        records = draft.keys.label(prompt, records, shown, is_cached=True)
     text = frame_records(prompt, title, records)
     return PromptSection(
         name=name,

@@ -44,7 +44,7 @@ class RecalledBelief:
     outdated_messages: frozenset[MessageId] = frozenset()  # evidence for its earlier wording
 
     @property
-    def why(self) -> tuple[Reason, ...]:
+    def reasons(self) -> tuple[Reason, ...]:
         """Return why it was found."""
         return self.score.reasons
 

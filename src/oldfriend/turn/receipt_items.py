@@ -36,7 +36,7 @@ def build_recalled_item(item: RecalledItem, *, used: bool) -> ReceiptItem:
             version=item.state.base_seq,
             used=used,
             score=item.score.value,
-            why=item.why,
+            reasons=item.reasons,
         )
     return ReceiptItem(
         kind="message",
@@ -44,7 +44,7 @@ def build_recalled_item(item: RecalledItem, *, used: bool) -> ReceiptItem:
         version=item.message.version,
         used=used,
         score=item.hit.score.value,
-        why=item.hit.reasons,
+        reasons=item.hit.reasons,
     )
 
 
@@ -52,4 +52,6 @@ def build_listed_item(
     kind: Literal["message", "memory"], object_id: str, version: int
 ) -> ReceiptItem:
     """Return the receipt item of something that was listed, not searched for."""
-    return ReceiptItem(kind=kind, object=object_id, version=version, used=True, score=1.0, why=())
+    return ReceiptItem(
+        kind=kind, object=object_id, version=version, used=True, score=1.0, reasons=()
+    )

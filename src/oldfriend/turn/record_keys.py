@@ -13,7 +13,7 @@ from oldfriend.prompts.prompt import Prompt
 
 RECORD_KEY: Final = r"[kr]\d{1,3}"
 """A key, as a regular expression: "k12", "r3"."""
-STABLE, CHANGING = "k", "r"
+CACHED, UNCACHED = "k", "r"
 LONGEST_KEY: Final = "k99"
 """Of nearly all records: by it the tokens of a line are estimated before it has a key."""
 
@@ -25,10 +25,10 @@ class RecordKeys:
     ids: dict[str, str] = field(default_factory=dict)
 
     def label(
-        self, prompt: Prompt, lines: Sequence[str], ids: Sequence[str], *, is_stable: bool = False
+        self, prompt: Prompt, lines: Sequence[str], ids: Sequence[str], *, is_cached: bool = False
     ) -> list[str]:
         """Return the lines of records, each behind a new key."""
-        letter = STABLE if is_stable else CHANGING
+        letter = CACHED if is_cached else UNCACHED
         count = sum(key.startswith(letter) for key in self.ids)
         keys = [f"{letter}{count + number}" for number in range(1, len(lines) + 1)]
         self.ids.update(zip(keys, ids, strict=True))

@@ -14,7 +14,7 @@ from oldfriend.domain.errors import (
 )
 from oldfriend.llm.adapters.model_factory import build_model
 from oldfriend.llm.adapters.ollama import OllamaModel
-from oldfriend.llm.adapters.pydantic_ai import PydanticAiModel
+from oldfriend.llm.adapters.pydantic_ai_model import PydanticAiModel
 from oldfriend.llm.model import PromptTurn, ToolCall, ToolResult
 from oldfriend.llm.providers import build_model_config
 from oldfriend.turn.structured_output import complete_structured

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from oldfriend.llm.adapters.model_factory import build_model
-from oldfriend.llm.adapters.pydantic_ai import warm_up_client
+from oldfriend.llm.adapters.pydantic_ai_model import warm_up_client
 from oldfriend.llm.providers import build_model_config
 
 HEAVY = "{'pydantic_ai', 'openai', 'anthropic', 'genai_prices', 'pydantic', 'httpx2'}"

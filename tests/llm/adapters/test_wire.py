@@ -9,7 +9,7 @@ import pytest
 from oldfriend.domain.errors import ModelMisconfigured, ModelUnavailable, RequestRejected
 from oldfriend.learning.extraction_schema import TIMESTAMP, array_schema, object_schema
 from oldfriend.llm.adapters.model_factory import build_model
-from oldfriend.llm.adapters.pydantic_ai import PydanticAiModel
+from oldfriend.llm.adapters.pydantic_ai_model import PydanticAiModel
 from oldfriend.llm.fallback import CircuitBreaker, FallbackChain
 from oldfriend.llm.model import PromptTurn, ToolDefinition, ToolResult
 from oldfriend.llm.providers import ApiKind, Timeouts, build_model_config

@@ -165,12 +165,12 @@ async def talk(life: Life, tx: Transaction) -> None:
             version=each.version,
             used=life.random.random() < 0.7,
             score=0.5,
-            why=(Reason(cause="words", words=tuple(each.text.split()[:6])),),
+            reasons=(Reason(cause="words", words=tuple(each.text.split()[:6])),),
         )
         for each in about
     ]
     items += [
-        ReceiptItem(kind="memory", object=each.id, version=1, used=True, score=0.4, why=())
+        ReceiptItem(kind="memory", object=each.id, version=1, used=True, score=0.4, reasons=())
         for each in life.memories[-1:]
     ]
     receipt = Receipt(

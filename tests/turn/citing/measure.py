@@ -123,7 +123,7 @@ async def cite(
     request = CompletionRequest(
         purpose="reply",
         prompt=prompt.id,
-        system_prompt=prompt.render("stable", name="Oldfriend"),
+        system_prompt=prompt.render("system_prompt", name="Oldfriend"),
         call_instructions="\n".join(shown),
         turns=(PromptTurn(role="person", text=told["question"]),),
     )

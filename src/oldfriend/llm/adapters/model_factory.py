@@ -18,7 +18,7 @@ from oldfriend.llm.unavailable import UnavailableSynthesizer, UnavailableTranscr
 if TYPE_CHECKING:
     from oldfriend.llm.adapters.ollama import OllamaModel
     from oldfriend.llm.adapters.openai_speech import ProviderClient
-    from oldfriend.llm.adapters.pydantic_ai import PydanticAiModel
+    from oldfriend.llm.adapters.pydantic_ai_model import PydanticAiModel
 
 IMPORT_LOCK: Final = Lock()
 """Two threads that import packages with cyclic imports at once see them half initialized."""
@@ -35,7 +35,7 @@ def build_model(config: ModelConfig) -> "PydanticAiModel | OllamaModel":
                 from oldfriend.llm.adapters.ollama import open_ollama
 
                 return open_ollama(config)
-            from oldfriend.llm.adapters.pydantic_ai import open_model
+            from oldfriend.llm.adapters.pydantic_ai_model import open_model
 
             return open_model(config)
         except ImportError as error:
@@ -53,7 +53,7 @@ def warm_up(config: ModelConfig) -> None:
     with IMPORT_LOCK:
         try:
             from oldfriend.llm.adapters.pricing import load_prices
-            from oldfriend.llm.adapters.pydantic_ai import warm_up_client
+            from oldfriend.llm.adapters.pydantic_ai_model import warm_up_client
         except ImportError as error:
             raise build_missing_extra_error() from error
         load_prices()

@@ -377,7 +377,9 @@ def list_told_tasks(tasks: Sequence[Task], text: str) -> tuple[str, ...]:
 def list_items(decision: DeskDecision) -> list[ReceiptItem]:
     """Return the earlier messages that asked for the tasks that were changed."""
     return [
-        ReceiptItem(kind="message", object=earlier.message, version=1, used=True, score=0.0, why=())
+        ReceiptItem(
+            kind="message", object=earlier.message, version=1, used=True, score=0.0, reasons=()
+        )
         for _, earlier in decision.saved
         if earlier is not None and earlier.message is not None
     ]
