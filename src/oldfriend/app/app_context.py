@@ -72,15 +72,35 @@ def replace_settings(app: "AppContext", settings: Settings) -> "AppContext":
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppContext:
-    """The shared dependencies of a running Oldfriend."""
+class StoreContext:
+    """What is needed to store and to clean up, without a model or a channel."""
 
     db: Database
-    embedder: Embedder
-    index_cache: IndexCache
     clock: Clock
     settings: Settings
     notifier: Notifier
+    spool: CallSpool = field(default_factory=CallSpool)  # calls that are not in the ledger yet
+    process_folder: ProcessFolder | None = (
+        None  # all processes that share the data folder; None: it is not shared
+    )
+    on_crash_point: Callable[[CrashPoint], None] = ignore_crash_point
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechContext(StoreContext):
+    """What is needed to fetch voice messages and to transcribe them."""
+
+    transcriber: Transcriber | None = None  # None: voice messages are not transcribed
+    # channels that this process can reach
+    channels: Mapping[str, Channel] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppContext(SpeechContext):
+    """The shared dependencies of a running Oldfriend."""
+
+    embedder: Embedder
+    index_cache: IndexCache
     process_name: str  # unique among the processes that work on the same database
     opened_at: Micros
     # opens a new in-memory database, for what cannot be stored now
@@ -92,25 +112,17 @@ class AppContext:
         find_no_embedder  # returns the embedder of a previous model, if it is available
     )
     models: Mapping[ModelRole, RoleModel] = field(default_factory=dict)  # empty: offline
-    transcriber: Transcriber | None = None  # None: voice messages are not transcribed
     speaker: SpeechSynthesizer | None = None  # None: replies are not spoken
     # channels whose replies must be sent
     platforms: frozenset[str] = field(default_factory=lambda: frozenset(CHANNELS))
-    # channels that this process can reach
-    channels: Mapping[str, Channel] = field(default_factory=dict)
     web: WebClient = field(default_factory=WebClient)  # used as far as the settings allow
     tool_servers: ToolServerPool | None = None  # None: no server of tools is configured
     warm_up: Callable[[], Awaitable[None]] = skip_warm_up
     with_settings: Callable[["AppContext", Settings], "AppContext"] = replace_settings
-    on_crash_point: Callable[[CrashPoint], None] = ignore_crash_point
     finished_cleanups: tuple[
         CleanupResult, ...
     ] = ()  # interrupted deletions that have just been completed
-    spool: CallSpool = field(default_factory=CallSpool)  # calls that are not in the ledger yet
     isolation: Isolation = field(default_factory=Isolation)  # for work that may kill this process
-    process_folder: ProcessFolder | None = (
-        None  # all processes that share the data folder; None: it is not shared
-    )
     migration_backup: Path | None = (
         None  # the database as it was before the migration that has just run
     )

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import StoreContext
 from oldfriend.app.call_spool import (
     FinishedCall,
     flush_spool,
@@ -32,39 +32,41 @@ MAX_TRIES: Final = 3
 """How often a file is read again if its process replaces it in the meantime."""
 
 
-async def reap_dead_processes(app: AppContext, *, include_living: bool = False) -> None:
+async def reap_dead_processes(context: StoreContext, *, include_living: bool = False) -> None:
     """Take over what dead processes of this data folder have left. Raises StoreError.
 
     With ``include_living`` also the finished calls that living processes could not store.
     """
-    if app.process_folder is None:
+    if context.process_folder is None:
         return
-    for path in app.process_folder.list_others():
+    for path in context.process_folder.list_others():
         with open_other(path, include_living=include_living) as found:
-            if found is not None and found.header.store == app.process_folder.header.store:
-                await reap_process(app.db, app.clock, app.notifier, app.process_folder, found)
+            if found is not None and found.header.store == context.process_folder.header.store:
+                await reap_process(
+                    context.db, context.clock, context.notifier, context.process_folder, found
+                )
 
 
-async def drain_spools(app: AppContext) -> list[Path]:
+async def drain_spools(context: StoreContext) -> list[Path]:
     """Enter every finished call into the ledger, and erase its content from the process files.
 
     This includes the files of living processes. Returns the files for which that was not possible.
     Raises StoreError.
     """
-    await flush_spool(app.db, app.spool)
-    if app.process_folder is None:
+    await flush_spool(context.db, context.spool)
+    if context.process_folder is None:
         return []
     stuck: list[Path] = []
-    for path in app.process_folder.list_others():
+    for path in context.process_folder.list_others():
         try:
             if not await drain_other_spool(
-                app.db, app.clock, app.notifier, app.process_folder, path
+                context.db, context.clock, context.notifier, context.process_folder, path
             ):
                 stuck.append(path)
         except OSError:
             stuck.append(path)
     with suppress(OSError):
-        app.process_folder.remove_unfinished()
+        context.process_folder.remove_unfinished()
     return stuck
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import StoreContext
 from oldfriend.app.dead_processes import drain_spools
 from oldfriend.app.event_log import log_event, log_warning
 from oldfriend.app.pid_lock import is_same_file, try_lock
@@ -316,63 +316,65 @@ async def plan_cleanup(tx: Transaction, cleanup: Cleanup, *, now: Micros) -> Non
         )
 
 
-async def run_cleanups(app: AppContext) -> dict[str, CleanupResult]:
+async def run_cleanups(context: StoreContext) -> dict[str, CleanupResult]:
     """Finish every cleanup that is not verified, and return the results by audit entry id.
 
     Waits while another process does so. A cleanup that cannot be finished stays planned.
     """
-    async with cleanup_lock(app.settings.data, timeout_s=LOCK_TIMEOUT_S):
-        return await run_cleanups_locked(app)
+    async with cleanup_lock(context.settings.data, timeout_s=LOCK_TIMEOUT_S):
+        return await run_cleanups_locked(context)
 
 
-async def resume_cleanups(app: AppContext) -> tuple[CleanupResult, ...]:
+async def resume_cleanups(context: StoreContext) -> tuple[CleanupResult, ...]:
     """Finish interrupted cleanups, unless another process does so. Raises nothing."""
     try:
-        async with cleanup_lock(app.settings.data, timeout_s=0.0) as is_held:
-            return tuple((await run_cleanups_locked(app)).values()) if is_held else ()
+        async with cleanup_lock(context.settings.data, timeout_s=0.0) as is_held:
+            return tuple((await run_cleanups_locked(context)).values()) if is_held else ()
     except (OldfriendError, OSError) as error:
         log_warning("cleanup-failed", error)
         return ()
 
 
-async def run_cleanup_job(app: AppContext) -> None:
+async def run_cleanup_job(context: StoreContext) -> None:
     """Finish every cleanup, as a job. Raises StoreUnusable if files remain to be cleaned."""
-    done = await run_cleanups(app)
-    async with app.db.begin_read() as tx:
+    done = await run_cleanups(context)
+    async with context.db.begin_read() as tx:
         if await has_pending_files(tx):
             stuck = sorted({name for each in done.values() for name in each.stuck_files})
             raise StoreUnusable(f"Files are still to be cleaned: {', '.join(stuck) or 'in use'}.")
 
 
-async def run_cleanups_locked(app: AppContext) -> dict[str, CleanupResult]:
+async def run_cleanups_locked(context: StoreContext) -> dict[str, CleanupResult]:
     """Finish every cleanup whose key is here; the caller holds the lock."""
-    key = find_deletion_key(app.settings)
-    async with app.db.begin_read() as tx:
+    key = find_deletion_key(context.settings)
+    async with context.db.begin_read() as tx:
         cleanups = await list_cleanups(tx)
     done: dict[str, CleanupResult] = {}
     for each in cleanups:
         fingerprints = None if key is None else parse_fingerprints_json(each.traces, key)
         if fingerprints is None:
             continue
-        cleaned = done[each.id] = await run_cleanup(app, each, fingerprints)
-        await store_cleanup_result(app.db, app.clock, each, cleaned)
+        cleaned = done[each.id] = await run_cleanup(context, each, fingerprints)
+        await store_cleanup_result(context.db, context.clock, each, cleaned)
     return done
 
 
-async def run_cleanup(app: AppContext, cleanup: Cleanup, traces: TextFingerprints) -> CleanupResult:
+async def run_cleanup(
+    context: StoreContext, cleanup: Cleanup, traces: TextFingerprints
+) -> CleanupResult:
     """Clean the files, then search all tables and files for what was deleted.
 
     SQLite overwrites deleted content, but not where a row stood before it was moved: so the
     database file is always rewritten, whatever can be found in it.
     """
-    stuck = await asyncio.to_thread(clean_files, app.db, app.settings, cleanup, traces)
-    stuck += await drain_spools(app)
-    is_rewritten = cleanup.is_clean or await app.db.vacuum()
-    is_log_empty = await app.db.truncate_wal()
+    stuck = await asyncio.to_thread(clean_files, context.db, context.settings, cleanup, traces)
+    stuck += await drain_spools(context)
+    is_rewritten = cleanup.is_clean or await context.db.vacuum()
+    is_log_empty = await context.db.truncate_wal()
     clear_text_caches()
-    await drain_spools(app)  # calls may have ended in the meantime
-    searched = await scan_files(app.db, app.settings.data, cleanup.person, traces)
-    async with app.db.begin_read() as tx:
+    await drain_spools(context)  # calls may have ended in the meantime
+    searched = await scan_files(context.db, context.settings.data, cleanup.person, traces)
+    async with context.db.begin_read() as tx:
         residuals = await list_residuals(tx, cleanup.person, traces)
         allowed = frozenset[int]()
         if searched.runs:
@@ -383,7 +385,7 @@ async def run_cleanup(app: AppContext, cleanup: Cleanup, traces: TextFingerprint
         stuck_files=tuple(sorted({each.name for each in stuck})),
         files_scanned=searched.files,
         is_log_empty=is_log_empty,
-        is_clean=not stuck and (not app.db.list_files() or (is_rewritten and is_log_empty)),
+        is_clean=not stuck and (not context.db.list_files() or (is_rewritten and is_log_empty)),
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import StoreContext
 from oldfriend.app.dead_processes import drain_spools
 from oldfriend.app.event_log import log_warning
 from oldfriend.config.keys import ensure_deletion_key
@@ -149,7 +149,7 @@ async def preview_forget(
 
 
 async def forget(
-    app: AppContext,
+    context: StoreContext,
     person: PersonId,
     request: DeletionRequest,
     *,
@@ -165,8 +165,8 @@ async def forget(
     audit entry. Raises NotFound, InvalidInput, StoreError, and StaleDecision if the preview has
     changed.
     """
-    await drain_spools(app)  # spooled calls reach the ledger first, and are redacted there
-    async with app.db.begin_write() as tx:
+    await drain_spools(context)  # spooled calls reach the ledger first, and are redacted there
+    async with context.db.begin_write() as tx:
         await lock_person(tx, person)
         plan = await plan_deletion(
             tx, person, await select_for_deletion(tx, person, request), orphan=orphan
@@ -181,47 +181,51 @@ async def forget(
             if each.message in plan.deleted_ids or plan.has_deleted_text(each.external_id)
         ]
         named_events = build_event_filter(request, deliveries)
-        await remove_planned(tx, app.settings, plan, named_events, now=app.clock())
+        await remove_planned(tx, context.settings, plan, named_events, now=context.clock())
         if request.everything:
             await end_connection(tx, person)  # else the next reading brought its values back
             await end_all_connections(tx, person)
         await delete_inbox_keys(tx, [(each.chat, each.external_id) for each in deliveries])
         if deed != "retain":
-            await write_tombstones(tx, app.clock, app.settings, plan, deliveries)
+            await write_tombstones(tx, context.clock, context.settings, plan, deliveries)
         report = build_report(plan, was_in_group=was_in_group)
-        entry = await save_audit_entry(tx, person, build_audit_entry(report, deed, now=app.clock()))
+        entry = await save_audit_entry(
+            tx, person, build_audit_entry(report, deed, now=context.clock())
+        )
         cleanup = Cleanup(
             id=entry,
             person=person,
-            begun_at=app.clock(),
+            begun_at=context.clock(),
             what=deed,
             is_everything=request.everything,
             sounds=tuple(each.file_name for each in attachments),
             traces=format_fingerprints_json(
-                build_text_fingerprints(plan, ensure_deletion_key(app.settings))
+                build_text_fingerprints(plan, ensure_deletion_key(context.settings))
             ),
         )
-        await plan_cleanup(tx, cleanup, now=app.clock())
+        await plan_cleanup(tx, cleanup, now=context.clock())
         if on_deleted is not None:
             await on_deleted(tx, entry)
-        if app.settings.memory.forms and (plan.messages or plan.reread_messages):
-            await enqueue_learning(tx, person, now=app.clock(), due_at=app.clock())
+        if context.settings.memory.forms and (plan.messages or plan.reread_messages):
+            await enqueue_learning(tx, person, now=context.clock(), due_at=context.clock())
         if request.everything:
-            get_token_file(app.settings, person).delete()
+            get_token_file(context.settings, person).delete()
         await tx.notify()
-    app.notifier.notify()
-    return await verify_deletion(app, entry, report)
+    context.notifier.notify()
+    return await verify_deletion(context, entry, report)
 
 
-async def verify_deletion(app: AppContext, cleanup_id: str, report: ForgetReport) -> ForgetReport:
+async def verify_deletion(
+    context: StoreContext, cleanup_id: str, report: ForgetReport
+) -> ForgetReport:
     """Run the cleanup and return the report with its result; what remains is done later."""
     try:
-        cleaned = (await run_cleanups(app)).get(cleanup_id)
+        cleaned = (await run_cleanups(context)).get(cleanup_id)
     except (OldfriendError, OSError) as error:
         log_warning("cleanup-failed", error)
         return report
     if cleaned is None:  # another process was faster, or it cannot be done here
-        async with app.db.begin_read() as tx:
+        async with context.db.begin_read() as tx:
             is_done = cleanup_id not in {each.id for each in await list_cleanups(tx)}
         return replace(report, is_clean=is_done, log_is_empty=is_done)
     return replace(
@@ -400,25 +404,25 @@ def build_audit_entry(report: ForgetReport, deed: DeletionKind, *, now: Micros) 
     return AuditEntry(done_at=now, what=deed, counts=report.counts, digest=report.digest)
 
 
-async def apply_retention(app: AppContext, person: PersonId) -> ForgetReport | None:
+async def apply_retention(context: StoreContext, person: PersonId) -> ForgetReport | None:
     """Delete messages older than the retention setting; beliefs from them stay, as orphans.
 
     Returns None if everything may stay, or nothing is that old.
     """
-    days = app.settings.retention.messages_days
+    days = context.settings.retention.messages_days
     if days is None:
         return None
-    request = DeletionRequest(retained_since=app.clock() - days * DAY)
-    async with app.db.begin_read() as tx:
+    request = DeletionRequest(retained_since=context.clock() - days * DAY)
+    async with context.db.begin_read() as tx:
         has_old = bool((await select_for_deletion(tx, person, request)).seqs)
         if not has_old and not await has_failed_event(tx, person, build_event_filter(request, ())):
             return None
-    return await forget(app, person, request, orphan=True, deed="retain")
+    return await forget(context, person, request, orphan=True, deed="retain")
 
 
-async def apply_retention_to_all(app: AppContext) -> None:
+async def apply_retention_to_all(context: StoreContext) -> None:
     """Apply the retention setting to everybody."""
-    async with app.db.begin_read() as tx:
+    async with context.db.begin_read() as tx:
         people = await list_people(tx)
     for person in people:
-        await apply_retention(app, person.id)
+        await apply_retention(context, person.id)

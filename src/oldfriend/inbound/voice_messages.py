@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from oldfriend.app.app_context import AppContext
+from oldfriend.app.app_context import AppContext, SpeechContext, StoreContext
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.spend_limits import UsageAccount
@@ -100,49 +100,51 @@ class TranscriptionFailure:
 
 
 async def transcribe_audio(
-    app: AppContext, person: PersonId, audio: bytes, *, mime: str
+    context: SpeechContext, person: PersonId, audio: bytes, *, mime: str
 ) -> TranscribedAudio | TranscriptionFailure:
     """Transcribe a recording of a person. Raises StoreError."""
-    if app.transcriber is None:
+    if context.transcriber is None:
         return TranscriptionFailure(
             reason="off",
             why="No transcriber is connected, so recordings cannot be heard. To connect one: "
             "oldfriend connect transcriber",
         )
     try:
-        transcript = await load_or_transcribe(app, app.transcriber, person, audio, mime=mime)
+        transcript = await load_or_transcribe(
+            context, context.transcriber, person, audio, mime=mime
+        )
     except (ModelError, AllowanceUsedUp) as error:
         if not isinstance(error, NoSpeechDetected | AudioTooLarge | AllowanceUsedUp):
-            log_warning("transcription-failed", error, model=app.transcriber.model)
+            log_warning("transcription-failed", error, model=context.transcriber.model)
         return build_transcription_failure(error)
-    keeps_audio = app.settings.speech.keep_audio
+    keeps_audio = context.settings.speech.keep_audio
     return TranscribedAudio(
         text=transcript.text,
         language=transcript.language,
         seconds=transcript.duration_s,
-        audio=await save_audio(app.clock, app.settings, person, audio, mime=mime)
+        audio=await save_audio(context.clock, context.settings, person, audio, mime=mime)
         if keeps_audio
         else None,
     )
 
 
 async def load_or_transcribe(
-    app: AppContext, transcriber: Transcriber, person: PersonId, audio: bytes, *, mime: str
+    context: StoreContext, transcriber: Transcriber, person: PersonId, audio: bytes, *, mime: str
 ) -> Transcription:
     """Return the transcript of a recording, from the ledger if it was transcribed before."""
     audio_hash = hashlib.sha256(audio).hexdigest()
-    async with app.db.begin_read() as tx:
+    async with context.db.begin_read() as tx:
         language = (await get_person_by_id(tx, person)).language
         recorded = await find_transcript(tx, person, audio_hash)
     if recorded is not None and recorded.text:
         return Transcription(text=recorded.text, language=None, duration_s=None)
     account = UsageAccount(
-        db=app.db,
-        settings=app.settings,
-        clock=app.clock,
+        db=context.db,
+        settings=context.settings,
+        clock=context.clock,
         asker=CallContext(person=person),
         request_hash=audio_hash,
-        spool=app.spool,
+        spool=context.spool,
     )
     return await transcriber.with_account(account).transcribe(audio, mime=mime, language=language)
 
@@ -182,7 +184,7 @@ FETCH_TIMEOUT_S: Final = 60.0
 
 
 async def transcribe_turn(
-    app: AppContext, lease: Lease, utterance: Utterance
+    context: SpeechContext, lease: Lease, utterance: Utterance
 ) -> tuple[Utterance, TranscriptionFailure | None]:
     """Return the utterance with its recordings transcribed, and why one of them is not.
 
@@ -192,10 +194,10 @@ async def transcribe_turn(
     failure: TranscriptionFailure | None = None
     for each in utterance.messages:
         transcription = (
-            await transcribe_message(app, each) if is_untranscribed(each.details) else None
+            await transcribe_message(context, each) if is_untranscribed(each.details) else None
         )
         if isinstance(transcription, TranscribedAudio):
-            messages.append(await write_transcript(app, each, transcription, lease=lease))
+            messages.append(await write_transcript(context, each, transcription, lease=lease))
         else:
             messages.append(each)
             failure = failure if transcription is None else transcription
@@ -212,19 +214,21 @@ async def plan_transcription(
         await schedule_job(tx, partition, job, person=message.person, now=clock())
 
 
-async def transcribe_group_audio(app: AppContext, person: PersonId, spec: JobSpec) -> None:
+async def transcribe_group_audio(context: SpeechContext, person: PersonId, spec: JobSpec) -> None:
     """Transcribe a group recording; one without words, or forgotten by now, stays as it is.
 
     Raises DeliveryFailed for a temporary failure, AllowanceUsedUp.
     """
     try:
-        async with app.db.begin_read() as tx:
+        async with context.db.begin_read() as tx:
             message = await get_message(tx, person, get_job_message_id(spec))
         transcription = (
-            await fetch_and_transcribe(app, message) if is_untranscribed(message.details) else None
+            await fetch_and_transcribe(context, message)
+            if is_untranscribed(message.details)
+            else None
         )
         if isinstance(transcription, TranscribedAudio):
-            await write_transcript(app, message, transcription)
+            await write_transcript(context, message, transcription)
     except NotFound:
         return
     if isinstance(transcription, TranscriptionFailure) and transcription.reason == "spent":
@@ -242,25 +246,25 @@ def get_job_message_id(spec: JobSpec) -> MessageId:
 
 
 async def transcribe_message(
-    app: AppContext, message: Message
+    context: SpeechContext, message: Message
 ) -> TranscribedAudio | TranscriptionFailure:
     """Fetch and transcribe the recording of a message, with short retries of temporary failures."""
-    transcription = await fetch_and_transcribe(app, message)
+    transcription = await fetch_and_transcribe(context, message)
     for pause_s in RETRY_PAUSES_S:
         if not isinstance(transcription, TranscriptionFailure) or transcription.reason != "later":
             break
         await asyncio.sleep(max(pause_s, min(transcription.retry_after_s or 0.0, 10 * pause_s)))
-        transcription = await fetch_and_transcribe(app, message)
+        transcription = await fetch_and_transcribe(context, message)
     return transcription
 
 
 async def fetch_and_transcribe(
-    app: AppContext, message: Message
+    context: SpeechContext, message: Message
 ) -> TranscribedAudio | TranscriptionFailure:
     """Fetch and transcribe the recording of a message once, without retries."""
     if int(message.details.get("bytes", "0")) > MAX_AUDIO_BYTES:
         return TranscriptionFailure(reason="too large", why="The platform says so.")
-    channel = app.channels.get(message.channel)
+    channel = context.channels.get(message.channel)
     if channel is None:
         return TranscriptionFailure(
             reason="later", why=f"This process does not reach {message.channel}."
@@ -276,12 +280,14 @@ async def fetch_and_transcribe(
         )
     except TimeoutError:
         return TranscriptionFailure(reason="later", why="The platform did not give it out in time.")
-    app.on_crash_point("fetched")
-    return await transcribe_audio(app, message.person, audio, mime=message.details.get("mime", ""))
+    context.on_crash_point("fetched")
+    return await transcribe_audio(
+        context, message.person, audio, mime=message.details.get("mime", "")
+    )
 
 
 async def write_transcript(
-    app: AppContext,
+    context: StoreContext,
     message: Message,
     transcription: TranscribedAudio,
     *,
@@ -292,26 +298,26 @@ async def write_transcript(
     The copies in the memories of other members get the same text. Raises NotFound, and LeaseLost if
     a lease is given.
     """
-    app.on_crash_point("heard")
+    context.on_crash_point("heard")
     try:
-        async with app.db.begin_write() as tx:
+        async with context.db.begin_write() as tx:
             copies = await list_member_copies(tx, message)
             for each in copies:
-                await set_transcript_text(tx, app.clock, app.settings, each, transcription)
+                await set_transcript_text(tx, context.clock, context.settings, each, transcription)
             if copies or lease is None:
-                await plan_embedding(tx, now=app.clock())  # no turn of theirs does it
+                await plan_embedding(tx, now=context.clock())  # no turn of theirs does it
             transcribed = await set_transcript_text(
-                tx, app.clock, app.settings, message, transcription
+                tx, context.clock, context.settings, message, transcription
             )
             if transcription.audio is not None:
                 await attach_audio(
-                    tx, transcription.audio, message.id, kind="heard", now=app.clock()
+                    tx, transcription.audio, message.id, kind="heard", now=context.clock()
                 )
             if lease is not None:
                 await lock_lease(tx, lease)
     except NotFound:
         if transcription.audio is not None:
-            await delete_audio(app.settings, [transcription.audio])
+            await delete_audio(context.settings, [transcription.audio])
         raise
     return transcribed
 
