@@ -1,8 +1,8 @@
 """A person sees the tools with their own use, and what was done for them alone."""
 
 from oldfriend.domain.ids import TurnId, new_id
+from oldfriend.memory.limitation_store import Limitation, save_limitation
 from oldfriend.memory.people import ensure_owner
-from oldfriend.projects.limitation_store import Limitation, save_limitation
 from oldfriend.usage.tool_log import LoggedToolUse, ToolSource, log_tool_use
 from tests.api.conftest import Browse, Site
 

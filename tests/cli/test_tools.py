@@ -10,7 +10,7 @@ from oldfriend.config.settings import load_settings
 from oldfriend.domain.ids import TurnId
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.memory.deletion.audit_log import AuditEntry, save_audit_entry
-from oldfriend.projects.limitation_store import Limitation, save_limitation
+from oldfriend.memory.limitation_store import Limitation, save_limitation
 from oldfriend.runtime.wiring import open_app
 from oldfriend.usage.model_calls import CallContext, record_call
 from oldfriend.usage.tool_log import LoggedToolUse, ToolUseStatus, log_tool_use

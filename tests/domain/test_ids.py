@@ -2,10 +2,11 @@
 
 import pytest
 
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.ids import (
     build_ambiguous_id_error,
     build_id_patterns,
+    get_by_partial_id,
     list_matching_ids,
     shorten_id,
 )
@@ -34,3 +35,16 @@ def test_id_is_matched_by_prefix_suffix_or_short_form() -> None:
             list_matching_ids(part, [one])
     error = build_ambiguous_id_error("bbbb", {one: "fact", other: "note"})
     assert "aaaabbbb (fact), ccccbbbb (note)" in str(error)
+
+
+def test_the_beginning_of_an_id_names_one_record() -> None:
+    """In whatever case; nothing, and what begins several, names none."""
+    named = [("3f2a90c1", "swim"), ("3f2b11d0", "read"), ("9c", "walk")]
+
+    assert get_by_partial_id(" 3F2A", named, noun="goal") == "swim"
+    assert get_by_partial_id("9c", named, noun="goal") == "walk"
+    for nothing in ("", "  ", "77"):
+        with pytest.raises(NotFound, match="no goal"):
+            get_by_partial_id(nothing, named, noun="goal")
+    with pytest.raises(InvalidInput, match="several"):
+        get_by_partial_id("3f2", named, noun="goal")

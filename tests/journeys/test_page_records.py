@@ -12,6 +12,7 @@ from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, HOUR, from_micros, system_clock
 from oldfriend.domain.ids import PersonId, TurnId, new_id
 from oldfriend.measurements.measurement_store import Measurement, save_measurements
+from oldfriend.memory.limitation_store import Limitation, save_limitation
 from oldfriend.memory.people import ensure_owner
 from oldfriend.proactive.impulse_store import (
     add_impulses,
@@ -19,7 +20,6 @@ from oldfriend.proactive.impulse_store import (
     record_impulse_decision,
 )
 from oldfriend.proactive.policy import Impulse, ProactiveDecision
-from oldfriend.projects.limitation_store import Limitation, save_limitation
 from oldfriend.runtime.wiring import open_database
 from oldfriend.usage.tool_log import LoggedToolUse, log_tool_use
 from tests.cli.serving import on_any_port, served

@@ -8,9 +8,9 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.memory.core_blocks import get_block_text, list_block_versions
+from oldfriend.memory.limitation_store import list_limitations
 from oldfriend.memory.people import get_person
 from oldfriend.memory.segments import find_learning_threshold, list_segments
-from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.runtime.maintenance import maintain
 from oldfriend.turn.limitation_changes import decide_limitation
 from oldfriend.turn.request_handlers import learning_requests, personality_requests

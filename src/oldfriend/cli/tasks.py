@@ -8,13 +8,14 @@ from pathlib import Path
 from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
 from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.ids import MIN_ID_CHARS
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.calendar_feeds import renew_feed, revoke_feed
 from oldfriend.presenters.task_schemas import TaskSchema
 from oldfriend.tasks.calendar_files import read_calendar, write_calendar
 from oldfriend.tasks.task_desk import TaskDesk
 from oldfriend.tasks.task_edits import TaskAction, edit_task, import_task, open_desk
-from oldfriend.tasks.task_store import MIN_ID_CHARS, list_tasks
+from oldfriend.tasks.task_store import list_tasks
 
 USAGE_HELP = (
     "Use `oldfriend tasks` to list them, `oldfriend tasks done NUMBER` to mark one as done, "

@@ -7,6 +7,7 @@ from oldfriend.app.audit_trail import list_audit_trail
 from oldfriend.app.recorded_models import list_tool_specs
 from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps, format_table
+from oldfriend.memory.limitation_store import list_limitations
 from oldfriend.presenters.tool_schemas import (
     AuditRecordSchema,
     LimitationSchema,
@@ -16,7 +17,6 @@ from oldfriend.presenters.tool_schemas import (
     format_audit_row,
     format_tool_row,
 )
-from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.turn.tools.tool_words import load_tool_words
 from oldfriend.usage.tool_log import list_tool_uses, sum_tool_uses
 

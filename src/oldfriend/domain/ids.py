@@ -7,10 +7,11 @@ same time; they may name an id by its first or last characters, or by the first 
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Final, NewType
+from typing import Final, NewType, TypeVar
 
-from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.errors import InvalidInput, NotFound
 
+T = TypeVar("T")
 PersonId = NewType("PersonId", str)
 CompanionId = NewType("CompanionId", str)
 ChatId = NewType("ChatId", str)
@@ -86,6 +87,17 @@ def list_matching_ids(part: str, ids: Iterable[str]) -> list[str]:
         for each in ids
         if each.startswith(wanted) or each.endswith(wanted) or shorten_id(each).startswith(wanted)
     ]
+
+
+def get_by_partial_id(part: str, named: Iterable[tuple[str, T]], *, noun: str) -> T:
+    """Return the one of some records whose id begins so. Raises NotFound, InvalidInput."""
+    wanted = part.strip().lower()
+    found = [record for each, record in named if wanted and each.startswith(wanted)]
+    if not found:
+        raise NotFound(f"There is no {noun} {part[:40]!r}.")
+    if len(found) > 1:
+        raise InvalidInput(f"{part[:40]!r} begins several ids; give more of one.")
+    return found[0]
 
 
 def build_ambiguous_id_error(part: str, matches: Mapping[str, str]) -> InvalidInput:

@@ -10,7 +10,7 @@ from dateutil.relativedelta import relativedelta
 from oldfriend.domain.clock import DAY, HOUR, Micros, from_micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import InvalidInput
-from oldfriend.domain.ids import new_id, new_random_id
+from oldfriend.domain.ids import MIN_ID_CHARS, new_id, new_random_id
 from oldfriend.goals.goal import (
     MAX_PRIORITY,
     Goal,
@@ -25,8 +25,6 @@ from oldfriend.goals.goal_store import MAX_GOALS
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.tokenizer import collect_terms
 
-MIN_ID_CHARS: Final = 4
-"""Signs of an id with which a goal can be named."""
 MAX_TEXT_CHARS: Final = 300
 MAX_NUMBER_CHARS: Final = 3
 """A longer number is the beginning of an id."""

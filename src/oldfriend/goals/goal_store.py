@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from oldfriend.db.database import Row, Transaction
-from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.ids import ChatId, MessageId, PersonId
+from oldfriend.domain.ids import ChatId, MessageId, PersonId, get_by_partial_id
 from oldfriend.domain.messages import sanitize_text
 from oldfriend.goals.goal import (
     KINDS,
@@ -71,17 +70,8 @@ async def get_goal(tx: Transaction, person: PersonId, partial_id: str) -> Goal:
 
     Raises NotFound, InvalidInput.
     """
-    wanted = partial_id.strip().lower()
-    found = [
-        each.goal
-        for each in await list_goals(tx, person, statuses=STATUSES)
-        if wanted and each.goal.id.startswith(wanted)
-    ]
-    if len(found) > 1:
-        raise InvalidInput(f"{partial_id[:40]!r} begins the ids of several goals.")
-    if not found:
-        raise NotFound(f"There is no goal {partial_id[:40]!r}.")
-    return found[0]
+    goals = await list_goals(tx, person, statuses=STATUSES)
+    return get_by_partial_id(partial_id, ((each.goal.id, each.goal) for each in goals), noun="goal")
 
 
 async def list_goals(

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Self
 
 from oldfriend.app.audit_trail import AuditKind, AuditRecord, AuditStatus
+from oldfriend.memory.limitation_store import Limitation
 from oldfriend.presenters.base_schema import Schema, describe, format_time
-from oldfriend.projects.limitation_store import Limitation
 from oldfriend.turn.tools.tool import CostClass, Importance, OutputField, ToolSpec
 from oldfriend.turn.tools.tool_words import ToolWords
 from oldfriend.usage.costs import MICRODOLLARS

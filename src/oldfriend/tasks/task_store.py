@@ -6,8 +6,13 @@ from typing import Final
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import DAY, MINUTE, Micros, from_micros
-from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.ids import ChatId, MessageId, PersonId
+from oldfriend.domain.ids import (
+    MIN_ID_CHARS,
+    ChatId,
+    MessageId,
+    PersonId,
+    get_by_partial_id,
+)
 from oldfriend.domain.messages import sanitize_text
 from oldfriend.search.tokenizer import is_stop_word, to_term, tokenize
 from oldfriend.tasks.recurrence import find_next
@@ -19,8 +24,6 @@ TASK_COLUMNS: Final = """id, person, chat, message, message_seq, text, time_word
 NEAR: Final = 30 * MINUTE
 """Two reminders of nearly the same words within this time are one."""
 MIN_SHARED_WORDS: Final = 3
-MIN_ID_CHARS: Final = 4
-"""Signs of an id with which a task can be named."""
 MAX_TASKS: Final = 500
 SHOWN_FOR: Final = 2 * DAY
 """What was delivered longer ago has left the list."""
@@ -85,11 +88,9 @@ async def get_task(tx: Transaction, person: PersonId, partial_id: str) -> Task:
         person=person,
         begins=f"{wanted.translate(LIKE_SIGNS)}%",
     )
-    if len(rows) > 1:
-        raise InvalidInput(f"{partial_id[:40]!r} begins the ids of several tasks.")
-    if not rows or not wanted:
-        raise NotFound(f"There is no task {partial_id[:40]!r}.")
-    return parse_task_row(rows[0])
+    return get_by_partial_id(
+        partial_id, ((row[0], parse_task_row(row)) for row in rows), noun="task"
+    )
 
 
 async def list_tasks(

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import new_id
-from oldfriend.memory.people import lock_person
-from oldfriend.projects.limitation_store import (
+from oldfriend.memory.limitation_store import (
     MAX_LIMITATIONS,
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,
@@ -15,6 +14,7 @@ from oldfriend.projects.limitation_store import (
     list_limitations,
     save_limitation,
 )
+from oldfriend.memory.people import lock_person
 from oldfriend.turn.store_change import ChangeScope
 from oldfriend.turn.turn_outcome import Utterance
 

@@ -5,8 +5,7 @@ from typing import Final
 
 from oldfriend.db.database import Row, Transaction
 from oldfriend.domain.clock import Micros
-from oldfriend.domain.errors import InvalidInput, NotFound
-from oldfriend.domain.ids import ChatId, MessageId, PersonId
+from oldfriend.domain.ids import ChatId, MessageId, PersonId, get_by_partial_id
 from oldfriend.domain.job_types import Job
 from oldfriend.queues.jobs_table import build_payload_error
 from oldfriend.queues.scheduled_jobs import JobSpec, parse_job_spec, schedule_job
@@ -85,12 +84,8 @@ async def get_watch(tx: Transaction, person: PersonId, partial_id: str) -> Watch
     wanted, active = partial_id.strip().lower(), await list_watches(tx, person)
     if wanted.isdecimal() and 1 <= int(wanted) <= len(active):
         return active[int(wanted) - 1]
-    found = [each for each in active if wanted and wanted in {each.url, each.id[: len(wanted)]}]
-    if len(found) > 1:
-        raise InvalidInput(f"{partial_id[:40]!r} begins the ids of several watches.")
-    if not found:
-        raise NotFound(f"There is no watch {partial_id[:40]!r}.")
-    return found[0]
+    named = ((wanted if each.url == wanted else each.id, each) for each in active)
+    return get_by_partial_id(partial_id, named, noun="watch")
 
 
 async def schedule_watch(

@@ -14,6 +14,7 @@ from oldfriend.app.audit_trail import (
     list_audit_trail,
 )
 from oldfriend.app.recorded_models import list_tool_specs
+from oldfriend.memory.limitation_store import list_limitations
 from oldfriend.presenters.tool_schemas import (
     AuditPageSchema,
     AuditRecordSchema,
@@ -22,7 +23,6 @@ from oldfriend.presenters.tool_schemas import (
     ToolSchema,
     ToolUseSchema,
 )
-from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.turn.tools.tool_words import load_tool_words
 from oldfriend.usage.tool_log import list_tool_uses, sum_tool_uses
 

@@ -12,6 +12,7 @@ from typing import Final
 from oldfriend.db.database import Transaction
 from oldfriend.lang.command_menu import Command, read_command, translate_part
 from oldfriend.memory.belief_views import list_summaries
+from oldfriend.memory.limitation_store import MAX_TITLE_CHARS, Limitation, list_limitations
 from oldfriend.memory.segments import (
     MAX_LEARNING_TURNS,
     MIN_LEARNING_TURNS,
@@ -19,7 +20,6 @@ from oldfriend.memory.segments import (
     find_learning_threshold,
     save_learning_threshold,
 )
-from oldfriend.projects.limitation_store import MAX_TITLE_CHARS, Limitation, list_limitations
 from oldfriend.turn.limitation_changes import NoteLimitation, decide_limitation, find_limitation
 from oldfriend.turn.quotes import format_day
 from oldfriend.turn.request_handlers.handler import (

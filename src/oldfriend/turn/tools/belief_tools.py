@@ -23,7 +23,7 @@ from oldfriend.memory.chat_history import list_turn_message_ids
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.editable import extract_value, resolve_value, validate_belief_text
 from oldfriend.memory.evidence import list_evidence
-from oldfriend.projects.limitation_store import list_limitations
+from oldfriend.memory.limitation_store import list_limitations
 from oldfriend.prompts.prompt import Prompt, get_prompt
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.sentence_words import split_sentences
