@@ -24,7 +24,7 @@ HOSTILE = [
 ]
 LABEL = re.compile(r"^(?:r\d+ )?\[[^][;<>]+(?:; [^][;<>]+)?; class \w+\] [^<>]*$", re.MULTILINE)
 FRAME = re.compile(
-    r"^</?(?:memory|heard)>$|^\[\[(?:From us, for t|T)he last message:\]\]$", re.MULTILINE
+    r"^</?(?:memory|heard)>$|^\[\[(?:From the program, for t|T)he last message:\]\]$", re.MULTILINE
 )
 
 

@@ -117,7 +117,7 @@ async def test_search_result_omits_memories_already_in_the_prompt(talk: Talk) ->
 
     assert "Juno" in asked[0].call_instructions
     assert texts_in(results_in(asked[1])[0]) == []
-    assert "stands above already" in results_in(asked[1])[0]
+    assert "is above already" in results_in(asked[1])[0]
     assert [item.object for item in outcome.reply.items].count(seen.id) == 1
 
 
