@@ -66,7 +66,7 @@ def bounded() -> Iterator[tuple[re.Pattern[str], int]]:
     for language in list_languages("rules"):
         told = get_cue_words(language)
         yield told.laughter, MAX_LAUGHTER_LENGTH
-        yield told.likened, MAX_COMPARISON_DISTANCE
+        yield told.comparison, MAX_COMPARISON_DISTANCE
     for book in list_all_grammars():
         yield book.own_kin_pattern, MAX_SCANNED_LENGTH
 

@@ -106,7 +106,10 @@ async def reap_process(
                 )
         processes.settled.update(each.id for each in calls)
         log_event(
-            "dead-process-released", process=found.header.process, calls=len(calls), lanes=released
+            "dead-process-released",
+            process=found.header.process,
+            calls=len(calls),
+            partitions=released,
         )
         if released:
             notifier.notify()

@@ -47,7 +47,7 @@ def is_empty(message: Message, before: Message | None) -> bool:
     ):
         return False
     folded = fold_characters(message.text)
-    if any(cue_words.strong.search(folded) for cue_words in list_all_cue_words()):
+    if any(cue_words.strong_feeling.search(folded) for cue_words in list_all_cue_words()):
         return False
     acts = classify_act(message.text)
     is_answer = before is not None and before.role == "companion" and is_asking(before)

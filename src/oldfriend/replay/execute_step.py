@@ -374,7 +374,7 @@ async def execute_step(
 
 
 async def replay_consolidation(
-    context: ReplayContext, person: PersonId, letter: Job, step: ReplayStep, cache: ReplayCache
+    context: ReplayContext, person: PersonId, job: Job, step: ReplayStep, cache: ReplayCache
 ) -> None:
     """Read a segment again; mark it failed if a model cannot make sense of it."""
     assert step.segment is not None
@@ -404,13 +404,13 @@ async def replay_consolidation(
         result.failed += 1
         async with app.db.begin_write() as tx:
             await mark_consolidation_failed(tx, person, segment.id, str(error), now=step.at)
-    await finish_step(app.db, person, letter)
+    await finish_step(app.db, person, job)
 
 
 async def replay_maintenance(
     context: ReplayContext,
     person: PersonId,
-    letter: Job,
+    job: Job,
     step: ReplayStep,
     model: LanguageModel | None,
 ) -> None:
@@ -426,11 +426,11 @@ async def replay_maintenance(
         )
     elif model is not None:
         await roll_up(app.db, person, model=model, now=step.at)
-    await finish_step(app.db, person, letter)
+    await finish_step(app.db, person, job)
 
 
 async def replay_reflection(
-    context: ReplayContext, person: PersonId, letter: Job, step: ReplayStep, cache: ReplayCache
+    context: ReplayContext, person: PersonId, job: Job, step: ReplayStep, cache: ReplayCache
 ) -> None:
     """Reflect as at the time of the step; unusable model output is ignored."""
     app = context.app
@@ -447,7 +447,7 @@ async def replay_reflection(
         deps = await thinking_with(app, person, model)
         with suppress(BrokenOutput, ModelRefusal):
             await REFLECTION_RUNNERS[step.reflection](replace(deps, clock=lambda: step.at), person)
-    await finish_step(app.db, person, letter)
+    await finish_step(app.db, person, job)
 
 
 def has_reflection_model(context: ReplayContext) -> bool:
@@ -455,17 +455,17 @@ def has_reflection_model(context: ReplayContext) -> bool:
     return "reflect" in context.app.models and context.request.mode != "rules"
 
 
-async def finish_step(db: Database, person: PersonId, letter: Job) -> None:
+async def finish_step(db: Database, person: PersonId, job: Job) -> None:
     """Mark a step done whose work was committed in other transactions."""
     async with db.begin_write() as tx:
         await lock_person(tx, person)
-        await ack_step(tx, person, letter)
+        await ack_step(tx, person, job)
 
 
 async def replay_decision(
     context: ReplayContext,
     person: PersonId,
-    letter: Job,
+    job: Job,
     step: ReplayStep,
     source_history: SourceHistory,
     snapshot: TargetSnapshot,
@@ -477,14 +477,14 @@ async def replay_decision(
         try:
             async with context.app.db.begin_write() as tx:
                 await apply_decision(tx, source_history, snapshot, change, now=step.at)
-                await ack_step(tx, person, letter)
+                await ack_step(tx, person, job)
             context.result.upheld += 1
         except (InvalidInput, NotFound) as error:
             snapshot.invalidate()
             context.result.lost.append(f"{change.op} {change.object_id}: {error}")
         else:
             return
-    await finish_step(context.app.db, person, letter)
+    await finish_step(context.app.db, person, job)
 
 
 def build_cached_model(

@@ -457,15 +457,15 @@ async def count_remaining_steps(tx: Transaction, people: Sequence[PersonId]) -> 
     )
 
 
-async def ack_step(tx: Transaction, person: PersonId, letter: Job) -> None:
+async def ack_step(tx: Transaction, person: PersonId, job: Job) -> None:
     """Delete a finished step in the transaction that does its work. Raises StaleDecision.
 
     The caller holds the person's lock, so that no other process runs the same step.
     """
-    next_job = await find_first_job(tx, letter.queue, letter.partition)
-    if next_job is None or next_job.seq != letter.seq:
+    next_job = await find_first_job(tx, job.queue, job.partition)
+    if next_job is None or next_job.seq != job.seq:
         raise StaleDecision(f"Another process goes on with the replay of {person}.")
-    await delete_jobs(tx, [letter])
+    await delete_jobs(tx, [job])
 
 
 async def delete_checkpoint(tx: Transaction) -> None:

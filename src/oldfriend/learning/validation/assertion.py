@@ -348,7 +348,7 @@ def is_negated(claim: Claim, matched: MatchedClause) -> bool:
         words = get_cue_words(language)
         is_clause_negated, *are_claims_negated = (
             has_negation(each, language, words)
-            for each in (words.told_apart.sub(" ", matched.clause), *claim_texts)
+            for each in (words.distinction.sub(" ", matched.clause), *claim_texts)
         )
     else:
         is_clause_negated, *are_claims_negated = (

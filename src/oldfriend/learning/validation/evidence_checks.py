@@ -112,7 +112,9 @@ def check_outside_source(
 ) -> RejectionReason | None:
     """Return why outside words do not support a claim; only new "read in …" events may use them."""
     cue_word_lists = [get_cue_words(view.language), *(get_span_cue_words(span) for span in spans)]
-    names_source = any(each.read_in.search(fold_characters(claim.text)) for each in cue_word_lists)
+    names_source = any(
+        each.source_prefix.search(fold_characters(claim.text)) for each in cue_word_lists
+    )
     is_whole = all(span.message.trust in {"outside", "person"} for span in spans)
     if claim.kind == "event" and claim.effect == "new" and names_source and is_whole:
         return None
@@ -264,9 +266,11 @@ def was_asked_about(
     opening_phrases = (
         found[0]
         for span in own_spans
-        for found in cue_words.opining.finditer(fold_characters(span.sentence_text))
+        for found in cue_words.opinion_statement.finditer(fold_characters(span.sentence_text))
     )
-    view_stems = get_content_stems(cue_words.light.sub(" ", fold_characters(claim.text)), language)
+    view_stems = get_content_stems(
+        cue_words.light_word.sub(" ", fold_characters(claim.text)), language
+    )
     subject_stems = topic | view_stems - collect_known_names(claim, own_spans, view, language)
     return has_shared_stems(
         subject_stems - collect_content_stems(opening_phrases, language), heard_stems
@@ -281,11 +285,12 @@ def get_all_stems(texts: Iterable[str], language: str) -> frozenset[str]:
 def is_own_view(claim: Claim, own_spans: list[QuoteSpan]) -> bool:
     """Return whether the companion says "I think", without judging anybody's character."""
     if not any(
-        get_span_cue_words(span).opining.search(fold_characters(span.text)) for span in own_spans
+        get_span_cue_words(span).opinion_statement.search(fold_characters(span.text))
+        for span in own_spans
     ):
         return False
     language = detect_language(claim.text, fallback=own_spans[0].message.language)
-    if get_cue_words(language).hearer.search(fold_characters(claim.text)):
+    if get_cue_words(language).addressee.search(fold_characters(claim.text)):
         return False  # a belief stands alone and addresses nobody
     return not has_clinical_label(claim.text) and not has_character_judgement(
         claim.text, language=language
@@ -364,11 +369,13 @@ def is_off_topic(claim: Claim, own_spans: list[QuoteSpan]) -> bool:
     cue_words, claim_stems = get_cue_words(language), get_content_stems(claim.text, language)
     clauses = [each.text for span in own_spans for each in split_clauses(span.sentence_text)]
     matches = [
-        claim_stems & get_content_stems(cue_words.opining.sub(" ", each), language)
+        claim_stems & get_content_stems(cue_words.opinion_statement.sub(" ", each), language)
         for each in clauses
     ]
     views = [
-        said for each, said in zip(clauses, matches, strict=True) if cue_words.opining.search(each)
+        said
+        for each, said in zip(clauses, matches, strict=True)
+        if cue_words.opinion_statement.search(each)
     ]
     best_view, max_matched = (
         max(views, key=len, default=frozenset()),
@@ -403,10 +410,10 @@ def is_about_someones_life(claim: Claim, own_spans: list[QuoteSpan], view: Segme
     """Return whether a claim is about the person, or somebody in their life."""
     cue_words = get_cue_words(detect_language(claim.text, fallback=view.language))
     texts = [claim.text, claim.key, *(span.text for span in own_spans)]
-    if any(cue_words.hearer.search(fold_characters(each)) for each in texts):
+    if any(cue_words.addressee.search(fold_characters(each)) for each in texts):
         return True
     if any(
-        get_span_cue_words(span).hearer.search(fold_characters(span.text)) for span in own_spans
+        get_span_cue_words(span).addressee.search(fold_characters(span.text)) for span in own_spans
     ):
         return True
     own_names = view.inputs.person.name.casefold().split()

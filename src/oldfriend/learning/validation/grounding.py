@@ -94,13 +94,13 @@ def check_change(case: ValidationCase) -> RejectionReason | None:
     written = extract_critical_tokens(f"{target.text} {claim.text}", language).names
     names = collect_content_stems([*case.view.names, *claim.names, *written], language)
     old_text = f"{target.text} {target.value}"
-    old = get_content_stems(case.cue_words.light.sub(" ", old_text), language) or get_content_stems(
-        old_text, language
-    )
+    old = get_content_stems(
+        case.cue_words.light_word.sub(" ", old_text), language
+    ) or get_content_stems(old_text, language)
     old -= names
     new_text = case.cue_words.changed.sub(" ", f"{claim.text} {claim.value}")
     new = (
-        get_content_stems(case.cue_words.light.sub(" ", new_text), language)
+        get_content_stems(case.cue_words.light_word.sub(" ", new_text), language)
         or get_content_stems(new_text, language)
     ) - names
     said_stems = collect_content_stems(
@@ -164,7 +164,7 @@ def check_overrule(case: ValidationCase) -> RejectionReason | None:
     ):
         return None
     is_stated = any(
-        get_span_cue_words(span).stated.search(fold_characters(span.sentence_text))
+        get_span_cue_words(span).lasting_state.search(fold_characters(span.sentence_text))
         for span in case.spans
     )
     return None if is_stated else "another matter"
@@ -190,7 +190,7 @@ def check_termination(case: ValidationCase) -> RejectionReason | None:
         (get_span_cue_words(span), fold_characters(span.sentence_text)) for span in case.spans
     ]
     is_stated = any(
-        cue_words.bygone.search(text) or cue_words.changed.search(text)
+        cue_words.past_occasion.search(text) or cue_words.changed.search(text)
         for cue_words, text in statements
     )
     return None if is_stated else "another matter"

@@ -96,7 +96,7 @@ def check_refusal(case: ValidationCase) -> RejectionReason | None:
     ]
     is_refused = all(
         cue_words.refused.search(fold_characters(sentences[0]))
-        and not cue_words.reminding.search(fold_characters(sentences[0]))
+        and not cue_words.reminder_request.search(fold_characters(sentences[0]))
         for cue_words, sentences in statements
     )
     is_declined = any(
@@ -117,7 +117,7 @@ def check_habit(case: ValidationCase) -> RejectionReason | None:
         return None
     if claim.pattern in ACTION_PATTERNS and claim.effect == "new" and is_single_occurrence(case):
         return "happened once"
-    if not is_in_language(case, get_claim_language(case)) or not case.cue_words.usual.search(
+    if not is_in_language(case, get_claim_language(case)) or not case.cue_words.habitual.search(
         fold_characters(claim.text)
     ):
         return None
@@ -126,7 +126,7 @@ def check_habit(case: ValidationCase) -> RejectionReason | None:
         *(span.message.text for span in case.spans),
         *(each.text for each in questions if each),
     ]
-    is_stated = any(case.cue_words.usual.search(fold_characters(text)) for text in texts)
+    is_stated = any(case.cue_words.habitual.search(fold_characters(text)) for text in texts)
     return None if is_stated else "happened once"
 
 
@@ -137,8 +137,12 @@ def is_single_occurrence(case: ValidationCase) -> bool:
     for span in case.spans:
         cue_words, clauses = get_span_cue_words(span), find_closest_clauses(case.claim, span)
         sentences = fold_characters(" ".join(find_closest_sentences(case.claim, span)))
-        if not clauses or cue_words.usual.search(sentences) or cue_words.changed.search(sentences):
+        if (
+            not clauses
+            or cue_words.habitual.search(sentences)
+            or cue_words.changed.search(sentences)
+        ):
             return False
-        if not all(cue_words.bygone.search(each.until) for each in clauses):
+        if not all(cue_words.past_occasion.search(each.until) for each in clauses):
             return False
     return True

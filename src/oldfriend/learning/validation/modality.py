@@ -87,7 +87,7 @@ def is_imagined(claim: Claim, clause: Clause, cue_words: CueWords) -> bool:
     until = until[max((found.end() for found in BUT.finditer(until)), default=0) :]
     if cue_words.imagined.search(until):
         return True
-    return needs_more_than_wish(claim) and cue_words.wished.search(until) is not None
+    return needs_more_than_wish(claim) and cue_words.wish.search(until) is not None
 
 
 def truncate_after_shared(claim: Claim, clause: str) -> str:
@@ -128,7 +128,7 @@ def is_conditional(claim: Claim, clause: Clause, cue_words: CueWords, language: 
         return hangs and cue_words.consequence.search(clause.text) is not None
     words = get_content_stems(f"{claim.text} {claim.value}", language)
     ahead, behind = clause.text[: found.start()], clause.text[found.end() :]
-    is_polite = cue_words.hearer.match(behind.lstrip()) is not None
+    is_polite = cue_words.addressee.match(behind.lstrip()) is not None
     if is_polite and not cue_words.consequence.search(behind):
         return False  # a polite offer: "if you need me, I'm in Glasgow"
     own = words & get_content_stems(ahead, language)
@@ -154,8 +154,8 @@ def is_denied(claim: Claim, clause: Clause, cue_words: CueWords, language: str) 
     if claim.denied_value or is_negative:
         return False
     words = get_content_stems(f"{claim.text} {claim.value}", language)
-    said = cue_words.told_apart.sub(" ", clause.text)
-    behind = (said[found.end() :] for found in cue_words.denying.finditer(said))
+    said = cue_words.distinction.sub(" ", clause.text)
+    behind = (said[found.end() :] for found in cue_words.negation.finditer(said))
     return any(words & get_content_stems(take_first_words(each), language) for each in behind)
 
 
@@ -168,7 +168,7 @@ def has_negation(text: str, language: str, cue_words: CueWords) -> bool:
     """Return whether a text contains a negation."""
     return (
         is_text_negated(text, language)
-        or cue_words.denying.search(fold_characters(text)) is not None
+        or cue_words.negation.search(fold_characters(text)) is not None
     )
 
 

@@ -88,7 +88,7 @@ def normalize_claim(claim: Claim, view: SegmentView) -> Claim:
 def strip_person_subject(text: str, view: SegmentView) -> str:
     """Remove a leading "The person": claims about the person have no subject."""
     cue_words = get_cue_words(detect_language(text, fallback=view.language))
-    rest = cue_words.the_person.sub("", text, count=1)
+    rest = cue_words.person_prefix.sub("", text, count=1)
     return rest[:1].upper() + rest[1:]
 
 

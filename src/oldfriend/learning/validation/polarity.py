@@ -136,7 +136,7 @@ def _is_denial_added(case: ValidationCase, texts: Sequence[str], language: str) 
 
 def _is_owning_denied(case: ValidationCase, texts: Sequence[str], language: str) -> bool:
     """Return whether a claim denies that somebody has what a clause says that they have."""
-    claim, owning = case.claim, get_cue_words(language).owning
+    claim, owning = case.claim, get_cue_words(language).ownership
     plain = fold_characters(claim.text)
     if not is_text_negated(claim.text, language) or owning.search(plain) is None:
         return False
@@ -155,7 +155,7 @@ def _is_owning_denied(case: ValidationCase, texts: Sequence[str], language: str)
 
 def _tells_owning(clause: str, things: Sequence[Term], language: str) -> bool:
     """Return whether a clause says that somebody has something, and denies nothing."""
-    is_owned = get_cue_words(language).owning.search(fold_characters(clause)) is not None
+    is_owned = get_cue_words(language).ownership.search(fold_characters(clause)) is not None
     if not is_owned or _may_deny(clause, language):
         return False
     return len(find_shared_terms(things, extract_terms(clause, language), language)) == len(things)
@@ -248,7 +248,7 @@ def _is_denied(text: str, language: str) -> bool:
     return (
         is_text_negated(text, language)
         or any(each.not_.search(plain) for each in load_cues_for(text, language)[:1])
-        or get_cue_words(language).denying.search(fold_characters(text)) is not None
+        or get_cue_words(language).negation.search(fold_characters(text)) is not None
     )
 
 

@@ -129,7 +129,7 @@ def _find_all_stretches(
 
 def _iter_forwarded(text: str, language: str) -> Iterable[BorrowedSpan]:
     """Yield the spans that words of the language introduce as forwarded."""
-    for found in get_cue_words(language).passed_on.finditer(text.translate(PUNCTUATION_FOLDING)):
+    for found in get_cue_words(language).forwarded.finditer(text.translate(PUNCTUATION_FOLDING)):
         rest = text[found.end() :]
         begin = found.end() + len(rest) - len(rest.lstrip())
         end = find_quotation_end(text, begin)

@@ -94,14 +94,14 @@ def has_prompt_injection(text: str) -> bool:
 def is_machine_instruction(text: str) -> bool:
     """Return whether a text tells a machine what to be or to do."""
     plain = fold_characters(text)
-    is_order = any(cue_words.order.search(plain) for cue_words in list_all_cue_words())
+    is_order = any(cue_words.instruction.search(plain) for cue_words in list_all_cue_words())
     return is_order or detect_injection(text).risk != "none"
 
 
 def is_memory_instruction(text: str) -> bool:
     """Return whether a text tells a machine what to remember of its user: no person talks so."""
     plain = fold_characters(text)
-    return any(cue_words.addressed.search(plain) for cue_words in list_all_cue_words())
+    return any(cue_words.memory_instruction.search(plain) for cue_words in list_all_cue_words())
 
 
 def filter_safe(sentences: Iterable[str]) -> list[str]:

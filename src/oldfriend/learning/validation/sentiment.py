@@ -39,8 +39,8 @@ def states_view(message: Message) -> bool:
     """Return whether a message may give a view that is not about its addressee."""
     cue_words = get_cue_words(message.language)
     return any(
-        cue_words.opining.search(fold_characters(each))
-        and not cue_words.hearer.search(fold_characters(each))
+        cue_words.opinion_statement.search(fold_characters(each))
+        and not cue_words.addressee.search(fold_characters(each))
         and len(get_content_stems(drop_questions(message.language, each), message.language))
         >= MIN_CONTENT_WORDS
         for each in split_sentences(message.text)
@@ -71,7 +71,7 @@ def correct_impact_sign(case: ValidationCase) -> int:
     if is_negative == is_positive:
         return impact
     is_mourned = is_negative and any(
-        cue_words.mourned.search(fold_characters(text)) for cue_words, text in pairs
+        cue_words.grave_event.search(fold_characters(text)) for cue_words, text in pairs
     )
     if is_about_others_only(case) and not is_mourned:
         return impact
@@ -105,11 +105,11 @@ def is_about_others_only(case: ValidationCase) -> bool:
 
 def is_clause_about_others(text: str, cue_words: CueWords, case: ValidationCase) -> bool:
     """Return whether a clause begins with somebody else, and does not mention the speaker."""
-    if cue_words.speaker.search(text) or cue_words.of_mine.search(text):
+    if cue_words.speaker.search(text) or cue_words.possessive_start.search(text):
         return False
     plain = text.casefold()
     is_led_by_name = any(name and begins_with_name(plain, name) for name in case.view.names)
-    return is_led_by_name or cue_words.of_others.search(text) is not None
+    return is_led_by_name or cue_words.other_subject.search(text) is not None
 
 
 def has_opposite_impact(one: Claim, other: Claim, language: str) -> bool:
@@ -122,11 +122,11 @@ def has_opposite_impact(one: Claim, other: Claim, language: str) -> bool:
 
 def has_grief(cue_words: CueWords, text: str) -> bool:
     """Return whether a text contains strong words of grief."""
-    plain = cue_words.background.sub(" ", cue_words.not_felt.sub(" ", fold_characters(text)))
+    plain = cue_words.background.sub(" ", cue_words.not_emotional.sub(" ", fold_characters(text)))
     return bool(cue_words.grief.search(plain) or cue_words.hurt.search(plain))
 
 
 def has_joy(cue_words: CueWords, text: str) -> bool:
     """Return whether a text contains strong words of joy."""
-    plain = cue_words.background.sub(" ", cue_words.not_felt.sub(" ", fold_characters(text)))
+    plain = cue_words.background.sub(" ", cue_words.not_emotional.sub(" ", fold_characters(text)))
     return cue_words.joy.search(plain) is not None

@@ -88,7 +88,7 @@ def is_only_question(claim: Claim, span: QuoteSpan, cue_words: CueWords) -> bool
     ]
     if claim.kind == "commitment" and (
         not any("?" in fold_characters(each) for each in sentences)
-        or any(cue_words.reminding.search(fold_characters(each)) for each in sentences)
+        or any(cue_words.reminder_request.search(fold_characters(each)) for each in sentences)
     ):
         return False
     return all(is_question_about(claim, each, cue_words, span) for each in sentences)
@@ -172,7 +172,7 @@ def is_pure_question(sentence: str, cue_words: CueWords, language: str) -> bool:
     plain = fold_characters(sentence)
     if not is_question(sentence, load_phrases(choose_language(language))):
         return False
-    if "?" not in plain and cue_words.exclaimed.search(plain):
+    if "?" not in plain and cue_words.exclamation.search(plain):
         return False
     found = cue_words.telling_question.search(plain)
     if found is None:
@@ -224,7 +224,7 @@ def find_previous_message(span: QuoteSpan, view: SegmentView) -> Message | None:
 def is_empty_phrase(words: str, language: str, cue_words: CueWords) -> bool:
     """Return whether words are a few stop words that could stand anywhere."""
     spoken = tokenize(words)
-    if len(spoken) >= MAX_EMPTY_WORDS or cue_words.strong.search(fold_characters(words)):
+    if len(spoken) >= MAX_EMPTY_WORDS or cue_words.strong_feeling.search(fold_characters(words)):
         return False
     return all(is_stop_word(word, language) for word in spoken)
 
@@ -244,9 +244,9 @@ def is_about_another(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:
         return True
     closest = [each.text for each in find_closest_clauses(claim, span)]
     closest = closest or list(find_closest_sentences(claim, span))
-    if all(is_about_others(each, cue_words) for each in closest) and not cue_words.whom.search(
-        claim.text
-    ):
+    if all(
+        is_about_others(each, cue_words) for each in closest
+    ) and not cue_words.relation_noun.search(claim.text):
         return True
     if claim.kind == "pattern" and is_about_named_other(claim, view):
         return True
@@ -255,7 +255,7 @@ def is_about_another(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:
         return False
     rest = clause[clause.casefold().find(leading_person.casefold()) + len(leading_person) :]
     is_of_speaker = cue_words.speaker.search(rest) or has_self_reference(rest, span.message)
-    return not cue_words.whom.search(claim.text) and not is_of_speaker
+    return not cue_words.relation_noun.search(claim.text) and not is_of_speaker
 
 
 def is_about_named_other(claim: Claim, view: SegmentView) -> bool:
@@ -269,7 +269,7 @@ def is_about_named_other(claim: Claim, view: SegmentView) -> bool:
 def is_about_others(sentence: str, cue_words: CueWords) -> bool:
     """Return whether a sentence is about somebody else, and does not mention the speaker."""
     plain = fold_characters(sentence).strip()
-    found = cue_words.of_others.search(plain)
+    found = cue_words.other_subject.search(plain)
     return found is not None and not cue_words.speaker.search(plain[found.end() :])
 
 
@@ -281,8 +281,8 @@ def get_quoted_clause(span: QuoteSpan) -> str:
 
 def get_leading_person(clause: str, cue_words: CueWords, view: SegmentView) -> str:
     """Return whom a clause begins with: a name, or "my sister"; "" if nobody."""
-    possessive = cue_words.of_mine.match(clause)
-    relative = cue_words.whom.match(clause, possessive.end()) if possessive else None
+    possessive = cue_words.possessive_start.match(clause)
+    relative = cue_words.relation_noun.match(clause, possessive.end()) if possessive else None
     if relative is not None:
         return relative.group()
     plain = clause.casefold()
@@ -301,7 +301,7 @@ def is_comparison(claim: Claim, span: QuoteSpan, cue_words: CueWords, view: Segm
         else []
     )
     return bool(positions) and all(
-        cue_words.likened.search(message_text, max(0, at - MAX_COMPARISON_DISTANCE), at)
+        cue_words.comparison.search(message_text, max(0, at - MAX_COMPARISON_DISTANCE), at)
         for at in positions
     )
 
@@ -318,7 +318,7 @@ def is_hypothetical_answer(claim: Claim, span: QuoteSpan, view: SegmentView) -> 
         return False
     cue_words = get_cue_words(question.language)
     return all(
-        cue_words.supposing.search(fold_characters(each)) for each in list_questions(question)
+        cue_words.conditional.search(fold_characters(each)) for each in list_questions(question)
     )
 
 

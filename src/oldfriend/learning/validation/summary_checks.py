@@ -248,7 +248,7 @@ def _iter_foreign_texts(view: SegmentView) -> Iterator[str]:
 
 def has_named_source(sentence: str, view: SegmentView) -> bool:
     """Return whether a sentence says that it was read, or names another speaker."""
-    if any(each.read_in.search(fold_characters(sentence)) for each in list_all_cue_words()):
+    if any(each.source_prefix.search(fold_characters(sentence)) for each in list_all_cue_words()):
         return True
     named = NamedIn(sentence, detect_language(sentence, fallback=view.language))
     return any(
@@ -267,7 +267,9 @@ def _iter_source_names(message: Message, view: SegmentView) -> Iterator[str]:
 
 def _iter_source_texts(sentence: str, view: SegmentView) -> Iterator[str]:
     """Yield the words of the source that a sentence names, and those of the person."""
-    is_read = any(each.read_in.search(fold_characters(sentence)) for each in list_all_cue_words())
+    is_read = any(
+        each.source_prefix.search(fold_characters(sentence)) for each in list_all_cue_words()
+    )
     named = NamedIn(sentence, detect_language(sentence, fallback=view.language))
     for message in view.all_messages:
         names = list(_iter_source_names(message, view))

@@ -106,7 +106,7 @@ def check_pronouns(case: ValidationCase) -> RejectionReason | None:
     ):
         return "pronoun"
     cue_words, text = case.cue_words, QUOTED_TEXT.sub(" ", fold_characters(case.claim.text))
-    if cue_words.speaker.search(text) or cue_words.hearer.search(text):
+    if cue_words.speaker.search(text) or cue_words.addressee.search(text):
         return "pronoun"
     if (found := cue_words.leading_pronoun.search(text)) and not is_speakers_own(
         found.group(), case
@@ -135,7 +135,7 @@ def has_antecedent(before: str, case: ValidationCase, cue_words: CueWords) -> bo
     names = {*case.view.names, *(name.casefold() for name in case.claim.names)}
     if any(name and name in before.casefold() for name in names):
         return True
-    return bool(cue_words.whom.search(before) or NAME.search(before))
+    return bool(cue_words.relation_noun.search(before) or NAME.search(before))
 
 
 def check_measurement(case: ValidationCase) -> RejectionReason | None:
@@ -151,7 +151,7 @@ def check_measurement(case: ValidationCase) -> RejectionReason | None:
         if cue_words.measured.search(each)
     ]
     is_habit = any(
-        cue_words.usual.search(each)
+        cue_words.habitual.search(each)
         for cue_words, each in measured or list_supporting_sentences(case)
     )
     return None if is_habit else "measurement"
@@ -164,17 +164,17 @@ def check_single_occurrence(case: ValidationCase) -> RejectionReason | None:
         return None
     if claim.kind == "pattern":
         is_done = claim.pattern in HABIT_PATTERNS and is_single_event(case)
-        return "happened once" if is_done or cue_words.once.search(text) else None
+        return "happened once" if is_done or cue_words.single_event.search(text) else None
     is_lasting = claim.key in LASTING_KEYS or claim.holds_from is not None or has_changed(case)
     if claim.kind != "fact" or claim.subject != "person" or is_lasting:
         return None
-    return "happened once" if cue_words.once.search(text) or is_single_event(case) else None
+    return "happened once" if cue_words.single_event.search(text) or is_single_event(case) else None
 
 
 def is_single_event(case: ValidationCase) -> bool:
     """Return whether everything that a claim rests on reports one occurrence."""
     return all(
-        cue_words.once.search(sentence)
+        cue_words.single_event.search(sentence)
         and not (cue_words.changed.search(sentence) and not cue_words.relapse.search(message))
         for (cue_words, sentence), message in zip(
             list_supporting_sentences(case), list_supporting_messages(case), strict=True
@@ -193,7 +193,7 @@ def has_changed(case: ValidationCase) -> bool:
 def is_usual(case: ValidationCase) -> bool:
     """Return whether the sentences closest to a claim say that it is usual."""
     return any(
-        get_span_cue_words(span).usual.search(
+        get_span_cue_words(span).habitual.search(
             fold_characters(" ".join(find_closest_sentences(case.claim, span)))
         )
         for span in case.spans
