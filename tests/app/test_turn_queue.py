@@ -142,11 +142,11 @@ async def log_of(app: AppContext, line: ChatContext) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in messages]
 
 
-async def letters_in(app: AppContext, *, parked: bool = False) -> list[Job]:
+async def jobs_in(app: AppContext, *, failed: bool = False) -> list[Job]:
     """What waits, or is set aside."""
     async with app.db.begin_read() as tx:
         return [
-            each for each in await list_jobs(tx, is_dead_letter=parked) if each.queue != "agenda"
+            each for each in await list_jobs(tx, is_dead_letter=failed) if each.queue != "agenda"
         ]
 
 
@@ -190,7 +190,7 @@ async def test_redelivered_message_is_answered_once(app: AppContext, line: ChatC
     )
 
     assert platform.sent == ["re: hello there"]
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []
 
 
 async def test_message_burst_is_answered_in_one_turn(
@@ -222,7 +222,7 @@ async def test_edit_before_the_reply_is_shown_restarts_the_turn(
         await accept_edit(app, line, accepted.message.id, "I live in Bruges")
 
     assert answering.result().reply.text == "re: I live in Bruges"
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []
 
 
 async def test_edit_after_streaming_began_waits_behind_the_turn(
@@ -242,7 +242,7 @@ async def test_edit_after_streaming_began_waits_behind_the_turn(
 
     assert "".join(heard) == given.reply.text == "re: I live in Ghent"
     assert ("person", "I live in Bruges") in await log_of(app, line)
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []
 
 
 @pytest.mark.parametrize("look_every_s", [0.2, 60])
@@ -284,7 +284,7 @@ async def test_rate_limited_messages_are_answered_later_in_order(
     for number in range(20):
         await said(app, line, f"line {number}")
     await work_until(app, lambda: len(platform.sent) == 15)
-    assert len(await letters_in(app)) == 5
+    assert len(await jobs_in(app)) == 5
     clock.tick(seconds=8)
     await work_until(app, lambda: len(platform.sent) == 17)
     clock.tick(seconds=60)
@@ -337,15 +337,15 @@ async def test_repeatedly_failing_turn_becomes_a_retryable_dead_letter(
     assert count == 0
     assert "went wrong" in platform.sent[0]
     assert platform.sent[1] == "re: a good thing"
-    (parked,) = await letters_in(app, parked=True)
-    assert "a bug" in str(parked.error)
+    (failed,) = await jobs_in(app, failed=True)
+    assert "a bug" in str(failed.error)
 
     broken = False
     async with app.db.begin_write() as tx:
-        await retry_dead_letter(tx, parked.queue, parked.partition, parked.seq, now=app.clock())
+        await retry_dead_letter(tx, failed.queue, failed.partition, failed.seq, now=app.clock())
     await work_until(app, lambda: len(platform.sent) == 3)
     assert platform.sent[2] == "re: a bad thing"
-    assert await letters_in(app, parked=True) == []
+    assert await jobs_in(app, failed=True) == []
 
 
 @pytest.mark.slow
@@ -366,7 +366,7 @@ async def test_failed_delivery_is_retried_in_order(
     await work_until(app, lambda: bool(platform.sent))
 
     assert platform.sent == ["three"]
-    assert [letter.payload["text"] for letter in await letters_in(app, parked=True)] == [
+    assert [job.payload["text"] for job in await jobs_in(app, failed=True)] == [
         "one",
         "two",
     ]
@@ -466,7 +466,7 @@ async def test_message_edited_twice_is_answered_once(app: AppContext, line: Chat
         await accept_edit(app, line, accepted.message.id, "I live in Ostend")
 
     assert answering.result().reply.text == "re: I live in Ostend"
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []
 
 
 @pytest.mark.slow
@@ -525,7 +525,7 @@ async def test_replies_are_delivered_after_a_long_platform_outage(
     await work_until(app, lambda: bool(platform.sent))
 
     assert platform.sent == ["re: hello there"]
-    assert await letters_in(app, parked=True) == []
+    assert await jobs_in(app, failed=True) == []
 
 
 @pytest.mark.slow
@@ -582,9 +582,9 @@ async def test_lease_is_lost_when_its_extension_fails_to_commit(
 async def test_waiting_for_a_dropped_job_fails(app: AppContext, line: ChatContext) -> None:
     """Whoever waits hears that there will be no answer."""
     accepted = await said(app, line, "never mind")
-    (letter,) = await letters_in(app)
+    (job,) = await jobs_in(app)
     async with app.db.begin_write() as tx:
-        await drop_job(tx, letter.queue, letter.partition, letter.seq, now=app.clock())
+        await drop_job(tx, job.queue, job.partition, job.seq, now=app.clock())
     with pytest.raises(TurnFailed, match="set aside"):
         async with asyncio.timeout(5):
             await wait_for_reply(app, accepted, on_text=None)
@@ -594,7 +594,7 @@ async def test_waiting_for_a_dropped_job_fails(app: AppContext, line: ChatContex
 async def test_lease_is_extended_through_many_short_turns(
     app: AppContext, line: ChatContext
 ) -> None:
-    """The lane stays with whoever works on it, also when there is never a pause."""
+    """The partition stays with whoever works on it, also when there is never a pause."""
     platform = Platform()
     limits = LimitSettings(messages_per_minute=0, lease_s=1.0, heartbeat_s=0.1)
     model = ScriptedModel(echo)
@@ -637,14 +637,14 @@ async def test_reply_made_by_one_process_is_delivered_by_another(
     platform = Platform()
     elsewhere = replace(with_model(app, ScriptedModel(["one\ntwo"])), platforms={"platform"})
     await answer_message(elsewhere, line, MessageSubmission(text="hello there"))
-    (letter,) = await letters_in(app)
-    assert (letter.queue, letter.payload["text"]) == ("outbox", "one\ntwo")
+    (job,) = await jobs_in(app)
+    assert (job.queue, job.payload["text"]) == ("outbox", "one\ntwo")
     await work_until(
         replace(elsewhere, channels={"platform": platform}), lambda: len(platform.sent) == 2
     )
 
     assert platform.sent == ["one", "two"]
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []
 
 
 async def test_worker_without_the_platform_leaves_outbox_jobs_alone(
@@ -659,8 +659,8 @@ async def test_worker_without_the_platform_leaves_outbox_jobs_alone(
         await asyncio.sleep(0.2)
         stopping.set()
 
-    (letter,) = await letters_in(app)
-    assert (letter.attempts, letter.error) == (0, None)
+    (job,) = await jobs_in(app)
+    assert (job.attempts, job.error) == (0, None)
 
 
 async def test_reply_on_a_channel_without_platform_creates_no_outbox_job(app: AppContext) -> None:
@@ -668,7 +668,7 @@ async def test_reply_on_a_channel_without_platform_creates_no_outbox_job(app: Ap
     diary = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="diary")
     await answer_message(app, diary, MessageSubmission(text="hello there"))
 
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []
 
 
 async def test_prompt_quotes_the_message_that_is_replied_to(
@@ -689,9 +689,9 @@ async def test_prompt_quotes_the_message_that_is_replied_to(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("deaths", [0, 2])
+@pytest.mark.parametrize("crashes", [0, 2])
 async def test_jobs_present_in_worker_crashes_are_run_in_isolation(
-    app: AppContext, line: ChatContext, deaths: int, monkeypatch: pytest.MonkeyPatch
+    app: AppContext, line: ChatContext, crashes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So only what takes its worker down by itself is given up for that in the end."""
     monkeypatch.setattr(concurrency, "SETTLE_S", 0.0)
@@ -715,7 +715,7 @@ async def test_jobs_present_in_worker_crashes_are_run_in_isolation(
     ]
     for each in lines:
         await said(app, each, "hello there")
-    for _ in range(deaths):
+    for _ in range(crashes):
         for each in lines:
             await dies_at_it(app, each)
     stopping = asyncio.Event()
@@ -726,7 +726,7 @@ async def test_jobs_present_in_worker_crashes_are_run_in_isolation(
             more.clear()
         stopping.set()
 
-    assert (max(most) == 1) == bool(deaths)
+    assert (max(most) == 1) == bool(crashes)
 
 
 @pytest.mark.slow
@@ -841,7 +841,7 @@ async def test_suspect_job_waits_until_its_worker_has_settled(
     async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
         tasks.create_task(run_worker(app, stopping=stopping))
         await committed.get()
-        (waits,) = await letters_in(app)
+        (waits,) = await jobs_in(app)
         await asyncio.sleep(1.1)
         clock.tick(seconds=2)
         app.notifier.notify()

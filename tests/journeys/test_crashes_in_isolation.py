@@ -21,7 +21,7 @@ DEATHS = MAX_CRASHES + 2
 SLOW_S = 1.0
 DEADLY = "deadly nightshade"
 PATHS = pytest.mark.parametrize("path", ["work", "page"])
-"""By lanes, as a worker takes them; each by whoever waits for it, as pages, `say` and `chat` do."""
+"""By partitions, as a worker takes them; or each by whoever waits for it, as a page does."""
 
 
 @pytest.fixture
@@ -31,17 +31,17 @@ def town(database_url: str, tmp_path: Path) -> Town:
     return Town(url=database_url, folder=tmp_path / "town")
 
 
-def letters_of(town: Town) -> list[Job]:
+def jobs_of(town: Town) -> list[Job]:
     """What waits in the inbox, and what is set aside."""
 
     async def look() -> list[Job]:
         database = await open_database(town.url)
         try:
             async with database.begin_read() as tx:
-                letters = await list_jobs(tx, is_dead_letter=False)
+                jobs = await list_jobs(tx, is_dead_letter=False)
         finally:
             await database.close()
-        return [each for each in letters if each.queue == "inbox"]
+        return [each for each in jobs if each.queue == "inbox"]
 
     return asyncio.run(look())
 
@@ -73,18 +73,18 @@ def test_crashes_with_several_turns_in_flight_create_no_dead_letter(town: Town, 
     lines = [("Ana", channel, f"in the {channel}") for channel in CHANNELS[:4]]
     say(town, lines)
     bring_all(town)
-    for death in range(DEATHS):
+    for crash in range(DEATHS):
         before = len(called(town))
-        is_suspect = death > CRASHES_BEFORE_ISOLATION  # then they are done one by one
+        is_suspect = crash > CRASHES_BEFORE_ISOLATION  # then they are done one by one
         with process(town, path, delay_s=SLOW_S) as doomed:
             if is_suspect:
                 time.sleep(LEASE_S)
             else:
                 until(lambda: len(called(town)) >= before + len(lines))  # noqa: B023
             kill(doomed)
-        assert not any(letter.is_dead_letter for letter in letters_of(town))
+        assert not any(job.is_dead_letter for job in jobs_of(town))
     with process(town, path):
-        until(lambda: not letters_of(town), within_s=60)
+        until(lambda: not jobs_of(town), within_s=60)
 
     assert sorted(replies_in(town)) == sorted(f"re: {text}" for _, _, text in lines)
 
@@ -95,23 +95,22 @@ def test_job_that_crashes_its_worker_becomes_the_only_dead_letter(town: Town, pa
     """It has killed each process that began it, in company and alone; the others are answered."""
     say(town, [("Ana", CHANNELS[0], DEADLY), *(("Ana", each, each) for each in CHANNELS[1:4])])
     bring_all(town)
-    deaths = 0
-    while any(not letter.is_dead_letter for letter in letters_of(town)):
-        assert deaths <= CRASHES_BEFORE_ISOLATION + MAX_CRASHES
+    crashes = 0
+    while any(not job.is_dead_letter for job in jobs_of(town)):
+        assert crashes <= CRASHES_BEFORE_ISOLATION + MAX_CRASHES
         with process(town, path) as worker:
             until(
                 lambda: (
-                    worker.poll() is not None
-                    or all(letter.is_dead_letter for letter in letters_of(town))
+                    worker.poll() is not None or all(job.is_dead_letter for job in jobs_of(town))
                 ),
                 within_s=90,
             )
-            deaths += worker.poll() is not None
-    (parked,) = letters_of(town)
+            crashes += worker.poll() is not None
+    (failed,) = jobs_of(town)
 
-    assert (parked.partition, parked.isolated_crashes) == (parked.partition, MAX_CRASHES)
-    assert deaths == CRASHES_BEFORE_ISOLATION + MAX_CRASHES
-    assert called(town).count(DEADLY) == deaths
+    assert (failed.partition, failed.isolated_crashes) == (failed.partition, MAX_CRASHES)
+    assert crashes == CRASHES_BEFORE_ISOLATION + MAX_CRASHES
+    assert called(town).count(DEADLY) == crashes
     assert {text: called(town).count(text) >= 1 for text in CHANNELS[1:4]} == dict.fromkeys(
         CHANNELS[1:4], True
     )
@@ -126,10 +125,10 @@ def test_api_messages_are_answered_after_repeated_server_crashes(
         first = talker_on(oldfriend, model)
         talkers = [first, *(first.as_somebody(name) for name in ("Ana", "Ben", "Omar"))]
         model.pause_s = 1.0
-        for death in range(DEATHS):
+        for crash in range(DEATHS):
             before = len(model.about)
             with first.served() as running:
-                for talker in talkers if death == 0 else []:
+                for talker in talkers if crash == 0 else []:
                     talker.says(running, "Remember my boat, please.")
                 until(lambda: len(model.about) > before, within_s=30)  # noqa: B023
                 kill(running.process)
@@ -138,6 +137,6 @@ def test_api_messages_are_answered_after_repeated_server_crashes(
             for talker in talkers:
                 wait_for_replies(talker, running, 2, within_s=60)
                 assert talker.replies(running)[-1] == model.says
-        parked = oldfriend.done("letters", "--parked", "--json").json
+        failed = oldfriend.done("letters", "--parked", "--json").json
 
-    assert parked == []
+    assert failed == []

@@ -1,4 +1,4 @@
-"""Lanes in a database, each step in a transaction of its own, as several workers take them."""
+"""Partitions in a database, each step in a transaction of its own, as several workers take them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from oldfriend.db.database import Database
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.job_types import Job, Lease, QueueName
 from oldfriend.domain.json import JsonValue
-from oldfriend.queues import queue as lanes
+from oldfriend.queues import queue as job_queue
 from oldfriend.queues.jobs_table import mark_isolated
 from tests.clock import FrozenClock
 from tests.engines import every_engine
@@ -18,8 +18,8 @@ engine = every_engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PostOffice:
-    """The lanes of one house."""
+class QueueDriver:
+    """The partitions of one house."""
 
     db: Database
     clock: FrozenClock
@@ -30,19 +30,19 @@ class PostOffice:
         self,
         text: JsonValue,
         *,
-        lane: str = "a",
+        partition: str = "a",
         queue: QueueName | None = None,
         after_s: float = 0,
         key: str | None = None,
         group: str | None = None,
     ) -> Job | None:
-        """A letter that is due after so many seconds."""
+        """A job that is due after so many seconds."""
         now = self.clock()
         async with self.db.begin_write() as tx:
-            return await lanes.enqueue(
+            return await job_queue.enqueue(
                 tx,
                 queue or self.queue,
-                lane,
+                partition,
                 {"text": text},
                 person=None,
                 now=now,
@@ -54,25 +54,25 @@ class PostOffice:
     async def claim(
         self,
         *,
-        lane: str | None = None,
+        partition: str | None = None,
         queue: QueueName | None = None,
         owner: str = "worker",
         lease_s: float = 30,
-        most_deaths: int = 100,
-        is_alone: bool = False,
+        max_crashes: int = 100,
+        is_isolated: bool = False,
     ) -> Lease | None:
         """Whatever a worker gets; ``is_alone``: it does nothing else meanwhile."""
         async with self.db.begin_write() as tx:
-            claim = await lanes.claim_jobs(
+            claim = await job_queue.claim_jobs(
                 tx,
                 queue or self.queue,
                 owner=owner,
                 now=self.clock(),
                 lease_s=lease_s,
-                partition=lane,
-                max_crashes=most_deaths,
+                partition=partition,
+                max_crashes=max_crashes,
             )
-            if claim is not None and claim.jobs and is_alone:
+            if claim is not None and claim.jobs and is_isolated:
                 await mark_isolated(tx, claim.jobs[0], is_isolated=True)
             return claim
 
@@ -82,27 +82,27 @@ class PostOffice:
         assert claim is not None
         return claim
 
-    async def finish(self, claim: Lease, *letters: Job) -> None:
-        """These, or else all letters of a claim are done."""
+    async def finish(self, claim: Lease, *jobs: Job) -> None:
+        """These, or else all jobs of a claim are done."""
         async with self.db.begin_write() as tx:
-            await lanes.ack(tx, claim, letters or claim.jobs, now=self.clock())
+            await job_queue.ack(tx, claim, jobs or claim.jobs, now=self.clock())
 
     async def fail(
         self,
         claim: Lease,
         *,
-        letter: Job | None = None,
+        job: Job | None = None,
         error: str = "no luck",
         retry_s: float | None = None,
         counts: bool = True,
     ) -> None:
-        """A letter, else the first of a claim, did not work out."""
+        """A job, else the first of a claim, did not work out."""
         now = self.clock()
         async with self.db.begin_write() as tx:
-            await lanes.fail_job(
+            await job_queue.fail_job(
                 tx,
                 claim,
-                letter or claim.jobs[0],
+                job or claim.jobs[0],
                 error=error,
                 now=now,
                 counts_attempt=counts,
@@ -112,17 +112,17 @@ class PostOffice:
     async def release(self, claim: Lease) -> None:
         """A worker goes on to other things."""
         async with self.db.begin_write() as tx:
-            await lanes.release_lease(tx, claim, now=self.clock())
+            await job_queue.release_lease(tx, claim, now=self.clock())
 
-    async def retry(self, queue: QueueName, lane: str, seq: int) -> None:
+    async def retry(self, queue: QueueName, partition: str, seq: int) -> None:
         """Somebody has another look at what was parked."""
         async with self.db.begin_write() as tx:
-            await lanes.retry_dead_letter(tx, queue, lane, seq, now=self.clock())
+            await job_queue.retry_dead_letter(tx, queue, partition, seq, now=self.clock())
 
     async def extend(self, claim: Lease, *, lease_s: float = 30) -> bool:
         """A heartbeat."""
         async with self.db.begin_write() as tx:
-            return await lanes.renew_lease(tx, claim, lease_s=lease_s)
+            return await job_queue.renew_lease(tx, claim, lease_s=lease_s)
 
     async def work(self, **how: str | int | None) -> list[JsonValue]:
         """Do whatever is due until nothing is; what was done, in order."""
@@ -133,15 +133,15 @@ class PostOffice:
             await self.release(claim)
         return done
 
-    async def letters(self, *, parked: bool = False) -> list[Job]:
+    async def jobs(self, *, failed: bool = False) -> list[Job]:
         """What is there."""
         async with self.db.begin_read() as tx:
-            return await lanes.list_jobs(tx, is_dead_letter=parked)
+            return await job_queue.list_jobs(tx, is_dead_letter=failed)
 
     async def next_due(self) -> int | None:
         """When it is worth looking again."""
         async with self.db.begin_read() as tx:
-            return await lanes.find_next_due(tx, self.queue)
+            return await job_queue.find_next_due(tx, self.queue)
 
     async def let_real_time_pass(self, seconds: float) -> None:
         """For the leases, as if the machine's clock had gone on (or back) by so much."""
@@ -158,12 +158,12 @@ class PostOffice:
 
 
 def texts(claim: Lease | None) -> list[JsonValue]:
-    """What the letters of a claim say."""
+    """What the jobs of a claim say."""
     assert claim is not None
-    return [letter.payload["text"] for letter in claim.jobs]
+    return [job.payload["text"] for job in claim.jobs]
 
 
 @pytest.fixture
-def post(db: Database, clock: FrozenClock) -> PostOffice:
+def driver(db: Database, clock: FrozenClock) -> QueueDriver:
     """An empty post office."""
-    return PostOffice(db=db, clock=clock)
+    return QueueDriver(db=db, clock=clock)

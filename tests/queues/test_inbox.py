@@ -1,4 +1,4 @@
-"""What a person says, changes or stops waits in the lane of its chat."""
+"""What a person says, changes or stops waits in the partition of its chat."""
 
 import pytest
 
@@ -47,8 +47,8 @@ def say(db, clock, nora):
                 dedup_key=key,
                 turn=turn or TurnId(f"turn of {name}"),
             )
-            letter = await enqueue_inbox(tx, CHAT, nora, word, debounce_s=quiet_s, now=now)
-        return None if letter is None else word.turn
+            job = await enqueue_inbox(tx, CHAT, nora, word, debounce_s=quiet_s, now=now)
+        return None if job is None else word.turn
 
     return say
 
@@ -59,10 +59,10 @@ async def turn_in(db, clock):
         claim = await queue.claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30)
         if claim is None:
             return None
-        letters = take_first_turn(claim.jobs)
-        await queue.ack(tx, claim, letters, now=clock())
+        jobs = take_first_turn(claim.jobs)
+        await queue.ack(tx, claim, jobs, now=clock())
         await queue.release_lease(tx, claim, now=clock())
-    return [parse_inbox_payload(letter).message for letter in letters]
+    return [parse_inbox_payload(job).message for job in jobs]
 
 
 async def test_debounced_burst_becomes_one_turn_with_one_id(db, clock, say):
@@ -179,11 +179,11 @@ async def test_stop_is_claimed_immediately_by_the_lease_holder(db, clock, say):
     async with db.begin_write() as tx:
         come = await queue.claim_new_jobs(tx, claim, now=clock())
 
-    assert [parse_inbox_payload(letter).kind for letter in come] == ["stop"]
+    assert [parse_inbox_payload(job).kind for job in come] == ["stop"]
 
 
 async def test_turn_claimed_by_a_fast_clock_takes_no_new_messages(db, clock, say):
-    """Whoever holds the lane may have begun what seems not to be due yet."""
+    """Whoever holds the partition may have begun what seems not to be due yet."""
     await say("one")
     async with db.begin_write() as tx:
         ahead = clock() + 2 * SECOND
@@ -239,16 +239,16 @@ async def test_inbox_payload_round_trips(db, nora):
         dedup_key="m7",
     )
     async with db.begin_write() as tx:
-        letter = await enqueue_inbox(tx, CHAT, nora, word, debounce_s=0, now=0)
+        job = await enqueue_inbox(tx, CHAT, nora, word, debounce_s=0, now=0)
 
-    assert parse_inbox_payload(letter) == word
-    assert letter.person == nora
+    assert parse_inbox_payload(job) == word
+    assert job.person == nora
 
 
 @pytest.mark.parametrize("body", [{}, {"kind": "sung"}, {"kind": "said", "message": 7}])
 async def test_malformed_inbox_payload_error_names_the_job(db, body):
     async with db.begin_write() as tx:
-        letter = await queue.enqueue(tx, "inbox", "a", body, person=None, now=0)
+        job = await queue.enqueue(tx, "inbox", "a", body, person=None, now=0)
 
     with pytest.raises(InvalidInput, match="Job 1 in inbox a"):
-        inbox.parse_inbox_payload(letter)
+        inbox.parse_inbox_payload(job)

@@ -48,11 +48,11 @@ async def test_queue_stats_of_a_new_store_are_zero(db: Database, clock: FrozenCl
 async def test_queue_stats_count_due_delayed_dead_and_leased(
     db: Database, clock: FrozenClock
 ) -> None:
-    """Due, for later, set aside; and the lanes on which somebody works."""
+    """Due, for later, set aside; and the partitions on which somebody works."""
     began = clock()
     async with db.begin_write() as tx:
-        for lane in ("a", "b", "b"):
-            await enqueue(tx, "inbox", lane, {}, person=None, now=clock())
+        for partition in ("a", "b", "b"):
+            await enqueue(tx, "inbox", partition, {}, person=None, now=clock())
             clock.tick(seconds=1)
         await enqueue(tx, "agenda", "job", {}, person=None, now=clock(), due_at=clock() + MINUTE)
         held = await claim_jobs(tx, "inbox", owner="w", now=clock(), lease_s=30, partition="a")

@@ -20,14 +20,14 @@ async def chat(db, clock):
 async def test_reply_parts_are_enqueued_in_order_and_only_once(db, clock, chat):
     reply = MessageId("r1")
     async with db.begin_write() as tx:
-        letters = await enqueue_reply(tx, chat, reply, ReplyTexts(["Hello", "there"]), now=clock())
+        jobs = await enqueue_reply(tx, chat, reply, ReplyTexts(["Hello", "there"]), now=clock())
         again = await enqueue_reply(tx, chat, reply, ReplyTexts(["Hello", "there"]), now=clock())
 
-    assert [parse_reply_part(letter) for letter in letters] == [
+    assert [parse_reply_part(job) for job in jobs] == [
         ReplyPart(channel="telegram", address="77", reply=reply, ordinal=0, text="Hello"),
         ReplyPart(channel="telegram", address="77", reply=reply, ordinal=1, text="there"),
     ]
-    assert {(letter.partition, letter.group, letter.person) for letter in letters} == {
+    assert {(job.partition, job.group, job.person) for job in jobs} == {
         (chat.id, reply, chat.person)
     }
     assert again == []

@@ -1,10 +1,10 @@
-"""Several real processes work on the same lanes, and some of them die."""
+"""Several real processes work on the same partitions, and some of them die."""
 
 from collections import defaultdict
 from pathlib import Path
 
 from oldfriend.db.database import Database
-from oldfriend.queues import queue as lanes
+from oldfriend.queues import queue as job_queue
 from tests.engines import SEVERAL_PROCESSES
 from tests.processes import kill, line_of, python
 
@@ -14,7 +14,7 @@ WORKER = """
 import asyncio, sys
 from pathlib import Path
 from oldfriend.runtime.wiring import open_database
-from oldfriend.queues import queue as lanes
+from oldfriend.queues import queue as partitions
 
 async def work(url, name, begun):
     db = await open_database(url)
@@ -23,21 +23,21 @@ async def work(url, name, begun):
         await asyncio.sleep(0.001)
     while True:
         async with db.begin_write() as tx:
-            claim = await lanes.claim_jobs(tx, "inbox", owner=name, now=1, lease_s=0.5)
+            claim = await partitions.claim_jobs(tx, "inbox", owner=name, now=1, lease_s=0.5)
         if claim is None:
             async with db.begin_read() as tx:
-                letters = await lanes.list_jobs(tx, is_dead_letter=False)
-            if all(letter.queue == "outbox" for letter in letters):
+                jobs = await partitions.list_jobs(tx, is_dead_letter=False)
+            if all(job.queue == "outbox" for job in jobs):
                 break
             await asyncio.sleep(0.02)
             continue
         print(claim.partition, flush=True)
         await asyncio.sleep(0.002)
         async with db.begin_write() as tx:
-            (letter, *_) = claim.jobs
-            await lanes.ack(tx, claim, [letter], now=1)
-            await lanes.enqueue(tx, "outbox", claim.partition, letter.payload, person=None, now=1)
-            await lanes.release_lease(tx, claim, now=1)
+            (job, *_) = claim.jobs
+            await partitions.ack(tx, claim, [job], now=1)
+            await partitions.enqueue(tx, "outbox", claim.partition, job.payload, person=None, now=1)
+            await partitions.release_lease(tx, claim, now=1)
     await db.close()
 
 asyncio.run(work(*sys.argv[1:]))
@@ -48,12 +48,12 @@ asyncio.run(work(*sys.argv[1:]))
 async def test_jobs_are_handled_once_in_order_after_a_worker_kill(
     db: Database, database_url: str, tmp_path: Path
 ) -> None:
-    """Two race for the same lanes; one dies with a lane in its hands; the other does the rest."""
+    """Two race for the same partitions; one dies with one in its hands; the other does the rest."""
     async with db.begin_write() as tx:
         for number in range(LETTERS):
-            for lane in range(LANES):
+            for partition in range(LANES):
                 body = {"number": number}
-                await lanes.enqueue(tx, "inbox", f"lane {lane}", body, person=None, now=0)
+                await job_queue.enqueue(tx, "inbox", f"lane {partition}", body, person=None, now=0)
     with (
         python(WORKER, database_url, "short-lived", tmp_path / "begun") as doomed,
         python(WORKER, database_url, "long-lived", tmp_path / "begun") as other,
@@ -67,10 +67,10 @@ async def test_jobs_are_handled_once_in_order_after_a_worker_kill(
         assert other.wait() == 0, other.stderr.read()
 
     async with db.begin_read() as tx:
-        letters = await lanes.list_jobs(tx, is_dead_letter=False)
+        jobs = await job_queue.list_jobs(tx, is_dead_letter=False)
     handled = defaultdict(list)
-    for letter in letters:
-        assert letter.queue == "outbox"
-        handled[letter.partition].append(letter.payload["number"])
-    assert handled == {f"lane {lane}": list(range(LETTERS)) for lane in range(LANES)}
+    for job in jobs:
+        assert job.queue == "outbox"
+        handled[job.partition].append(job.payload["number"])
+    assert handled == {f"lane {partition}": list(range(LETTERS)) for partition in range(LANES)}
     assert worked_on < LANES * LETTERS  # both had their share

@@ -4,7 +4,7 @@ import pytest
 
 from oldfriend.domain.clock import MINUTE
 from oldfriend.memory.people import ensure_person
-from oldfriend.queues import queue as lanes
+from oldfriend.queues import queue as job_queue
 from oldfriend.queues.rate_limit import reserve_slot
 
 PER_MINUTE = 4
@@ -25,7 +25,7 @@ def say(db, clock, nora):
         now = clock()
         async with db.begin_write() as tx:
             at = await reserve_slot(tx, nora, per_minute=PER_MINUTE, now=now)
-            await lanes.enqueue(tx, "inbox", "a", {}, person=nora, now=now, due_at=at)
+            await job_queue.enqueue(tx, "inbox", "a", {}, person=nora, now=now, due_at=at)
         return at - now
 
     return say
@@ -63,7 +63,7 @@ async def test_dropped_job_frees_its_rate_limit_slot(db, say, clock):
         await say()
     async with db.begin_write() as tx:
         for seq in range(1, 13):
-            await lanes.drop_job(tx, "inbox", "a", seq, now=clock())
+            await job_queue.drop_job(tx, "inbox", "a", seq, now=clock())
 
     assert await say() == SHARE
 

@@ -20,7 +20,7 @@ from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
 from oldfriend.replies import delay_notices as waiting
 from oldfriend.replies.delay_notices import Delay, format_delay
 from oldfriend.replies.reply_worker import answer_message, wait_for_reply
-from tests.app.test_turn_queue import letters_in, said, with_model
+from tests.app.test_turn_queue import jobs_in, said, with_model
 from tests.chat_fixtures import log_of
 from tests.clock import FrozenClock
 from tests.engines import both_engines
@@ -166,7 +166,7 @@ async def test_stop_removes_a_turn_that_was_not_started(app: AppContext, line: C
     with pytest.raises(TurnStopped):
         await wait_for_reply(app, accepted, on_text=None)
     assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []
 
 
 async def test_stop_drops_the_dead_letter_of_its_turn(
@@ -180,7 +180,7 @@ async def test_stop_drops_the_dead_letter_of_its_turn(
     for _ in range(2):
         await stop_turn(app, line, accepted.message.id)
 
-    assert await letters_in(app) == await letters_in(app, parked=True) == []
+    assert await jobs_in(app) == await jobs_in(app, failed=True) == []
     assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
 
 
@@ -190,4 +190,4 @@ async def test_a_stop_after_the_answer_changes_nothing(app: AppContext, line: Ch
     await stop_turn(app, line, given.message.id)
 
     assert [role for role, _ in await log_of(app, line)] == ["person", "companion"]
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []

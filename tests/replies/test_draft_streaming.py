@@ -16,7 +16,7 @@ from oldfriend.queues.queue import claim_jobs
 from oldfriend.replies import draft_streaming as showing_live
 from oldfriend.replies.reply_worker import answer_message, process_chat
 from oldfriend.runtime.worker import run_worker
-from tests.app.test_turn_queue import letters_in, log_of, with_model, work_until
+from tests.app.test_turn_queue import jobs_in, log_of, with_model, work_until
 from tests.clock import FrozenClock
 from tests.fakes.platform import Mute
 
@@ -276,6 +276,6 @@ async def test_stop_does_not_wait_for_a_preview_in_flight(
         stopping.set()
 
     assert [role for role, _ in await log_of(app, line)] == ["person", "marker"]
-    assert await letters_in(app) == []
+    assert await jobs_in(app) == []
     assert screen.sent == []
     assert not screen.is_sending

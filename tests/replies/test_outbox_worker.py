@@ -23,7 +23,7 @@ from oldfriend.replies.outbox_worker import MIN_TRIES, deliver
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.tasks.task_wording import TaskWording
-from tests.app.test_turn_queue import Platform, letters_in, with_model
+from tests.app.test_turn_queue import Platform, jobs_in, with_model
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 
@@ -63,13 +63,13 @@ async def test_old_reply_needs_minimum_attempts_to_become_a_dead_letter(
         platform.trouble.append(AWAY)
         await waits_after_failing(app, clock)
         clock.tick(minutes=6)
-    parked = await waiting(app)
+    failed = await waiting(app)
     async with app.db.begin_write() as tx:
-        await retry_dead_letter(tx, "outbox", parked.partition, parked.seq, now=clock())
+        await retry_dead_letter(tx, "outbox", failed.partition, failed.seq, now=clock())
     platform.trouble.append(AWAY)
     wait = await waits_after_failing(app, clock)
 
-    assert parked.is_dead_letter
+    assert failed.is_dead_letter
     assert wait <= SECOND
 
 
@@ -86,7 +86,7 @@ async def test_only_words_of_a_model_are_markdown(app: AppContext, line: ChatCon
         stored = [await get_message(tx, line.person.id, each.reply.id) for each in (plain, drawn)]
     assert [each.reply.is_markdown for each in (plain, drawn)] == [False, True]
     assert [each.is_markdown for each in stored] == [False, True]
-    parts = [parse_reply_part(each) for each in await letters_in(app) if each.queue == "outbox"]
+    parts = [parse_reply_part(each) for each in await jobs_in(app) if each.queue == "outbox"]
     assert {each.reply: each.is_markdown for each in parts} == {
         plain.reply.id: False,
         drawn.reply.id: True,
@@ -186,7 +186,7 @@ async def test_part_that_is_refused_while_they_write_is_not_held(
     assert held is not None
     await deliver(app, held, asyncio.Event())
 
-    due = [each.due_at for each in await letters_in(app) if each.queue == "outbox"]
+    due = [each.due_at for each in await jobs_in(app) if each.queue == "outbox"]
     assert len(due) == 2
     assert max(due) <= clock()
 
@@ -233,12 +233,12 @@ async def test_part_without_an_answer_is_sent_twice_at_most(
         platform.trouble = [error]
         await waits_after_failing(app, clock)
         clock.tick(minutes=6)
-    parked = await waiting(app)
-    assert parked.is_dead_letter
-    assert "may have arrived" in (parked.error or "")
+    failed = await waiting(app)
+    assert failed.is_dead_letter
+    assert "may have arrived" in (failed.error or "")
     assert len(platform.trouble) == 1  # it was not tried a third time
     async with app.db.begin_write() as tx:
-        await retry_dead_letter(tx, "outbox", parked.partition, parked.seq, now=clock())
+        await retry_dead_letter(tx, "outbox", failed.partition, failed.seq, now=clock())
     platform.trouble = []
     await send_waiting(app, clock)
     assert platform.sent == ["one"]
@@ -344,12 +344,12 @@ async def test_reopened_part_that_may_have_been_sent_is_asked_for(
     for _ in range(MIN_TRIES):
         await waits_after_failing(app, clock)
         clock.tick(minutes=6)
-    parked = await waiting(app)
+    failed = await waiting(app)
     async with app.db.begin_write() as tx:
-        await retry_dead_letter(tx, "outbox", parked.partition, parked.seq, now=clock())
+        await retry_dead_letter(tx, "outbox", failed.partition, failed.seq, now=clock())
     await send_waiting(app, clock)
 
-    assert parked.is_dead_letter
+    assert failed.is_dead_letter
     assert platform.sent == []
 
 
@@ -359,7 +359,7 @@ async def send_waiting(app: AppContext, clock: FrozenClock) -> None:
         held = await claim_jobs(tx, "outbox", owner="one", now=clock(), lease_s=30)
     assert held is not None
     await deliver(app, held, asyncio.Event())
-    assert not [each for each in await letters_in(app) if each.queue == "outbox"]
+    assert not [each for each in await jobs_in(app) if each.queue == "outbox"]
 
 
 async def waits_after_failing(app: AppContext, clock: FrozenClock) -> Micros:
@@ -373,5 +373,5 @@ async def waits_after_failing(app: AppContext, clock: FrozenClock) -> Micros:
 
 async def waiting(app: AppContext) -> Job:
     """The part that waits."""
-    (letter,) = [each for each in await letters_in(app) if each.queue == "outbox"]
-    return letter
+    (job,) = [each for each in await jobs_in(app) if each.queue == "outbox"]
+    return job
