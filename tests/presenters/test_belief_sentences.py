@@ -91,6 +91,23 @@ def test_name_that_reads_like_a_verb_is_told_by_the_words() -> None:
     assert build_sentence(believed(text), [said("My friend Will moved to Leeds")]) == text
 
 
+def test_pronoun_in_the_own_words_of_the_person_means_somebody_else() -> None:
+    """A pronoun that the person has not said may be what others call them."""
+    text = "Will mend Mum's cookery book before she comes."
+    own = [said("I promised that I will mend her cookery book before she comes")]
+    stranger = [said("I will mend Mum's cookery book before I leave")]
+    german = believed("Freut sich, wenn Anna kommt.", "de")
+
+    assert build_sentence(believed(text), own) == (
+        "You will mend Mum's cookery book before she comes."
+    )
+    assert build_sentence(believed(text), stranger) == text
+    assert build_sentence(believed("Says that Mum knows she sings."), own) == (
+        "You say that Mum knows she sings."
+    )
+    assert build_sentence(german, [said("ich freue mich, sie meldet sich")]) == german.text
+
+
 def test_belief_about_the_companion_is_told_by_it() -> None:
     """The companion calls itself "I"; what is about others stays as it is."""
     opinion = believed("Thinks that rain is fine.", kind="opinion", subject="companion")
