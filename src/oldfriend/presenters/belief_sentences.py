@@ -186,19 +186,35 @@ def _tell_quote(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence])
 
 
 def _tell_predicate(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
-    """Give a text without a subject the one that it is about."""
+    """Give a text without a subject, or with the person's name for one, the one it is about."""
     subject = grammar.subjects.get(belief.subject)
-    may_have_another = belief.kind not in SUBJECTLESS_KINDS
+    text = _strip_own_name(belief, evidence)
+    may_have_another = text is None and belief.kind not in SUBJECTLESS_KINDS
     if subject is None or (may_have_another and not grammar.past):
         return None
     if not grammar.forms:
-        return subject + belief.text if belief.text.startswith(tuple(grammar.verbs)) else None
-    words = belief.text.replace("'", "’").split() if grammar.before else belief.text.split()
+        is_predicate = text is not None or belief.text.startswith(tuple(grammar.verbs))
+        return subject + (text or belief.text) if is_predicate else None
+    text = text or belief.text
+    words = text.replace("'", "’").split() if grammar.before else text.split()
     told = _conjugate_first(words, belief.subject, grammar, evidence)
     if told is None or _may_name_them_otherwise(told, belief, grammar, evidence):
         return None
     text = " ".join((subject, *told)).strip()
     return text[0].upper() + text[1:]
+
+
+def _strip_own_name(belief: Memory, evidence: Sequence[Evidence]) -> str | None:
+    """Return what a text tells of the person whose name it begins with; None if it does not."""
+    if belief.subject != "person":
+        return None
+    for name in {each.speaker for each in evidence if each.role == "person" and each.speaker}:
+        rest = belief.text.removeprefix(name)
+        is_name = rest != belief.text and (rest[:1] == " " or not name.isascii())
+        if is_name and name not in rest and len(rest.strip()) > 1:
+            rest = rest.strip()
+            return rest[0].upper() + rest[1:]
+    return None
 
 
 def _may_name_them_otherwise(

@@ -27,7 +27,7 @@ export function Parcel({ file, attempt }) {
     ${file.stage === "failed" && html`${file.why && html`<p class="bad" role="alert">${inWords(file.why)}</p>`}
       ${file.contents && html`<p><button onClick=${() => attempt(() => bring(file.id, file.me, file.zone))}>${t("bring_again")}</button></p>`}`}
     ${file.stage === "done" && html`<${Done} brought=${file.brought} />`}
-    ${!isUnderWay(file) && html`<p><button class="quiet" onClick=${() => attempt(() => putAway(file.id))}>${t(file.stage === "done" ? "close" : "bring_put_away")}</button></p>`}
+    ${!isUnderWay(file) && file.stage !== "ready" && html`<p><button class="quiet" onClick=${() => attempt(() => putAway(file.id))}>${t(file.stage === "done" ? "close" : "bring_put_away")}</button></p>`}
   </li>`;
 }
 
@@ -60,7 +60,8 @@ function Choices({ file, attempt }) {
     <p class="meta">${t("bring_free", { time: lasting(contents.takes_s) })}
       ${likely && ` ${t("bring_model_cost", { model: likely.model, tokens: likely.tokens, cost: cost(likely) })}`}
       ${likely && likely.left_today_usd !== null && ` ${t("bring_left_today", { left: money(likely.left_today_usd) })}`}</p>
-    <p><button class="primary" disabled=${me === null} onClick=${() => attempt(() => bring(file.id, me || null, zone))}>${t("bring_now")}</button>
+    <p class="parcel-choices"><button class="primary" disabled=${me === null} onClick=${() => attempt(() => bring(file.id, me || null, zone))}>${t("bring_now")}</button>
+      <button class="quiet" onClick=${() => attempt(() => putAway(file.id))}>${t("bring_put_away")}</button>
       ${me === null && html` <span class="meta">${t("bring_which_first")}</span>`}</p>`;
 }
 

@@ -7,6 +7,7 @@ import { shortDayOf, t } from "../words.js";
 import { forget, foreseen, isBusy, wishFor } from "./wishing.js";
 
 const MOST_SHOWN = 8;
+const MOST_SIGNS = 240; // of one text before one asks for all of it
 
 /** @param {{goOn: (seeing: Promise<void>) => void}} given */
 export function Follows({ goOn }) {
@@ -15,7 +16,10 @@ export function Follows({ goOn }) {
   const anew = seen.beliefs.filter((each) => each.is_learned_anew);
   const { messages, memories, entities, summaries } = seen.counts;
   const count = messages + memories + entities + summaries;
-  const act = async () => (await forget()) && go("/forget/proof");
+  const act = async () => {
+    const here = location.pathname;
+    if ((await forget()) && location.pathname === here) go("/forget/proof"); // whoever has gone on finds it under Forget
+  };
   if (!count && !seen.orphans.length) return html`<p class="empty">${t("forget_nothing")}</p>`;
   return html`<div class="follows">
     <${Part} title=${t("forget_messages", { count: messages })} of=${seen.messages} total=${messages} />
@@ -45,12 +49,19 @@ function Part({ title, of, total = of.length, goOn }) {
   const also = (each) => goOn && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_also")}</button>`;
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
-        ? html`<${KindIcon} kind=${each.kind} /> <span>${each.text}${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
+        ? html`<${KindIcon} kind=${each.kind} /> <span><${Short} text=${each.text} />${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
         : each.record
-        ? html`<span>${each.text}</span>`
-        : html`<span><q>${each.text}</q> <span class="meta">${[each.speaker, shortDayOf(each.at)].filter(Boolean).join(", ")}</span>${also(each)}</span>`}</li>`)}</ul>
+        ? html`<span><${Short} text=${each.text} /></span>`
+        : html`<span><q><${Short} text=${each.text} /></q> <span class="meta">${[each.speaker, shortDayOf(each.at)].filter(Boolean).join(", ")}</span>${also(each)}</span>`}</li>`)}</ul>
     ${total > shown.length && html`<p class="meta">${t("forget_more", { count: total - shown.length })}
       ${!isWhole && html` <button class="quiet" aria-label=${`${t("forget_show")}: ${title}`} onClick=${() => setWhole(true)}>${t("forget_show")}</button>`}</p>`}</section>`;
+}
+
+/** The beginning of a long text, and all of it for whoever asks. @param {{text: string}} given */
+function Short({ text }) {
+  const [isWhole, setWhole] = useState(false);
+  if (text.length <= MOST_SIGNS) return text;
+  return html`${isWhole ? text : `${text.slice(0, MOST_SIGNS).trimEnd()}…`} <button class="quiet" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${t(isWhole ? "fold_less" : "fold_more")}</button>`;
 }
 
 /** Who has had it: replies, models, copies. */
