@@ -183,6 +183,7 @@ async def test_what_was_learned_on_earlier_days_is_folded_away(
     async with opened_site(app) as site:
         async with site.browser() as visitor:
             await told(visitor, "My dog is called Rufus.")
+            assert (await visitor.post("/learned/now")).json()["read"] == 1
             clock.tick(minutes=2 * 24 * 60)
             await told(visitor, "Remember that the plumber is called Otto.")
         complaints = await in_browsers(site, look)

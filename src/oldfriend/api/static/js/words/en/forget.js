@@ -24,7 +24,7 @@ export default {
   forget_messages: "Words that go ({count})",
   forget_beliefs: "What I learned from them goes ({count})",
   forget_beliefs_alone: "What I believe goes ({count})",
-  forget_anew: "These go, and are made anew from the words that stay",
+  forget_anew: "These go, and I write them again from the words that stay",
   forget_replies: "My replies that repeat it lose their words ({count})",
   forget_records: "Numbers, diary entries, reminders and other things you set that go ({count})",
   forget_keep: "These stay: other words speak for them",

@@ -24,7 +24,7 @@ export default {
   forget_messages: "Palabras que se van ({count})",
   forget_beliefs: "Lo que aprendí de ellas se va ({count})",
   forget_beliefs_alone: "Lo que sé se va ({count})",
-  forget_anew: "Esto se va y se vuelve a hacer con las palabras que quedan",
+  forget_anew: "Esto se va, y lo vuelvo a escribir con las palabras que quedan",
   forget_replies: "Respuestas mías que lo repiten y se quedan sin texto ({count})",
   forget_records: "Números, entradas del diario, recordatorios y otras cosas tuyas que se van ({count})",
   forget_keep: "Esto se queda: otras palabras lo sostienen",

@@ -24,7 +24,7 @@ export default {
   forget_messages: "Mots qui partent ({count})",
   forget_beliefs: "Ce que j’en ai appris part ({count})",
   forget_beliefs_alone: "Ce que je crois part ({count})",
-  forget_anew: "Ceci part, et sera refait à partir des mots qui restent",
+  forget_anew: "Ceci part, et je le réécris à partir des mots qui restent",
   forget_replies: "Mes réponses qui le répètent perdent leur texte ({count})",
   forget_records: "Chiffres, pages du journal, rappels et autres choses à toi qui s'en vont ({count})",
   forget_keep: "Ceci reste : d’autres mots l’appuient",
