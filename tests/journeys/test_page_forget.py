@@ -200,7 +200,7 @@ def test_commands_save_everything_and_forget_everything(browser: Browser, progra
 def test_whoever_goes_on_while_it_is_forgotten_is_left_where_they_are(
     browser: Browser, program: Program
 ) -> None:
-    """A long text is begun only, and read whole where one wants to; the proof stands under Forget."""
+    """A long text is begun only, and read whole where one wants to; Forget keeps the proof."""
     words = "Remember that the boat is called Petrel. " + "The sails are grey and patched. " * 12
     held: list[Route] = []
 

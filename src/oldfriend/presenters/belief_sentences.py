@@ -25,7 +25,7 @@ NEAR_VERB: Final = 3
 """Words from the beginning, with the verb, among which a pronoun may belong to it."""
 _STOPS: Final = ".。!！"
 _ENDS: Final = ".,;:!?"
-_MARKS: Final = ".,;:!?…()\"“”„«»"
+_MARKS: Final = '.,;:!?…()"“”„«»'
 _QUOTED: Final = re.compile(r"[^“„«\n]{0,80}?\s?[:：]\s?[“„«](?P<words>[^“„«\n]{1,2000})[”“»]")
 """A label and a quote, and nothing else."""
 _UNDOUBTED: Final = ("?", "？", "”", "“", "»")

@@ -46,10 +46,10 @@ function Part({ title, of, total = of.length, goOn }) {
   const [isWhole, setWhole] = useState(false);
   if (!of.length) return null;
   const shown = isWhole ? of : of.slice(0, MOST_SHOWN);
-  const also = (each) => goOn && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_also")}</button>`;
+  const also = (each) => goOn && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.sentence ?? each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_also")}</button>`;
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
-        ? html`<${KindIcon} kind=${each.kind} /> <span><${Short} text=${each.text} />${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
+        ? html`<${KindIcon} kind=${each.kind} /> <span><${Short} text=${each.sentence} />${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
         : each.record
         ? html`<span><${Short} text=${each.text} /></span>`
         : html`<span><q><${Short} text=${each.text} /></q> <span class="meta">${[each.speaker, shortDayOf(each.at)].filter(Boolean).join(", ")}</span>${also(each)}</span>`}</li>`)}</ul>
