@@ -2,11 +2,12 @@
 import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
-import { go } from "../places.js";
+import { follow, go } from "../places.js";
 import { shortDayOf, t } from "../words.js";
 import { forget, foreseen, isBusy, wishFor } from "./wishing.js";
 
 const MOST_SHOWN = 8;
+const WRITTEN = "/settings/character"; // where one writes who is who
 const MOST_SIGNS = 240; // of one text before one asks for all of it
 
 /** @param {{goOn: (seeing: Promise<void>) => void}} given */
@@ -32,6 +33,7 @@ export function Follows({ goOn }) {
     <${Part} title=${t("forget_read_from")} of=${seen.read_from} goOn=${goOn} />
     <${Part} title=${t("forget_beside")} of=${seen.beside} goOn=${goOn} />
     <${Part} title=${t("forget_near")} of=${seen.near} goOn=${goOn} />
+    <${Written} lines=${seen.written ?? []} />
     ${seen.namesakes.length > 0 && html`<p>${t("forget_namesakes", { names: seen.namesakes.join(", ") })}</p>`}
     ${seen.titles.length > 0 && html`<p>${t("forget_titles", { names: seen.titles.join(", ") })}</p>`}
     <${Exposed} seen=${seen} />
@@ -55,6 +57,13 @@ function Part({ title, of, total = of.length, goOn }) {
         : html`<span><q><${Short} text=${each.text} /></q> <span class="meta">${[each.speaker, shortDayOf(each.at)].filter(Boolean).join(", ")}</span>${also(each)}</span>`}</li>`)}</ul>
     ${total > shown.length && html`<p class="meta">${t("forget_more", { count: total - shown.length })}
       ${!isWhole && html` <button class="quiet" aria-label=${`${t("forget_show")}: ${title}`} onClick=${() => setWhole(true)}>${t("forget_show")}</button>`}</p>`}</section>`;
+}
+
+/** What one has written of it oneself, in Settings: only there it is changed. @param {{lines: string[]}} given */
+function Written({ lines }) {
+  if (!lines.length) return null;
+  return html`<section><h4>${t("forget_written")}</h4><ul role="list">${lines.map((each) => html`<li key=${each}><q><${Short} text=${each} /></q></li>`)}</ul>
+    <p><a href=${WRITTEN} onClick=${follow}>${t("forget_written_change")}</a></p></section>`;
 }
 
 /** The beginning of a long text, and all of it for whoever asks. @param {{text: string}} given */

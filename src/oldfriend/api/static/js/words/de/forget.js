@@ -34,6 +34,8 @@ export default {
   forget_beside: "Das bleibt und stammt aus denselben Worten",
   forget_also: "das auch",
   forget_not_this: "das nicht",
+  forget_written: "Das hast du selbst in den Einstellungen geschrieben; es bleibt",
+  forget_written_change: "In den Einstellungen ändern",
   forget_namesakes: "Andere mit diesem Namen, nicht betroffen: {names}",
   forget_titles: "Chats und Importe, die ihren Namen verlieren: {names}",
   forget_exposed: "Wo es gewesen ist",

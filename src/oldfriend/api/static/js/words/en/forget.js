@@ -34,6 +34,8 @@ export default {
   forget_beside: "These stay, and were read from the same words",
   forget_also: "this, too",
   forget_not_this: "not this",
+  forget_written: "You wrote this yourself, in Settings; it stays",
+  forget_written_change: "Change it in Settings",
   forget_namesakes: "Others with this name, not affected: {names}",
   forget_titles: "Chats and imports that lose their names: {names}",
   forget_exposed: "Where it has been",

@@ -34,6 +34,8 @@ export default {
   forget_beside: "Esto se queda, y salió de las mismas palabras",
   forget_also: "esto también",
   forget_not_this: "esto no",
+  forget_written: "Esto lo escribiste tú en Ajustes; se queda",
+  forget_written_change: "Cambiarlo en Ajustes",
   forget_namesakes: "Otros con este nombre, que no se tocan: {names}",
   forget_titles: "Chats e importaciones que pierden su nombre: {names}",
   forget_exposed: "Dónde ha estado",

@@ -34,6 +34,8 @@ export default {
   forget_beside: "Ceci reste, et venait des mêmes mots",
   forget_also: "ceci aussi",
   forget_not_this: "pas ceci",
+  forget_written: "Tu as écrit ceci toi-même dans Réglages ; cela reste",
+  forget_written_change: "Le changer dans Réglages",
   forget_namesakes: "D’autres portent ce nom, et ne sont pas touchés : {names}",
   forget_titles: "Discussions et imports qui perdent leur nom : {names}",
   forget_exposed: "Où c’est passé",

@@ -34,6 +34,8 @@ export default {
   forget_beside: "这些出自同样的话，会保留",
   forget_also: "这个也忘掉",
   forget_not_this: "不忘这个",
+  forget_written: "这是你自己在“设置”里写的，会保留",
+  forget_written_change: "在“设置”里修改",
   forget_namesakes: "同名但不受影响：{names}",
   forget_titles: "会失去名字的聊天和导入：{names}",
   forget_exposed: "它到过哪里",
