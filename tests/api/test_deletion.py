@@ -107,6 +107,10 @@ async def test_forgetting_a_belief_lists_source_message_and_its_other_beliefs(
     too = (await previewed(browser, ids=[seen["read_from"][0]["id"]])).json()
 
     assert [each["id"] for each in seen["beliefs"]] == [first["id"]]
+    assert [each["sentence"] for each in seen["beliefs"]] == [first["sentence"]]
+    assert "You live in Porto." in {
+        each["sentence"] for each in (*seen["beliefs"], *seen["beside"])
+    }
     assert other["id"] in {each["id"] for each in seen["beside"]}
     assert [each["text"] for each in seen["read_from"]] == [TWO_THINGS]
     assert seen["near"] == proof["near"] == []

@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
-from tests.journeys.pages import go_to_import, new_link, opened
+from tests.journeys.pages import go_to_forget, go_to_import, new_link, opened
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
+FORGETTING = re.compile(r"/api/v1/forget$")
 CODE = '<img src=x onerror="document.title=1">'
 
 
@@ -192,5 +193,40 @@ def test_commands_save_everything_and_forget_everything(browser: Browser, progra
         page.get_by_role("link", name="Back to the talk").click()
         expect(page.get_by_label("Say something …")).to_be_visible()
         expect(page.locator("body")).not_to_contain_text("Elif")
+
+    assert complaints == []
+
+
+def test_whoever_goes_on_while_it_is_forgotten_is_left_where_they_are(
+    browser: Browser, program: Program
+) -> None:
+    """A long text is begun only, and read whole where one wants to; Forget keeps the proof."""
+    words = "Remember that the boat is called Petrel. " + "The sails are grey and patched. " * 12
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    with opened(browser, new_link(program)) as (page, complaints):
+        say(page, words)
+        message = page.locator(".mine", has_text="Petrel")
+        message.hover()
+        message.get_by_role("button", name="delete").click()
+        going = page.locator(".follows li", has_text="Petrel").first
+        expect(going.locator("q")).to_contain_text("…")
+        going.get_by_role("button", name="Show all of it").click()
+        expect(going.locator("q")).to_contain_text(words.strip())
+        page.route(FORGETTING, hold)
+        page.get_by_role("button", name="Forget for good").click()
+        expect(page.get_by_role("button", name="Forgetting")).to_be_disabled()
+        page.get_by_role("navigation", name="Places").get_by_role("link", name="Chat").click()
+        with page.expect_response(FORGETTING):
+            held[0].continue_()
+        expect(page.locator(".mine", has_text="Petrel")).to_have_count(0)
+        expect(page.get_by_label("Say something …")).to_be_visible()
+        go_to_forget(page)
+        page.locator(".before summary").click()
+        page.locator(".before a").first.click()
+        expect(page.locator(".proof")).to_be_visible()
 
     assert complaints == []

@@ -67,7 +67,7 @@ def hands_over(page: Page, file: Path, text: str) -> list[str]:
     file.write_text(text, "utf-8")
     page.locator("input[type=file]").set_input_files(file)
     parcel = page.locator(".parcel", has_text=file.name)
-    expect(parcel.get_by_role("button", name="不要了")).to_be_visible()
+    expect(parcel.get_by_role("button", name="暂不导入")).to_be_visible()
     return parcel.locator("p:not(.parcel-name, :has(select))").all_inner_texts()
 
 

@@ -354,7 +354,7 @@ def test_receipt_proof_and_presets_have_no_english_on_a_chinese_page(
     assert causes
     assert not any("you said" in each or "it holds" in each for each in causes)
     assert not any("What I cannot delete" in each for each in proof)
-    assert any("收不回" in each for each in proof)
+    assert any("无法删除" in each for each in proof)
     assert not any("quiet and attentive" in each for each in starts)
     assert [each for each in complaints if "0a0a0a0a" not in each] == []
 

@@ -214,7 +214,7 @@ def test_sign_in_link_opened_by_a_foreign_page_needs_confirmation(
     link = with_guest(running)
     leading = f"<script>location = {json.dumps(link)}</script>"
     with opened(browser, new_link(running.program)) as (page, _), neighbor(leading) as (port, _):
-        expect(page.locator(".whose")).to_have_text("owner's memory")
+        expect(page.locator(".whose")).to_have_text("Your memory")
         before = page.evaluate(HELD)
         page.goto(f"http://localhost:{port}/")
         asking = page.locator(".arriving")
@@ -223,13 +223,13 @@ def test_sign_in_link_opened_by_a_foreign_page_needs_confirmation(
         asked = (who(page), page.evaluate(HELD))
         expect(page.get_by_role("button", name="Stay signed in as owner")).to_be_focused()
         page.keyboard.press("Enter")
-        expect(page.locator(".whose")).to_have_text("owner's memory")
+        expect(page.locator(".whose")).to_have_text("Your memory")
         expect(page.get_by_label(SAY)).to_be_visible()
         stayed = (who(page), page.evaluate(HELD))
         page.goto(f"http://localhost:{port}/")
         expect(asking).to_be_visible()
         page.reload()
-        expect(page.locator(".whose")).to_have_text("owner's memory")
+        expect(page.locator(".whose")).to_have_text("Your memory")
         page.goto(f"http://localhost:{port}/")
         page.get_by_role("button", name="Switch to Omar").click()
         expect(page.locator(".whose")).to_have_text("Omar's memory")
@@ -252,7 +252,7 @@ def test_guest_sign_in_link_names_the_person_before_opening(
         expect(page.locator(".whose")).to_have_text("这里是“Omar”的记忆")
     with opened(browser) as (own, _):
         own.goto(new_link(running.program))
-        expect(own.locator(".whose")).to_have_text("owner's memory")
+        expect(own.locator(".whose")).to_have_text("Your memory")
 
     assert complaints == []
 

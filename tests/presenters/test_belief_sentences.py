@@ -1,6 +1,7 @@
 """A belief is a sentence to the person, where its text is known to begin with a verb."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -89,6 +90,37 @@ def test_name_that_reads_like_a_verb_is_told_by_the_words() -> None:
     text = "Will moved to Leeds."
 
     assert build_sentence(believed(text), [said("My friend Will moved to Leeds")]) == text
+
+
+def test_pronoun_in_the_own_words_of_the_person_means_somebody_else() -> None:
+    """A pronoun that the person has not said may be what others call them."""
+    text = "Will mend Mum's cookery book before she comes."
+    own = [said("I promised that I will mend her cookery book before she comes")]
+    stranger = [said("I will mend Mum's cookery book before I leave")]
+    german = believed("Freut sich, wenn Anna kommt.", "de")
+
+    assert build_sentence(believed(text), own) == (
+        "You will mend Mum's cookery book before she comes."
+    )
+    assert build_sentence(believed(text), stranger) == text
+    assert build_sentence(believed("Says that Mum knows she sings."), own) == (
+        "You say that Mum knows she sings."
+    )
+    assert build_sentence(german, [said("ich freue mich, sie meldet sich")]) == german.text
+
+
+def test_own_name_of_the_person_becomes_you() -> None:
+    """As they are called where they said it; what is about somebody besides stays as it is."""
+    own = [replace(said("I want to see Ines soon"), speaker="Nora")]
+    soon = believed("Nora will want to see Ines again.", kind="expectation", status="tentative")
+    both = believed("Nora and Ines will meet.", kind="expectation")
+    home = believed("Nora wants to see Nora's brother.", kind="expectation")
+    chinese = believed("诺拉想再见到伊内斯。", "zh", kind="expectation")
+
+    assert build_sentence(soon, own) == "You will want to see Ines again, I think."
+    assert build_sentence(both, own) == both.text
+    assert build_sentence(home, own) == home.text
+    assert build_sentence(chinese, [replace(own[0], speaker="诺拉")]) == "你想再见到伊内斯。"
 
 
 def test_belief_about_the_companion_is_told_by_it() -> None:

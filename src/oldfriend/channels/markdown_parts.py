@@ -1,6 +1,6 @@
 """Markdown parts: what channels make alike of Markdown, whatever the platform."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import zip_longest
 from typing import Final
@@ -10,6 +10,8 @@ from markdown_it.tree import SyntaxTreeNode as Node
 
 RULE: Final = "\u2014\u2014\u2014"
 CELL_SEPARATOR: Final = " \u2502 "
+LIST_MARK: Final = "\u2022"
+BREAKS: Final = frozenset({"softbreak", "hardbreak"})
 BIDI_CONTROLS: Final = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
 """Characters that turn around what is read: in the words of a link, shown harmlessly."""
 
@@ -33,3 +35,30 @@ def format_table(table: Node, get_shown_text: Callable[[Sequence[Node]], str]) -
         for row in rows
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def strip_markdown(text: str) -> str:
+    """Return the words that people see of Markdown, without its signs or the addresses of links."""
+    parser = build_markdown_parser()
+    return "\n".join(_list_block_texts(Node(parser.parse(text)).children)).strip()
+
+
+def _list_block_texts(blocks: Sequence[Node]) -> Iterator[str]:
+    """List what is seen of each block, without those that hold nothing."""
+    for block in blocks:
+        if block.type == "table":
+            yield format_table(block, _get_inline_text)
+        elif block.type == "inline" or not block.is_nested:
+            yield from filter(None, [_get_inline_text([block]).rstrip("\n")])
+        elif block.type == "list_item":
+            yield f"{LIST_MARK} {' '.join(_list_block_texts(block.children))}"
+        else:
+            yield from _list_block_texts(block.children)
+
+
+def _get_inline_text(nodes: Sequence[Node]) -> str:
+    """Return what people see of inline elements."""
+    return "".join(
+        "\n" if node.type in BREAKS else _get_inline_text(node.children) or node.content
+        for node in nodes
+    )

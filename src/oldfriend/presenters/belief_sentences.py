@@ -6,7 +6,8 @@ and one whose other verbs may have another subject, stays as it is.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
@@ -20,8 +21,11 @@ from oldfriend.memory.reflection_log import is_question
 SUBJECTLESS_KINDS: Final = ATTRIBUTE_KINDS | {"pattern", "commitment"}
 """Kinds whose text tells of nobody but the subject, also where no verb shows that."""
 TEMPLATES: Final = ("relation", "label", "said", "unsure", "disputed", "wondered")
+NEAR_VERB: Final = 3
+"""Words from the beginning, with the verb, among which a pronoun may belong to it."""
 _STOPS: Final = ".。!！"
 _ENDS: Final = ".,;:!?"
+_MARKS: Final = '.,;:!?…()"“”„«»'
 _QUOTED: Final = re.compile(r"[^“„«\n]{0,80}?\s?[:：]\s?[“„«](?P<words>[^“„«\n]{1,2000})[”“»]")
 """A label and a quote, and nothing else."""
 _UNDOUBTED: Final = ("?", "？", "”", "“", "»")
@@ -182,25 +186,61 @@ def _tell_quote(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence])
 
 
 def _tell_predicate(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
-    """Give a text without a subject the one that it is about."""
+    """Give a text without a subject, or with the person's name for one, the one it is about."""
     subject = grammar.subjects.get(belief.subject)
-    may_have_another = belief.kind not in SUBJECTLESS_KINDS
+    text = _strip_own_name(belief, evidence)
+    may_have_another = text is None and belief.kind not in SUBJECTLESS_KINDS
     if subject is None or (may_have_another and not grammar.past):
         return None
     if not grammar.forms:
-        return subject + belief.text if belief.text.startswith(tuple(grammar.verbs)) else None
-    words = belief.text.replace("'", "’").split() if grammar.before else belief.text.split()
+        is_predicate = text is not None or belief.text.startswith(tuple(grammar.verbs))
+        return subject + (text or belief.text) if is_predicate else None
+    text = text or belief.text
+    words = text.replace("'", "’").split() if grammar.before else text.split()
     told = _conjugate_first(words, belief.subject, grammar, evidence)
-    if told is None or any(_is_blocked(each.lower().strip(_ENDS), grammar) for each in told):
+    if told is None or _may_name_them_otherwise(told, belief, grammar, evidence):
         return None
     text = " ".join((subject, *told)).strip()
     return text[0].upper() + text[1:]
 
 
-def _is_blocked(word: str, grammar: _Grammar) -> bool:
-    """Tell whether a word or its elided part would tell of somebody else."""
-    elided, apostrophe, _ = word.partition("’")
-    return word in grammar.blockers or elided + apostrophe in grammar.blockers
+def _strip_own_name(belief: Memory, evidence: Sequence[Evidence]) -> str | None:
+    """Return what a text tells of the person whose name it begins with; None if it does not."""
+    if belief.subject != "person":
+        return None
+    for name in {each.speaker for each in evidence if each.role == "person" and each.speaker}:
+        rest = belief.text.removeprefix(name)
+        is_name = rest != belief.text and (rest[:1] == " " or not name.isascii())
+        if is_name and name not in rest and len(rest.strip()) > 1:
+            rest = rest.strip()
+            return rest[0].upper() + rest[1:]
+    return None
+
+
+def _may_name_them_otherwise(
+    told: Sequence[str], belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]
+) -> bool:
+    """Tell whether a pronoun may mean the person, who has a subject of their own now.
+
+    Whom they call so in their own words, as often, is somebody else; but near the verb it may be
+    reflexive.
+    """
+    others: Counter[str] = Counter()
+    if belief.subject == "person":
+        own = [each.quote.split() for each in evidence if each.role == "person"]
+        others.update(each for words in own for each in _list_blockers(words, grammar))
+    is_near = any(_list_blockers(told[:NEAR_VERB], grammar))
+    return is_near or bool(Counter(_list_blockers(told, grammar)) - others)
+
+
+def _list_blockers(words: Sequence[str], grammar: _Grammar) -> Iterator[str]:
+    """List those of some words that would tell of somebody else, or their elided parts."""
+    for each in (word.lower().replace("'", "’") for word in words):
+        elided, apostrophe, _ = (word := each.strip(_MARKS)).partition("’")
+        if word in grammar.blockers:
+            yield word
+        elif elided + apostrophe in grammar.blockers:
+            yield elided + apostrophe
 
 
 def _conjugate_first(

@@ -1,6 +1,6 @@
 """Deletions: what would be forgotten, and what was, for the API, programs and JSON."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Self
@@ -8,7 +8,7 @@ from typing import Final, Self
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.ids import ObjectId
 from oldfriend.domain.json import JsonValue
-from oldfriend.domain.memories import JournalEntry, JournalObject
+from oldfriend.domain.memories import Evidence, JournalEntry, JournalObject, Memory
 from oldfriend.forgetting.delete import ForgetPreview, ForgetReport
 from oldfriend.memory.belief_views import get_kind
 from oldfriend.memory.deletion.audit_log import AuditEntry, DeletionKind
@@ -17,6 +17,7 @@ from oldfriend.memory.deletion.own_records import OwnRecordKind
 from oldfriend.memory.deletion.repetitions import drop_canned_replies
 from oldfriend.presenters.base_schema import Schema, describe, format_time
 from oldfriend.presenters.belief_schemas import name_belief
+from oldfriend.presenters.belief_sentences import build_sentence
 from oldfriend.presenters.deletion_text import (
     get_change_kind,
     get_change_text,
@@ -62,6 +63,9 @@ class AffectedBeliefSchema(Schema):
     id: str
     kind: str
     text: str
+    sentence: str = field(
+        metadata=describe("The text as a sentence to the person.", examples=["You live in Porto."])
+    )
     is_learned_anew: bool = field(
         metadata=describe("Whether it will be learned again from messages that stay.")
     )
@@ -71,13 +75,25 @@ class AffectedBeliefSchema(Schema):
 
     @classmethod
     def from_domain(
-        cls, change: JournalEntry, *, words_left: int | None = None, is_learned_anew: bool = False
+        cls,
+        change: JournalEntry,
+        evidence: Mapping[ObjectId, Sequence[Evidence]],
+        *,
+        words_left: int | None = None,
+        is_learned_anew: bool = False,
     ) -> Self:
-        """Present a belief, with its remaining evidence and whether it is learned again."""
+        """Present a belief, with its remaining evidence and whether it is learned again.
+
+        ``evidence`` is of all beliefs of the preview.
+        """
+        text = get_change_text(change)
         return cls(
             id=change.object_id,
             kind=get_kind(change.after),
-            text=get_change_text(change),
+            text=text,
+            sentence=build_sentence(change.after, evidence.get(change.object_id, ()))
+            if isinstance(change.after, Memory)
+            else text,
             is_learned_anew=is_learned_anew,
             words_left=words_left,
         )
@@ -157,8 +173,16 @@ class DeletionPreviewSchema(Schema):
     backups: tuple[str, ...] = field(metadata=describe("Backups of the database that are deleted."))
 
     @classmethod
-    def from_domain(cls, preview: ForgetPreview, kept: Mapping[str, JournalObject]) -> Self:
-        """Present a deletion preview; ``kept`` are beliefs that stay with less evidence."""
+    def from_domain(
+        cls,
+        preview: ForgetPreview,
+        kept: Mapping[str, JournalObject],
+        evidence: Mapping[ObjectId, Sequence[Evidence]],
+    ) -> Self:
+        """Present a deletion preview; ``kept`` are beliefs that stay with less evidence.
+
+        ``evidence`` is that of the beliefs in it, for their sentences.
+        """
         plan = preview.plan
         relearned = list_relearned(plan)
         return cls(
@@ -166,7 +190,9 @@ class DeletionPreviewSchema(Schema):
             counts=dict(preview.counts),
             messages=list_going(drop_canned_replies(keep_last_versions(plan.messages))),
             beliefs=tuple(
-                AffectedBeliefSchema.from_domain(change, is_learned_anew=each in relearned)
+                AffectedBeliefSchema.from_domain(
+                    change, evidence, is_learned_anew=each in relearned
+                )
                 for each, change in islice(plan.deleted.items(), MAX_LISTED)
             ),
             keep=tuple(
@@ -174,13 +200,16 @@ class DeletionPreviewSchema(Schema):
                     id=each,
                     kind=get_kind(content),
                     text=name_belief(content),
+                    sentence=build_sentence(content, evidence.get(ObjectId(each), ()))
+                    if isinstance(content, Memory)
+                    else name_belief(content),
                     is_learned_anew=False,
                     words_left=plan.remaining_evidence[ObjectId(each)],
                 )
                 for each, content in kept.items()
             ),
             orphans=tuple(
-                AffectedBeliefSchema.from_domain(change, words_left=0)
+                AffectedBeliefSchema.from_domain(change, evidence, words_left=0)
                 for change in islice(plan.orphans.values(), MAX_LISTED)
             ),
             replies=list_going(drop_canned_replies(keep_last_versions(plan.redacted_replies))),
@@ -193,7 +222,7 @@ class DeletionPreviewSchema(Schema):
             ),
             read_from=list_going(list_kept_sources(plan)),
             beside=tuple(
-                AffectedBeliefSchema.from_domain(change)
+                AffectedBeliefSchema.from_domain(change, evidence)
                 for change in islice(plan.sibling_beliefs.values(), MAX_LISTED)
             ),
             namesakes=tuple(plan.namesakes),
@@ -205,6 +234,13 @@ class DeletionPreviewSchema(Schema):
             ),
             backups=tuple(preview.backups),
         )
+
+
+def list_shown_beliefs(preview: ForgetPreview) -> list[ObjectId]:
+    """Return the beliefs that a preview lists, without those that stay with less evidence."""
+    plan = preview.plan
+    parts = (plan.deleted, plan.orphans, plan.sibling_beliefs)
+    return [ObjectId(each) for part in parts for each in islice(part, MAX_LISTED)]
 
 
 def list_going(messages: Iterable[MessageVersion]) -> tuple[AffectedMessageSchema, ...]:

@@ -16,6 +16,8 @@ from oldfriend.turn.attribution.quotations import list_quotations
 
 MAX_SHOWN: Final = 8
 """How many lines of a kind are shown as text."""
+MAX_REPLY_CHARS: Final = 240
+"""How many characters of a reply are shown."""
 QUOTE_CHARS: Final = 30
 """How many characters of what the companion quotes are shown."""
 ID_SUFFIX_CHARS: Final = 8
@@ -191,12 +193,12 @@ def format_forget_command(ids: Iterable[str]) -> str:
 
 
 def format_deleted_message(message: MessageVersion) -> str:
-    """Format a message."""
+    """Format a message; of a long reply only how it begins."""
+    text = to_one_line(shorten_message(message))
+    if message.role == "companion" and len(text) > MAX_REPLY_CHARS:
+        text = f"{text[:MAX_REPLY_CHARS].rstrip()} …"
     at = from_micros(message.said_at, message.zone).strftime("%Y-%m-%d %H:%M")
-    return (
-        f"  …{message.id[-ID_SUFFIX_CHARS:]}  {at}  {message.speaker or message.role}: "
-        f"{to_one_line(shorten_message(message))}"
-    )
+    return f"  …{message.id[-ID_SUFFIX_CHARS:]}  {at}  {message.speaker or message.role}: {text}"
 
 
 def shorten_message(message: MessageVersion) -> str:

@@ -12,16 +12,18 @@ from oldfriend.beliefs.queries import get_belief
 from oldfriend.db.database import Database
 from oldfriend.domain.errors import InvalidInput, NotFound, StaleDecision
 from oldfriend.domain.i18n_messages import localizable
-from oldfriend.domain.ids import PersonId
+from oldfriend.domain.ids import ObjectId, PersonId
 from oldfriend.domain.memories import JournalObject
 from oldfriend.forgetting.delete import ForgetPreview, forget, parse_span, preview_forget
 from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.presenters.deletion_schemas import (
     DeletionPreviewSchema,
     DeletionReportSchema,
     PastDeletionListSchema,
     PastDeletionSchema,
+    list_shown_beliefs,
 )
 from oldfriend.runtime.import_jobs import ImportWorker
 
@@ -44,9 +46,11 @@ async def preview_deletion(
         app.db, me.person.id, build_request(wish, me.person.zone), orphan=wish.orphan
     )
     response.headers["ETag"] = f'"{preview.digest}"'
-    return DeletionPreviewSchema.from_domain(
-        preview, await load_kept_beliefs(app.db, me.person.id, preview)
-    )
+    kept = await load_kept_beliefs(app.db, me.person.id, preview)
+    shown = list_shown_beliefs(preview)
+    async with app.db.begin_read() as tx:
+        evidence = await list_object_evidence(tx, me.person.id, [*shown, *map(ObjectId, kept)])
+    return DeletionPreviewSchema.from_domain(preview, kept, evidence)
 
 
 @router.post("", summary="Forget for good what was previewed")

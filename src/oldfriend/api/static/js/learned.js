@@ -18,6 +18,7 @@ export function Learned() {
   const close = () => (store.isTimelineOpen.value = false);
   const cover = useCover(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
   const shown = found ?? store.learned.value;
+  const before = found ? shown.length : countOfLastDay(shown);
   return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${cover} aria-label=${t("learned")}>
     <header><h2>${t("learned")}</h2>
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
@@ -25,20 +26,30 @@ export function Learned() {
     <${Thinking} />
     ${!found && html`<${Failed} /><${ReadNow} /><${Unconfirmed} />`}
     ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
-    <ul role="list" aria-live="polite">${rowsOf(shown)}</ul>
+    <ul role="list" aria-live="polite">${rowsOf(shown.slice(0, before), "now")}</ul>
+    ${before < shown.length && html`<details class="learned-before"><summary>${t("learned_before")}</summary>
+      <ul role="list">${rowsOf(shown.slice(before), "before")}</ul></details>`}
     ${!found && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
     ${!found && shown.length >= store.MOST_LEARNED && html`<a href="/memory" onClick=${follow}>${t("learned_all")}</a>`}
   </aside>`;
 }
 
-/** What was learned; where something was just called wrong, the way back stands in its place. */
-function rowsOf(shown) {
+/** How much was learned on the last day on which anything was; the latest stands first. @param {{at: string}[]} shown */
+function countOfLastDay(shown) {
+  const dayOf = ({ at }) => new Date(at).toDateString();
+  const other = shown.findIndex((each) => dayOf(each) !== dayOf(shown[0]));
+  return other < 0 ? shown.length : other;
+}
+
+/** Some of what was learned; where something was just called wrong, the way back stands in its place.
+ * @param {any[]} shown @param {"now" | "before"} part */
+function rowsOf(shown, part) {
   const taken = store.takenBack.value;
   const rows = shown
-    .map((each, place) => each.belief.id !== taken?.belief.id && html`<${Line} key=${each.belief.id} decided=${each} place=${place} />`)
+    .map((each, place) => each.belief.id !== taken?.belief.id && html`<${Line} key=${each.belief.id} decided=${each} stood=${{ place, part }} />`)
     .filter(Boolean);
-  return taken ? rows.toSpliced(taken.place, 0, html`<${TakenBack} key="taken-back" text=${taken.belief.sentence} onUndo=${() => judge(taken.belief, "unreject")} />`) : rows;
+  return taken?.part === part ? rows.toSpliced(taken.place, 0, html`<${TakenBack} key="taken-back" text=${taken.belief.sentence} onUndo=${() => judge(taken.belief, "unreject")} />`) : rows;
 }
 
 /** On a phone: what waits for a yes or no, or the last thing that was learned, above where one writes. */
@@ -166,7 +177,7 @@ function Search({ onFound }) {
   return html`<input class="search" type="search" placeholder=${t("search")} aria-label=${t("search")} onInput=${look} />`;
 }
 
-function Line({ decided, place }) {
+function Line({ decided, stood }) {
   const { belief, isNew, source } = decided;
   const status = ["tentative", "disputed"].includes(belief.status) && belief.sentence === belief.text && t(`status_${belief.status}`);
   return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
@@ -175,7 +186,7 @@ function Line({ decided, place }) {
       ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
       ${source && html`<p class="meta">${t(source === "reflection" ? "thought_reflection" : "thought_tick")}</p>`}
       ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}
-      <${Choices} belief=${belief} place=${place} /></div>
+      <${Choices} belief=${belief} stood=${stood} /></div>
   </li>`;
 }
 
@@ -184,11 +195,11 @@ function Words({ words }) {
     <q>${words.quote}</q> <time datetime=${words.at}>${shortDayOf(words.at)}</time></button>`;
 }
 
-function Choices({ belief, place }) {
+function Choices({ belief, stood }) {
   const deed = (name, act) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${act}><${DeedIcon} name=${name} /></button>`;
   return html`<p class="choices">
     ${belief.is_by_person ? html`<span class="good">${t("kept")}</span>` : deed("keep", () => judge(belief, "confirm"))}
-    ${deed("wrong", () => reject(belief, place))}${deed("forget", () => go(`/forget/${belief.id}`))}</p>`;
+    ${deed("wrong", () => reject(belief, stood))}${deed("forget", () => go(`/forget/${belief.id}`))}</p>`;
 }
 
 function TakenBack({ text, onUndo, style = {} }) {
@@ -213,11 +224,11 @@ async function judge(belief, verdict) {
   }
 }
 
-/** It is not so; for a while that can be taken back where it stood. @param {any} belief @param {number} place */
-async function reject(belief, place) {
+/** It is not so; for a while that can be taken back where it stood. @param {any} belief @param {{place: number, part: string}} stood */
+async function reject(belief, stood) {
   const after = await judge(belief, "reject");
   if (!after) return;
-  store.takenBack.value = { belief: after, place };
+  store.takenBack.value = { belief: after, ...stood };
   forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
 }
 

@@ -69,6 +69,6 @@ export function Arriving() {
 
 /** Whose memory it is that is open here. */
 export function Whose() {
-  const { name } = store.me.value;
-  return html`<p class="whose meta" title=${t("whose", { name })}>${t("whose", { name })}</p>`;
+  const whose = store.myName.value ? t("whose", { name: store.myName.value }) : t("whose_yours");
+  return html`<p class="whose meta" title=${whose}>${whose}</p>`;
 }

@@ -3,6 +3,9 @@ import { batch, computed, effect, signal } from "../vendor/signals.js";
 import { api } from "./api.js";
 
 export const me = signal(null);
+const UNNAMED = "owner"; // as whoever runs this is called until they say how
+/** What the person is called; "" until they have said so. */
+export const myName = computed(() => (me.value.name === UNNAMED ? "" : me.value.name));
 export const state = signal(null);
 export const mood = signal(null);
 export const progress = signal(null); // of reading and thinking behind the talk

@@ -26,19 +26,31 @@ export function Parcel({ file, attempt }) {
     ${file.stage === "paused" && html`<p>${t("bring_paused")} <button onClick=${() => attempt(() => bring(file.id, file.me, file.zone))}>${t("bring_go_on")}</button></p>`}
     ${file.stage === "failed" && html`${file.why && html`<p class="bad" role="alert">${inWords(file.why)}</p>`}
       ${file.contents && html`<p><button onClick=${() => attempt(() => bring(file.id, file.me, file.zone))}>${t("bring_again")}</button></p>`}`}
-    ${file.stage === "done" && html`<${Done} brought=${file.brought} />`}
-    ${!isUnderWay(file) && html`<p><button class="quiet" onClick=${() => attempt(() => putAway(file.id))}>${t(file.stage === "done" ? "close" : "bring_put_away")}</button></p>`}
+    ${file.stage === "done" && html`<${Done} brought=${file.brought} format=${file.contents?.format} />`}
+    ${!isUnderWay(file) && file.stage !== "ready" && html`<p><button class="quiet" onClick=${() => attempt(() => putAway(file.id))}>${t(file.stage === "done" ? "close" : "bring_put_away")}</button></p>`}
   </li>`;
 }
 
 const FORMATS = { jsonl: "bring_format_jsonl", notes: "bring_format_notes", table: "bring_format_table", measurement_table: "bring_format_measurements" };
 
+/** What holds one's own records instead of words: where these are read, by the format of a file. @type {Record<string, {place: string, at: string}>} */
+const RECORDS = {
+  measurement_table: { place: "numbers_title", at: "/days/numbers" },
+  apple_health: { place: "numbers_title", at: "/days/numbers" },
+  day_one: { place: "diary_title", at: "/days/diary" },
+};
+
+/** How much is new of what a file holds. @param {{format: string, added: number, when: string}} brought */
+export function importLine({ format, added, when }) {
+  return t(format in RECORDS ? "bring_import_records" : "bring_import_line", { added, format: formatName(format), when });
+}
+
 /** From where a file comes, or what it is. @param {string} format */
-export const formatName = (format) => (format in FORMATS ? t(FORMATS[format]) : channelName(format));
+const formatName = (format) => (format in FORMATS ? t(FORMATS[format]) : channelName(format));
 
 function Contents({ contents }) {
   const [first, last] = [shortDayOf(contents.first), shortDayOf(contents.last)];
-  return html`<p>${formatName(contents.format)}: ${t("bring_ready", {
+  return html`<p>${formatName(contents.format)}: ${t(contents.format in RECORDS ? "bring_ready_records" : "bring_ready", {
     messages: contents.messages, talks: contents.talks, days: first === last ? first : `${first} – ${last}`,
   })}</p>
     ${contents.notices.map((each) => html`<p class="meta" key=${each.text}>${inWords(each)}</p>`)}`;
@@ -50,17 +62,18 @@ function Choices({ file, attempt }) {
   const [me, setMe] = useState(contents.me[0] ?? likelyMe(people, contents.is_clear));
   const [zone, setZone] = useState(file.zone);
   const likely = contents.likely_cost;
-  return html`<fieldset class="who-is-me"><legend>${t("bring_which")}</legend>
+  return html`${!(contents.format in RECORDS) && html`<fieldset class="who-is-me"><legend>${t("bring_which")}</legend>
       ${people.map((each) => html`<label key=${each.name}><input type="radio" name=${file.id} checked=${me === each.name}
         onChange=${() => setMe(each.name)} /> ${each.name} <span class="meta">${each.messages.toLocaleString()}</span></label>`)}
       <label><input type="radio" name=${file.id} checked=${me === NOBODY} onChange=${() => setMe(NOBODY)} /> ${t("bring_nobody")}</label>
-      ${contents.others > 0 && html`<p class="meta">${t("bring_others", { count: contents.others })}</p>`}</fieldset>
+      ${contents.others > 0 && html`<p class="meta">${t("bring_others", { count: contents.others })}</p>`}</fieldset>`}
     <p><label>${t("bring_zone")} <select value=${zone} onChange=${({ target }) => setZone(target.value)}>
       ${zonesAfter(file.zone, HERE).map((each) => html`<option key=${each}>${each}</option>`)}</select></label></p>
     <p class="meta">${t("bring_free", { time: lasting(contents.takes_s) })}
       ${likely && ` ${t("bring_model_cost", { model: likely.model, tokens: likely.tokens, cost: cost(likely) })}`}
       ${likely && likely.left_today_usd !== null && ` ${t("bring_left_today", { left: money(likely.left_today_usd) })}`}</p>
-    <p><button class="primary" disabled=${me === null} onClick=${() => attempt(() => bring(file.id, me || null, zone))}>${t("bring_now")}</button>
+    <p class="parcel-choices"><button class="primary" disabled=${me === null} onClick=${() => attempt(() => bring(file.id, me || null, zone))}>${t("bring_now")}</button>
+      <button class="quiet" onClick=${() => attempt(() => putAway(file.id))}>${t("bring_put_away")}</button>
       ${me === null && html` <span class="meta">${t("bring_which_first")}</span>`}</p>`;
 }
 
@@ -84,13 +97,14 @@ function UnderWay({ file, attempt }) {
     ${file.stage === "writing" && html`<p><button class="quiet" onClick=${() => attempt(() => pauseFile(file.id))}>${t("bring_pause")}</button></p>`}`;
 }
 
-function Done({ brought }) {
+function Done({ brought, format }) {
   const isTakenOut = imports.value?.some((each) => each.number === brought.number && each.status === "undone");
   if (isTakenOut) return html`<p class="meta">${t("bring_import_undone")}</p>`;
+  const records = RECORDS[format];
   const more = Object.keys(CAME).filter((each) => brought[each] > 0);
-  return html`<p class="good">${brought.added ? t("bring_done", { added: brought.added }) : t("bring_nothing_new")}
+  return html`<p class="good">${brought.added ? t(records ? "bring_done_records" : "bring_done", { added: brought.added }) : t("bring_nothing_new")}
       ${more.map((each) => ` ${t(CAME[each], { count: brought[each] })}`)}</p>
-    <p><a href="/memory" onClick=${seeLearned}>${t("bring_see")}</a></p>`;
+    <p>${records ? html`<a href=${records.at} onClick=${follow}>${t("bring_see_at", { place: t(records.place) })}</a>` : html`<a href="/memory" onClick=${seeLearned}>${t("bring_see")}</a>`}</p>`;
 }
 
 /** What was just learned stands first, whatever was looked for before. @param {MouseEvent} event */

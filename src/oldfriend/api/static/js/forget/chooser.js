@@ -53,7 +53,7 @@ function Named({ goOn }) {
 
 function One({ id, one }) {
   if (!one) return html`<code>${id}</code>`;
-  return one.kind ? html`<${KindIcon} kind=${one.kind} /> ${one.text}` : html`<q>${one.text}</q> <span class="meta">${shortDayOf(one.at)}</span>`;
+  return one.kind ? html`<${KindIcon} kind=${one.kind} /> ${one.sentence}` : html`<q>${one.text}</q> <span class="meta">${shortDayOf(one.at)}</span>`;
 }
 
 function About() {

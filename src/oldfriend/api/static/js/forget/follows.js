@@ -2,11 +2,13 @@
 import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { KindIcon } from "../icons.js";
-import { go } from "../places.js";
+import { follow, go } from "../places.js";
 import { shortDayOf, t } from "../words.js";
 import { forget, foreseen, isBusy, wishFor } from "./wishing.js";
 
 const MOST_SHOWN = 8;
+const WRITTEN = "/settings/character"; // where one writes who is who
+const MOST_SIGNS = 240; // of one text before one asks for all of it
 
 /** @param {{goOn: (seeing: Promise<void>) => void}} given */
 export function Follows({ goOn }) {
@@ -15,7 +17,10 @@ export function Follows({ goOn }) {
   const anew = seen.beliefs.filter((each) => each.is_learned_anew);
   const { messages, memories, entities, summaries } = seen.counts;
   const count = messages + memories + entities + summaries;
-  const act = async () => (await forget()) && go("/forget/proof");
+  const act = async () => {
+    const here = location.pathname;
+    if ((await forget()) && location.pathname === here) go("/forget/proof"); // whoever has gone on finds it under Forget
+  };
   if (!count && !seen.orphans.length) return html`<p class="empty">${t("forget_nothing")}</p>`;
   return html`<div class="follows">
     <${Part} title=${t("forget_messages", { count: messages })} of=${seen.messages} total=${messages} />
@@ -28,6 +33,7 @@ export function Follows({ goOn }) {
     <${Part} title=${t("forget_read_from")} of=${seen.read_from} goOn=${goOn} />
     <${Part} title=${t("forget_beside")} of=${seen.beside} goOn=${goOn} />
     <${Part} title=${t("forget_near")} of=${seen.near} goOn=${goOn} />
+    <${Written} lines=${seen.written ?? []} />
     ${seen.namesakes.length > 0 && html`<p>${t("forget_namesakes", { names: seen.namesakes.join(", ") })}</p>`}
     ${seen.titles.length > 0 && html`<p>${t("forget_titles", { names: seen.titles.join(", ") })}</p>`}
     <${Exposed} seen=${seen} />
@@ -42,15 +48,29 @@ function Part({ title, of, total = of.length, goOn }) {
   const [isWhole, setWhole] = useState(false);
   if (!of.length) return null;
   const shown = isWhole ? of : of.slice(0, MOST_SHOWN);
-  const also = (each) => goOn && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_also")}</button>`;
+  const also = (each) => goOn && html` <button class="quiet" aria-label=${`${t("forget_also")}: ${each.sentence ?? each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_also")}</button>`;
   return html`<section><h4>${title}</h4><ul role="list">${shown.map((each) => html`<li key=${each.id}>
       ${each.kind
-        ? html`<${KindIcon} kind=${each.kind} /> <span>${each.text}${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
+        ? html`<${KindIcon} kind=${each.kind} /> <span><${Short} text=${each.sentence} />${each.words_left ? html` <span class="meta">${t("forget_left", { count: each.words_left })}</span>` : ""}${also(each)}</span>`
         : each.record
-        ? html`<span>${each.text}</span>`
-        : html`<span><q>${each.text}</q> <span class="meta">${[each.speaker, shortDayOf(each.at)].filter(Boolean).join(", ")}</span>${also(each)}</span>`}</li>`)}</ul>
+        ? html`<span><${Short} text=${each.text} /></span>`
+        : html`<span><q><${Short} text=${each.text} /></q> <span class="meta">${[each.speaker, shortDayOf(each.at)].filter(Boolean).join(", ")}</span>${also(each)}</span>`}</li>`)}</ul>
     ${total > shown.length && html`<p class="meta">${t("forget_more", { count: total - shown.length })}
       ${!isWhole && html` <button class="quiet" aria-label=${`${t("forget_show")}: ${title}`} onClick=${() => setWhole(true)}>${t("forget_show")}</button>`}</p>`}</section>`;
+}
+
+/** What one has written of it oneself, in Settings: only there it is changed. @param {{lines: string[]}} given */
+function Written({ lines }) {
+  if (!lines.length) return null;
+  return html`<section><h4>${t("forget_written")}</h4><ul role="list">${lines.map((each) => html`<li key=${each}><q><${Short} text=${each} /></q></li>`)}</ul>
+    <p><a href=${WRITTEN} onClick=${follow}>${t("forget_written_change")}</a></p></section>`;
+}
+
+/** The beginning of a long text, and all of it for whoever asks. @param {{text: string}} given */
+function Short({ text }) {
+  const [isWhole, setWhole] = useState(false);
+  if (text.length <= MOST_SIGNS) return text;
+  return html`${isWhole ? text : `${text.slice(0, MOST_SIGNS).trimEnd()}…`} <button class="quiet" aria-expanded=${isWhole} onClick=${() => setWhole(!isWhole)}>${t(isWhole ? "fold_less" : "fold_more")}</button>`;
 }
 
 /** Who has had it: replies, models, copies. */

@@ -7,6 +7,7 @@ import { dayOf, t, timeOf } from "../words.js";
 import { listDone, proof } from "./wishing.js";
 
 const MOST_NAMED = 500; // what the house takes at once
+const WRITTEN = "core_block.text"; // what one has written of oneself and of the companion
 const COUNTED = ["messages", "memories", "entities", "summaries", "replies", "measurements", "diary_entries", "tasks",
   "goals", "watches", "projects", "skills", "limitations"];
 
@@ -39,7 +40,8 @@ function Whole({ done }) {
     <dl>${COUNTED.filter((each) => done.counts[each]).map((each) => html`<div key=${each}><dt>${t(`forget_count_${each}`)}</dt><dd>${done.counts[each]}</dd></div>`)}</dl>
     ${done.is_proved && html`<p class="good">${done.proved_at ? t("proof_was", { when: dayOf(done.proved_at) }) : t(done.files ? "proof_files" : "proof_tables", { files: done.files })}</p>`}
     ${done.proved_at === null && html`<p>${t("proof_unproved")}</p>`}
-    ${done.left.map((each) => html`<p class="bad" key=${each.place}>${t("proof_left", { place: inPlace(each.place), count: each.count })}</p>`)}
+    ${done.left.map((each) => html`<p class="bad" key=${each.place}>${t("proof_left", { place: inPlace(each.place), count: each.count })}
+      ${each.place === WRITTEN && html` <a class="no-print" href="/settings/character" onClick=${follow}>${t("forget_written_change")}</a>`}</p>`)}
     ${done.stuck.map((each) => html`<p class="bad" key=${each}>${t("proof_stuck", { name: each })}</p>`)}
     ${!done.is_clean && html`<p class="bad">${t("proof_not_clean")}</p>`}
     ${done.orphans.length > 0 && html`<p>${t("proof_orphans", { count: done.orphans.length })}</p>`}

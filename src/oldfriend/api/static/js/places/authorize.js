@@ -66,7 +66,7 @@ function Asked({ asked }) {
   return html`<h1 ref=${heading} tabindex="-1">${t("oauth_title", { name })}</h1>
     <p class="lead">${t("oauth_asks", { name })}</p>
     <p><strong class="consent-host">${host}</strong> <span class="meta">${redirect}</span></p>
-    <p>${t("oauth_whose", { name: store.me.value.name })}</p>
+    ${store.myName.value && html`<p>${t("oauth_whose", { name: store.myName.value })}</p>`}
     ${error ? html`<p class="bad" role="alert">${t("oauth_broken", { name, error })}</p>
       <p class="choices"><button class="goes-on" disabled=${isBusy} aria-disabled=${!isCalm} onClick=${decide("nothing")}>${t("oauth_back", { name })}</button></p>` : html`<ul class="list">
       <li>${t("oauth_read_about")}</li>${scopes.includes("write") && html`<li>${t("oauth_write_about")}</li>`}</ul>

@@ -4,7 +4,7 @@ import { signal } from "../../vendor/signals.js";
 import { OldTalk } from "../bring/old_talk.js";
 import { takeAll } from "../api.js";
 import * as house from "../bring/asking.js";
-import { formatName, Parcel } from "../bring/parcel.js";
+import { importLine, Parcel } from "../bring/parcel.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
 import { Sure } from "../settings/parts.js";
@@ -84,7 +84,7 @@ function Imports() {
       ${undone.value.overlapping.length > 0 && t("bring_overlapping", { numbers: undone.value.overlapping.join(", ") })}</p>`}
     ${list.length === 0 && html`<p class="empty">${t("bring_imports_empty")}</p>`}
     <ul role="list">${list.map((each) => html`<li class="import" key=${each.number}>
-      <div><p>${each.file || t("bring_import_nameless")}</p><p class="meta">${t("bring_import_line", { added: each.added, format: formatName(each.format), when: shortDayOf(each.at) })}
+      <div><p>${each.file || t("bring_import_nameless")}</p><p class="meta">${importLine({ format: each.format, added: each.added, when: shortDayOf(each.at) })}
         ${each.status === "running" && ` · ${t("bring_import_running")}`}</p></div>
       ${each.status === "undone"
         ? html`<span class="meta">${t("bring_import_undone")}</span>`

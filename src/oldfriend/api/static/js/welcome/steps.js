@@ -30,7 +30,7 @@ export function Both({ keep, calm }) {
 }
 
 function You({ keep, character, written, onWrite }) {
-  const [name, setName] = useState(store.me.value.name === "owner" ? "" : store.me.value.name);
+  const [name, setName] = useState(store.myName.value);
   const about = written ?? character?.blocks.find((each) => each.name === "user")?.text ?? "";
   keep.current = async () => {
     if (name.trim() && name.trim() !== store.me.value.name) await store.changeMe({ name: name.trim() });

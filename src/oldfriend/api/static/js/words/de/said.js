@@ -355,7 +355,7 @@ export default {
   said_thinks_off_with_forms: "Zwischen den Gesprächen denke ich nicht nach, weil das Lernen in den Einstellungen ausgeschaltet ist.",
   said_thinks_today: "Zwischen den Gesprächen denke ich nach. Heute {times}-mal, {tokens} Token.{failed}",
   said_thought_gone: "Was ich mir damals gedacht habe, ist nicht mehr da: Nach 14 Tagen wird es gelöscht.",
-  said_thought_in_vain: " Zuletzt vergeblich.",
+  said_thought_in_vain: " Der letzte Versuch ist fehlgeschlagen.",
   said_ticket_over: "Das wurde schon benutzt oder ist zu alt. Versuch es noch einmal.",
   said_time_outside: "{moment} liegt außerhalb der Jahre 2 bis 9998.",
   said_time_unreadable: "„{text}“ ist keine Zeitangabe. Schreib sie so: 2024-05-03T18:30.",

@@ -42,7 +42,7 @@ export default {
   thinking_why_news: "I had learned something",
   thinking_why_events: "there was enough to tell",
   thinking_came: "{learned} new, {rejected} let go",
-  thinking_in_vain: "in vain: it could not be read",
+  thinking_in_vain: "failed: the answer could not be read",
   thinking_shown: "I looked at",
   thinking_said: "I said to myself",
   thinking_took: "{in} {in|token|tokens} in, {out} out",

@@ -27,7 +27,7 @@ export default {
   people_change: "Change, merge, or see how I know",
   people_ties: "Connected with",
   people_else: "What else I know",
-  people_nothing: "Of this name I know nothing more.",
+  people_nothing: "That is all I know of this name.",
   people_same: "Is {one} the same as {other}?",
   people_same_yes: "The same",
   people_same_no: "Two different ones",

@@ -27,7 +27,7 @@ export default {
   people_change: "Cambiar, unir o ver cómo lo sé",
   people_ties: "Relacionado con",
   people_else: "Qué más sé",
-  people_nothing: "De este nombre no sé nada más.",
+  people_nothing: "Es todo lo que sé de este nombre.",
   people_same: "¿{one} y {other} son lo mismo?",
   people_same_yes: "Lo mismo",
   people_same_no: "Son distintos",

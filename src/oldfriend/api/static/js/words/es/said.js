@@ -355,7 +355,7 @@ export default {
   said_thinks_off_with_forms: "No pienso entre conversaciones, porque aprender está apagado en los ajustes.",
   said_thinks_today: "Pienso entre conversaciones. Hoy: {times} {times|vez|veces}, {tokens} {tokens|token|tokens}.{failed}",
   said_thought_gone: "Lo que me dije entonces ya no se guarda: se borra a los 14 días.",
-  said_thought_in_vain: " La última vez, en vano.",
+  said_thought_in_vain: " El último intento falló.",
   said_ticket_over: "Eso ya se usó, o es demasiado antiguo. Inténtalo otra vez.",
   said_time_outside: "{moment} queda fuera de los años 2 a 9998.",
   said_time_unreadable: "«{text}» no es una hora. Escríbela así: 2024-05-03T18:30.",

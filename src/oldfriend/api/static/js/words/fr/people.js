@@ -27,7 +27,7 @@ export default {
   people_change: "Changer, réunir, ou voir comment je le sais",
   people_ties: "En lien avec",
   people_else: "Ce que je sais d’autre",
-  people_nothing: "De ce nom, je ne sais rien de plus.",
+  people_nothing: "C’est tout ce que je sais de ce nom.",
   people_same: "{one} et {other}, est-ce la même chose ?",
   people_same_yes: "Oui, c’est pareil",
   people_same_no: "Non, c’est différent",

@@ -355,7 +355,7 @@ export default {
   said_thinks_off_with_forms: "Je ne pense pas entre les conversations, car l’apprentissage est éteint dans les réglages.",
   said_thinks_today: "Je pense entre les conversations. Aujourd’hui : {times} fois, {tokens} {tokens|token|tokens}.{failed}",
   said_thought_gone: "Ce que je me suis dit alors n’est plus gardé : c’est supprimé au bout de 14 jours.",
-  said_thought_in_vain: " La dernière fois, en vain.",
+  said_thought_in_vain: " La dernière tentative a échoué.",
   said_ticket_over: "Cela a déjà servi, ou c’est trop ancien. Réessaie.",
   said_time_outside: "{moment} est hors des années 2 à 9998.",
   said_time_unreadable: "« {text} » n’est pas une heure. Écris-la ainsi : 2024-05-03T18:30.",
