@@ -188,7 +188,8 @@ def ends_with_waking(message: Message) -> bool:
     """Tell whether a message tells something of its author, and behind it that they woke."""
     plain = fold_punctuation(message.text)
     cues = load_cues_for(message.text, message.language)[0]
-    return any(cues.self.search(plain[: found.start()]) for found in cues.wake.finditer(plain))
+    *_, end = 0, *(found.start() for found in cues.wake.finditer(plain))
+    return cues.self.search(plain, 0, end) is not None
 
 
 def is_sighed_at(span: QuoteSpan) -> bool:
