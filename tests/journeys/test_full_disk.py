@@ -36,6 +36,24 @@ def test_full_disk_is_reported_and_loses_no_stored_message(
     program.done("say", "I would like to tell you a short story.")
 
 
+def test_a_memory_on_a_full_disk_can_be_read_but_not_written(
+    oldfriend: Program, small_disk: Path
+) -> None:
+    """And ``doctor`` says what is wrong, with all else that it checks."""
+    program = replace(oldfriend, data=small_disk / "data")
+    program.done("say", "Remember that my cat is called Miso")
+    filler = fill(small_disk)
+    recalled, checked = program("recall", "cat"), program("doctor")
+    refused = program("person", "rename", "owner", "Nora")
+    filler.unlink()
+
+    assert "Miso" in recalled.stdout
+    assert "the disk is full" in checked.stdout
+    assert len(checked.stdout.splitlines()) > 1
+    assert (refused.code, "is full" in refused.stderr) == (1, True)
+    program.done("person", "rename", "owner", "Nora")
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "json"])
 def test_a_server_says_that_it_is_not_ready_while_the_disk_is_full(
     oldfriend: Program, small_disk: Path, kind: str

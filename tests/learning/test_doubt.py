@@ -2,6 +2,7 @@
 
 import pytest
 
+from oldfriend.domain.ids import MessageId
 from oldfriend.learning.doubt import (
     drop_doubtful,
     find_quoted_part,
@@ -9,7 +10,9 @@ from oldfriend.learning.doubt import (
     is_doubtful,
     is_doubtful_quote,
 )
+from oldfriend.learning.extraction import Claim, Extraction, Quote
 from oldfriend.learning.rule_extraction.rule_extractor import extract_with_rules
+from oldfriend.learning.validate import validate_extraction
 from oldfriend.learning.validation.quote_alignment import find_span
 from oldfriend.learning.validation.segment_view import build_segment_view
 from tests.learning.rule_extraction.message_fixtures import material_of, message
@@ -36,6 +39,9 @@ from tests.learning.rule_extraction.message_fixtures import material_of, message
         ("de", "Beim Bäcker vor mir so eine: ich bin geschieden"),
         ("de", "bin heut nacht nach Grönland gezogen, dann Wecker"),
         ("fr", "le baron Gontran, je demeure en la tour"),
+        ("de", "ich hab im Lotto gewonnen, alles in Briefmarken, und dann klingelte der Wecker"),
+        ("en", "Oh I just love a long list of rules. My headphones arrive tomorrow."),
+        ("en", "Suppose I am rich. I own a cheese shop and a pony."),
         ("es", "la tía en la puerta, yo me voy a vivir a Cuba"),
     ],
 )
@@ -61,6 +67,8 @@ def test_signs_of_doubt_are_seen(language: str, text: str) -> None:
         ("es", "ya está, me mudé a Cádiz con mi hermana"),
         ("it", "lavoro da walter, sei anni ormai, mani sempre nere"),
         ("pt", "o caetano é goleiro no clube, treino terça e quinta"),
+        ("en", "woke up early and happy, today i start at the docks"),
+        ("en", "oh, i moved to leeds last week"),
     ],
 )
 def test_what_people_tell_of_themselves_bears_none(language: str, text: str) -> None:
@@ -138,6 +146,42 @@ def test_plain_sentence_beside_a_joke_or_an_order_to_remember_is_not_doubted(
 def test_what_a_joke_or_a_dream_may_tell_is_doubted(text: str, quote: str) -> None:
     """What follows a dream goes on with it, and a joke is called one afterwards."""
     assert is_quote_doubted("en", text, quote)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "quote", "waits"),
+    [
+        ("en", "Woke up sweating. I had twins in the garden centre.", "I had twins", True),
+        ("fr", "j'avais deux loutres chez moi. puis le réveil a sonné", "deux loutres", True),
+        ("en", "I keep two otters. They eat a lot of fish.", "two otters", False),
+        ("en", "Oh no, darling, I'm a neurosurgeon, look at me.", "a neurosurgeon", True),
+        ("it", "Mettiamo che sia così: vivo a Matera.", "vivo a Matera", True),
+        ("en", "Suppose I'm rich, right. I drive a vintage Saab.", "a vintage Saab", True),
+        ("en", "If it rains, I stay in. I drive a vintage Saab.", "a vintage Saab", False),
+        ("fr", "Maman a claqué la fenêtre. Ah, ces cloches, quelle plaie !", "ces cloches", True),
+        ("nl", "Met Pien gewandeld. Nooit meer kerst bij de oom!", "Nooit meer kerst", True),
+        ("en", "Went out with Pia. I collect old bells.", "old bells", False),
+        ("en", "Rain again. Bought the red bells after all.", "the red bells", False),
+    ],
+)
+def test_what_nobody_may_mean_of_themselves_waits(
+    language: str, text: str, quote: str, *, waits: bool
+) -> None:
+    """Told beside waking, with a sigh, as supposed, or where somebody else may be thinking."""
+    one = Claim(
+        kind="fact",
+        text=f"{quote[:1].upper()}{quote[1:]}.",
+        quotes=(Quote(message=MessageId("m0"), text=quote),),
+        confidence=0.95,
+        subject="person",
+        key="detail",
+        value=quote,
+    )
+    checked = validate_extraction(
+        Extraction(author="model/1", claims=(one,)), material_of(message(text, language=language))
+    )
+
+    assert (len(checked.unconfirmed), len(checked.extraction.claims)) == (waits, not waits)
 
 
 def is_quote_doubted(language: str, text: str, quote: str) -> bool:

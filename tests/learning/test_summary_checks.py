@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -90,6 +91,22 @@ def test_what_waits_is_told_by_no_sentence_and_no_topic() -> None:
 
     assert left.summary == "They have a flat by the canal."
     assert left.topics == ("the canal",)
+
+
+def test_what_waits_of_another_segment_is_not_summarized() -> None:
+    """A model that reads several at once writes one summary, which is kept with the last."""
+    whole = talk(SOLD, "I have a flat in Leeds, by the canal.")
+    last = replace(whole, messages=whole.messages[1:])
+    told = "They sold their house in Leeds. They have a flat by the canal."
+    checked = validate_extraction(
+        Extraction(author="extract/1", summary=told),
+        last,
+        summarized=whole,
+        claims_beside=[SALE],
+    )
+
+    assert checked.extraction.summary == "They have a flat by the canal."
+    assert checked.unconfirmed == ()
 
 
 def test_what_is_believed_may_be_told_in_words_of_what_waits() -> None:

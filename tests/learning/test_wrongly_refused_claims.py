@@ -202,6 +202,14 @@ def test_claim_on_denied_or_unstated_words_is_rejected(said: list[str], one: Cla
         ("Wait, seriously?!", "yes haha, four numbers", True),
         ("Congratulations! What will you buy first, a car or a house?", "no lol, too poor", True),
         ("Wow, how did it feel?", "cant say lol. too good", True),
+        (
+            "Congratulations! What a stroke of luck that was.",
+            "Just kidding, I had a shandy.",
+            False,
+        ),
+        ("Congratulations! What will you buy first?", "lmao no i never did", False),
+        ("Congratulations! What will you buy first?", "haha, thank you so much", True),
+        ("Congratulations! Are you going to buy a boat?", "as if! I can't swim.", True),
     ],
 )
 def test_claim_retracted_as_a_joke_is_rejected(

@@ -65,7 +65,7 @@ async def learned(
         kind=kind,
         language="en",
         text=text,
-        subject="self",
+        subject="person",
         key=key,
         value=value,
         learned_at=source.at,
@@ -204,6 +204,27 @@ async def test_what_the_person_did_not_just_say_corrects_nothing(
     outcome = await do(talk, told, correct(told, **arguments), trust=trust)
 
     assert endings(outcome) == ["failed"]
+    assert await believed(talk) == ["Lives in Porto."]
+
+
+@pytest.mark.parametrize("told", ["My brother lives in Faro now.", "Tom lives in Faro now."])
+async def test_what_is_told_of_somebody_else_corrects_no_own_belief_unasked(
+    talk: Talk, told: str
+) -> None:
+    """A relative, or somebody known by name."""
+    tom = Entity(
+        id=EntityId(ObjectId(new_id(talk.clock()))),
+        person=talk.line.person.id,
+        kind="person",
+        name="Tom",
+        learned_at=talk.clock(),
+    )
+    async with talk.app.db.begin_write() as tx:
+        await record_decision(tx, tom, op="learned", base=0, provenance=BY, now=talk.clock())
+    await learned(talk, "Lives in Porto.", "location", "Porto")
+    outcome = await do(talk, told, correct(told))
+
+    assert endings(outcome) == ["asked"]
     assert await believed(talk) == ["Lives in Porto."]
 
 

@@ -15,8 +15,8 @@ from oldfriend.domain.i18n_messages import MessageCode, MessageValue, localizabl
 
 READ_ONLY_STORE: Final = localizable(
     "store_read_only",
-    "This memory is read-only: the file, its folder or its disk cannot be written. Nothing new "
-    "is kept.",
+    "This memory is read-only: the file, its folder or its disk cannot be written, or the disk is "
+    "full. Nothing new is kept.",
 )
 
 

@@ -43,6 +43,17 @@ class BatchReading:
             return None
         return self.extractions[context.segment.id]
 
+    def list_claims_beside(self, segment: SegmentId) -> list[Claim]:
+        """Return the claims of all other segments if the summary of all is kept with this one."""
+        if not self.extractions[segment].summary:
+            return []
+        return [
+            claim
+            for other, extraction in self.extractions.items()
+            if other != segment
+            for claim in extraction.claims
+        ]
+
     def with_shown(self, context: SegmentContext) -> SegmentContext:
         """Return a context with the beliefs that the model was shown."""
         return replace(context, inputs=replace(context.inputs, shown=self.inputs.shown))

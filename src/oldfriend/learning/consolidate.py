@@ -248,6 +248,7 @@ async def resolve_and_write(
         extraction,
         context.inputs,
         summarized=None if batch is None else batch.inputs,
+        claims_beside=() if batch is None else batch.list_claims_beside(context.segment.id),
     )
     messages = context.inputs.messages
     checked = drop_forgotten(checked, messages, deps.is_forgotten, deps.clock())

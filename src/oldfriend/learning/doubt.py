@@ -11,16 +11,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from oldfriend.domain.messages import Message
+from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.lang.clause_splitting import SENTENCE, split_clauses
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.learning.extraction import Extraction, ExtractionInput, Quote
+from oldfriend.learning.validation.assertion import INTERJECTIONS
+from oldfriend.learning.validation.cue_words import get_cue_words
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
 from oldfriend.learning.validation.quoted_text import list_borrowed_spans
 from oldfriend.learning.validation.segment_view import SegmentView, ValidationCase
 from oldfriend.memory.restatement_detection import drop_starred_opening
 from oldfriend.turn.attribution.cues import AttributionCues, fold_punctuation, load_cues_for
 from oldfriend.turn.attribution.orders import has_order
+from oldfriend.turn.attribution.spans import SentenceSpan, find_sentences
 
 MAX_LINES: Final = 2
 """Lines of a message that is no list, letter, log or poem, whatever they tell."""
@@ -54,6 +57,10 @@ MAX_PASSAGE: Final = 400
 """Characters of what is shown of a message in doubt."""
 MIN_OWN_WORDS: Final = 3
 """Words, but for the commonest, by which a joke or a dream tells something itself."""
+MAX_OPENING_WORDS: Final = 5
+"""Words of a sentence in which a sigh is followed by what it sighs at: "oh I love …"."""
+MAX_SCENE: Final = 3
+"""Sentences before one without "I" that may set a scene in which somebody else speaks."""
 QUESTION_MARKS: Final = frozenset("?\uff1f\u061f\u037e")
 
 
@@ -99,7 +106,19 @@ def has_doubtful_words(case: ValidationCase) -> bool:
     is not believed before the person confirms it. An order counts only in the quoted sentence,
     since people tell and ask in one message; of questions ``speech_acts`` judges each clause.
     """
-    return any(is_doubtful_quote(span, case.view) for span in case.spans)
+    return any(
+        is_doubtful_quote(span, case.view)
+        or (
+            span.message.trust == "person"
+            and (
+                has_waking_beside(span)
+                or is_sighed_at(span)
+                or is_supposed(span)
+                or (case.claim.subject == "person" and is_thought_of_another(span))
+            )
+        )
+        for span in case.spans
+    )
 
 
 def is_doubtful_quote(span: QuoteSpan, view: SegmentView) -> bool:
@@ -141,10 +160,97 @@ def is_borrowed(message: Message, *, before: int | None = None) -> bool:
 
 
 def is_unreal(message: Message) -> bool:
-    """Tell whether a message jokes, tells a dream, a night or a rumor."""
+    """Tell whether a message jokes, tells a dream, a night or a rumor, supposes or sighs."""
     plain = fold_punctuation(message.text)
-    cues = load_cues_for(message.text, message.language)[:1]
-    return is_joke_or_dream(message) or any(each.night.search(plain) for each in cues)
+    cues = load_cues_for(message.text, message.language)[0]
+    return (
+        is_joke_or_dream(message)
+        or ends_with_waking(message)
+        or cues.night.search(plain) is not None
+        or any(
+            begins_with_sigh(each, cues) or begins_supposing(each, cues)
+            for each in find_sentences(message.text)
+        )
+    )
+
+
+def has_waking_beside(span: QuoteSpan) -> bool:
+    """Tell whether a message tells of waking before or behind a quote, which may be a dream."""
+    plain = fold_punctuation(span.message.text)
+    return any(
+        found.end() <= span.start or span.end <= found.start()
+        for cues in load_cues_for(span.message.text, span.message.language)[:1]
+        for found in cues.wake.finditer(plain)
+    )
+
+
+def ends_with_waking(message: Message) -> bool:
+    """Tell whether a message tells something of its author, and behind it that they woke."""
+    plain = fold_punctuation(message.text)
+    cues = load_cues_for(message.text, message.language)[0]
+    *_, end = 0, *(found.start() for found in cues.wake.finditer(plain))
+    return cues.self.search(plain, 0, end) is not None
+
+
+def is_sighed_at(span: QuoteSpan) -> bool:
+    """Tell whether a quoted sentence begins with a sigh."""
+    cues = load_cues_for(span.message.text, span.message.language)[0]
+    return any(begins_with_sigh(each, cues) for each in list_quoted_sentences(span))
+
+
+def is_supposed(span: QuoteSpan) -> bool:
+    """Tell whether a sentence before a quote supposes something, which the quote may go on with."""
+    cues = load_cues_for(span.message.text, span.message.language)[0]
+    sentences = find_sentences(span.message.text)
+    return any(begins_supposing(each, cues) for each in sentences if each.end <= span.start)
+
+
+def begins_supposing(sentence: SentenceSpan, cues: AttributionCues) -> bool:
+    """Tell whether a sentence begins with an invitation to suppose something.
+
+    A condition ("if I'm late") is over with its sentence.
+    """
+    found = cues.if_.match(sentence.text.lstrip()[:MAX_SENTENCE_CHARS])
+    return found is not None and not get_cue_words(cues.language).condition.search(found.group())
+
+
+def begins_with_sigh(sentence: SentenceSpan, cues: AttributionCues) -> bool:
+    """Tell whether a sentence begins with a sigh at what it likes, or at a yes or no of its own.
+
+    People sigh so when they mean the opposite: "Oh I love a long queue", "oh no, I'm a surgeon".
+    """
+    opening = WORD.findall(sentence.text)[:MAX_OPENING_WORDS]
+    if not opening or opening[0] not in INTERJECTIONS:
+        return False
+    plain = " ".join(opening)
+    return any(each.search(plain) for each in (cues.likes, cues.yes, cues.not_))
+
+
+def is_thought_of_another(span: QuoteSpan) -> bool:
+    """Tell whether a quote may tell what somebody else thinks, of whom the message speaks before.
+
+    Its author is in none of its sentences, and somebody else is in one before them: "Mum slammed
+    the window. These bells, what a torment!"
+    """
+    cues = load_cues_for(span.message.text, span.message.language)[0]
+    if any(cues.self.search(each.text) for each in list_quoted_sentences(span)):
+        return False
+    before = [each for each in find_sentences(span.message.text) if each.end <= span.start]
+    return any(speaks_of_another(each, span.message, cues) for each in before[-MAX_SCENE:])
+
+
+def speaks_of_another(sentence: SentenceSpan, message: Message, cues: AttributionCues) -> bool:
+    """Tell whether a sentence speaks of somebody else, by a pronoun, kinship or a name."""
+    if any(each.search(sentence.text) for each in (cues.kin, cues.other, cues.theirs)):
+        return True
+    _, *words = WORD.findall(message.text[sentence.start : sentence.end]) or [""]
+    return get_traits(cues.language).name_capitals != "nouns" and any(map(str.istitle, words))
+
+
+def list_quoted_sentences(span: QuoteSpan) -> list[SentenceSpan]:
+    """Return the sentences of a message that a quote is part of."""
+    sentences = find_sentences(span.message.text)
+    return [each for each in sentences if each.start < span.end and span.start < each.end]
 
 
 def is_joke_or_dream(message: Message) -> bool:

@@ -172,11 +172,17 @@ Q = TypeVar("Q", bound=HasQuotes)
 
 
 def validate_extraction(
-    extraction: Extraction, inputs: ExtractionInput, *, summarized: ExtractionInput | None = None
+    extraction: Extraction,
+    inputs: ExtractionInput,
+    *,
+    summarized: ExtractionInput | None = None,
+    claims_beside: Sequence[Claim] = (),
 ) -> ValidatedExtraction:
     """Return only what may be believed of an extraction, with exact quotes.
 
-    ``summarized`` is what the summary is of, if it is of more than this segment.
+    ``summarized`` is what the summary is of, if it is of more than this segment, and
+    ``claims_beside`` are what was read in the rest of it: what is in doubt of them is not
+    summarized either.
     """
     view = build_segment_view(inputs, extraction.mentions)
     summary_view = view if summarized is None else build_segment_view(summarized)
@@ -213,9 +219,13 @@ def validate_extraction(
     waiting = select_unconfirmed(unconfirmed)
     rejected.update(each.reason for each in waiting)
     rejected["too many"] += len(neutral) - len(kept) + len(unconfirmed) - len(waiting)
-    doubted = DoubtedWords(
-        claims=[each.claim for each in unconfirmed],
-        believed=[*kept, *summary_view.known.values()],
+    doubted = gather_doubted(
+        [
+            *unconfirmed,
+            *kept,
+            *(validate_claim(each, summary_view, checks) for each in claims_beside),
+        ],
+        summary_view,
     )
     valid = replace(
         extraction,
@@ -239,6 +249,20 @@ def validate_extraction(
         unconfirmed=waiting,
         rejected=+rejected,
         normalized=+changed,
+    )
+
+
+def gather_doubted(
+    outcomes: Iterable[Claim | UnconfirmedClaim | RejectionReason], view: SegmentView
+) -> DoubtedWords:
+    """Gather what is in doubt of some claims, beside what is believed."""
+    outcomes = list(outcomes)
+    return DoubtedWords(
+        claims=[each.claim for each in outcomes if isinstance(each, UnconfirmedClaim)],
+        believed=[
+            *(each for each in outcomes if isinstance(each, Claim)),
+            *view.known.values(),
+        ],
     )
 
 

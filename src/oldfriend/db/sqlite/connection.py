@@ -26,6 +26,8 @@ STATEMENT_CACHE_SIZE = 200
 SQLITE_ERRORS = (apsw.Error, UnicodeEncodeError)  # the second one for lone surrogates
 MIN_WORKING_BYTES = 128 * 1024
 """With less, SQLite reports that it cannot size its shared memory, and no full disk."""
+MIN_OPENING_BYTES = 40 * 1024
+"""With less, SQLite cannot create the shared memory (32 KB) without which it opens no log."""
 
 SHARED_HEADER_BYTES = 120
 
@@ -46,7 +48,8 @@ READ_ONLY_PRAGMAS = """
 def open_connection(path: Path, *, create: bool) -> apsw.Connection:
     """Open a connection to the file, private to this user (0600). Raises StoreError.
 
-    If the file is not writable and need not be created, the connection is read-only.
+    If the file is not writable, or its disk is full, and it need not be created, the connection is
+    read-only.
     """
     with map_sqlite_errors(path):
         check_path_encoding(path)
@@ -54,7 +57,7 @@ def open_connection(path: Path, *, create: bool) -> apsw.Connection:
             create_private_folder(path.parent)
             create_database_file(path)
         check_database_file(path)
-        can_write = create or is_writable(path)
+        can_write = create or (is_writable(path) and not is_closed_on_full_disk(path))
         connection = connect(path) if can_write else connect_read_only(path)
         try:
             check_application_id(connection, path)
@@ -102,6 +105,12 @@ def connect_read_only(path: Path) -> apsw.Connection:
 def is_writable(path: Path) -> bool:
     """Return whether this process may write to the file, and create others beside it."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def is_closed_on_full_disk(path: Path) -> bool:
+    """Return whether nobody has the file open, and the disk lacks the space to open it."""
+    beside = (path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm"))
+    return is_disk_full(path, MIN_OPENING_BYTES) and not any(each.exists() for each in beside)
 
 
 def check_shared_memory(path: Path, *, can_write: bool) -> None:
@@ -235,10 +244,10 @@ def map_sqlite_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def is_disk_full(path: Path) -> bool:
-    """Return whether the disk lacks even the space for SQLite's working files."""
+def is_disk_full(path: Path, needed: int = MIN_WORKING_BYTES) -> bool:
+    """Return whether the disk lacks the space that is needed for SQLite's working files."""
     try:
-        return shutil.disk_usage(path.parent).free < MIN_WORKING_BYTES
+        return shutil.disk_usage(path.parent).free < needed
     except OSError:
         return False
 
@@ -256,7 +265,7 @@ def map_sqlite_error(error: apsw.Error | UnicodeEncodeError, path: Path) -> Oldf
     if isinstance(error, UnicodeEncodeError):
         return InvalidInput(f"{error.object[:50]!r} cannot be stored: it is not valid text.")
     if isinstance(error, apsw.FullError) or (
-        isinstance(error, apsw.IOError) and is_disk_full(path)
+        isinstance(error, apsw.IOError | apsw.ReadOnlyError) and is_disk_full(path)
     ):
         return StoreFull(
             f"The disk that holds {path} is full. What was saved before is safe; "

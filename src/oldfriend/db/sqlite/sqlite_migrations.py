@@ -72,8 +72,8 @@ def check_not_read_only(connection: apsw.Connection, path: Path) -> None:
 def build_read_only_error(path: Path) -> StoreUnusable:
     """Build the error for an older file that cannot be brought up to date."""
     return StoreUnusable(
-        f"{path} was made by an older version and has to be updated, but it is read-only. Make "
-        "the file and its folder writable, then run: oldfriend migrate"
+        f"{path} was made by an older version and has to be updated, but it is read-only, or "
+        "its disk is full. Make the file and its folder writable, then run: oldfriend migrate"
     )
 
 

@@ -31,6 +31,8 @@ WORD: Final = re.compile(r"[^\W_]+")
 """Kinds of claims that may be stated beside a condition and still hold without it."""
 ENDINGS: Final = " .!¡…。！"
 LAUGHING_EMOJI: Final = frozenset("😂🤣🙃😜😝🤡😉🤪😆😹😏😛")
+SMIRKING_EMOJI: Final = frozenset("🙄🙃")
+"""Faces by which a liking is not meant."""
 EVENT: Final[MemoryKind] = "event"
 """Events are true even if somebody laughs about them."""
 WISH_PATTERNS: Final[frozenset[PatternKind]] = frozenset(
@@ -56,6 +58,8 @@ def check_assertion(claim: Claim, span: QuoteSpan, view: SegmentView) -> Rejecti
     rejection: RejectionReason | None = None
     matches = find_matched_clauses(claim, span, view.language)
     if any(is_joke(claim, matched) or is_sarcastic(claim, matched) for matched in matches):
+        return "in jest"
+    if is_smirked_at(claim, span, matches):
         return "in jest"
     if claim.kind != EVENT and is_unprompted_yes(matches, span, view):
         return "in jest"
@@ -107,6 +111,15 @@ def is_sarcastic(claim: Claim, matched: MatchedClause) -> bool:
         return False
     likes = matched.cues.likes.finditer(matched.plain)
     return any(not _is_negated_before(matched, each.start()) for each in likes)
+
+
+def is_smirked_at(claim: Claim, span: QuoteSpan, matches: Iterable[MatchedClause]) -> bool:
+    """Return whether a face that does not mean it stands behind what the speaker claims to like."""
+    if claim.kind != "preference" or is_stated_negatively(claim):
+        return False
+    return not SMIRKING_EMOJI.isdisjoint(span.message.text[span.start :]) and not any(
+        _has_negation(claim.text, each) for each in matches
+    )
 
 
 def _is_negated_before(matched: MatchedClause, at: int) -> bool:
@@ -232,6 +245,8 @@ def _sets_condition(claim: Claim, matched: MatchedClause, start: int, end: int) 
     found = cues.if_.search(clause)
     if found is None or not _begins_clause(clause, found.start(), cues):
         return False
+    if clause.endswith(":") and not get_cue_words(cues.language).condition.search(clause):
+        return True  # "let us suppose:" opens what a condition ("if you ask me:") would end
     is_over = cues.otherwise.search(matched.plain[end : matched.first_shared]) is not None
     if is_over or clause[found.end() : found.end() + 1] == ",":
         return False

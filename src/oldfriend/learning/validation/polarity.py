@@ -1,13 +1,14 @@
 """Polarity: rejects a claim that says the opposite of the words it rests on, or swaps a part."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS
 from oldfriend.domain.relations import PET_ROLES, RELATION_BY_ROLE
 from oldfriend.lang.detection import detect_language
-from oldfriend.lang.language_pack import list_languages
+from oldfriend.lang.language_pack import get_traits, list_languages
 from oldfriend.learning.critical_tokens import (
     LIKING,
     CriticalTokens,
@@ -69,6 +70,7 @@ def check_polarity(case: ValidationCase) -> RejectionReason | None:
         or _is_reading_denied(case, language)
         or _is_denial_dropped(case, texts, language)
         or _is_part_swapped(case, texts, language)
+        or _has_other_object(case, texts, language)
     )
     return "opposite" if is_reversed else None
 
@@ -308,6 +310,29 @@ def _has_swapped_names(case: ValidationCase, texts: Iterable[str], language: str
         if is_said and None not in between and between[0] == between[1]:
             return True
     return False
+
+
+def _has_other_object(case: ValidationCase, texts: Iterable[str], language: str) -> bool:
+    """Return whether a claim of two words shares one with a clause that goes on with another.
+
+    As "Bought a piano." of "I bought a guitar.", if no piano was spoken of.
+    """
+    own = {each.word for each in extract_terms(case.view.inputs.person.name, language)}
+    claimed = [each for each in extract_terms(case.claim.text, language) if each.word not in own]
+    if case.claim.value or len(claimed) != MIN_CLAUSE_TERMS or get_traits(language).is_cjk:
+        return False
+    told = [each.text for each in case.view.all_messages if each.trust == "person"]
+    known = [each.text for each in case.view.known.values()]
+    spoken_of = [term for each in (*told, *known) for term in extract_terms(each, language)]
+    if find_shared_terms(claimed, spoken_of, language) != claimed[:1]:
+        return False
+    return any(
+        find_shared_terms(claimed[:1], [first], language)
+        for text in texts
+        for cues in load_cues_for(text, _detect(text, case))[:1]
+        for start, end in split_clause_bounds(fold_punctuation(text), cues)
+        for first, _ in pairwise(extract_terms(text[start:end], language))
+    )
 
 
 def _list_until(name: Term, terms: Sequence[Term]) -> frozenset[str] | None:

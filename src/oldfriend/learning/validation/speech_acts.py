@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from oldfriend.domain.belief_kinds import KINDS_BY_NAME
-from oldfriend.domain.messages import Message
+from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.learning.extraction import Claim
 from oldfriend.learning.validation.assent import is_affirmative
@@ -323,17 +323,23 @@ def is_hypothetical_answer(claim: Claim, span: QuoteSpan, view: SegmentView) -> 
 
 
 def is_taken_back(span: QuoteSpan, view: SegmentView) -> bool:
-    """Return whether the speaker answers a mere exclamation with a laughing no: "no lol".
+    """Return whether the speaker takes words back once somebody has reacted to them.
 
-    A longer reaction may ask about something else, and so may be what the no answers.
+    By calling them a joke, or by a laughing no to a mere exclamation: "no lol". A longer reaction
+    may ask about something else, and so may be what a no answers.
     """
     after = view.list_after(span.message)
     if span.message.trust != "person" or len(after) < len(("reaction", "answer")):
         return False
     reaction, answer = after[:2]
-    is_exclamation = len(tokenize(reaction.text)) <= MAX_SHORT_ANSWER
-    if reaction.trust != "companion" or answer.trust != "person" or not is_exclamation:
+    if reaction.trust != "companion" or answer.trust != "person":
         return False
+    is_exclamation = len(tokenize(reaction.text)) <= MAX_SHORT_ANSWER
+    return calls_itself_joke(answer) or (is_exclamation and is_laughing_no(answer))
+
+
+def is_laughing_no(answer: Message) -> bool:
+    """Return whether a message begins with a no and a laugh."""
     plain = LENGTHENED.sub(r"\1", fold_punctuation(answer.text)).strip(LAUGHTER_EDGE)
     opening = CLAUSE_BREAK.split(plain, maxsplit=1)[0]
     first_sentence = SENTENCE_BREAK.split(answer.text, maxsplit=1)[0]
@@ -351,6 +357,25 @@ def is_taken_back(span: QuoteSpan, view: SegmentView) -> bool:
         if is_no and (any(jests) or LAUGHING_EMOJI & set(first_sentence)):
             return True
     return False
+
+
+def calls_itself_joke(answer: Message) -> bool:
+    """Return whether a message begins by calling what was said before it a joke, or denies it.
+
+    Denied with a laugh. A joking yes ("na klar") and a comparison ("as if I cared") take back
+    nothing.
+    """
+    sentence = SENTENCE_BREAK.split(answer.text.strip(), maxsplit=1)[0][:MAX_SENTENCE_CHARS]
+    plain = LENGTHENED.sub(r"\1", fold_punctuation(sentence))
+    cues = load_cues_for(answer.text, answer.language)[0]
+    if cues.yes.match(plain):
+        return False
+    ironic = get_cue_words(answer.language).ironic
+    jokes = [found.group() for each in (cues.joke, ironic) for found in each.finditer(plain)]
+    if any(not (cues.yes.search(each) or cues.if_.search(each)) for each in jokes):
+        return True
+    is_no = any(each.search(plain) for each in (cues.take_back, cues.not_))
+    return is_no and cues.laugh.match(plain) is not None
 
 
 def is_companion_suggestion(claim: Claim, span: QuoteSpan, view: SegmentView) -> bool:

@@ -25,8 +25,10 @@ from oldfriend.memory.editable import extract_value, resolve_value, validate_bel
 from oldfriend.memory.evidence import list_evidence
 from oldfriend.memory.limitation_store import list_limitations
 from oldfriend.prompts.prompt import Prompt, get_prompt
+from oldfriend.search.name_index import contains_name
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.sentence_words import split_sentences
+from oldfriend.turn.attribution.cues import fold_punctuation, load_cues_for
 from oldfriend.turn.belief_changes import BeginForgetting, CorrectBelief
 from oldfriend.turn.intent import perceive
 from oldfriend.turn.limitation_changes import NoteLimitation, decide_limitation
@@ -84,7 +86,12 @@ def build_correct_tool(context: ToolContext) -> BoundTool:
         added = list_added_terms(context, state.memory, change)
         if not added <= collect_content_terms(words.text, context.utterance.message.language):
             raise build_refusal("not_told", given=change.text)
-        if context.has_read_outside or not is_stated(context, words, added):
+        is_plain = is_stated(context, words, added)
+        if (
+            context.has_read_outside
+            or not is_plain
+            or await may_be_about_another(context, words, state.memory, change)
+        ):
             return ask_first(context, state.memory, change)
         return correct(context, state.memory, change)
 
@@ -180,6 +187,34 @@ def list_added_terms(context: ToolContext, memory: Memory, change: CorrectBelief
     language = context.utterance.message.language
     new, old = (collect_content_terms(each, language) for each in (change.text, memory.text))
     return new - old
+
+
+async def may_be_about_another(
+    context: ToolContext, words: MatchedWords, memory: Memory, change: CorrectBelief
+) -> bool:
+    """Tell whether the person speaks of somebody whom a belief about themselves does not name.
+
+    "My brother lives in Faro" does not tell where they live.
+    """
+    if memory.subject != "person":
+        return False
+    plain, named = fold_punctuation(words.source.text), fold_punctuation(change.text)
+    cues = load_cues_for(plain, context.utterance.message.language)[0]
+    others = {
+        found.group()
+        for each in (cues.kin, cues.other, cues.theirs)
+        for found in each.finditer(plain)
+    }
+    async with context.search_deps.db.begin_read() as tx:
+        known = await list_entities(tx, context.utterance.person.id)
+    living = (each for each in known if each.kind in {"person", "pet"})
+    others |= {
+        name.casefold()
+        for each in living
+        for name in (each.name, *each.aliases)
+        if name and contains_name(plain, name.casefold())
+    }
+    return any(each not in named for each in others)
 
 
 def is_stated(context: ToolContext, words: MatchedWords, added: frozenset[int]) -> bool:

@@ -335,7 +335,7 @@ export default {
   said_store_damaged: "Die Datei ist beschädigt oder nicht von Oldfriend. Stell eine Sicherung wieder her.",
   said_store_full: "Der Speicher ist voll; diesmal wurde nichts gesichert. Mach Platz frei.",
   said_store_missing: "Es gibt noch keine Datenbank.",
-  said_store_read_only: "Dieses Gedächtnis ist schreibgeschützt: Die Datei, ihr Ordner oder der Datenträger lässt sich nicht beschreiben. Neues wird nicht behalten.",
+  said_store_read_only: "Dieses Gedächtnis ist schreibgeschützt: Die Datei, ihr Ordner oder der Datenträger lässt sich nicht beschreiben, oder der Datenträger ist voll. Neues wird nicht behalten.",
   said_store_too_new: "Ein neueres Oldfriend hat diese Daten geschrieben; diese Version darf sie nicht anrühren. Aktualisiere Oldfriend.",
   said_store_unusable: "Die Datenbank lässt sich nicht öffnen, lesen oder beschreiben. Prüf Ordner, Datenträger und Rechte.",
   said_suggestion_decided: "Darüber ist schon entschieden.",

@@ -335,7 +335,7 @@ export default {
   said_store_damaged: "{says}",
   said_store_full: "{says}",
   said_store_missing: "{says}",
-  said_store_read_only: "This memory is read-only: the file, its folder or its disk cannot be written. Nothing new is kept.",
+  said_store_read_only: "This memory is read-only: the file, its folder or its disk cannot be written, or the disk is full. Nothing new is kept.",
   said_store_too_new: "{says}",
   said_store_unusable: "{says}",
   said_suggestion_decided: "It was decided already.",

@@ -335,7 +335,7 @@ export default {
   said_store_damaged: "El archivo está dañado, o no es de Oldfriend. Restaura una copia.",
   said_store_full: "El disco está lleno; esta vez no se ha guardado nada. Libera espacio.",
   said_store_missing: "Todavía no hay base de datos.",
-  said_store_read_only: "Esta memoria es de solo lectura: no se puede escribir en el archivo, su carpeta o su disco. No se guarda nada nuevo.",
+  said_store_read_only: "Esta memoria es de solo lectura: no se puede escribir en el archivo, su carpeta o su disco, o el disco está lleno. No se guarda nada nuevo.",
   said_store_too_new: "Estos datos los escribió un Oldfriend más nuevo, y esta versión no debe tocarlos. Actualízalo.",
   said_store_unusable: "No se puede abrir, leer o escribir la base de datos. Revisa la carpeta, el disco y los permisos.",
   said_suggestion_decided: "Eso ya está decidido.",

@@ -335,7 +335,7 @@ export default {
   said_store_damaged: "Le fichier est abîmé, ou ce n’est pas un fichier d’Oldfriend. Restaure une sauvegarde.",
   said_store_full: "Le disque est plein ; rien n’a été gardé cette fois. Libère de l’espace.",
   said_store_missing: "Il n’y a pas encore de base de données.",
-  said_store_read_only: "Cette mémoire est en lecture seule : on ne peut pas écrire dans le fichier, son dossier ou son disque. Rien de nouveau n’est gardé.",
+  said_store_read_only: "Cette mémoire est en lecture seule : on ne peut pas écrire dans le fichier, son dossier ou son disque, ou le disque est plein. Rien de nouveau n’est gardé.",
   said_store_too_new: "Un Oldfriend plus récent a écrit ces données, et cette version ne doit pas y toucher. Mets-le à jour.",
   said_store_unusable: "La base de données ne peut être ouverte, lue ou écrite. Vérifie le dossier, le disque et les droits.",
   said_suggestion_decided: "C’est déjà décidé.",

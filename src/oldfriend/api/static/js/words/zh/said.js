@@ -335,7 +335,7 @@ export default {
   said_store_damaged: "数据文件不完好，或不是 Oldfriend 的。请恢复备份。",
   said_store_full: "磁盘已满，这次什么也没有保存。请腾出空间。",
   said_store_missing: "还没有数据库。",
-  said_store_read_only: "这份记忆只能读取：文件、它所在的文件夹或磁盘不能写入。什么都不会被保存。",
+  said_store_read_only: "这份记忆只能读取：文件、它所在的文件夹或磁盘不能写入，或者磁盘已满。新的内容不会被保存。",
   said_store_too_new: "数据是由更新的 Oldfriend 写的，这个版本不能动它。请更新。",
   said_store_unusable: "数据库打不开，或无法读写：请检查文件夹、磁盘和权限。",
   said_suggestion_decided: "这条建议已经决定过了。",
