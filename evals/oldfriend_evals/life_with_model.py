@@ -411,9 +411,9 @@ def format_answers(answers: Sequence[Mapping[str, Any]]) -> str:
     for each in answers:
         by_kind.setdefault(each["kind"], []).append(each)
     head = (
-        f"{'kind':16} {'asked':>5} {'answerable':>10} {'right':>5} {'mixed':>5} {'declined':>8} {'wrong':>5} "
-        f"{'unanswerable':>12} {'declined':>8} {'wrong values':>12} {'evidence':>8} {'values':>6} "
-        f"{'tokens':>6}"
+        f"{'kind':16} {'asked':>5} {'answerable':>10} {'right':>5} {'mixed':>5} {'declined':>8} "
+        f"{'wrong':>5} {'unanswerable':>12} {'declined':>8} {'wrong values':>12} "
+        f"{'evidence':>8} {'values':>6} {'tokens':>6}"
     )
     rows = [format_row(kind, some) for kind, some in [*by_kind.items(), ("all", answers)]]
     return "\n".join([head, *rows]) + "\n"
@@ -426,9 +426,10 @@ def format_row(name: str, answers: Sequence[Mapping[str, Any]]) -> str:
     declined = sum(not each["answerable"] and each["verdict"] == "declined" for each in answers)
     tokens = sum(each["prompt_tokens"] for each in answers) // max(len(answers), 1)
     return (
-        f"{name:16} {len(answers):5} {len(answerable):10} {verdicts['right']:5} {verdicts['mixed']:5} "
-        f"{verdicts['declined']:8} {verdicts['wrong']:5} {len(answers) - len(answerable):12} "
-        f"{declined:8} {sum(bool(each['wrong_values']) for each in answers):12} "
+        f"{name:16} {len(answers):5} {len(answerable):10} {verdicts['right']:5} "
+        f"{verdicts['mixed']:5} {verdicts['declined']:8} {verdicts['wrong']:5} "
+        f"{len(answers) - len(answerable):12} {declined:8} "
+        f"{sum(bool(each['wrong_values']) for each in answers):12} "
         f"{sum(each['evidence_in_prompt'] for each in answerable):8} "
         f"{sum(each['values_in_prompt'] for each in answerable):6} {tokens:6}"
     )
