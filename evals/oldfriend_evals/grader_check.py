@@ -8,8 +8,8 @@ import json
 from typing import Final
 
 from oldfriend_evals.blind_lives import FOLDER, Record, load_blind_life, read_lines
-from oldfriend_evals.life_with_model import grade_reply
 from oldfriend_evals.measuring import Measure, Scope
+from oldfriend_evals.reply_grading import grade_reply
 
 REPLIES: Final = FOLDER / "replies.jsonl"
 

@@ -12,7 +12,6 @@ estimates; a value of one digit can match by chance, days count in whatever form
 import argparse
 import asyncio
 import json
-import re
 import shutil
 import sys
 from collections import Counter
@@ -28,7 +27,6 @@ from unittest.mock import patch
 from oldfriend.app.app_context import AppContext
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import MemorySettings, ModelSettings, ProviderSettings
-from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.inbound.accept import ChatContext, MessageSubmission, open_local_chat
 from oldfriend.learning import validate
@@ -56,7 +54,7 @@ from oldfriend_evals.blind_lives import (
     matches,
     say_all,
 )
-from oldfriend_evals.day_values import DayReader
+from oldfriend_evals.reply_grading import grade_reply
 from oldfriend_evals.stores import settings_in
 
 Quoted: TypeAlias = Claim | RelationClaim | EntityMention | SameAsClaim
@@ -68,19 +66,6 @@ READING: Final = "reading"
 """Label of all requests that are made before the first question."""
 AT_ONCE: Final = 10
 """Questions that wait for answers at the same time."""
-DECLINING: Final[Mapping[str, re.Pattern[str]]] = {
-    "en": re.compile(
-        r"""\b(?:
-            (?:do|did|does|could|can|have|has|had|is|was|are)n't\ (?:\w+\ )?
-              (?:remember|recall|know|have|see|find|told|said|say|tell|mention\w*|sure|got|think)
-          | (?:never|not)\ (?:told|said|say|mention\w*|sure|something\ you)
-          | no\ (?:record|mention|memory|note|idea)
-          | nothing\ (?:about|on|in|from)
-        )\b""",
-        re.VERBOSE | re.IGNORECASE,
-    )
-}
-"""How a reply says that it does not know, by language; where none is given it is not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,34 +267,6 @@ async def ask(
     }
 
 
-def grade_reply(life: BlindLife, question: Record, reply: str) -> dict[str, Any]:
-    """Grade a reply: right holds every part of the answer; declined says that it does not know."""
-    declining = DECLINING.get(life.about["language"])
-    declines = declining is not None and bool(declining.search(reply.replace("’", "'")))
-    days = build_day_reader(life)
-    holds_all = bool(question["answers"]) and all(
-        days.holds_any(reply, part) for part in question["answers"]
-    )
-    if holds_all and question["answerable"]:
-        verdict = "right"
-    elif declines:
-        verdict = "declined"
-    else:
-        verdict = "not judged" if declining is None else "wrong"
-    wrong = [each for each in question.get("wrong", ()) if days.holds_any(reply, [each])]
-    return {"verdict": verdict, "wrong_values": wrong}
-
-
-def build_day_reader(life: BlindLife) -> DayReader:
-    """Return the reader of days for the replies of a life: as they are written there."""
-    language, zone = life.about["language"], life.about["zone"]
-    return DayReader(
-        language=language,
-        today=from_micros(life.end, zone).date(),
-        is_month_first=language == "en" and zone.startswith("America/"),
-    )
-
-
 def grade_prompt(life: BlindLife, question: Record, prompt: str) -> dict[str, Any]:
     """Say whether a prompt holds the messages, and the values, that an answer needs."""
     shown = flatten(prompt)
@@ -454,9 +411,9 @@ def format_answers(answers: Sequence[Mapping[str, Any]]) -> str:
     for each in answers:
         by_kind.setdefault(each["kind"], []).append(each)
     head = (
-        f"{'kind':16} {'asked':>5} {'answerable':>10} {'right':>5} {'declined':>8} {'wrong':>5} "
-        f"{'unanswerable':>12} {'declined':>8} {'wrong values':>12} {'evidence':>8} {'values':>6} "
-        f"{'tokens':>6}"
+        f"{'kind':16} {'asked':>5} {'answerable':>10} {'right':>5} {'mixed':>5} {'declined':>8} "
+        f"{'wrong':>5} {'unanswerable':>12} {'declined':>8} {'wrong values':>12} "
+        f"{'evidence':>8} {'values':>6} {'tokens':>6}"
     )
     rows = [format_row(kind, some) for kind, some in [*by_kind.items(), ("all", answers)]]
     return "\n".join([head, *rows]) + "\n"
@@ -470,8 +427,9 @@ def format_row(name: str, answers: Sequence[Mapping[str, Any]]) -> str:
     tokens = sum(each["prompt_tokens"] for each in answers) // max(len(answers), 1)
     return (
         f"{name:16} {len(answers):5} {len(answerable):10} {verdicts['right']:5} "
-        f"{verdicts['declined']:8} {verdicts['wrong']:5} {len(answers) - len(answerable):12} "
-        f"{declined:8} {sum(bool(each['wrong_values']) for each in answers):12} "
+        f"{verdicts['mixed']:5} {verdicts['declined']:8} {verdicts['wrong']:5} "
+        f"{len(answers) - len(answerable):12} {declined:8} "
+        f"{sum(bool(each['wrong_values']) for each in answers):12} "
         f"{sum(each['evidence_in_prompt'] for each in answerable):8} "
         f"{sum(each['values_in_prompt'] for each in answerable):6} {tokens:6}"
     )

@@ -15,11 +15,11 @@ from oldfriend_evals.life_with_model import (
     choose_questions,
     format_answers,
     format_reading,
-    grade_reply,
     measure_life,
     regrade,
     shorten_life,
 )
+from oldfriend_evals.reply_grading import grade_reply
 
 MESSAGES = [
     {
@@ -240,3 +240,32 @@ def test_a_reply_is_right_declined_or_wrong(question: int, reply: str, verdict: 
 def test_wrong_day_in_a_reply_is_detected_in_any_form(reply: str, wrong: list[str]) -> None:
     """As the right one is."""
     assert grade_reply(LIFE, SOLD, reply)["wrong_values"] == wrong
+
+
+TEA = {
+    **LIFE.questions[0],
+    "text": "what do i drink",
+    "answers": [["green tea"]],
+    "wrong": ["coffee", "thursday"],
+}
+PAID = {**TEA, "text": "what did i pay", "answers": [["13,400"]], "wrong": ["450"]}
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "verdict"),
+    [
+        (TEA, "Green tea. It was coffee before that.", "right"),
+        (TEA, "Coffee! Green tea was before that.", "mixed"),
+        (TEA, "Green tea or coffee, one of the two.", "mixed"),
+        (TEA, "Green tea? On Thursdays.", "mixed"),
+        (TEA, "It's not green tea, that much is sure.", "wrong"),
+        ({**TEA, "text": "what don't i drink"}, "You don't drink green tea.", "right"),
+        (PAID, "Thirteen thousand four hundred.", "right"),
+        (PAID, "Four hundred and fifty.", "wrong"),
+    ],
+)
+def test_a_value_beside_a_wrong_one_or_denied_is_not_taken_for_the_answer(
+    question: dict[str, object], reply: str, verdict: str
+) -> None:
+    """And a number counts in words, too."""
+    assert grade_reply(LIFE, question, reply)["verdict"] == verdict

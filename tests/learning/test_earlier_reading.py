@@ -208,7 +208,7 @@ async def test_model_that_reads_again_ends_nothing_that_it_is_shown_as_known(
     await read_by(with_reading_model(app, build_answer()), line, clock)
 
     assert await list_texts(app, line) == learned
-    assert (await get_segment(app, line)).author == "extract/7"
+    assert (await get_segment(app, line)).author == "extract/8"
 
 
 @pytest.mark.parametrize("is_by_model", [False, True])

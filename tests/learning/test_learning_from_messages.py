@@ -364,5 +364,5 @@ async def test_model_reading_of_small_talk_keeps_only_the_companions_opinion(
         words = await list_evidence(tx, line.person.id)
         (segment,) = await list_segments(tx, line.person.id)
     assert [each.memory.kind for each in await believed(app, line)] == ["opinion"]
-    assert {row.extractor for rows in words.values() for row in rows} == {"extract/7"}
-    assert segment.author == "extract/7"
+    assert {row.extractor for rows in words.values() for row in rows} == {"extract/8"}
+    assert segment.author == "extract/8"

@@ -36,6 +36,14 @@ RIGHT = [
         tied("works_at", "Ana", "Siemens", "Ana works at Siemens.", "I work at Siemens"),
     ),
     (
+        talk("Saw Ana today.", "She's my sister."),
+        tied("sibling_of", "Ana", "", "Ana is a sister.", quote("She's my sister", 2)),
+    ),
+    (
+        talk("Saw Ana today. She's my sister."),
+        tied("sibling_of", "Ana", "", "Ana is a sister.", "She's my sister"),
+    ),
+    (
         talk("I love Lisbon, I visited it in May."),
         tied(
             "visited",
@@ -85,6 +93,16 @@ WRONG: list[tuple[RejectionReason, ExtractionInput, Extraction]] = [
         "question",
         talk("Is Ben Ana's husband?"),
         tied("partner_of", "Ben", "Ana", SAID, "Ben Ana's husband"),
+    ),
+    (  # of two who were named it may be either
+        "unfit name",
+        talk("Saw Ana and Ben today.", "She's my sister."),
+        tied("sibling_of", "Ana", "", "Ana is a sister.", quote("She's my sister", 2)),
+    ),
+    (  # somebody else
+        "unfit name",
+        talk("Saw Ana today.", "My sister who lives in Kalgoorlie with her dog is coming too."),
+        tied("sibling_of", "Ana", "", "Ana is a sister.", quote("My sister", 2)),
     ),
     ("invented quote", talk("Hello there."), tied("partner_of", "Ben", "Ana", SAID, SAID)),
     (

@@ -13,6 +13,7 @@ from oldfriend.domain.memories import (
     MemoryKind,
     MemoryState,
     ObjectLink,
+    RelationalTag,
     Status,
 )
 from oldfriend.domain.messages import Message
@@ -800,3 +801,28 @@ def test_denied_value_is_rejected_and_any_other_is_superseded(
     life.reads(replace(home("Faro", day=9), denied_value=denied))
 
     assert life.believed() == {f"Lives in {known}.": status, "Lives in Faro.": "active"}
+
+
+def test_what_came_of_an_event_does_not_end_it(life: Life) -> None:
+    """The stroke has happened, though the rehab is told as what is so now."""
+    life.reads(claim("event", "Bev had a stroke.", day=1, impact=-6))
+    stroke = life.of("Bev had a stroke.")
+    rehab = claim(
+        "event", "Bev is in rehab.", day=9, impact=2, effect="supersedes", target=stroke.id
+    )
+    life.reads(rehab)
+
+    assert life.believed() == {"Bev had a stroke.": "active", "Bev is in rehab.": "active"}
+
+
+@pytest.mark.parametrize(("day", "tags"), [(1, ()), (9, ("correction",))])
+def test_event_told_wrongly_is_superseded(
+    life: Life, day: int, tags: tuple[RelationalTag, ...]
+) -> None:
+    """Of the same time, or as a correction."""
+    life.reads(claim("event", "Bev had a stroke.", day=1, impact=-6))
+    target = life.of("Bev had a stroke.").id
+    fall = claim("event", "Bev had a fall.", day=day, effect="supersedes", target=target)
+    life.reads(replace(fall, relational=tags))
+
+    assert life.believed() == {"Bev had a stroke.": "superseded", "Bev had a fall.": "active"}

@@ -219,3 +219,84 @@ def test_claim_retracted_as_a_joke_is_rejected(
     material = talk("I won the lottery last night", f"companion: {reaction}", answer)
 
     assert count_passed(material, LOTTERY) == is_meant
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (
+            ["grandad worked in a gold mine near boulder till he was 60"],
+            fact(
+                "The grandfather worked in a gold mine near Boulder.",
+                "grandad worked in a gold mine near boulder",
+                subject="other",
+                key="grandfather:occupation",
+                value="gold mine",
+            ),
+        ),
+        (
+            ["the house is from the 70s, all brown tiles"],
+            fact("The house is from the 1970s.", "the house is from the 70s", value="1970s"),
+        ),
+        (
+            ["been a nurse for 12 years now"],
+            fact("Has been a nurse since 2011.", "been a nurse for 12 years", value="since 2011"),
+        ),
+        (
+            ["grandad was born in 1941, in a caravan"],
+            fact(
+                "The grandfather is 82.",
+                "grandad was born in 1941",
+                subject="other",
+                key="grandfather:age",
+                value="82 years",
+            ),
+        ),
+        (
+            ["our shop is on pinjarra rd next to the servo"],
+            fact(
+                "The shop is on Pinjarra Road.",
+                "our shop is on pinjarra rd",
+                value="Pinjarra Road",
+            ),
+        ),
+        (
+            ["i won't go above 3 metres on a ladder"],
+            claim(
+                "pattern",
+                "Does not go above 3 metres on a ladder.",
+                "i won't go above 3 metres on a ladder",
+                pattern="behavior",
+            ),
+        ),
+    ],
+)
+def test_what_follows_from_the_words_is_founded(said: list[str], one: Claim) -> None:
+    """A thing of the pronoun's name, a decade, a computed year, a word cut short, a refusal."""
+    assert not validate_extraction(read(one), talk(*said)).rejected
+
+
+@pytest.mark.parametrize(
+    ("said", "one"),
+    [
+        (
+            ["ana's dog is older than mine"],
+            fact("Ana's dog is older than mine.", "older than mine"),
+        ),
+        (
+            ["the house is from the 70s"],
+            fact("The house is from the 1950s.", "the house is from the 70s", value="1950s"),
+        ),
+        (
+            ["been a nurse for 12 years now"],
+            fact("Has been a nurse since 2003.", "been a nurse for 12 years", value="since 2003"),
+        ),
+        (
+            ["our shop is on pinjarra rd"],
+            fact("The shop is on Pinjarra Lane.", "our shop is on pinjarra rd", value="Lane"),
+        ),
+    ],
+)
+def test_what_does_not_follow_from_the_words_is_refused(said: list[str], one: Claim) -> None:
+    """Another decade, year or street; a pronoun that only the talk explains."""
+    assert count_passed(talk(*said), one) == 0

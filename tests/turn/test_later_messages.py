@@ -12,11 +12,13 @@ from oldfriend.turn.later_messages import (
     add_later_to_ranking,
     is_correction_of,
     is_short_correction,
+    list_later_by_item,
 )
-from oldfriend.turn.recalled import RecalledMessage, RecallQuery
+from oldfriend.turn.recalled import RecalledMessage, RecallQuery, get_item_id
 from oldfriend.turn.retrieval import recall
 from tests.chat_fixtures import Say
 from tests.turn.conftest import Talk
+from tests.turn.test_prompt_ranking import belief
 
 SAID = (
     "got a dentist thing thursday at 4 dreading it",
@@ -54,6 +56,21 @@ async def test_recalled_message_is_followed_by_the_later_message_that_changed_it
     texts = [each.message.text for each in ranking if isinstance(each, RecalledMessage)]
     assert texts == [SAID[0], SAID[2], SAID[1]]
     assert await add_later_to_ranking(deps, person, found, in_view) == tuple(found)
+
+
+async def test_belief_comes_with_what_was_said_later_and_probably_changed_it(talk: Talk) -> None:
+    """As a message does; it is as old as its last evidence."""
+    said = [await talk.tell(text) for text in SAID]
+    dentist = belief("Has the dentist on Thursday.", rests_on=said[0].id)
+    query = RecallQuery(text="when is my dentist", language="en", at=talk.clock())
+    await try_embed_missing(talk.app, talk.line.person.id)
+    later = await list_later_by_item(
+        talk.app.search_deps, talk.line.person, query, [dentist, belief("Has a cat.")]
+    )
+
+    assert {item: [each.text for each in told] for item, told in later.items()} == {
+        get_item_id(dentist): [SAID[2]]
+    }
 
 
 @pytest.mark.parametrize(

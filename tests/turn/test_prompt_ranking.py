@@ -209,6 +209,18 @@ def test_a_tie_that_a_fact_tells_is_not_told_beside_it() -> None:
     assert drop_retold_ties([ties[0], fact, ties[1], song], "Gav") == [fact, ties[1], song]
 
 
+def test_a_tie_is_not_told_beside_a_fact_that_names_it_by_its_role() -> None:
+    """ "Has a brother, Wade" and "Is a sibling of Wade" are one; a son of that name is another."""
+    fact = belief("Has a brother, Wade.").state
+    tie, other = (belief(text).state for text in ("Is a sibling of Wade.", "Is a parent of Wade."))
+    ties = [
+        replace(each, memory=replace(each.memory, kind="triple", key=key, value="Wade"))
+        for each, key in ((tie, "sibling_of"), (other, "parent_of"))
+    ]
+
+    assert drop_retold_ties([*ties, fact], "Renae") == [ties[1], fact]
+
+
 def test_each_part_of_a_question_is_measured_by_its_own_best() -> None:
     """What answers one half faintly stays, though the other half is answered for sure."""
     sure = tuple(belief(f"a{number}", score=0.9) for number in range(3))

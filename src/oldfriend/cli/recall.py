@@ -29,15 +29,15 @@ from oldfriend.presenters.receipt_schemas import (
 )
 from oldfriend.search import Reason
 from oldfriend.turn.kind_filter import parse_kinds
-from oldfriend.turn.later_messages import list_later_by_message
+from oldfriend.turn.later_messages import list_later_by_item
 from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.reason_texts import format_reasons
 from oldfriend.turn.recalled import (
     RecalledBelief,
     RecalledItem,
-    RecalledMessage,
     RecallQuery,
     SearchDeps,
+    get_item_id,
     get_score,
 )
 from oldfriend.turn.retrieval import recall
@@ -60,12 +60,12 @@ async def run(options: argparse.Namespace) -> int:
         deps = app.with_asker(CallContext(person=person.id)).search_deps
         recollection = await recall(deps, person, query, limit=options.k)
         shown = kind_filter.select(recollection.ranking)[: options.k]
-        later = await list_later_by_message(deps, person, query, shown)
+        later = await list_later_by_item(deps, person, query, shown)
         hits = [
             RecallHit(
                 item=each,
                 neighbors=await load_neighbors(deps, each) if options.around else (),
-                later=later.get(each.message.id, ()) if isinstance(each, RecalledMessage) else (),
+                later=later.get(get_item_id(each), ()),
             )
             for each in shown
         ]
@@ -102,7 +102,7 @@ def to_hit_json(hit: RecallHit, zone: str) -> JsonValue:
     """Convert a hit to JSON values."""
     item = hit.item
     if isinstance(item, RecalledBelief):
-        return belief_hit_as_json(item, zone)
+        return belief_hit_as_json(item, zone, hit.later)
     return Hit.from_recalled(item, hit.neighbors, hit.later).as_json()
 
 
@@ -123,6 +123,7 @@ def print_hit(number: int, hit: RecallHit) -> None:
     item = hit.item
     if isinstance(item, RecalledBelief):
         print_belief(number, item)
+        print_later(hit.later)
         return
     message = item.message
     print(f"{number:2d}. {format_speaker(message)}: {' '.join(message.text.split())}")
@@ -130,7 +131,12 @@ def print_hit(number: int, hit: RecallHit) -> None:
     print(f"    {format_said_at(message)} · {message.channel} · {score:.2f} · {reasons}")
     for neighbor in hit.neighbors:
         print(f"      {format_message(neighbor).strip()}")
-    for each in hit.later:
+    print_later(hit.later)
+
+
+def print_later(later: Sequence[Message]) -> None:
+    """Print what probably changed a hit since."""
+    for each in later:
         print(f"      said later: {format_message(each).strip()}")
 
 

@@ -195,6 +195,7 @@ def format_events(person: Person, events: tuple[MemoryState, ...]) -> tuple[str,
             when=format_iso_day(
                 each.memory.happened_at or each.stats.last_seen,
                 get_told_zone(each.memory, person.zone),
+                each.memory.grain if each.memory.happened_at is not None else "",
             ),
         )
         for number, each in enumerate(events, 1)

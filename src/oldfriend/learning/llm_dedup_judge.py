@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from oldfriend.domain.belief_times import get_told_zone
-from oldfriend.domain.clock import from_micros
 from oldfriend.domain.errors import BrokenOutput, ModelRefusal
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory
 from oldfriend.learning.similarity import ClaimOrMemory
 from oldfriend.llm.model import CompletionRequest, LanguageModel, PromptTurn
 from oldfriend.prompts.prompt import Prompt, get_prompt
-from oldfriend.turn.prompt_labels import sanitize
+from oldfriend.turn.prompt_labels import format_iso_day, sanitize
 from oldfriend.turn.structured_output import complete_structured
 
 PROMPT: Final = "adjudicate/1"
@@ -103,7 +102,7 @@ def format_statement(prompt: Prompt, statement: ClaimOrMemory, language: str, zo
         "told",
         kind=statement.pattern or statement.kind,
         language=statement.language if isinstance(statement, Memory) else language,
-        when="" if at is None else from_micros(at, told_zone).strftime("%Y-%m-%d"),
+        when="" if at is None else format_iso_day(at, told_zone, statement.grain),
         text=sanitize(statement.text),
     )
 

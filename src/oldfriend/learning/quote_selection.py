@@ -32,8 +32,12 @@ from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.later_messages import is_correction_of, weigh_link
 from oldfriend.turn.neighbors import is_asking
 
-MIN_LOGIT: Final = 2.0
-"""The least logit of a link to what is quoted already."""
+MIN_LOGIT: Final = 0.0
+"""The least logit of a link to what is quoted already.
+
+From 2.0 on, two lives quote 74 messages, 59 of them right, and capture 92 of 158 facts; from 0.0
+on, 82, 65 and 99. Of 75 corrections 13 were unknown beside the old value, and are 9.
+"""
 CONFIDENCE: Final = 0.8
 MAX_COMPARED: Final = 6
 """Earlier messages that are compared with each new one."""

@@ -230,7 +230,7 @@ def format_beliefs(
                 "kind": memory.pattern or memory.kind,
                 "when": format_iso_day(each.stats.last_seen, zone)
                 if at is None
-                else format_iso_day(at, get_told_zone(memory, zone)),
+                else format_iso_day(at, get_told_zone(memory, zone), memory.grain),
                 "felt": f"{memory.impact:+d}" if memory.impact else "0",
                 "new": "yes" if reflection.is_new(each) else "no",
                 "class": memory.trust,

@@ -60,7 +60,7 @@ from oldfriend.search import SearchQuery
 from oldfriend.search.belief_scope import list_ids_about
 from oldfriend.search.message_scope import list_newest_in_scope
 from oldfriend.search.types import MessageScope
-from oldfriend.turn.later_messages import list_later_by_message
+from oldfriend.turn.later_messages import list_later_by_item
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.neighbors import list_neighbors
 from oldfriend.turn.recalled import RecallQuery, get_item_id
@@ -235,9 +235,9 @@ async def search_by_words(
     )
     found = await recall(deps, person, query, limit=limit)
     shown = found.ranking[:limit]
-    later = await list_later_by_message(deps, person, query, shown)
+    later = await list_later_by_item(deps, person, query, shown)
     records, left_out = fit_records(
-        hit_record(each, person.zone, later.get(MessageId(get_item_id(each)), ())) for each in shown
+        hit_record(each, person.zone, later.get(get_item_id(each), ())) for each in shown
     )
     is_sure = found.is_answerable or found.is_belief_answerable
     note = "" if is_sure else NO_ANSWER

@@ -59,17 +59,15 @@ def message_record(message: Message, *, most: int = MAX_TEXT_CHARS) -> dict[str,
 def hit_record(
     item: RecalledItem, zone: str, later: Sequence[Message] = ()
 ) -> dict[str, JsonValue]:
-    """Return what was found, and why; of a message also what probably changed it since."""
+    """Return what was found, why, and what probably changed it since."""
     if isinstance(item, RecalledBelief):
         details = BeliefDetails(
             content=item.state.memory, standing=item.state.stats, evidence=item.evidence
         )
-        return {
-            **belief_record(details, zone),
-            "why": [*format_reasons(item.reasons)[:MAX_REASONS]],
-        }
-    record = message_record(item.message)
-    record["why"] = [*format_reasons(item.hit.reasons)[:MAX_REASONS]]
+        record, reasons = belief_record(details, zone), item.reasons
+    else:
+        record, reasons = message_record(item.message), item.hit.reasons
+    record["why"] = [*format_reasons(reasons)[:MAX_REASONS]]
     if later:
         record["changed_later"] = [
             {"id": each.id, "text": truncate(each.text, MAX_TEXT_CHARS)} for each in later

@@ -285,10 +285,13 @@ class BeliefHit(Belief):
     at: datetime  # when it was last said
     score: float
     why: tuple[str, ...]
+    later: tuple[StoredMessage, ...] = ()  # what probably changed it since, the newest first
 
     @classmethod
-    def from_recalled(cls, recalled: RecalledBelief, zone: str) -> Self:
-        """Present a recalled belief."""
+    def from_recalled(
+        cls, recalled: RecalledBelief, zone: str, later: Sequence[Message] = ()
+    ) -> Self:
+        """Present a recalled belief, with what probably changed it since."""
         state = recalled.state
         belief = BeliefDetails(
             content=state.memory, standing=state.stats, evidence=recalled.evidence
@@ -298,6 +301,7 @@ class BeliefHit(Belief):
             at=from_micros(state.stats.last_seen, zone),
             score=recalled.score.value,
             why=tuple(format_reasons(recalled.reasons)),
+            later=tuple(StoredMessage.from_domain(each) for each in later),
         )
 
 

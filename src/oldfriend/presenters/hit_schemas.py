@@ -130,8 +130,11 @@ class RecalledHits(list[Hit | BeliefHit]):
         return shown
 
 
-def belief_hit_as_json(recalled: RecalledBelief, zone: str) -> dict[str, JsonValue]:
-    """Return a found belief as JSON, with its evidence."""
+def belief_hit_as_json(
+    recalled: RecalledBelief, zone: str, later: Sequence[Message] = ()
+) -> dict[str, JsonValue]:
+    """Return a found belief as JSON, with its evidence and what probably changed it since."""
+    since: list[JsonValue] = [StoredMessage.from_domain(each).as_json() for each in later]
     memory, stats = recalled.state.memory, recalled.state.stats
     told_zone = get_told_zone(memory, zone)
     return {
@@ -151,4 +154,5 @@ def belief_hit_as_json(recalled: RecalledBelief, zone: str) -> dict[str, JsonVal
         "score": round(recalled.score.value, 4),
         "why": [*format_reasons(recalled.reasons)],
         "evidence": [evidence_as_json(each) for each in recalled.evidence],
+        **({"later": since} if since else {}),
     }

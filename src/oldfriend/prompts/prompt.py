@@ -60,7 +60,7 @@ def join_prompt_ids(prompt_id: str, further_id: str) -> str:
 
 def get_reply_prompt() -> Prompt:
     """Return the prompt for replies."""
-    return get_prompt("reply/9")
+    return get_prompt("reply/10")
 
 
 @cache

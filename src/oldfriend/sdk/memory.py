@@ -58,10 +58,10 @@ from oldfriend.sdk.open_memory import NOT_OPEN_MESSAGE
 from oldfriend.sdk.record_methods import RecordMethods
 from oldfriend.search.types import MessageScope
 from oldfriend.turn.kind_filter import parse_kinds
-from oldfriend.turn.later_messages import list_later_by_message
+from oldfriend.turn.later_messages import list_later_by_item
 from oldfriend.turn.memory_context import build_context
 from oldfriend.turn.neighbors import list_neighbors
-from oldfriend.turn.recalled import RecalledBelief, RecallQuery
+from oldfriend.turn.recalled import RecalledBelief, RecallQuery, get_item_id
 from oldfriend.turn.retrieval import recall
 from oldfriend.usage.model_calls import CallContext
 
@@ -198,7 +198,7 @@ class Memory(BeliefMethods, RecordMethods):
         What is nearest is returned even if it answers nothing: ``has_answer`` of the result tells
         whether any of it is likely to. ``kinds`` restricts them, such as to "message", "fact" or
         "event" (see ``Belief``); empty: all. With ``around`` a message comes with the three before
-        and after it. ``later`` of a message is what was said since and probably changed it.
+        and after it. ``later`` is what was said since and probably changed it.
         ``metadata`` restricts them to messages that were added with these values, and to beliefs
         that rest on those. Raises InvalidInput.
         """
@@ -211,13 +211,13 @@ class Memory(BeliefMethods, RecordMethods):
         hits: list[Hit | BeliefHit] = []
         found = await recall(deps, person, recall_query, limit=limit)
         shown = kind_filter.select(found.ranking)[:limit]
-        later = await list_later_by_message(deps, person, recall_query, shown)
+        later = await list_later_by_item(deps, person, recall_query, shown)
         for recalled in shown:
+            since = later.get(get_item_id(recalled), ())
             if isinstance(recalled, RecalledBelief):
-                hits.append(BeliefHit.from_recalled(recalled, person.zone))
+                hits.append(BeliefHit.from_recalled(recalled, person.zone, since))
             else:
                 neighbors = await list_neighbors(deps, recalled.message) if has_neighbors else ()
-                since = later.get(recalled.message.id, ())
                 hits.append(Hit.from_recalled(recalled, neighbors, since))
         self._maintenance.start()
         return RecalledHits.from_recalled(hits, found)

@@ -99,21 +99,28 @@ async def add_later_messages(
     )
 
 
-async def list_later_by_message(
+async def list_later_by_item(
     search_deps: SearchDeps, person: Person, query: RecallQuery, items: Sequence[RecalledItem]
-) -> dict[MessageId, tuple[Message, ...]]:
-    """List for the best messages what was said later and probably changed it, the newest first."""
+) -> dict[str, tuple[Message, ...]]:
+    """List by id for the best messages and beliefs what was said later and probably changed them.
+
+    The newest is first. A belief is as old as its last evidence.
+    """
     if asks_about_past_time(person, query):
         return {}
-    messages = [each for each in items if isinstance(each, RecalledMessage)]
-    followed = await list_followed(search_deps, person, messages)
+    followed = await list_followed(search_deps, person, items)
     later = await list_later_messages(
         search_deps, person, followed, query, min_logit=MIN_LOGIT, min_share=MIN_SHARE_OF_HIT
     )
     found: dict[MessageId, list[Message]] = {}
     for each in sorted(later, key=lambda each: -each.recalled.message.at):
         found.setdefault(each.changed, []).append(each.recalled.message)
-    return {changed: tuple(told) for changed, told in found.items()}
+    messages = {get_item_id(each): find_last_message_id(each) for each in items}
+    return {
+        item: tuple(found[message])
+        for item, message in messages.items()
+        if message is not None and message in found
+    }
 
 
 def asks_about_past_time(person: Person, query: RecallQuery) -> bool:

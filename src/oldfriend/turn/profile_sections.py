@@ -4,9 +4,14 @@ They are part of every prompt, whatever was recalled, and include summaries of e
 """
 
 from collections.abc import Sequence
+from typing import Final
 
-from oldfriend.domain.memories import MemoryState, Summary
+from oldfriend.domain.memories import Memory, MemoryState, Summary
+from oldfriend.domain.profile_attributes import CLOSE_RELATIONS
+from oldfriend.domain.relations import RELATION_BY_ROLE
 from oldfriend.prompts.token_budget import select_fitting
+from oldfriend.search.synonyms import get_role_words
+from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.memory_context import estimate_line_tokens
 from oldfriend.turn.prompt_labels import (
     frame_records,
@@ -26,6 +31,8 @@ PROFILE_DIVISOR = 3
 """What is open leaves this part (one third) to the others, however much it is."""
 LATELY_DIVISOR = 3
 """What changed lately takes at most this part (one third) of what the open promises leave."""
+GENERATIONS: Final = frozenset({"parent_of", "child_of"})
+"""Nobody is both to the same."""
 MAX_NEWEST_SUMMARIES = 2
 MAX_SUMMARIES_AROUND = 2
 """The most summaries of the times that the recall is from, beside the newest."""
@@ -78,18 +85,31 @@ def build_profile_sections(draft: PromptDraft, budget: int) -> list[PromptSectio
 def drop_retold_ties(known: Sequence[MemoryState], name: str) -> list[MemoryState]:
     """Return the beliefs without the ties that a fact among them tells.
 
-    "Isla is Gav's daughter" says no more of Gav than "Has a daughter, Isla".
+    "Isla is Gav's daughter" says no more of Gav than "Has a daughter, Isla", and "Is a sibling of
+    Wade" no more than "Has a brother, Wade".
     """
-    facts = [each.memory.text for each in known if each.memory.kind != "triple"]
+    facts = [each.memory for each in known if each.memory.kind != "triple"]
     return [
         each
         for each in known
         if each.memory.kind != "triple"
         or not any(
-            holds_words(f"{fact} {name}", each.memory.text, each.memory.language, share=1.0)
+            holds_words(f"{fact.text} {name}", each.memory.text, each.memory.language, share=1.0)
+            or tells_tie(fact, each.memory)
             for fact in facts
         )
     ]
+
+
+def tells_tie(fact: Memory, tie: Memory) -> bool:
+    """Tell whether a fact names whom a close tie is to, and who that is to the person."""
+    if tie.key not in CLOSE_RELATIONS or not holds_words(
+        fact.text, tie.value, fact.language, share=1.0
+    ):
+        return False
+    role_words, words = get_role_words(fact.language), tokenize(fact.text.casefold())
+    ties = {RELATION_BY_ROLE.get(role_words[each]) for each in words if each in role_words}
+    return not ties.isdisjoint(GENERATIONS if tie.key in GENERATIONS else {tie.key})
 
 
 def build_summaries_section(draft: PromptDraft, budget: int) -> tuple[PromptSection]:

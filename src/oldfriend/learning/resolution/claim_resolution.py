@@ -43,6 +43,7 @@ from oldfriend.learning.resolution.relation_resolution import (
 )
 from oldfriend.learning.resolution.resolution_state import MIN_CONFIDENCE, ResolutionState
 from oldfriend.learning.resolution.wording import refine
+from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.search.shared_topics import extract_content_terms
 
 MIN_TOPIC_OVERLAP: Final = 0.75
@@ -293,8 +294,24 @@ def resolve_targeted_claim(state: ResolutionState, claim: Claim, target: MemoryS
         case "cancels":
             state.add_evidence(target, claim)
             state.end(target, "expired", "expired", claim, until=None)
+        case _ if is_later_event(state, target, claim):
+            resolve_event(state, claim)
         case _:
             supersede(state, target, claim)
+
+
+def is_later_event(state: ResolutionState, target: MemoryState, claim: Claim) -> bool:
+    """Return whether a claim tells what came of an event, which has happened all the same.
+
+    Told as a correction, or of the very same time, it says what really happened then.
+    """
+    if target.memory.kind != "event" or claim.kind != "event" or "correction" in claim.relational:
+        return False
+    words = [state.context.messages.get(each.message) for each in claim.quotes]
+    if any(each and has_correction_words(each.text, each.language) for each in words):
+        return False
+    at = claim.happened_at or state.get_said_at(claim)
+    return at - get_event_time(target) > DAY
 
 
 def supersede(state: ResolutionState, old: MemoryState, claim: Claim) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS, OCCURRENCE_KINDS
@@ -14,6 +15,7 @@ from oldfriend.learning.validation.assent import is_affirmative
 from oldfriend.learning.validation.grounding import (
     get_claim_language,
     get_nearby_messages,
+    iter_computed_numbers,
     iter_time_numbers,
 )
 from oldfriend.learning.validation.quote_alignment import QuoteSpan
@@ -26,6 +28,7 @@ from oldfriend.learning.validation.word_overlap import (
     extract_terms,
     find_relatives,
     find_shared_terms,
+    is_abbreviation,
     is_date_word,
 )
 from oldfriend.turn.attribution.spans import find_sentences
@@ -248,15 +251,31 @@ def _iter_names(case: ValidationCase) -> Iterator[str]:
 
 
 def _iter_times(case: ValidationCase) -> Iterator[str]:
-    """Yield the numbers of the dates and times of a claim, and of the messages around it."""
+    """Yield the numbers of the dates and times of a claim, of the messages, and what follows."""
     near = [message for span in case.spans for message in get_nearby_messages(span, case)]
     yield from iter_time_numbers(case.claim, near)
+    yield from iter_computed_numbers(case.claim, near, get_claim_language(case))
 
 
-def _are_names_covered(terms: Iterable[Term], said: Sequence[Term], language: str) -> bool:
+def _are_names_covered(terms: Sequence[Term], said: Sequence[Term], language: str) -> bool:
     """Return whether every name and number of a claim was said, is known, or is in its time."""
     names = [each for each in terms if each.is_name]
-    return len(find_shared_terms(names, said, language)) == len(names)
+    shared = find_shared_terms(names, said, language)
+    return all(each in shared or _is_said_in_short(each, terms, said) for each in names)
+
+
+def _is_said_in_short(name: Term, terms: Sequence[Term], said: Sequence[Term]) -> bool:
+    """Return whether a name was abbreviated beside the same word: "pinjarra rd", "mt lawley"."""
+    at = terms.index(name)
+    before, after = (
+        {each.word for each in part}
+        for part in (terms[max(0, at - 1) : at], terms[at + 1 : at + 2])
+    )
+    return any(
+        (first.word in before and is_abbreviation(second.word, name.word))
+        or (second.word in after and is_abbreviation(first.word, name.word))
+        for first, second in pairwise(said)
+    )
 
 
 def _drop_date_words(terms: Iterable[Term], language: str) -> list[Term]:

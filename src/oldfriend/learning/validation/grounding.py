@@ -4,7 +4,9 @@ A genuine quote proves nothing about another subject. Compares words, including 
 and after; if the claim is in another language than the quote, the extractor is trusted.
 """
 
+import re
 from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
 from itertools import filterfalse
 from typing import Final
 
@@ -31,6 +33,12 @@ MIN_CONTENT_WORDS: Final = 3
 MIN_SHARED_PART: Final = 1 / 3
 """Share of a belief's words that must be mentioned by words that end it."""
 MAX_DAY: Final = 31
+DAYS_OF_WEEK: Final = 7
+MAX_DIGITS: Final = len("2024")
+MAX_YEARS_AGO: Final = 110
+"""Years of a life: what is said to be so many years old, or ago, has a year."""
+DECADE: Final = re.compile(r"(?<!\d)(?:19|20)?(?P<decade>\d0)['’]?s\b|['’](?P<year>\d\d)(?!\w)")
+"""Tells a decade ("1970s", "70s", "70's"), or a year without its century ("'98")."""
 YEARS: Final = range(1900, 2101)
 NO_TARGET: Final = MemoryId(ObjectId(""))
 PROFILE_KEYS: Final = frozenset(
@@ -143,7 +151,8 @@ def collect_known_numbers(case: ValidationCase, language: str) -> set[str]:
         *(each.text for each in case.view.known.values()),
     ]
     numbers = {number for text in texts for number in extract_numbers(text, language)}
-    return numbers | set(iter_time_numbers(case.claim, nearby))
+    computed = iter_computed_numbers(case.claim, nearby, language)
+    return numbers | {*iter_time_numbers(case.claim, nearby), *computed}
 
 
 def check_overrule(case: ValidationCase) -> RejectionReason | None:
@@ -264,6 +273,51 @@ def iter_time_numbers(claim: Claim, nearby: Iterable[Message]) -> Iterator[str]:
             yield from (str(number) for number in (*numbers, local.minute))
 
 
+def iter_computed_numbers(
+    claim: Claim, messages: Iterable[Message], language: str
+) -> Iterator[str]:
+    """Yield the years and ages, and for a date the days, that follow from messages and their time.
+
+    "The 70s" are the 1970s; who is 34 was born 34 or 35 years ago, and who started in 2014 has done
+    so for as many years since; "in three weeks" and "on Friday" are days of a month.
+    """
+    has_date = bool(extract_critical_tokens(claim.text, language).times)
+    for message in messages:
+        today = from_micros(message.at, message.zone).date()
+        tokens = extract_critical_tokens(message.text, language)
+        told = (each for each in tokens.numbers if each.isdecimal() and len(each) <= MAX_DIGITS)
+        counts = {*map(int, told)}
+        yield from iter_decade_years(message.text)
+        yield from map(str, iter_years_between(counts, today.year))
+        if has_date:
+            has_weekday = any(each.startswith("weekday") for each in tokens.times)
+            yield from map(str, iter_days_near(counts, today, has_weekday=has_weekday))
+
+
+def iter_years_between(counts: Iterable[int], this_year: int) -> Iterator[int]:
+    """Yield the years so many years ago, and the years since a year, perhaps not yet full."""
+    for count in counts:
+        if count in YEARS:
+            yield from (each for each in (this_year - count, this_year - count - 1) if each > 0)
+        elif count <= MAX_YEARS_AGO:
+            yield from (this_year - count, this_year - count - 1)
+
+
+def iter_days_near(counts: Iterable[int], today: date, *, has_weekday: bool) -> Iterator[int]:
+    """Yield the days of a month that are so many days or weeks away, or the next and last week."""
+    away = {each * unit for each in (*counts, 1) for unit in (1, DAYS_OF_WEEK) if each <= MAX_DAY}
+    if has_weekday:
+        away.update(range(1, DAYS_OF_WEEK + 1))
+    yield from ((today + timedelta(days=sign * each)).day for each in away for sign in (1, -1))
+
+
+def iter_decade_years(text: str) -> Iterator[str]:
+    """Yield the numbers by which the decades and shortened years of a text may be written."""
+    for found in DECADE.finditer(text):
+        short = found["decade"] or found["year"]
+        yield from (short, f"19{short}", f"20{short}")
+
+
 def is_date_number(number: str) -> bool:
     """Return whether a number may be the day or the year of a date."""
-    return len(number) <= len("2024") and (int(number) <= MAX_DAY or int(number) in YEARS)
+    return len(number) <= MAX_DIGITS and (int(number) <= MAX_DAY or int(number) in YEARS)

@@ -28,6 +28,7 @@ from oldfriend.learning.validation.grounding import (
     NO_TARGET,
     get_claim_language,
     is_date_number,
+    iter_computed_numbers,
     iter_time_numbers,
 )
 from oldfriend.learning.validation.matching_clauses import split_clause_bounds
@@ -375,5 +376,6 @@ def _list_known_numbers(case: ValidationCase) -> frozenset[str]:
     """Return the numbers in the dates and times of a claim, and in the belief that it changes."""
     known = case.view.known.get(case.claim.target or NO_TARGET)
     messages = [span.message for span in case.spans]
-    numbers = frozenset(iter_time_numbers(case.claim, messages))
+    computed = iter_computed_numbers(case.claim, messages, get_claim_language(case))
+    numbers = frozenset((*iter_time_numbers(case.claim, messages), *computed))
     return numbers | (frozenset() if known is None else extract_numbers(known.text, known.language))

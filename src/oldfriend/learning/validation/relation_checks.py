@@ -13,6 +13,7 @@ from typing import Final, Literal, cast, get_args
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import EntityId, ObjectId
 from oldfriend.domain.memories import Entity, EntityKind, RelationType
+from oldfriend.domain.messages import Message
 from oldfriend.domain.relations import build_edge, is_valid_relation
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.learning.extraction import EntityMention, RelationClaim
@@ -38,6 +39,7 @@ from oldfriend.learning.validation.text_quality import (
     check_length,
     check_pronouns,
 )
+from oldfriend.search.tokenizer import tokenize
 
 RelationCue = Literal[
     "partner", "parent", "child", "sibling", "relative", "friend", "colleague", "home", "work"
@@ -55,6 +57,8 @@ CUES_BY_RELATION: Final[Mapping[RelationType, frozenset[RelationCue]]] = {
 }
 EXPLICIT_ONLY: Final[frozenset[RelationType]] = frozenset({"partner_of"})
 """Relations that are not believed until they are stated explicitly."""
+MAX_REFERRING_WORDS: Final = 5
+"""Words of a sentence that may leave out whom it is about: "es mi hermana", "hes my brother"."""
 PLACE_CUES: Final[frozenset[RelationCue]] = frozenset({"home", "work"})
 
 RELATION_CHECKS: Final = (
@@ -107,13 +111,51 @@ def check_ends(
     nearby_texts = [message.text for span in spans for message in get_nearby_messages(span, case)]
     speakers = [span.message.speaker for span in spans if span.message.trust == "other"]
     are_near = all(is_named_in(each, [*nearby_texts, *speakers]) for each in names)
-    if not are_near or not any(is_named_in(each, sentences) for each in names):
+    is_named = any(is_named_in(each, sentences) for each in names)
+    if not are_near or not (is_named or all(is_referred_to(names, span, view) for span in spans)):
         return "unfit name"
     if not all(is_named_in(each, [relation.claim.text]) for each in names):
         return "unfit name"
     if speakers and not is_named_in(list_end_names(relation.first, view), speakers):
         return "words of another"
     return None if is_valid_edge(relation, view) else "unfit kind"
+
+
+def is_referred_to(ends: Sequence[tuple[str, ...]], span: QuoteSpan, view: SegmentView) -> bool:
+    """Return whether a sentence has a pronoun for an end: the only name in what was said before.
+
+    "Saw Ana today." "She's my sister."
+    """
+    cue_words, sentence = get_span_cue_words(span), fold_characters(span.sentence_text)
+    is_short = len(tokenize(sentence)) <= MAX_REFERRING_WORDS
+    has_pronoun = cue_words.pronoun.search(sentence) or cue_words.leading_pronoun.search(sentence)
+    if list_named(sentence, ends, view) or not (is_short or has_pronoun):
+        return False
+    own = [each for each in view.list_before(span.message) if is_same_speaker(each, span.message)]
+    start = span.message.text.find(span.sentence_text)
+    for text in (span.message.text[: max(start, 0)], *(each.text for each in own[-1:])):
+        if named := list_named(text, ends, view):
+            return len(named) == 1 and any(not named[0].isdisjoint(fold_names(e)) for e in ends)
+    return False
+
+
+def is_same_speaker(one: Message, other: Message) -> bool:
+    """Return whether two messages are the words of the same."""
+    return (one.trust, one.speaker) == (other.trust, other.speaker)
+
+
+def list_named(
+    text: str, ends: Iterable[tuple[str, ...]], view: SegmentView
+) -> list[frozenset[str]]:
+    """Return the folded names of each of some ends and known entities that a text names."""
+    known: list[Entity | EntityMention] = [*view.inputs.entities, *view.mentions]
+    names = [*ends, *((each.name, *each.aliases) for each in known)]
+    return [each for each in dict.fromkeys(map(fold_names, names)) if is_named_in(each, [text])]
+
+
+def fold_names(names: Iterable[str]) -> frozenset[str]:
+    """Return names without regard to capitals."""
+    return frozenset(name.casefold() for name in names)
 
 
 def check_relation_cues(relation: RelationClaim, case: ValidationCase) -> RejectionReason | None:

@@ -23,6 +23,8 @@ MIN_ROOT_LENGTH: Final = 4
 MIN_ROOT_SHARE: Final = 0.6
 MIN_ROOT_SHARE_LONGER: Final = 0.4
 """Minimum shared beginning, as a share of the shorter and of the longer of two forms."""
+MIN_ABBREVIATION: Final = 2
+"""Letters of a word that is cut short."""
 MIN_COMPOUND_PART: Final = 5
 """Letters of a word that is part of a compound."""
 PARTICLES: Final = frozenset(
@@ -110,6 +112,13 @@ def find_relatives(text: str, language: str) -> frozenset[str]:
         return frozenset(relation for word, relation in relations.items() if word in plain)
     words = (_strip_accents(each) for each in WORD.findall(plain))
     return frozenset(relations[word] for word in words if word in relations)
+
+
+def is_abbreviation(short: str, word: str) -> bool:
+    """Return whether letters are short for a word: "rd", "ave", "mt". They keep its order."""
+    letters = iter(word)
+    is_shorter = MIN_ABBREVIATION <= len(short) < len(word) and short.isalpha()
+    return is_shorter and short[0] == word[0] and all(each in letters for each in short)
 
 
 def is_date_word(word: str, language: str) -> bool:
