@@ -24,6 +24,7 @@ class RestatementWords:
     now: re.Pattern[str]  # something is so now, perhaps in addition to what was said before
     change_words: frozenset[str]  # have no counterpart in the earlier statement
     negation_words: frozenset[str]
+    framing_words: frozenset[str]  # around a value that is put right, and tell nothing themselves
 
 
 CONTRACTIONS: Final = {"'s": "is", "’s": "is", "m": "am", "re": "are", "ve": "have"}
@@ -95,6 +96,7 @@ def load_restatement_words(language: str) -> RestatementWords | None:
         now=re.compile(words["now"]),
         change_words=frozenset(words["change_words"]),
         negation_words=frozenset(words["negation_words"]),
+        framing_words=frozenset(words.get("framing_words", ())),
     )
 
 
