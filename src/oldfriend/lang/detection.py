@@ -100,11 +100,10 @@ def _detect_by_stop_words(
         for language in languages or ():
             hits[language] = hits.get(language, 0) + 1
     most = max(hits.values(), default=0)
-    if most >= min_hits and hits.get(fallback) == most:
-        return fallback
     if most < min_hits:
         return _detect_by_known_words(words, other_than=fallback, margin=1) or fallback
-    found = next(language for language in list_languages() if hits.get(language) == most)
+    likeliest = [language for language in list_languages() if hits.get(language) == most]
+    found = fallback if fallback in likeliest else likeliest[0]
     return _detect_by_known_words(words, other_than=found, margin=SURE_MARGIN) or found
 
 
@@ -120,6 +119,9 @@ def _detect_by_known_words(words: list[str], *, other_than: str, margin: int) ->
         for language, count in count_known_words(words).items()
         if get_traits(language).script == "latin"
     }
+    is_unknown = other_than not in known and other_than in list_languages()
+    if is_unknown and get_traits(other_than).script == "latin":
+        return None  # a language whose words nobody has learned
     most = max(known.values())
     likeliest = [language for language, count in known.items() if count == most]
     is_sure = 2 * most > len(words) and most - known.get(other_than, 0) >= margin

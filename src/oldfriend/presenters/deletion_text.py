@@ -97,6 +97,10 @@ def preview_as_text(preview: ForgetPreview) -> str:
                 (f"  {each}" for each in plan.namesakes),
             ),
             *format_section(
+                "You wrote this about us yourself, so it stays; oldfriend core changes it:",
+                (f"  {each}" for each in plan.written_lines),
+            ),
+            *format_section(
                 "These say nearly the same and stay; name them, too, to forget them:",
                 (
                     format_deleted_message(each)

@@ -5,7 +5,7 @@ preview of a deletion. Reads and never writes.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
@@ -283,8 +283,7 @@ async def preview_deletion(
     Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
     """
     named = list_named_entities(utterance.text, entities)
-    roles = get_role_words(language) if named else ()  # "my friend Lena" is all of her
-    phrase = await find_kept_phrase(tx, utterance, language, left_out=roles)
+    phrase = await find_kept_phrase(tx, utterance, language)
     if phrase is None and not named:
         return None
     person, name = utterance.person.id, phrase or named[0].name
@@ -296,9 +295,7 @@ async def preview_deletion(
     return DeletionPreview(name=name, message_count=messages, belief_count=beliefs)
 
 
-async def find_kept_phrase(
-    tx: Transaction, utterance: Utterance, language: str, *, left_out: Collection[str]
-) -> str | None:
+async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str) -> str | None:
     """Return the most of the words of a request to forget that stand in something the person said.
 
     None if that is less than half of them.
@@ -309,15 +306,17 @@ async def find_kept_phrase(
     content = [
         (found.start(), found.end())
         for found in CONTENT.finditer(words, begun.end() if begun else 0)
-        if not is_stop_word(found[0].lower(), language) and found[0].lower() not in left_out
+        if not is_stop_word(found[0].lower(), language)
     ]
+    roles = get_role_words(language)  # "my friend Lena" is all of her
+    named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
     rows = await tx.rows(
         """SELECT text FROM message WHERE person = :person AND role = 'person' AND seq < :seq""",
         person=utterance.person.id,
         seq=utterance.messages[0].seq,
     )
     told = [row[0] for row in rows if not forget.search(row[0].lower())]
-    for alike in list_phrases(words, content[:MAX_PHRASE_WORDS]):
+    for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
         counts = {each: sum(has_any_name(text, {each}) for text in told) for each in alike}
         found = [each for each in alike if counts[each]]
         if found:
