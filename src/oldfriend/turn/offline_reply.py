@@ -14,6 +14,7 @@ from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import Reason, ScoredMessage, list_named_entities
 from oldfriend.search.score import give_score
 from oldfriend.turn.belief_texts import (
+    ask_whether_one,
     format_belief,
     format_belief_with_quote,
     format_list,
@@ -394,7 +395,8 @@ def answer_requested_values(
     known = [each for each in recall_result.beliefs if each.is_requested_value]
     values = known[:MAX_VALUES]
     if len(values) <= MAX_BELIEFS:
-        return "\n\n".join(format_belief(each, book, zone) for each in values), values
+        told = [format_belief(each, book, zone) for each in values]
+        return "\n\n".join([*told, *ask_whether_one(values, book)]), values
     lines = [format_belief_with_quote(each, book, zone) for each in values]
     if rest := len(known) - len(values):
         lines.append(book.phrases["more_known"].format(count=rest))
