@@ -346,3 +346,18 @@ async def test_last_one_is_asked_about_where_another_was_touched_since(
     await desk.say(answer)
     assert [each.status for each in await desk.tasks() if "Eva" in each.text] == ["open"]
     assert [each.status for each in await desk.tasks() if "Eva" not in each.text] == ["cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "question"),
+    [
+        ("remind me to call mum tomorrow at 10", "whats on my list?"),
+        ("Erinnere mich morgen um 10 an den Anruf", "was steht auf meiner Liste?"),
+    ],
+)
+async def test_list_that_was_told_is_not_doubted_below(
+    desk: Desk, asked: str, question: str
+) -> None:
+    """The list is all of the answer, where no promise is known beside it."""
+    await desk.say(asked)
+    assert "\n\n" not in await desk.say(question)
