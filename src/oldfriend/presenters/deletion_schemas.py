@@ -39,7 +39,7 @@ class AffectedMessageSchema(Schema):
     role: str
     speaker: str
     text: str = field(
-        metadata=describe("The text; of what the companion quotes in it only the beginning.")
+        metadata=describe("The text; of a reply, and of what it quotes, only the beginning.")
     )
     at: str
 

@@ -18,6 +18,8 @@ MAX_SHOWN: Final = 8
 """How many lines of a kind are shown as text."""
 QUOTE_CHARS: Final = 30
 """How many characters of what the companion quotes are shown."""
+MAX_REPLY_CHARS: Final = 240
+"""How many characters of a reply are shown beside what it quotes."""
 ID_SUFFIX_CHARS: Final = 8
 """How many characters at the end of an id identify it to the reader."""
 COUNT_NOUNS: Final = {
@@ -204,7 +206,7 @@ def format_deleted_message(message: MessageVersion) -> str:
 
 
 def shorten_message(message: MessageVersion) -> str:
-    """Return a message's text; of what the companion quotes in it only how each quotation begins.
+    """Return a message's text; of a reply the beginning, and how each quotation in it begins.
 
     What it quotes is listed where it was said.
     """
@@ -217,7 +219,8 @@ def shorten_message(message: MessageVersion) -> str:
         if begin < each.end - QUOTE_CHARS // 2:
             parts += [message.text[at:begin].rstrip(), " …", message.text[each.end - 1]]
             at = each.end
-    return "".join([*parts, message.text[at:]])
+    text = "".join([*parts, message.text[at:]])
+    return text if len(text) <= MAX_REPLY_CHARS else f"{text[:MAX_REPLY_CHARS].rstrip()} …"
 
 
 def format_change_line(change: JournalEntry) -> str:
