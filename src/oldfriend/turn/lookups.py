@@ -129,6 +129,8 @@ class PastBeliefs:
 
 
 MAX_PHRASE_WORDS: Final = 16
+MAX_SEARCHED: Final = 10_000
+"""Messages, the newest, in which the words of a request to forget are looked for."""
 CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 """A word, or a Chinese character."""
 
@@ -310,12 +312,9 @@ async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str)
     ]
     roles = get_role_words(language)  # "my friend Lena" is all of her
     named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
-    rows = await tx.rows(
-        """SELECT text FROM message WHERE person = :person AND role = 'person' AND seq < :seq""",
-        person=utterance.person.id,
-        seq=utterance.messages[0].seq,
-    )
-    told = [row[0] for row in rows if not forget.search(row[0].lower())]
+    said = await list_messages(tx, utterance.person.id, role="person", limit=MAX_SEARCHED)
+    begin = utterance.messages[0].seq
+    told = [each.text for each in said if each.seq < begin and not forget.search(each.text.lower())]
     for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
         counts = {each: sum(has_any_name(text, {each}) for text in told) for each in alike}
         found = [each for each in alike if counts[each]]
