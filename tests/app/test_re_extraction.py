@@ -127,7 +127,7 @@ async def test_reextraction_plan_includes_unsupported_languages_but_no_small_tal
         clock.tick(minutes=60)
     async with app.db.begin_read() as tx:
         told, thanks = await list_segments(tx, line.person.id)
-    assert told.author == thanks.author == "rules/5"
+    assert told.author == thanks.author == "rules/6"
 
     rereading = await plan_reextraction(app.db, app.settings, line.person.id)
     assert [each.id for each in rereading.segments] == [told.id]

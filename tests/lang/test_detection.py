@@ -58,7 +58,30 @@ def test_latin_words_are_not_detected_as_a_non_latin_fallback_language(expected)
     """One or two are said there as well."""
     assert detect_language("Coriander ruins everything", fallback=expected) == "en"
     assert detect_language("OK", fallback=expected) == expected
-    assert detect_language("Coriander ruins everything", fallback="es") == "es"
+    assert detect_language("Coriander ruins everything", fallback="es") == "en"
+
+
+@pytest.mark.parametrize("fallback", ["en", "de", "it"])
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Lena wohnt in Hamburg", "de"),
+        ("wo wohnt lena?", "de"),
+        ("où habite Léna ?", "fr"),
+        ("Ma fille Alice a six ans", "fr"),
+        ("balu had surgery on monday", "en"),
+        ("hoy corrí 5 km con Ana", "es"),
+    ],
+)
+def test_few_words_are_known_by_their_language(text: str, language: str, fallback: str) -> None:
+    """Where small words do not tell it, or tell a language that knows fewer of the others."""
+    assert detect_language(text, fallback=fallback) == language
+
+
+@pytest.mark.parametrize("text", ["Lena Meier Hamburg", "spaghetti carbonara", "ok danke", "Miso"])
+def test_names_and_loanwords_keep_the_language_of_the_talk(text: str) -> None:
+    """They are of no language, or of several."""
+    assert detect_language(text, fallback="en") == "en"
 
 
 @pytest.mark.parametrize("text", ["晚饭吃了两碗面 胃又不舒服了", "老板说下个月搬走", "那她呢"])

@@ -274,7 +274,7 @@ async def test_undoing_a_models_reading_brings_back_what_it_had_replaced(
     async with app.db.begin_read() as tx:
         assert await list_summaries(tx, line.person.id) == []
     segment = await get_segment(app, line)
-    assert (segment.status, segment.author) == ("done", "rules/5")
+    assert (segment.status, segment.author) == ("done", "rules/6")
     await undo_segment(app.db, app.clock, line.person.id, None)
     assert await list_texts(app, line) == set()
     assert (await get_segment(app, line)).status == "taken back"

@@ -1,5 +1,7 @@
 """A preview of forgetting is short: what is quoted in it again is only hinted at."""
 
+from dataclasses import replace
+
 import pytest
 
 from oldfriend.app.app_context import AppContext
@@ -7,7 +9,12 @@ from oldfriend.forgetting.delete import preview_forget
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.presenters.deletion_schemas import DeletionPreviewSchema
-from oldfriend.presenters.deletion_text import format_deleted_message, preview_as_text
+from oldfriend.presenters.deletion_text import (
+    MAX_REPLY_CHARS,
+    format_deleted_message,
+    preview_as_text,
+    shorten_message,
+)
 from tests.chat_fixtures import Say
 
 LONG = "My cat Miso ran away over the roofs of the old harbour last night and came back at dawn."
@@ -17,7 +24,7 @@ LONG = "My cat Miso ran away over the roofs of the old harbour last night and ca
 async def test_preview_shows_only_the_beginning_of_what_the_companion_quotes(
     app: AppContext, say: Say
 ) -> None:
-    """The person's own message stands there in full; the reply's own words, too."""
+    """The person's own message stands there in full."""
     told = await say(LONG)
     await say("Where did Miso run?")
     wish = DeletionRequest(ids=(told.message.id,))
@@ -32,6 +39,9 @@ async def test_preview_shows_only_the_beginning_of_what_the_companion_quotes(
         if "Miso" in each.text
     ]
     assert LONG not in reply.text
+    long = replace(preview.plan.redacted_replies[0], text="I have kept all of it. " * 50)
+    assert shorten_message(long).endswith(" …")
+    assert len(shorten_message(long)) <= MAX_REPLY_CHARS + len(" …")
 
 
 def test_long_reply_is_only_begun_in_the_terminal() -> None:

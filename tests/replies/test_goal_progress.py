@@ -33,6 +33,7 @@ async def goals(app: AppContext, line: ChatContext) -> list[GoalState]:
         ("Mon objectif est de lire un livre par mois.", "J'ai lu un livre."),
         ("Mon objectif est de courir deux fois par semaine.", "J'ai couru 5 km ce matin."),
         (RUN, "ran 5 km this morning"),
+        (RUN, "ran 5k today, took 33 min"),
         ("My goal is to drink 2 litres of water a day.", "drank 2 litres of water"),
         ("Mein Ziel ist, 10000 Schritte am Tag zu gehen.", "heute 11200 Schritte gegangen"),
         ("My goal is to read Virgil every day.", "read a chapter of Virgil"),
@@ -255,3 +256,27 @@ async def test_few_words_are_read_in_the_language_of_the_goal(
     await say(RUN.replace("run", "swim"))
     await say(told)
     assert sorted(len(each.progress) for each in await goals(app, line)) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("goal", "less", "enough"),
+    [
+        (
+            "Mein Ziel ist, jede Woche 20 km zu laufen.",
+            "bin gerade 3 km gelaufen",
+            "21 km gelaufen",
+        ),
+        ("Mi meta es correr 20 km por semana.", "hoy he corrido 3 km", "hoy he corrido 21 km"),
+        ("My goal is to drink 2 litres of water a day.", "drank 1 litre of water", ""),
+    ],
+)
+async def test_less_than_the_amount_of_a_goal_is_not_the_whole_of_it(
+    app: AppContext, line: ChatContext, say: Say, goal: str, less: str, enough: str
+) -> None:
+    """3 km are noted, and are not "1 of 1" of 20."""
+    await say(goal)
+    await say(less)
+    assert [len(each.progress) for each in await goals(app, line)] == [0]
+    if enough:
+        await say(enough)
+        assert [len(each.progress) for each in await goals(app, line)] == [1]

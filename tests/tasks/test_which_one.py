@@ -313,3 +313,51 @@ async def test_thing_of_a_list_that_was_not_got_stays_on_it(
     (before,) = await desk.tasks()
     await desk.say(told)
     assert await desk.tasks() == [before]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "moved", "last", "answer"),
+    [
+        (
+            "Remind me tomorrow at 15:00 to call Eva",
+            "Remind me tomorrow at 16:00 to buy bread",
+            "move Eva to 17:00",
+            "delete the last one",
+            "the bread",
+        ),
+        (
+            "Erinnere mich morgen um 15 Uhr, Eva anzurufen",
+            "Erinnere mich morgen um 16 Uhr, Brot zu kaufen",
+            "verschieb Eva auf 17 Uhr",
+            "lösch die letzte",
+            "Brot",
+        ),
+    ],
+)
+async def test_last_one_is_asked_about_where_another_was_touched_since(
+    desk: Desk, first: str, second: str, moved: str, last: str, answer: str
+) -> None:
+    """Set last, moved last, or last of the list: nothing is deleted before it is clear."""
+    for text in (first, second, moved):
+        await desk.say(text)
+    asked = await desk.say(last)
+    assert "Eva" in asked
+    assert [each.status for each in await desk.tasks()] == ["open", "open"]
+    await desk.say(answer)
+    assert [each.status for each in await desk.tasks() if "Eva" in each.text] == ["open"]
+    assert [each.status for each in await desk.tasks() if "Eva" not in each.text] == ["cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "question"),
+    [
+        ("remind me to call mum tomorrow at 10", "whats on my list?"),
+        ("Erinnere mich morgen um 10 an den Anruf", "was steht auf meiner Liste?"),
+    ],
+)
+async def test_list_that_was_told_is_not_doubted_below(
+    desk: Desk, asked: str, question: str
+) -> None:
+    """The list is all of the answer, where no promise is known beside it."""
+    await desk.say(asked)
+    assert "\n\n" not in await desk.say(question)

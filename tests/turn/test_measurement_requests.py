@@ -349,3 +349,36 @@ async def test_first_number_is_asked_about_and_kept_when_told_as_asked(
 async def test_number_of_another_thing_is_not_asked_about(talk: Talk, text: str) -> None:
     """It says of what it is."""
     assert "your weight" not in (await say(talk, text)).reply.text
+
+
+@pytest.mark.parametrize(
+    ("weight", "run", "question"),
+    [
+        (
+            "I weigh 71.4 kg",
+            "I ran 5 km today",
+            "how much do I weigh and how much did I run this week?",
+        ),
+        (
+            "Ich wiege 71,4 kg",
+            "Ich bin heute 5 km gelaufen",
+            "wie viel wiege ich und wie viel bin ich diese Woche gelaufen",
+        ),
+        ("peso 71,4 kg", "hoy corrí 5 km", "¿cuánto peso y cuánto corrí esta semana?"),
+        (
+            "je pèse 71,4 kg",
+            "j'ai couru 5 km aujourd'hui",
+            "combien je pèse et combien ai-je couru cette semaine ?",
+        ),
+        ("我体重71.4公斤", "今天跑了5公里", "我体重多少，这周跑了多少？"),
+    ],
+)
+async def test_two_questions_in_one_message_are_answered_one_by_one(
+    talk: Talk, weight: str, run: str, question: str
+) -> None:
+    """And not taken for one of how two measures go together."""
+    for text in (weight, run):
+        await say(talk, text)
+    told = (await say(talk, question)).reply.text
+    assert "71" in told
+    assert "5 " in told

@@ -1,4 +1,4 @@
-"""Language detection: by script, then by stop words, for every registered language."""
+"""Language detection: by script, then by stop words and known words, for every language."""
 
 import re
 from collections.abc import Mapping
@@ -7,6 +7,7 @@ from typing import Final
 
 from oldfriend.domain.text_cache import text_lru_cache
 from oldfriend.lang.language_pack import Script, get_traits, list_languages
+from oldfriend.lang.message_acts import count_known_words
 
 _MAX_LOANWORDS: Final = 2
 """Latin words that also occur in a language of another script: "OK", "iPhone Pro"."""
@@ -18,6 +19,11 @@ follow Japanese."""
 # Enough of a text to detect its language; more would only cost time.
 _HEAD_CHARS: Final = 400
 MIN_HITS: Final = 2
+MIN_FEW_WORDS: Final = 3
+MAX_FEW_WORDS: Final = 12
+"""Words of a text whose language is looked up word by word; more have stop words among them."""
+SURE_MARGIN: Final = 2
+"""Words by which another language must know more than the one that stop words tell."""
 _CACHE_SIZE: Final = 1_024
 """Number of texts: a text that is analyzed has its language detected many times."""
 
@@ -93,12 +99,33 @@ def _detect_by_stop_words(
     for languages in map(_load_stop_words().get, words):
         for language in languages or ():
             hits[language] = hits.get(language, 0) + 1
-    if not hits:
-        return fallback
-    most = max(hits.values())
-    if most < min_hits or hits.get(fallback) == most:
-        return fallback
-    return next(language for language in list_languages() if hits.get(language) == most)
+    most = max(hits.values(), default=0)
+    if most < min_hits:
+        return _detect_by_known_words(words, other_than=fallback, margin=1) or fallback
+    likeliest = [language for language in list_languages() if hits.get(language) == most]
+    found = fallback if fallback in likeliest else likeliest[0]
+    return _detect_by_known_words(words, other_than=found, margin=SURE_MARGIN) or found
+
+
+def _detect_by_known_words(words: list[str], *, other_than: str, margin: int) -> str | None:
+    """Return the one Latin language that knows most of few words, and some more than another does.
+
+    Stop words alone do not tell in which language "wo wohnt Lena?" is, or "Ma fille a six ans".
+    """
+    if not MIN_FEW_WORDS <= len(words) <= MAX_FEW_WORDS:
+        return None
+    known = {
+        language: count
+        for language, count in count_known_words(words).items()
+        if get_traits(language).script == "latin"
+    }
+    is_unknown = other_than not in known and other_than in list_languages()
+    if is_unknown and get_traits(other_than).script == "latin":
+        return None  # a language whose words nobody has learned
+    most = max(known.values())
+    likeliest = [language for language, count in known.items() if count == most]
+    is_sure = 2 * most > len(words) and most - known.get(other_than, 0) >= margin
+    return likeliest[0] if is_sure and len(likeliest) == 1 else None
 
 
 @cache

@@ -53,11 +53,17 @@ def classify_act(text: str) -> Mapping[MessageAct, float]:
 @text_lru_cache(CACHE_SIZE)
 def is_in_learned_language(text: str) -> bool:
     """Tell whether most words of a text, if any, are of one of the languages learned from."""
-    words, learned = list_words(text), load_words()
-    return not words or any(
-        sum(bool(learned[hash_word(language, word)]) for word in words) > MIN_KNOWN * len(words)
+    words = list_words(text)
+    return not words or max(count_known_words(words).values()) > MIN_KNOWN * len(words)
+
+
+def count_known_words(words: Sequence[str]) -> dict[str, int]:
+    """Count how many of some words in small letters each language learned from has."""
+    learned = load_words()
+    return {
+        language: sum(bool(learned[hash_word(language, word)]) for word in words)
         for language in list_learned_languages()
-    )
+    }
 
 
 def list_learned_languages() -> list[str]:

@@ -12,8 +12,10 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import PersonId, SessionId
+from oldfriend.domain.messages import Message
 from oldfriend.learning.learning_scheduler import consolidate_segment, schedule_learning
 from oldfriend.memory.message_log import get_last_seq, list_recent_messages
+from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.memory.segments import list_uncut_spans, list_waiting_segments
 from oldfriend.turn.intent import perceive
 from oldfriend.turn.turn_outcome import Utterance
@@ -27,15 +29,22 @@ MAX_UNREAD_MESSAGES: Final = 1000
 
 
 async def extract_before_reply(app: AppContext, utterance: Utterance) -> None:
-    """Have rules extract what was said if the person asks for beliefs.
+    """Have rules extract what was said if the person asks for beliefs, or has put something right.
 
     Without effect if a model is configured: it extracts on its own schedule, and the model that
     replies sees the session.
     """
-    if app.models or not perceive(utterance.own_words, utterance.addressee).is_asking_for_beliefs:
+    if app.models:
         return
     session = utterance.message.session
-    is_told = await has_unread_statements(app.db, utterance)
+    perception = perceive(utterance.own_words, utterance.addressee)
+    is_asking = perception.is_asking_for_beliefs
+    if not is_asking and perception.intent != "question":
+        return
+    unread = await list_unread_statements(app.db, utterance)
+    if not is_asking and not any(has_correction_words(e.text, e.language) for e in unread):
+        return
+    is_told = bool(unread)
     await extract_unread(
         app,
         utterance.person.id,
@@ -89,16 +98,17 @@ async def extract_session(app: AppContext, person: PersonId, session: SessionId)
         await consolidate_segment(app, person, segment.id)
 
 
-async def has_unread_statements(db: Database, utterance: Utterance) -> bool:
-    """Return whether the person has stated something in this session that is not extracted yet."""
+async def list_unread_statements(db: Database, utterance: Utterance) -> list[Message]:
+    """List what the person has stated in this session that is not extracted yet."""
     person, message = utterance.person.id, utterance.message
     async with db.begin_read() as tx:
         uncut = await list_uncut_spans(tx, person, session=message.session)
         recent = await list_recent_messages(tx, person, message.chat, limit=MAX_SESSION_MESSAGES)
     first = min((each.first_seq for each in uncut), default=message.seq)
-    return any(
-        first <= each.seq < message.seq
+    return [
+        each
+        for each in recent
+        if first <= each.seq < message.seq
         and each.role == "person"
         and not perceive(each.text, utterance.addressee).is_only_question
-        for each in recent
-    )
+    ]

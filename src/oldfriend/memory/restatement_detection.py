@@ -24,6 +24,7 @@ class RestatementWords:
     now: re.Pattern[str]  # something is so now, perhaps in addition to what was said before
     change_words: frozenset[str]  # have no counterpart in the earlier statement
     negation_words: frozenset[str]
+    framing_words: frozenset[str]  # around a value that is put right, and tell nothing themselves
 
 
 CONTRACTIONS: Final = {"'s": "is", "’s": "is", "m": "am", "re": "are", "ve": "have"}
@@ -71,6 +72,22 @@ def has_correction_words(text: str, language: str) -> bool:
     return words is not None and words.correction.search(opening) is not None
 
 
+def find_denied_value(text: str, language: str) -> str | None:
+    """Return the number or name that a text denies beside the right one: "31, not 30"; else None.
+
+    In small letters.
+    """
+    words = load_restatement_words(language)
+    tokens = tokenize_statement(text) if words is not None else []
+    for at, token in enumerate(tokens[:-1]):
+        if words is None or token.word not in words.negation_words:
+            continue
+        denied, beside = tokens[at + 1], [*tokens[max(at - 1, 0) : at], *tokens[at + 2 : at + 4]]
+        if any(has_same_value_type([denied], [each], language) for each in beside):
+            return denied.word
+    return None
+
+
 def drop_starred_opening(text: str, language: str) -> str:
     """Return a text without words of a correction it begins with in stars: "*oops* …"."""
     found = STARRED_OPENING.match(text)
@@ -95,6 +112,7 @@ def load_restatement_words(language: str) -> RestatementWords | None:
         now=re.compile(words["now"]),
         change_words=frozenset(words["change_words"]),
         negation_words=frozenset(words["negation_words"]),
+        framing_words=frozenset(words.get("framing_words", ())),
     )
 
 

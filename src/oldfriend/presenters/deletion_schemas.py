@@ -40,7 +40,7 @@ class AffectedMessageSchema(Schema):
     role: str
     speaker: str
     text: str = field(
-        metadata=describe("The text; of what the companion quotes in it only the beginning.")
+        metadata=describe("The text; of a reply, and of what it quotes, only the beginning.")
     )
     at: str
 
@@ -163,6 +163,9 @@ class DeletionPreviewSchema(Schema):
     namesakes: tuple[str, ...] = field(
         metadata=describe("Parts of the name that occur elsewhere and stay.")
     )
+    written: tuple[str, ...] = field(
+        metadata=describe("The first 200 lines of the core blocks that say it and stay.")
+    )
     titles: tuple[str, ...] = field(
         metadata=describe("Chats and imports whose titles are removed.")
     )
@@ -226,6 +229,7 @@ class DeletionPreviewSchema(Schema):
                 for change in islice(plan.sibling_beliefs.values(), MAX_LISTED)
             ),
             namesakes=tuple(plan.namesakes),
+            written=plan.written_lines[:MAX_LISTED],
             titles=tuple(plan.titles),
             answers=plan.affected_replies,
             calls=tuple(
@@ -407,6 +411,7 @@ def preview_as_json(preview: ForgetPreview) -> JsonValue:
             for each, change in plan.sibling_beliefs.items()
         ],
         "namesakes": list[JsonValue](plan.namesakes),
+        "written": list[JsonValue](plan.written_lines),
         "titles": list[JsonValue](plan.titles),
         "exposed": {
             "replies": plan.affected_replies,

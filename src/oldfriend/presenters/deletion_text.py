@@ -16,10 +16,10 @@ from oldfriend.turn.attribution.quotations import list_quotations
 
 MAX_SHOWN: Final = 8
 """How many lines of a kind are shown as text."""
-MAX_REPLY_CHARS: Final = 240
-"""How many characters of a reply are shown."""
 QUOTE_CHARS: Final = 30
 """How many characters of what the companion quotes are shown."""
+MAX_REPLY_CHARS: Final = 240
+"""How many characters of a reply are shown beside what it quotes."""
 ID_SUFFIX_CHARS: Final = 8
 """How many characters at the end of an id identify it to the reader."""
 COUNT_NOUNS: Final = {
@@ -97,6 +97,10 @@ def preview_as_text(preview: ForgetPreview) -> str:
             *format_section(
                 "This part of the name is said elsewhere and stays; name it, too, to forget it:",
                 (f"  {each}" for each in plan.namesakes),
+            ),
+            *format_section(
+                "You wrote this about us yourself, so it stays; oldfriend core changes it:",
+                (f"  {each}" for each in plan.written_lines),
             ),
             *format_section(
                 "These say nearly the same and stay; name them, too, to forget them:",
@@ -195,14 +199,12 @@ def format_forget_command(ids: Iterable[str]) -> str:
 def format_deleted_message(message: MessageVersion) -> str:
     """Format a message; of a long reply only how it begins."""
     text = to_one_line(shorten_message(message))
-    if message.role == "companion" and len(text) > MAX_REPLY_CHARS:
-        text = f"{text[:MAX_REPLY_CHARS].rstrip()} …"
     at = from_micros(message.said_at, message.zone).strftime("%Y-%m-%d %H:%M")
     return f"  …{message.id[-ID_SUFFIX_CHARS:]}  {at}  {message.speaker or message.role}: {text}"
 
 
 def shorten_message(message: MessageVersion) -> str:
-    """Return a message's text; of what the companion quotes in it only how each quotation begins.
+    """Return a message's text; of a reply the beginning, and how each quotation in it begins.
 
     What it quotes is listed where it was said.
     """
@@ -215,7 +217,8 @@ def shorten_message(message: MessageVersion) -> str:
         if begin < each.end - QUOTE_CHARS // 2:
             parts += [message.text[at:begin].rstrip(), " …", message.text[each.end - 1]]
             at = each.end
-    return "".join([*parts, message.text[at:]])
+    text = "".join([*parts, message.text[at:]])
+    return text if len(text) <= MAX_REPLY_CHARS else f"{text[:MAX_REPLY_CHARS].rstrip()} …"
 
 
 def format_change_line(change: JournalEntry) -> str:

@@ -83,6 +83,7 @@ def find_likely(desk: GoalDesk, text: str) -> list[GoalState]:
         for each in desk.states
         if is_negated(said, language) == is_negated(each.goal.text, language)
         and phrases.quits.search(each.goal.text) is None
+        and is_enough(each.goal.text, said, language)
     }
     named = find_named(said, known, language)
     return [
@@ -139,7 +140,21 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
         done = (each for each in deeds if is_piece_done(wanted, noun, each, phrases, book))
         return max((count_pieces(each, phrases, book) for each in done), default=0)
-    return int(bool(wanted) and any(is_done(wanted, deed, phrases, book) for deed in deeds))
+    done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
+    return int(any(is_enough(goal.text, each.told, book.language) for each in done))
+
+
+def is_enough(goal: str, told: str, language: str) -> bool:
+    """Whether what was done is as much as is wanted each time, where both name an amount.
+
+    3 km are not "20 km a week".
+    """
+    lexicon = get_lexicon(language)
+    wanted, done = (
+        {each.unit: each.value for each in find_quantities(lexicon.split_tokens(text), lexicon)}
+        for text in (goal, told)
+    )
+    return all(done.get(unit, least) >= least for unit, least in wanted.items() if unit)
 
 
 def collect_wanted(goal: Goal, phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
@@ -287,7 +302,11 @@ def has_other_sense(
     """
     lexicon = get_lexicon(book.language)
     tokens = [each for each in lexicon.split_tokens(deed.told) if not each.is_any(BREAK_CLASS)]
-    measured = {each.first: each.end for each in find_quantities(tokens, lexicon) if each.unit}
+    measured = {
+        each.first: each.end
+        for each in find_quantities(tokens, lexicon)
+        if each.unit or each.is_thousands  # "5k"
+    }
     named = [
         at
         for at, each in enumerate(tokens)

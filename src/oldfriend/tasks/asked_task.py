@@ -21,6 +21,7 @@ class AskedTask:
     is_maybe: bool = False  # a request only if there is such a task
     deed: str = ""  # what was done with it, if the words say more than that it is done
     is_last: bool = False  # the last one that was spoken of
+    is_newest: bool = False  # "the last one": of those spoken of, of those set, or of the list
     is_bare: bool = False  # only a correction, "no, 4", of what the last reply told of
     told: Told | None = None  # None: two times were told
     time_words: str = ""  # that told it

@@ -1,5 +1,6 @@
 """Task: a reminder or a to-do that a person asked for, in their own words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -59,3 +60,10 @@ class Task:
     def spoken_of_at(self) -> Micros:
         """When it was set, changed or delivered last."""
         return max(self.changed_at, self.delivered_at or 0)
+
+
+def list_last(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks that "the last one" may mean: last of the list, set or spoken of last."""
+    made = max(tasks, key=lambda each: each.created_at, default=None)
+    spoken_of = max(tasks, key=lambda each: each.spoken_of_at, default=None)
+    return [each for each in tasks if each in {made, spoken_of, tasks[-1]}]

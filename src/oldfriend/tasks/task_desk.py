@@ -14,7 +14,7 @@ from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.series_moves import move_once, move_series
 from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.snooze_times import SnoozeChoice, resolve_choice
-from oldfriend.tasks.task import Task, TaskStatus
+from oldfriend.tasks.task import Task, TaskStatus, list_last
 from oldfriend.tasks.task_phrases import TaskPhrases
 from oldfriend.tasks.task_store import MAX_TASKS, advance, is_id_of, is_same_task, may_be_told_anew
 from oldfriend.tasks.task_wording import TaskWording, encode_question
@@ -74,9 +74,10 @@ class TaskDesk:
         """Decide what is asked for about one of the tasks; None if it is about none of them."""
         if len(found) == 1:
             return self.handle_one(found[0], asked)
-        if not found and asked.is_sure and asked.is_last:
-            return DeskDecision(text=self.wording.say("nothing_to_snooze"))
-        if asked.is_last or (asked.is_maybe and not (found and asked.action == "change")):
+        if not found and asked.is_last:
+            nothing = DeskDecision(text=self.wording.say("nothing_to_snooze"))
+            return nothing if asked.is_sure else None
+        if asked.is_maybe and not (found and asked.action == "change"):
             return None
         if not found:
             return DeskDecision(text=self.wording.say("not_found"))
@@ -94,14 +95,15 @@ class TaskDesk:
     def choose(self, asked: AskedTask, answer: str) -> DeskDecision | None:
         """Do with one of several tasks what was asked before it was named; None: it is not."""
         found = [] if asked.action in {"remind", "todo", "list"} else self.find(asked)
-        if len(found) < 2 or asked.is_last or len(answer) > MAX_ANSWER_CHARS:
+        if len(found) < 2 or len(answer) > MAX_ANSWER_CHARS:
             return None
         known = self.phrases.answer(answer, among=("never_mind", "first", "second"))
         if known == "never_mind":
             return DeskDecision(text=self.wording.say("unchanged"))
         if known in {"first", "second"}:
             return self.handle_one(found[known == "second"], asked)
-        named = TaskDesk(self.scope, self.phrases, found).find(replace(asked, ref=answer))
+        desk = TaskDesk(self.scope, self.phrases, found)
+        named = desk.find(replace(asked, ref=answer, is_last=False))
         return self.handle_one(named[0], asked) if len(named) == 1 else None
 
     def build(self, what: str, *, kind: str = "reminder") -> Task:
@@ -251,16 +253,14 @@ class TaskDesk:
             return []
         part = told.part.entry["part"] if told.part else None
         minutes = set(self.resolver.list_times(told.clock, part))
-        found = []
-        for each in self.tasks:
-            if each.due_at is not None and not each.is_date_only:
-                due = from_micros(each.due_at, self.scope.zone)
-                if 60 * due.hour + due.minute in minutes:
-                    found.append(each)
-        return found
+        timed = [each for each in self.tasks if not each.is_date_only]
+        dues = [(from_micros(each.due_at, self.scope.zone), each) for each in timed if each.due_at]
+        return [each for due, each in dues if 60 * due.hour + due.minute in minutes]
 
     def find_last(self, asked: AskedTask) -> list[Task]:
-        """Return the task that was spoken of last: delivered, or set or changed a while ago."""
+        """Return the task that was spoken of a while ago, or each that "the last one" may be."""
+        if asked.is_newest:
+            return list_last(self.tasks)
         since = self.scope.now - (DAY if asked.is_again else RECENT)
         if asked.action in {"done", "snooze"}:
             day_ago = self.scope.now - DAY

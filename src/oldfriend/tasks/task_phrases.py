@@ -136,6 +136,7 @@ class TaskPhrases:
             is_maybe="maybe" in groups,
             deed=groups.get("deed", ""),
             is_bare="bare" in match.re.groupindex,
+            is_newest="newest" in match.re.groupindex,
             is_last="last" in groups
             or (action in {"cancel", "snooze", "change"} and named is None),
         )

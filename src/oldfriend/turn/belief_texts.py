@@ -15,6 +15,7 @@ from oldfriend.domain.relations import RELATION_KEY_SUFFIX
 from oldfriend.prompts.locale_phrases import LocalePhrases
 from oldfriend.search.synonyms import get_role_phrases
 from oldfriend.search.tense import compute_validity
+from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.lookups import DeletionPreview, PastBeliefs, ReplySources
 from oldfriend.turn.profile_facts import list_profile_facts
 from oldfriend.turn.quotes import (
@@ -315,3 +316,22 @@ def format_list(title: str, lines: Iterable[str]) -> str:
     """Return lines under a title; empty without lines."""
     shown = list(lines)
     return "\n".join([title, *shown]) if shown else ""
+
+
+def ask_whether_one(beliefs: Sequence[RecalledBelief], book: LocalePhrases) -> list[str]:
+    """Ask of two who are the same to the person whether they are one, with words that say so.
+
+    Empty for any others: "my cat is called Miso", and later "my cat's name is Mia".
+    """
+    told = sorted(beliefs, key=lambda each: each.state.stats.last_seen)
+    memories = [each.state.memory for each in told]
+    if len({each.value for each in memories}) != 1 or not all(
+        each.key.endswith(RELATION_KEY_SUFFIX) for each in memories
+    ):
+        return []
+    names = [each.key.removesuffix(RELATION_KEY_SUFFIX) for each in memories]
+    said = told[-1].evidence[-1].quote.strip(EDGE_PUNCTUATION) if told[-1].evidence else ""
+    is_naming = said.endswith(names[-1]) and names[0] not in said
+    if len(names) == 1 or not is_naming:
+        return []
+    return [book.phrases["whether_one"].format(said=said, old=names[0])]

@@ -17,13 +17,19 @@ from oldfriend.domain.ids import MessageId
 from oldfriend.domain.messages import Message, Person
 from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import classify_act
+from oldfriend.lang.number_words import write_digits
 from oldfriend.lang.update_detection import compute_update_logit
 from oldfriend.memory.message_log import get_message, list_messages_by_seq
-from oldfriend.memory.restatement_detection import has_correction_words, is_marked_correction
+from oldfriend.memory.restatement_detection import (
+    find_denied_value,
+    has_correction_words,
+    is_marked_correction,
+)
 from oldfriend.search import Reason, ScoredMessage, list_later_links
 from oldfriend.search.date_parser import DateSpan
 from oldfriend.search.later_links import LaterLink, extract_link_terms, weigh_update
 from oldfriend.search.message_scope import list_within_scope
+from oldfriend.search.question_patterns import has_any_word
 from oldfriend.search.score import give_score
 from oldfriend.search.time_query import parse_query_spans
 from oldfriend.turn.attribution.spans import find_sentences
@@ -247,8 +253,13 @@ def weigh_link(link: LaterLink, message: Message, changed: Message, *, min_logit
 
 
 def is_beside(message: Message, changed: Message) -> bool:
-    """Tell whether a message only makes small talk, which shares no word with another."""
+    """Tell whether a message only makes small talk, which shares no word with another.
+
+    Or puts right what the other does not say: "31, not 30", where it tells no 30.
+    """
     languages = {message.language, changed.language}
+    if denies_other_value(message, changed):
+        return True
     one, other = (extract_link_terms(each.text, each.language) for each in (message, changed))
     if not one.isdisjoint(other) or is_short_correction(message.text, languages):
         return False
@@ -260,6 +271,13 @@ def is_beside(message: Message, changed: Message) -> bool:
     behind = find_words_behind_pleasantry(message.text, languages)
     terms = None if behind is None else extract_link_terms(behind, message.language)
     return terms is not None and len(terms) <= MAX_BESIDE
+
+
+def denies_other_value(message: Message, changed: Message) -> bool:
+    """Tell whether a message says which number or name is wrong, and another has not got it."""
+    denied = find_denied_value(message.text, message.language)
+    told = write_digits(changed.text, changed.language).casefold()
+    return denied is not None and not has_any_word(frozenset({denied}), told)
 
 
 def is_correction_of(link: LaterLink, message: Message, changed: Message) -> bool:

@@ -4,6 +4,7 @@ They cover the profile, open promises, the sources of the last reply, past belie
 preview of a deletion. Reads and never writes.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -20,10 +21,15 @@ from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.deletion.deletion_plan import plan_deletion
-from oldfriend.memory.deletion.selection import DeletionRequest, select_for_deletion
+from oldfriend.memory.deletion.selection import (
+    DeletionRequest,
+    has_any_name,
+    select_for_deletion,
+)
 from oldfriend.memory.journal import list_journal_as_of
 from oldfriend.memory.message_log import get_message, list_messages, list_recent_messages
 from oldfriend.memory.receipts import Receipt, find_receipt
+from oldfriend.prompts.locale_phrases import load_phrases
 from oldfriend.search import list_named_entities
 from oldfriend.search.date_parser import DateSpan, parse_date_spans
 from oldfriend.search.question_patterns import (
@@ -33,9 +39,11 @@ from oldfriend.search.question_patterns import (
 )
 from oldfriend.search.shared_topics import extract_content_terms
 from oldfriend.search.subject_query import is_only_about_kin
-from oldfriend.search.synonyms import list_key_synonyms
+from oldfriend.search.synonyms import get_role_words, list_key_synonyms
 from oldfriend.search.time_query import find_recap_spans, is_recap_query
+from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.search.types import SearchQuery
+from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.quotes import SENTENCE_BREAK
 from oldfriend.turn.recalled import RecalledBelief
 from oldfriend.turn.receipt_items import CORE_BLOCK_KEY
@@ -118,6 +126,13 @@ class PastBeliefs:
 
     at: Micros
     memories: tuple[Memory, ...]
+
+
+MAX_PHRASE_WORDS: Final = 16
+MAX_SEARCHED: Final = 10_000
+"""Messages, the newest, in which the words of a request to forget are looked for."""
+CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+"""A word, or a Chinese character."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,16 +278,61 @@ def subtract_year(day: date) -> date:
 
 
 async def preview_deletion(
-    tx: Transaction, utterance: Utterance, entities: Sequence[Entity]
+    tx: Transaction, utterance: Utterance, entities: Sequence[Entity], language: str
 ) -> DeletionPreview | None:
-    """Return what forgetting the named entity would delete; None if the text names nobody."""
+    """Return what forgetting would delete of what the text names; None if it names nothing kept.
+
+    Its own words are looked for before somebody in them: "Lena's phone number" is not all of Lena.
+    """
     named = list_named_entities(utterance.text, entities)
-    if not named:
+    phrase = await find_kept_phrase(tx, utterance, language)
+    if phrase is None and not named:
         return None
-    person, name = utterance.person.id, named[0].name
+    person, name = utterance.person.id, phrase or named[0].name
     plan = await plan_deletion(
         tx, person, await select_for_deletion(tx, person, DeletionRequest(about=name))
     )
     beliefs = sum(isinstance(change.after, Memory) for change in plan.deleted.values())
     messages = len({each.id for each in plan.messages})
     return DeletionPreview(name=name, message_count=messages, belief_count=beliefs)
+
+
+async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str) -> str | None:
+    """Return the most of the words of a request to forget that stand in something the person said.
+
+    None if that is less than half of them.
+    """
+    forget = load_phrases(language).patterns.forget
+    words = utterance.text.strip(EDGE_PUNCTUATION)
+    begun = forget.search(words.lower())
+    content = [
+        (found.start(), found.end())
+        for found in CONTENT.finditer(words, begun.end() if begun else 0)
+        if not is_stop_word(found[0].lower(), language)
+    ]
+    roles = get_role_words(language)  # "my friend Lena" is all of her
+    named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
+    said = await list_messages(tx, utterance.person.id, role="person", limit=MAX_SEARCHED)
+    begin = utterance.messages[0].seq
+    told = [each.text for each in said if each.seq < begin and not forget.search(each.text.lower())]
+    for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
+        counts = {each: sum(has_any_name(text, {each}) for text in told) for each in alike}
+        found = [each for each in alike if counts[each]]
+        if found:
+            return min(reversed(found), key=lambda each: counts[each])
+    return None
+
+
+def list_phrases(text: str, content: Sequence[tuple[int, int]]) -> list[list[str]]:
+    """List the phrases of a text between words of content, at these places, the longest first.
+
+    Each has half of those words at least; those of equally many are together.
+    """
+    return [
+        [
+            text[content[first][0] : content[first + size - 1][1]]
+            for first in range(len(content) - size + 1)
+        ]
+        for size in range(len(content), 0, -1)
+        if 2 * size >= len(content)
+    ]

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Literal
 
 from oldfriend.domain.messages import Message
+from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases, load_phrases
 from oldfriend.search import Reason, ScoredMessage, list_named_entities
 from oldfriend.search.score import give_score
-from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.belief_texts import (
+    ask_whether_one,
     format_belief,
     format_belief_with_quote,
     format_list,
@@ -52,7 +53,7 @@ from oldfriend.turn.offline_texts import (
     answer_about_beliefs,
     format_note_confirmation,
     format_recalled_quote,
-    is_short_act,
+    is_same_question,
     select_known_beliefs,
 )
 from oldfriend.turn.quotes import format_quote
@@ -80,9 +81,6 @@ MAX_BELIEFS = 2
 MAX_VALUES = 8
 MAX_TOLD_THEN = 6
 """Messages quoted of a time that is asked about."""
-MIN_ASKING = 0.9
-MIN_REPEATED = 0.75
-"""Of the words of an earlier question, those that stand in the new one."""
 MIN_SCORE_RATIO = 0.5
 """A further quote needs this share of the best one's score."""
 MIN_CLOSE_RATIO = 0.05
@@ -207,9 +205,12 @@ def build_reply_text(
     match perception.intent:
         case "question":
             text, used = answer_question(utterance, perception, context, book)
-            if perception.may_be_statement and not used:
-                text, used = acknowledge_statement(perception, context.recall_result, book)
-            return add_receipt_items(text, used)
+            text, items = add_receipt_items(text, used)
+            if perception.may_be_statement and is_rather_told(perception, items, context):
+                return add_receipt_items(
+                    *acknowledge_statement(perception, context.recall_result, book)
+                )
+            return text, items
         case "statement":
             return add_receipt_items(
                 *acknowledge_statement(perception, context.recall_result, book)
@@ -223,6 +224,17 @@ def build_reply_text(
         case intent:
             answer, items = answer_about_beliefs(utterance, perception, context, book)
             return answer or book.phrases[intent].format(name=utterance.companion.name), items
+
+
+def is_rather_told(
+    perception: Perception, items: Sequence[ReceiptItem], context: ReplyContext
+) -> bool:
+    """Tell whether what may ask or tell is not answered, and not surely where it likelier tells."""
+    certainty = judge_certainty(items, context)
+    likely = classify_act(perception.text)
+    return certainty == "none" or (
+        certainty == "unsure" and likely["statement"] > likely["question"]
+    )
 
 
 def add_receipt_items(text: str, used: Sequence[RecalledItem]) -> tuple[str, Sequence[ReceiptItem]]:
@@ -383,7 +395,8 @@ def answer_requested_values(
     known = [each for each in recall_result.beliefs if each.is_requested_value]
     values = known[:MAX_VALUES]
     if len(values) <= MAX_BELIEFS:
-        return "\n\n".join(format_belief(each, book, zone) for each in values), values
+        told = [format_belief(each, book, zone) for each in values]
+        return "\n\n".join([*told, *ask_whether_one(values, book)]), values
     lines = [format_belief_with_quote(each, book, zone) for each in values]
     if rest := len(known) - len(values):
         lines.append(book.phrases["more_known"].format(count=rest))
@@ -477,15 +490,6 @@ def answer_from_messages(
     if not close:
         return book.phrases["nothing_found"], ()
     return quote_messages(close, recall_result, book)
-
-
-def is_same_question(recalled: RecalledMessage, question: str) -> bool:
-    """Tell whether a message asked the same before, and so answers nothing."""
-    asked = set(tokenize(question.casefold()))
-    words = tokenize(recalled.message.text.casefold())
-    shared = sum(word in asked for word in words)
-    is_repeated = shared >= MIN_REPEATED * len(words)
-    return is_repeated and is_short_act(recalled.message.text, "question", MIN_ASKING)
 
 
 def quote_messages(

@@ -14,6 +14,7 @@ from oldfriend.lang.unlearned_languages import find_unlearned_language
 from oldfriend.memory.notes import normalize_note
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases
+from oldfriend.search.tokenizer import tokenize
 from oldfriend.turn.belief_texts import (
     format_deletion_preview,
     format_past_beliefs,
@@ -48,6 +49,9 @@ MIN_SMALL_TALK: Final = 0.9
 """A chore such as "buy milk" may seem to be small talk; "All right." would promise it."""
 MIN_UNASKED_ANSWERABLE: Final = 0.8
 """A memory is brought up unasked only if its probability of answering is at least this."""
+MIN_ASKING = 0.9
+MIN_REPEATED = 0.75
+"""Of the words of an earlier question, those that stand in the new one."""
 
 
 def answer_about_beliefs(
@@ -212,3 +216,12 @@ def format_recalled_quote(recalled: RecalledMessage, book: LocalePhrases) -> str
     """Return a sentence that quotes a recalled message."""
     words = [word for reason in recalled.hit.reasons for word in reason.words]
     return format_quote(recalled.message, book, words=words)
+
+
+def is_same_question(recalled: RecalledMessage, question: str) -> bool:
+    """Tell whether a message asked the same before, and so answers nothing."""
+    asked = set(tokenize(question.casefold()))
+    words = tokenize(recalled.message.text.casefold())
+    shared = sum(word in asked for word in words)
+    is_repeated = shared >= MIN_REPEATED * len(words)
+    return is_repeated and is_short_act(recalled.message.text, "question", MIN_ASKING)

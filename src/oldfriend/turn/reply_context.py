@@ -437,7 +437,10 @@ async def load_lookups(
     context = replace(context, user_context=known)
     if perception.intent == "forget":
         return replace(
-            context, deletion_preview=await preview_deletion(tx, utterance, known.entities)
+            context,
+            deletion_preview=await preview_deletion(
+                tx, utterance, known.entities, perception.language
+            ),
         )
     if perception.intent == "about_me":
         told_ids = await list_entities_mentioned_by_person(tx, person.id)

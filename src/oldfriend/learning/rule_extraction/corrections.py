@@ -6,34 +6,27 @@ Thursday any more, it's next Monday" only one thing that was to be that Thursday
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Final
 
 from oldfriend.domain.belief_kinds import FUTURE_KINDS
 from oldfriend.domain.belief_times import get_told_zone
-from oldfriend.domain.clock import Micros, get_start_of_day
-from oldfriend.domain.lazy_patterns import LazyPattern
+from oldfriend.domain.clock import SECOND, Micros, get_start_of_day
 from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.lang.language_pack import load_language_pack
 from oldfriend.learning.extraction import Claim, ClaimEffect
-from oldfriend.learning.rule_extraction.claim_builder import claims_in
 from oldfriend.learning.rule_extraction.datetimes import Due, day_written, due_in
-from oldfriend.learning.rule_extraction.entity_mentions import by_quote, is_name, quote_of
-from oldfriend.learning.rule_extraction.promises import Read, matter_of, promised_in
+from oldfriend.learning.rule_extraction.entity_mentions import by_quote, quote_of
+from oldfriend.learning.rule_extraction.promises import matter_of, promised_in
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
-from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
+from oldfriend.learning.rule_extraction.sentences import Sentence
 from oldfriend.memory.notes import normalize_note
 from oldfriend.memory.restatement_detection import (
-    RestatementWords,
     find_restatement,
-    is_marked_correction,
-    load_restatement_words,
-    tokenize_statement,
 )
 from oldfriend.search.question_patterns import has_any_word
-from oldfriend.search.tokenizer import is_stop_word
 from oldfriend.turn.attribution.cues import fold_punctuation, load_cues
 
 _CONFIDENCE: Final = 0.9
@@ -80,191 +73,6 @@ def claim_about(note: MemoryState, text: str, sentence: Sentence, bearing: Claim
     )
 
 
-Place = tuple[int, int, str]
-"""Where in a text a word stands, and which."""
-Sort: TypeAlias = Callable[[str, RuleBook], Iterator[Place]]
-"""Finds the words of one sort in a text."""
-MARK: Final = "*"
-ENDS_OF_MARKED: Final = "* .!"
-MAX_SMALL_CHARS: Final = 2
-"""A word of at most so many characters tells nothing of its own."""
-
-_WORD: Final = re.compile(r"\w+")
-_NUMBER: Final = re.compile(r"\d+|[^\W\d]+")
-"""Figures, or a word that may be a number."""
-
-
-def as_meant(read: Sequence[Read], *, before: Sequence[Read] = ()) -> list[Read]:
-    """The sentences of some talk; what was put right at once is read as it was meant.
-
-    ``before``: what was said just before it, which may be meant, too, and is read elsewhere.
-    """
-    meant: list[Read] = []
-    for sentence, book in read:
-        said = (*before, *meant)
-        last = next((each for each in reversed(said) if is_by_same(each[0], sentence)), None)
-        put_right = None if last is None else with_word(last, sentence, book)
-        if last in meant and put_right is not None:
-            meant.remove(last)
-        meant.append(put_right or (sentence, book))
-    return meant
-
-
-def is_by_same(one: Sentence, other: Sentence) -> bool:
-    """Whether the same speaks in both."""
-    return (one.message.role, one.message.speaker) == (other.message.role, other.message.speaker)
-
-
-def with_word(before: Read, sentence: Sentence, own_book: RuleBook) -> Read | None:
-    """What was said last with the word that a sentence gives; None where it gives none.
-
-    A word alone does not tell its language: it is read in that of what was said last.
-    """
-    last, book = before
-    if last.is_question or not sentence.starts:
-        return None
-    right = find_meant(sentence, book) or find_meant(sentence, own_book)
-    put_right = find_put_right(right, last, sentence, book)
-    return None if put_right is None else (put_right, book)
-
-
-def find_put_right(
-    right: str, last: Sentence, sentence: Sentence, book: RuleBook
-) -> Sentence | None:
-    """What was said last with the word that was meant, or is given instead of another."""
-    for words in SORTS:
-        places = list(words(last.plain, book))
-        if len(places) > 1 and any(words(right, book)):
-            return None  # which of them?
-        if len(places) != 1:
-            continue
-        begin, end, wrong = places[0]
-        now = (
-            list_contrasted(words, last, sentence, wrong, book)
-            if not right
-            else [each[2] for each in words(right, book)]
-        )
-        if len(now) == 1 and now[0] != wrong:
-            return spoken_with(now[0], (begin, end, wrong), last, sentence, book)
-    return with_value(right, last, sentence, book) if right else None
-
-
-def find_meant(sentence: Sentence, book: RuleBook) -> str:
-    """What was meant, where a sentence says only that: "*oops* I meant 35", "*Regina"; else ""."""
-    words = sentence.words.strip()
-    if is_marked_correction(words):
-        return words.strip(ENDS_OF_MARKED)
-    found = book.instead.meant.match(" ".join(words.replace(MARK, " ").split()))
-    return "" if found is None else found["value"]
-
-
-def with_value(right: str, last: Sentence, sentence: Sentence, book: RuleBook) -> Sentence | None:
-    """What was said last with another value, where it tells one thing and can tell this instead."""
-    told = [each for each in claims_in(last, book, ()) if last.plain.count(each.value) == 1]
-    if len({each.value for each in told}) != 1 or not told[0].value:
-        return None
-    if has_digits(told[0].value) != has_digits(right):
-        return None
-    begin = last.plain.index(told[0].value)
-    place = begin, begin + len(told[0].value), told[0].value
-    meant = spoken_with(right, place, last, sentence, book)
-    is_told = any(
-        (each.kind, each.key, each.value.casefold())
-        == (told[0].kind, told[0].key, right.casefold())
-        for each in claims_in(meant, book, ())
-    )
-    return meant if is_told else None
-
-
-def has_digits(words: str) -> bool:
-    """Whether there is a number in figures among some words."""
-    return any(map(str.isdecimal, words))
-
-
-def spoken_with(
-    right: str, place: Place, last: Sentence, sentence: Sentence, book: RuleBook
-) -> Sentence:
-    """A sentence as what was said last, with one word in the place of another."""
-    begin, end, wrong = place
-    plain = last.plain[:begin] + right + last.plain[end:]
-    starts = tuple(starts_in(plain, book))
-    return replace(sentence, plain=plain, starts=starts, denied=wrong, about=last)
-
-
-def list_contrasted(
-    find_words: Sort, last: Sentence, sentence: Sentence, wrong: str, book: RuleBook
-) -> list[str]:
-    """The words of a sort that a sentence gives instead of a wrong one: "no, 37"; "37 not 36".
-
-    None where the sentence has words of its own beside, and so tells something else.
-    """
-    text, language = sentence.words, sentence.message.language
-    restated = load_restatement_words(language)
-    opener = book.instead.put_right.search(text.lower())
-    others = [each for each in find_words(text, book) if each[2] != wrong]
-    if restated is None or len(others) != 1:
-        return []
-    begin, end, right = others[0]
-    after = text[opener.end() if opener and opener.end() <= begin else 0 : begin] + text[end:]
-    told = [each.word for each in tokenize_statement(after)]
-    known = {each.word for each in tokenize_statement(last.words)}
-    is_denied = is_after_negation(wrong.casefold(), told, restated)
-    if is_denied:
-        known |= {wrong.casefold(), *restated.negation_words}
-    elif opener is None or not restated.negation_words.isdisjoint(told):
-        return []
-    content, frame = (
-        {each for each in words if len(each) > MAX_SMALL_CHARS and not is_stop_word(each, language)}
-        for words in (told, known - {wrong.casefold(), *restated.negation_words})
-    )
-    is_whole = bool(frame) and frame <= content  # it is read by itself
-    return [right] if content <= known and not is_whole else []
-
-
-def is_after_negation(word: str, told: Sequence[str], restated: RestatementWords) -> bool:
-    """Whether a word is denied: "not 36"."""
-    place = told.index(word) if word in told else 0
-    return not restated.negation_words.isdisjoint(told[max(place - 2, 0) : place])
-
-
-def days_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """The days of the week that are named."""
-    for day in book.weekdays:
-        for found in day.finditer(text):
-            yield bare_day(found, day)
-
-
-def numbers_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """The numbers, in figures or words."""
-    for found in _NUMBER.finditer(text):
-        if found[0].isdecimal() or book.counts.get(found[0].lower(), 0) > 1:
-            yield found.start(), found.end(), found[0]
-
-
-def names_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """The words that can be names, but for the first of several."""
-    for found in _WORD.finditer(text):
-        is_first = not text[: found.start()].strip() and len(text) > len(found[0])
-        if found[0][:1].isupper() and not is_first and is_name(found[0], book):
-            yield found.start(), found.end(), found[0]
-
-
-SORTS: Final[tuple[Sort, ...]] = (
-    days_in,
-    numbers_in,
-    names_in,
-)
-"""The sorts of words of which one may have been meant for another."""
-
-
-def bare_day(found: re.Match[str], day: LazyPattern) -> Place:
-    """The name of a weekday alone, without the small words before and behind it."""
-    for word in _WORD.finditer(found[0]):
-        if day.fullmatch(word[0]):
-            return found.start() + word.start(), found.start() + word.end(), word[0]
-    return found.start(), found.end(), found[0]
-
-
 def put_off(
     claims: Iterable[Claim],
     sentences: Iterable[tuple[Sentence, RuleBook]],
@@ -303,7 +111,9 @@ def moved_from_day(
     if any(quote in each.quotes and each.kind in FUTURE_KINDS for each in told):
         return [  # a day that was put right keeps its hour
             replace(each, due_at=after.at)
-            if quote in each.quotes and is_on_day(each.due_at, after, zone)
+            if quote in each.quotes
+            and has_hour(after, zone)
+            and is_on_day(each.due_at, after, zone)
             else each
             for each in told
         ]
@@ -331,6 +141,11 @@ def is_on_day(at: Micros | None, due: Due, zone: str) -> bool:
     if at is None:
         return False
     return get_start_of_day(at, zone) == get_start_of_day(due.begins, zone)
+
+
+def has_hour(due: Due, zone: str) -> bool:
+    """Whether a time was named, and not only days, which end a second before midnight."""
+    return get_start_of_day(due.at + SECOND, zone) != due.at + SECOND
 
 
 def denied_and_told(sentence: Sentence, book: RuleBook) -> tuple[Due, Due] | None:

@@ -43,8 +43,9 @@ def replaced_in(
         same = [(at, each) for at, each in told.values() if each.value == claim.value]
         wrong = [(at, each) for at, each in same if is_denied(each, claim, sentence, book)]
         before = [each for at, each in wrong or same if at < sentence.message.at]
-        is_new = claim.key not in told and len(wrong or same) == len(before) == 1
-        if is_new and (wrong or takes_place(sentence, claim, book)):
+        is_one = len(wrong or same) == len(before) == 1
+        is_new = claim.key not in told
+        if is_one and (wrong or (is_new and takes_place(sentence, claim, book))):
             over = replace(before[0], quotes=claim.quotes, holds_until=sentence.message.at)
             del told[over.key]
             yield replace(is_over(over, book), denied_value=sentence.denied if wrong else "")

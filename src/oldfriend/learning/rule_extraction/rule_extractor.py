@@ -23,7 +23,8 @@ from oldfriend.learning.extraction import (
     SameAsClaim,
 )
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
-from oldfriend.learning.rule_extraction.corrections import as_meant, notes_put_right, put_off
+from oldfriend.learning.rule_extraction.corrected_words import as_meant
+from oldfriend.learning.rule_extraction.corrections import notes_put_right, put_off
 from oldfriend.learning.rule_extraction.ended_states import (
     as_known,
     endings_in,
@@ -59,7 +60,7 @@ from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_b
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.turn.injection_detection import detect_injection
 
-RULES_AUTHOR: Final = "rules/5"
+RULES_AUTHOR: Final = "rules/6"
 """The rules' name and version, as evidence and changes cite them: another one once they read more.
 
 Nothing is read again because of it; `oldfriend replay --model rules` shows what would be.

@@ -7,7 +7,7 @@ companion lose their text where it repeats deleted content; what rested on those
 like what rested on any others.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Transaction
@@ -82,6 +82,7 @@ class DeletionPlan:
     short_texts: frozenset[str]  # words of deleted records that are shorter, and occur only there
     titles: tuple[str, ...]  # of chats and files that contain a deleted name
     namesakes: tuple[str, ...]  # parts of deleted names that may mean somebody else in what stays
+    written_lines: tuple[str, ...]  # of the core blocks, which stay, that say what is deleted
     cleared_descriptions: frozenset[ObjectId]  # entities that lose their inferred description
     forgotten_quotes: frozenset[str]  # keys of quotes that supported only beliefs deleted for good
 
@@ -214,6 +215,9 @@ def build_plan_with_redactions(
         short_texts=signature.short_texts,
         namesakes=tuple(list_namesakes(snapshot, latest, all_deleted, selection)),
         titles=tuple(each for each in snapshot.titles if has_any_name(each, selection.names)),
+        written_lines=tuple(
+            list_written_lines(snapshot, selection, [*textless, *repeating], all_deleted)
+        ),
         forgotten_quotes=collect_forgotten_quotes(
             snapshot, latest, all_deleted.keys() - relearned.keys()
         ),
@@ -323,6 +327,22 @@ def list_written_texts(snapshot: MemorySnapshot, selection: DeletionSelection) -
     if selection.is_everything:
         return snapshot.personas
     return (*snapshot.blocks, *snapshot.personas)
+
+
+def list_written_lines(
+    snapshot: MemorySnapshot,
+    selection: DeletionSelection,
+    textless: Iterable[MessageVersion],
+    deleted: LatestEntries,
+) -> Iterator[str]:
+    """Yield the lines that say what is deleted in what the person wrote of both; they stay."""
+    if selection.is_everything:
+        return
+    texts = [each.text for each in textless] + [join_entry_text(each) for each in deleted.values()]
+    shingles = frozenset(shingle for each in texts for shingle in hash_text_shingles(each))
+    for line in "\n".join(snapshot.blocks).splitlines():
+        if has_shingle_or_name(line, shingles, selection.words):
+            yield line
 
 
 def add_belief_shingles(

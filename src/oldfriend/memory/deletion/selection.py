@@ -124,6 +124,9 @@ class DeletionSelection:
     records: frozenset[str] = frozenset()  # ids of own records, such as reminders and goals
     batches: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()  # of a deleted person or thing; they are removed everywhere
+    words: frozenset[str] = (
+        frozenset()
+    )  # by which messages were selected, also if they are no names
     is_everything: bool = False
 
     def union(self, other: "DeletionSelection") -> "DeletionSelection":
@@ -134,6 +137,7 @@ class DeletionSelection:
             records=self.records | other.records,
             batches=self.batches | other.batches,
             names=self.names | other.names,
+            words=self.words | other.words,
             is_everything=self.is_everything or other.is_everything,
         )
 
@@ -321,6 +325,7 @@ async def select_about(tx: Transaction, person: PersonId, name: str) -> Deletion
         seqs=frozenset(int(row[1]) for row in rows if row[0] in message_ids),
         objects=frozenset(ObjectId(each) for each in objects),
         records=records,
+        words=names,
         names=frozenset(
             each for each in names if is_identified and each.casefold() not in participants
         ),

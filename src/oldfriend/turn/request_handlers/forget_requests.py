@@ -6,7 +6,7 @@ Only the person's own yes has it forgotten, and only if nothing else would go by
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -138,7 +138,12 @@ def build_question(
         command = f'--about "{request.about}"' if request.about else shorten_id(request.ids[0])
         text = say["forget_elsewhere"].format(command=command)
         return HandledRequest(name=NAME, text=text, is_command=True)
-    lines = [*format_counts(preview.counts, say), *format_examples(preview)]
+    written = preview.plan.written_lines
+    lines = [
+        *format_counts(preview.counts, say),
+        *format_examples(preview),
+        *([say["forget_written"], *format_lines(written)] if written else []),
+    ]
     return HandledRequest(
         name=NAME,
         text="\n".join([say["purge_head"], *lines, say["forget_stays"], "", say["forget_ask"]]),
@@ -160,12 +165,17 @@ def format_examples(preview: ForgettingPreview) -> Iterator[str]:
     """Yield the first beliefs, messages and records, such as reminders, that would go."""
     records = [each.text for each in preview.plan.records]
     for texts in (preview.beliefs, [*preview.messages.values()], records):
-        for text in texts[:MAX_SHOWN]:
-            words = " ".join(text.split())
-            cut = words if len(words) <= MAX_LINE_CHARS else f"{words[:MAX_LINE_CHARS].rstrip()} …"
-            yield f"  “{cut}”"
-        if len(texts) > MAX_SHOWN:
-            yield "  …"
+        yield from format_lines(texts)
+
+
+def format_lines(texts: Sequence[str]) -> Iterator[str]:
+    """Yield the first of some texts, each cut to one line."""
+    for text in texts[:MAX_SHOWN]:
+        words = " ".join(text.split())
+        cut = words if len(words) <= MAX_LINE_CHARS else f"{words[:MAX_LINE_CHARS].rstrip()} …"
+        yield f"  “{cut}”"
+    if len(texts) > MAX_SHOWN:
+        yield "  …"
 
 
 FORGET_REQUESTS: Final = RequestHandler(name=NAME, handle=handle_forget)

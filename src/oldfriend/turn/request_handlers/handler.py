@@ -13,6 +13,7 @@ from oldfriend.llm.model import ToolCall
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.tasks.sentence_words import split_sentences
 from oldfriend.turn.intent import Perception
+from oldfriend.turn.question_parts import split_question
 from oldfriend.turn.store_change import StoreChange
 from oldfriend.turn.turn_outcome import Utterance, strip_mention
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 WORD: Final = re.compile(r"\w")
 MAX_HANDLED: Final = 6
+QUESTION_MARKS: Final = ("?", "\uff1f")
 MAX_SENTENCES: Final = 12
 """Sentences of a message that are read one by one."""
 
@@ -131,11 +133,21 @@ async def handle_question(
 ) -> HandledRequest | None:
     """Return what a handler decides of one question of the text, which leaves the rest."""
     sentences = split_sentences(context.text)[:MAX_SENTENCES]
-    for at, sentence in enumerate(sentences):
-        if not sentence.endswith(("?", "\uff1f")):
+    language = context.perception.language
+    parts = [part for each in sentences for part in list_parts(each, language)]
+    for at, part in enumerate(parts):
+        if not part.endswith(QUESTION_MARKS):
             continue
-        request = await handler.handle(replace(context, left=sentence))
+        request = await handler.handle(replace(context, left=part))
         if request is not None and request.is_whole_message:
-            rest = " ".join([*sentences[:at], *sentences[at + 1 :]])
+            rest = " ".join([*parts[:at], *parts[at + 1 :]])
             return replace(request, is_whole_message=False, rest=rest)
     return None
+
+
+def list_parts(sentence: str, language: str) -> list[str]:
+    """Return the questions that a sentence joins, each with its mark, or the sentence."""
+    parts = split_question(sentence, language)
+    if len(parts) == 1:
+        return [sentence]
+    return [each if each.endswith(QUESTION_MARKS) else f"{each}?" for each in parts]

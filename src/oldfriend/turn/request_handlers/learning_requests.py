@@ -188,7 +188,6 @@ class LearningDesk(MemoryDesk):
         counts = self.say["summary_counts"].format(
             active=sum(each.is_active for each in every),
             total=len(every),
-            level=max((each.level for each in every), default=0),
         )
         return self.tell(f"{counts}\n{await self.load_state()}")
 

@@ -49,6 +49,7 @@ from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.time_words import MAX_REQUEST_CHARS
 from oldfriend.turn.attribution.quoted_spans import blank_spans, find_borrowed_spans
+from oldfriend.turn.question_parts import split_question
 from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.turn.request_handlers.handler import (
     WORD,
@@ -165,6 +166,8 @@ class MeasurementDesk:
         told = await self.record_told(text, language) or self.refuse(text, language)
         if told is not None:
             return told
+        if len(split_question(text, language)) > 1:
+            return None  # each is answered by itself
         question = read_question_in_any(text, self.moment, language)
         is_asked = question is None and find_request(text, language, "number_ask") is not None
         if question is None and (is_asked or QUESTION_MARK.search(text) is not None):

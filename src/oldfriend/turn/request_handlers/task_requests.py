@@ -134,10 +134,10 @@ async def decide_each(
 ) -> list[DeskDecision]:
     """Decide each thing that is asked; words that name nothing mean the task of the last reply.
 
-    What is undone is what the last reply has set.
+    What is undone, and surely "the last one", is what the last reply has set.
     """
-    is_any_bare = any(each.is_bare for each in asked)
-    told, made = await find_last_told(context, desk) if is_any_bare else ([], [])
+    is_any_told = any(each.is_bare or each.is_newest for each in asked)
+    told, made = await find_last_told(context, desk) if is_any_told else ([], [])
     decisions: list[DeskDecision] = []
     for each in asked:
         found: DeskDecision | None = None
@@ -146,6 +146,8 @@ async def decide_each(
             saved = tuple(pair for one in undone for pair in one.saved)
             text = "\n".join(one.text for one in undone)
             found = DeskDecision(text=text, saved=saved) if undone else None
+        elif each.is_newest and told == made and len(made) == 1:
+            found = desk.handle_one(made[0], each)
         elif not each.is_bare or desk.find(each) == told:
             found = desk.handle(each)
         if found is not None:

@@ -1,0 +1,303 @@
+"""Corrected words: reads what was said last with the word that was meant, or is given instead.
+
+"Sorry, I meant 35.", "37 not 36", "no, her name is Mia". Nothing is read again if two words could
+be meant.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from oldfriend.domain.lazy_patterns import LazyPattern
+from oldfriend.lang.message_acts import classify_act
+from oldfriend.learning.rule_extraction.claim_builder import claims_in
+from oldfriend.learning.rule_extraction.entity_mentions import is_name
+from oldfriend.learning.rule_extraction.promises import Read
+from oldfriend.learning.rule_extraction.rule_loader import RuleBook
+from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
+from oldfriend.memory.restatement_detection import (
+    RestatementWords,
+    is_marked_correction,
+    load_restatement_words,
+    tokenize_statement,
+)
+from oldfriend.search.tokenizer import is_stop_word
+
+Place = tuple[int, int, str]
+"""Where in a text a word stands, and which."""
+Sort: TypeAlias = Callable[[str, RuleBook], Iterator[Place]]
+"""Finds the words of one sort in a text."""
+MARK: Final = "*"
+ENDS_OF_MARKED: Final = "* .!"
+MAX_SMALL_CHARS: Final = 2
+"""A word of at most so many characters tells nothing of its own."""
+DENIED: Final = "\N{NOT SIGN}"
+"""Stands for a word that is denied."""
+MAX_HAN_NAME: Final = 4
+MIN_SMALL_TALK: Final = 0.3
+"""Probability of small talk from which a word behind a "no" is no name."""
+
+_WORD: Final = re.compile(r"\w+")
+_NUMBER: Final = re.compile(r"\d+|[^\W\d]+")
+"""Figures, or a word that may be a number."""
+
+
+def as_meant(read: Sequence[Read], *, before: Sequence[Read] = ()) -> list[Read]:
+    """The sentences of some talk; what was put right at once is read as it was meant.
+
+    ``before``: what was said just before it, which may be meant, too, and is read elsewhere.
+    """
+    meant: list[Read] = []
+    for sentence, book in read:
+        said = (*before, *meant)
+        last = find_last_said(sentence, said)
+        put_right = None if last is None else with_word(last, sentence, book)
+        if last in meant and put_right is not None:
+            meant.remove(last)
+        meant.append(put_right or (sentence, book))
+    return meant
+
+
+def find_last_said(sentence: Sentence, said: Sequence[Read]) -> Read | None:
+    """What somebody said last; where they asked since, what the answer to that quotes of them."""
+    answers: list[str] = []
+    has_asked = False
+    for each in reversed(said):
+        if not is_by_same(each[0], sentence):
+            answers.append(each[0].message.text)
+        elif each[0].is_question:
+            has_asked = True
+        elif not has_asked or any(each[0].words in answer for answer in answers):
+            return each
+    return None
+
+
+def is_by_same(one: Sentence, other: Sentence) -> bool:
+    """Whether the same speaks in both."""
+    return (one.message.role, one.message.speaker) == (other.message.role, other.message.speaker)
+
+
+def with_word(before: Read, sentence: Sentence, own_book: RuleBook) -> Read | None:
+    """What was said last with the word that a sentence gives; None where it gives none.
+
+    A word alone does not tell its language: it is read in that of what was said last.
+    """
+    last, book = before
+    if last.is_question or not sentence.starts:
+        return None
+    right = find_meant(sentence, book) or find_meant(sentence, own_book)
+    put_right = find_put_right(right, last, sentence, book)
+    return None if put_right is None else (put_right, book)
+
+
+def find_put_right(
+    right: str, last: Sentence, sentence: Sentence, book: RuleBook
+) -> Sentence | None:
+    """What was said last with the word that was meant, or is given instead of another."""
+    for words in SORTS:
+        places = list(list_told(words, last, book))
+        if len(places) > 1 and any(words(right, book)):
+            return None  # which of them?
+        if len(places) != 1:
+            continue
+        begin, end, wrong = places[0]
+        now = (
+            list_contrasted(words, last, sentence, wrong, book)
+            if not right
+            else [each[2] for each in words(right, book)]
+        )
+        if len(now) == 1 and now[0] != wrong:
+            return spoken_with(now[0], (begin, end, wrong), last, sentence, book)
+    return with_value(right, last, sentence, book) if right else None
+
+
+def list_told(words: Sort, last: Sentence, book: RuleBook) -> Iterator[Place]:
+    """Where words of a sort stand in what was said last; of names, who it says that one is."""
+    named = [each for each in book.naming for each in each.finditer(last.plain)]
+    if words is names_in and len({each["name"] for each in named}) == 1:
+        found = named[0]
+        yield found.start("name"), found.end("name"), found["name"]
+        return
+    yield from words(last.plain, book)
+
+
+def find_meant(sentence: Sentence, book: RuleBook) -> str:
+    """What was meant, where a sentence says only that: "*oops* I meant 35", "*Regina"; else ""."""
+    words = sentence.words.strip()
+    if is_marked_correction(words):
+        return words.strip(ENDS_OF_MARKED)
+    found = book.instead.meant.match(" ".join(words.replace(MARK, " ").split()))
+    return "" if found is None else found["value"]
+
+
+def with_value(right: str, last: Sentence, sentence: Sentence, book: RuleBook) -> Sentence | None:
+    """What was said last with another value, where it tells one thing and can tell this instead."""
+    told = [each for each in claims_in(last, book, ()) if last.plain.count(each.value) == 1]
+    if len({each.value for each in told}) != 1 or not told[0].value:
+        return None
+    if has_digits(told[0].value) != has_digits(right):
+        return None
+    begin = last.plain.index(told[0].value)
+    place = begin, begin + len(told[0].value), told[0].value
+    meant = spoken_with(right, place, last, sentence, book)
+    is_told = any(
+        (each.kind, each.key, each.value.casefold())
+        == (told[0].kind, told[0].key, right.casefold())
+        for each in claims_in(meant, book, ())
+    )
+    return meant if is_told else None
+
+
+def has_digits(words: str) -> bool:
+    """Whether there is a number in figures among some words."""
+    return any(map(str.isdecimal, words))
+
+
+def spoken_with(
+    right: str, place: Place, last: Sentence, sentence: Sentence, book: RuleBook
+) -> Sentence:
+    """A sentence as what was said last, with one word in the place of another."""
+    begin, end, wrong = place
+    plain = last.plain[:begin] + right + last.plain[end:]
+    starts = tuple(starts_in(plain, book))
+    return replace(sentence, plain=plain, starts=starts, denied=wrong, about=last)
+
+
+def list_contrasted(
+    find_words: Sort, last: Sentence, sentence: Sentence, wrong: str, book: RuleBook
+) -> list[str]:
+    """The words of a sort that a sentence gives instead of a wrong one: "no, 37"; "37 not 36".
+
+    None where the sentence has words of its own beside, and so tells something else.
+    """
+    language = sentence.message.language
+    restated = load_restatement_words(language) or load_restatement_words(book.language)
+    if restated is None:
+        return []
+    rest = mark_denied(sentence.words, wrong, restated)
+    is_denied = DENIED in rest
+    opener = book.instead.put_right.search(rest.lower())
+    rest = rest[opener.end() :] if opener else rest
+    told = {each.word for each in tokenize_statement(rest)}
+    if not is_denied and (opener is None or not restated.negation_words.isdisjoint(told)):
+        return []
+    known = {each.word for each in tokenize_statement(last.words.replace(wrong, " "))}
+    frame = {each for each in known - restated.negation_words if is_telling(each, book.language)}
+    if find_words is names_in:
+        is_thanks = classify_act(sentence.words)["smalltalk"] >= MIN_SMALL_TALK  # "no, Thanks"
+        right = find_other_name(rest, known, restated, book)
+        is_name_known = any(each == right for *_, each in names_in(sentence.words, book))
+        is_told = is_denied or not is_thanks
+        is_whole = bool(frame) and frame <= told  # it is read by itself
+        is_sound = is_told and not is_whole and (is_name_known or is_naming(last, wrong, book))
+        return [right] if right and is_sound else []
+    others = [each for each in find_words(rest, book) if each[2] != wrong]
+    if len(others) != 1:
+        return []
+    begin, end, right = others[0]
+    beside = {each.word for each in tokenize_statement(rest[:begin] + rest[end:])}
+    content = {each for each in beside if is_telling(each, language)}
+    is_whole = bool(frame) and frame <= content
+    return [right] if content <= {*known, wrong.casefold()} and not is_whole else []
+
+
+def is_telling(word: str, language: str) -> bool:
+    """Whether a word tells something of its own."""
+    return len(word) > MAX_SMALL_CHARS and not is_stop_word(word, language)
+
+
+def is_naming(last: Sentence, name: str, book: RuleBook) -> bool:
+    """Whether a sentence says who is called so."""
+    return any(found["name"] == name for each in book.naming for found in each.finditer(last.plain))
+
+
+def mark_denied(text: str, wrong: str, restated: RestatementWords) -> str:
+    """A text with a mark in place of a word that it denies: "not 36"."""
+    is_spaced = not any(map(is_han, wrong))
+    pattern = rf"\b{re.escape(wrong)}\b" if is_spaced else re.escape(wrong)
+    for found in re.finditer(pattern, text, re.IGNORECASE):
+        before = tokenize_statement(text[: found.start()])[-2:]
+        denying = [each for each in before if each.word in restated.negation_words]
+        if denying:
+            return text[: denying[0].start] + DENIED + text[found.end() :]
+    return text
+
+
+def find_other_name(
+    text: str, known: Collection[str], restated: RestatementWords, book: RuleBook
+) -> str:
+    """The one name that a text gives, where it says only that: "her name is Mia"; else "".
+
+    It stands beside one that is denied, if any is. A word in small letters is a name where one is
+    denied, or where it is said to be one.
+    """
+    around = {*restated.framing_words, *restated.copulas}
+    tokens = tokenize_statement(text)
+    place = text.find(DENIED)
+    content = [
+        each
+        for each in tokens
+        if each.word not in around and not is_stop_word(each.word, book.language)
+    ]
+    free = [each for each in content if each.word not in known]
+    beside = (
+        *[each for each in content if each.start < place][-1:],
+        *[each for each in content if each.start > place][:1],
+    )
+    if place >= 0 and not set(beside) & set(free):
+        return ""
+    if not free or len(free) > (MAX_HAN_NAME if is_han(free[0].word) else 1):
+        return ""
+    is_given = place >= 0 or any(each.word in restated.framing_words for each in tokens)
+    begin, end = free[0].start, free[-1].start + len(free[-1].written)
+    name = text[begin:end]
+    if is_han(name[0]):
+        beside = [each.word for each in tokens if each.start in {begin - 1, end}]
+        is_apart = all(each in around for each in beside)
+        return name if is_apart and is_given and len(name) == len(free) else ""
+    name = name[:1].upper() + name[1:] if is_given else name
+    return name if is_name(name, book) else ""
+
+
+def is_han(character: str) -> bool:
+    """Whether a character is Chinese, where words are not parted by spaces."""
+    return "\u3400" <= character <= "\u9fff"
+
+
+def days_in(text: str, book: RuleBook) -> Iterator[Place]:
+    """The days of the week that are named."""
+    for day in book.weekdays:
+        for found in day.finditer(text):
+            yield bare_day(found, day)
+
+
+def numbers_in(text: str, book: RuleBook) -> Iterator[Place]:
+    """The numbers, in figures or words."""
+    for found in _NUMBER.finditer(text):
+        if found[0].isdecimal() or book.counts.get(found[0].lower(), 0) > 1:
+            yield found.start(), found.end(), found[0]
+
+
+def names_in(text: str, book: RuleBook) -> Iterator[Place]:
+    """The words that can be names, but for the first of several."""
+    for found in _WORD.finditer(text):
+        is_first = not text[: found.start()].strip() and len(text) > len(found[0])
+        if found[0][:1].isupper() and not is_first and is_name(found[0], book):
+            yield found.start(), found.end(), found[0]
+
+
+SORTS: Final[tuple[Sort, ...]] = (
+    days_in,
+    numbers_in,
+    names_in,
+)
+"""The sorts of words of which one may have been meant for another."""
+
+
+def bare_day(found: re.Match[str], day: LazyPattern) -> Place:
+    """The name of a weekday alone, without the small words before and behind it."""
+    for word in _WORD.finditer(found[0]):
+        if day.fullmatch(word[0]):
+            return found.start() + word.start(), found.start() + word.end(), word[0]
+    return found.start(), found.end(), found[0]

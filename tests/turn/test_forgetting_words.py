@@ -1,0 +1,56 @@
+"""What somebody asks to forget in plain words is looked for, and the way is named."""
+
+import pytest
+
+from tests.chat_fixtures import Say
+
+ASKED = [
+    (
+        ["my friend Lena lives in Hamburg", "Lena's phone number is 0151 2345678"],
+        "forget lenas phone number",
+        "/forget phone number",
+    ),
+    (
+        ["i have a dog called Balu", "balu had surgery on monday"],
+        "forget everything about balu",
+        "/forget balu",
+    ),
+    (["my friend Lena lives in Hamburg"], "forget my friend Lena", "/forget Lena"),
+    (
+        ["meine Freundin Lena wohnt in Hamburg", "Lenas Telefonnummer ist 0151 2345678"],
+        "vergiss Lenas Telefonnummer",
+        "/forget Lenas Telefonnummer",
+    ),
+    (
+        ["mi amiga Lena vive en Cádiz", "el número de teléfono de Lena es el 600 123 456"],
+        "olvida el número de teléfono de Lena",
+        "/forget número de teléfono de Lena",
+    ),
+    (
+        ["mon amie Lena habite à Lyon", "le numéro de téléphone de Lena est le 06 12 34"],
+        "oublie le numéro de téléphone de Lena",
+        "/forget numéro de téléphone de Lena",
+    ),
+    (
+        ["我的朋友莉娜住在汉堡", "莉娜的电话号码是12345"],
+        "忘掉莉娜的电话号码",
+        "/forget 莉娜的电话号码",
+    ),
+]
+
+
+@pytest.mark.parametrize(("told", "asked", "offered"), ASKED)
+async def test_words_to_forget_are_offered_as_they_are_kept(
+    say: Say, told: list[str], asked: str, offered: str
+) -> None:
+    """Not all of somebody whose name is among them; in five languages."""
+    for text in told:
+        await say(text)
+    assert f"{offered}." in (await say(asked)).reply.text.replace("。", ".")
+
+
+async def test_words_that_nothing_holds_are_not_offered(say: Say) -> None:
+    """An earlier request to forget them does not keep them either."""
+    await say("i like tea")
+    await say("forget everything about balu")
+    assert "/forget balu" not in (await say("forget everything about balu")).reply.text
