@@ -369,7 +369,7 @@ async def run_cleanup(app: AppContext, cleanup: Cleanup, traces: TextFingerprint
     stuck += await drain_spools(app)
     is_rewritten = cleanup.is_clean or await app.db.vacuum()
     is_log_empty = await app.db.truncate_wal()
-    clear_text_caches()
+    clear_text_caches(cleanup.person)
     await drain_spools(app)  # calls may have ended in the meantime
     searched = await scan_files(app.db, app.settings.data, cleanup.person, traces)
     async with app.db.begin_read() as tx:
