@@ -189,7 +189,9 @@ async def forget(
         if deed != "retain":
             await write_tombstones(tx, app.clock, app.settings, plan, deliveries)
         report = build_report(plan, was_in_group=was_in_group)
-        entry = await save_audit_entry(tx, person, build_audit_entry(report, deed, now=app.clock()))
+        entry = await save_audit_entry(
+            tx, person, build_audit_entry(report, request, deed, now=app.clock())
+        )
         cleanup = Cleanup(
             id=entry,
             person=person,
@@ -395,9 +397,12 @@ def build_report(plan: DeletionPlan, *, was_in_group: bool) -> ForgetReport:
     )
 
 
-def build_audit_entry(report: ForgetReport, deed: DeletionKind, *, now: Micros) -> AuditEntry:
-    """Build the audit entry: that it was done, and how much."""
-    return AuditEntry(done_at=now, what=deed, counts=report.counts, digest=report.digest)
+def build_audit_entry(
+    report: ForgetReport, request: DeletionRequest, deed: DeletionKind, *, now: Micros
+) -> AuditEntry:
+    """Build the audit entry: that it was done, and how much; all of it is a purge."""
+    what: DeletionKind = "purge" if request.everything else deed
+    return AuditEntry(done_at=now, what=what, counts=report.counts, digest=report.digest)
 
 
 async def apply_retention(app: AppContext, person: PersonId) -> ForgetReport | None:
