@@ -13,6 +13,7 @@ import pytest
 
 import oldfriend
 from oldfriend.cli.main import build_parser
+from oldfriend.config.settings import load_settings
 
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "oldfriend"
@@ -238,6 +239,24 @@ def test_docs_show_commands() -> None:
 def test_every_command_in_the_docs_exists(page: Path, line: str) -> None:
     """With just these options."""
     assert build_parser().parse_args(shlex.split(line, comments=True)).handler
+
+
+SETTINGS_FILES = [(page, block) for page in DOCS for block in blocks(page, "toml")]
+
+
+@pytest.mark.parametrize(
+    ("page", "text"), SETTINGS_FILES, ids=lambda value: getattr(value, "name", "")
+)
+def test_every_settings_file_in_the_docs_loads(page: Path, text: str, tmp_path: Path) -> None:
+    """As somebody would copy it from there."""
+    (tmp_path / "oldfriend.toml").write_text(text, "utf-8")
+
+    assert load_settings({}, data=str(tmp_path)).data == tmp_path, page
+
+
+def test_docs_show_settings_files() -> None:
+    """Else the test above would show nothing."""
+    assert len(SETTINGS_FILES) >= 5
 
 
 PROGRAMS = [(page, block) for page in DOCS for block in blocks(page, "python")]

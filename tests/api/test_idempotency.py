@@ -6,6 +6,9 @@ import httpx
 
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.ids import PersonId
+from oldfriend.forgetting.delete import forget
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.people import get_person
 from tests.api.conftest import Browse, Site, told
 from tests.api.many_beliefs import believe_many
 from tests.clock import FrozenClock
@@ -50,6 +53,29 @@ async def test_a_token_and_an_invitation_are_made_once_for_a_key(
     assert len(links) == 1
     assert len(listed) == 1
     assert late.json()["id"] != one.json()["id"]
+
+
+@SQLITE_ONLY
+async def test_no_response_outlives_what_was_forgotten_by_another_door(
+    site: Site, browse: Browse
+) -> None:
+    """Such as by a word in a chat: of whoever forgot, and of nobody else."""
+    owner, omar = await browse(), await browse("Omar")
+    wanted = {"name": "script", "scope": "read"}
+    mine, theirs = [
+        (await each.post("/tokens", json=wanted, **with_key("for the script"))).json()
+        for each in (owner, omar)
+    ]
+    async with site.app.db.begin_read() as tx:
+        me = await get_person(tx, None)
+    await forget(site.app, me.id, DeletionRequest(everything=True))
+    mine_again, theirs_again = [
+        (await each.post("/tokens", json=wanted, **with_key("for the script"))).json()
+        for each in (owner, omar)
+    ]
+
+    assert mine_again["id"] != mine["id"]
+    assert theirs_again["id"] == theirs["id"]
 
 
 @SQLITE_ONLY

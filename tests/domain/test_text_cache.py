@@ -1,5 +1,6 @@
 """What was worked out of texts is remembered, until it is let go."""
 
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.text_cache import clear_text_caches, text_lru_cache
 
 
@@ -14,6 +15,6 @@ def test_text_cache_computes_once_until_cleared() -> None:
 
     assert [length("one"), length("one"), length("three")] == [3, 3, 5]
     assert seen == ["one", "three"]
-    clear_text_caches()
+    clear_text_caches(PersonId("p1"))
     assert length("one") == 3
     assert seen == ["one", "three", "one"]

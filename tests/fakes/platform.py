@@ -13,6 +13,7 @@ from pathlib import Path
 
 from oldfriend.channels.channel import Channel, Cursors, HandleEvent
 from oldfriend.domain.buttons import Button
+from oldfriend.domain.clock import Micros
 from oldfriend.domain.errors import DeliveryFailed, Undeliverable
 
 LONGEST = 400
@@ -37,6 +38,10 @@ class MemoryCursors(Cursors):
     async def is_known(self, address: str) -> bool:
         """Everybody is, but for strangers."""
         return address not in self.strangers
+
+    async def find_forgotten_at(self, address: str) -> Micros:
+        """Nobody has had everything forgotten."""
+        return 0
 
 
 class Mute(Channel):

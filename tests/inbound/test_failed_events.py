@@ -172,6 +172,33 @@ async def test_command_that_is_retried_is_answered(
     assert any("Lisbon" in each for each in bot.sent)
 
 
+@pytest.mark.parametrize("is_newer_kept", [False, True])
+async def test_old_edit_that_is_retried_does_not_undo_a_newer_one(
+    app: AppContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch, is_newer_kept: bool
+) -> None:
+    """Whether the newer one was taken in, or failed too."""
+    app = allowing_ana(app)
+    await handle_event(app, says("It is in the attic."))
+    failing = ["It is in the cellar."] + ["It is in the garden."] * is_newer_kept
+    for text in failing:
+        clock.tick(seconds=1)
+        edited = allowing_ana(app, says(text, is_edit=True))
+        async with broken(monkeypatch):
+            await hear(edited)
+    clock.tick(seconds=1)
+    if not is_newer_kept:
+        await handle_event(app, says("It is in the garden.", is_edit=True))
+
+    for kept in await dead_letters(app):
+        async with app.db.begin_write() as tx:
+            await retry_dead_letter(tx, kept.queue, kept.partition, kept.seq, now=app.clock())
+        await run_all(app)
+        clock.tick(seconds=1)
+
+    assert (await texts(app))[-1] == "It is in the garden."
+    assert await dead_letters(app) == []
+
+
 async def test_of_strangers_nothing_is_kept(
     app: AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ WITHOUT_A_PERSON = {
     "redeem_sign_in_link": "uses a link up, by its print",
     "open_web_session": "lets go of sessions that are over, whosever they were",
     "find_principal_by_token": "finds out whose token it is, by its print",
+    "move_users": "renames the users of a person's front end, whoever they are, by its token",
     "insert_grant": "lets go of codes and refresh tokens that are over, whosever they were",
     "is_grant_known": "finds out whether there is a code or token, by its print",
     "take_grant": "finds out whose code or refresh token it is, by its print",
@@ -439,6 +440,7 @@ async def look(tx: Recorder, friend: Friend, others: Friend, shelf: IndexCache) 
             k.memory.id for k in await belief_views.list_memories(reader, others.person.id)
         ]
     await message_metadata.find_seqs_with_metadata(tx, person, {"topic": ("boats",)})
+    await windows.find_edit_time(tx, person, "terminal", "", ("one", "other"))
     for chat in chats:
         await message_log.list_recent_messages(tx, person, chat, limit=50)
         await message_log.get_last_seq(tx, person)
@@ -597,6 +599,10 @@ async def show_keys(tx: Recorder, friend: Friend) -> None:
     assert found is not None
     assert found.person.id == person
     await credentials.record_token_use(tx, person, found.digest, now=0)
+    front_end = await credentials.save_api_token(
+        tx, person, f"{secret}1", name="chats", scope="frontend", days=1, now=0
+    )
+    await credentials.renew_api_token(tx, person, front_end.id, f"{secret}2", days=1, now=0)
     await credentials.revoke_api_token(tx, person, token.id)
     feed = await calendar_feeds.renew_feed(tx, person, now=0)
     reader = await calendar_feeds.find_feed_person(tx, feed)

@@ -101,7 +101,7 @@ def test_every_request_is_read_or_refused(body: dict[str, JsonValue]) -> None:
         except ApiRefusal as refusal:
             assert refusal.status in {400, 404}
             continue
-        words = read_new_words(request)
+        words = read_new_words(request, b"secret")
         assert words is None or len(words.texts) == len(words.keys) > 0
         waiting: list[str] = []
         for turn in build_turns(request.messages):

@@ -3,7 +3,11 @@
 import openai
 import pytest
 
+from oldfriend.domain.clock import DAY
+from oldfriend.domain.errors import NotFound
 from oldfriend.inbound.account_linking import create_code
+from oldfriend.memory.credentials import generate_api_token, list_api_tokens, renew_api_token
+from tests.mcp_server.conftest import person_called
 from tests.openai_api.conftest import House, Open
 from tests.openai_api.test_chat_completions import ask, user
 
@@ -52,6 +56,29 @@ async def test_users_of_another_front_end_are_others(open_house: Open) -> None:
 
     assert "six digits" in reply.choices[0].message.content
     assert await house.said() == []
+
+
+async def test_users_stay_who_they_are_when_their_token_is_renewed(open_house: Open) -> None:
+    """The old secret no longer works, and nobody has to send a code again."""
+    house = await open_house(["Noted."])
+    old = await house.token(scope="frontend")
+    await introduce(house, await house.client(old), "u1", "Omar")
+    owner, other = await person_called(house.app, None), await person_called(house.app, "Omar")
+    new = generate_api_token()
+    async with house.app.db.begin_write() as tx:
+        (token,) = await list_api_tokens(tx, owner.id)
+        now = house.app.clock() + DAY
+        renewed = await renew_api_token(tx, owner.id, token.id, new, days=300, now=now)
+        with pytest.raises(NotFound):
+            await renew_api_token(tx, other.id, token.id, new, days=300, now=now)
+
+    await ask(await house.client(new), user("I like figs."), extra_headers=as_user("u1"))
+    with pytest.raises(openai.AuthenticationError):
+        await ask(await house.client(old), user("I like nuts."), extra_headers=as_user("u1"))
+
+    assert await house.said("Omar") == ["I like figs."]
+    assert (renewed.id, renewed.scope) == (token.id, "frontend")
+    assert renewed.expires_at == now + 300 * DAY
 
 
 async def test_a_front_end_says_who_speaks(open_house: Open) -> None:

@@ -1,7 +1,7 @@
 """Idempotency keys: replays the response when a client repeats a request.
 
 Responses are kept in this process only, and for an hour, because they contain secrets that are
-stored nowhere else.
+stored nowhere else. They go when anything of the person is forgotten, whatever door that came by.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from oldfriend.api.problem_json import ApiError
 from oldfriend.api.requests import MAX_KEY_CHARS
 from oldfriend.domain.clock import HOUR, Micros
 from oldfriend.domain.ids import PersonId
+from oldfriend.domain.text_cache import clear_when_forgotten
 from oldfriend.presenters.base_schema import Schema
 
 KEEP_FOR: Final = HOUR
@@ -47,7 +48,8 @@ class IdempotencyCache:
     """Recent responses of this process by person and idempotency key."""
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Start empty; what this process forgets of a person clears their responses."""
+        clear_when_forgotten(self.forget_person)
         self._results: dict[tuple[PersonId, str], IdempotentResult] = {}
         self._locks: WeakValueDictionary[tuple[PersonId, str], asyncio.Lock] = WeakValueDictionary()
 

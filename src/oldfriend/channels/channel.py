@@ -214,6 +214,9 @@ class Cursors(Protocol):
     async def is_known(self, address: str) -> bool:
         """Tell whether a person has paired or a group was let in, or its address is allowed."""
 
+    async def find_forgotten_at(self, address: str) -> Micros:
+        """Return when everything of who has an address was last forgotten; 0: never."""
+
 
 @dataclass(frozen=True, slots=True)
 class SentLookup:

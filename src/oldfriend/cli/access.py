@@ -13,11 +13,13 @@ from oldfriend.cli.open_context import (
 from oldfriend.cli.output import format_table
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.errors import InvalidInput, ServerProcessError
+from oldfriend.domain.messages import Person
 from oldfriend.inbound.account_linking import cancel_invitation, create_code, create_invitation
 from oldfriend.memory.credentials import (
     ApiToken,
     generate_api_token,
     list_api_tokens,
+    renew_api_token,
     revoke_api_token,
     save_api_token,
 )
@@ -79,16 +81,18 @@ async def revoke_invitation(options: argparse.Namespace, invitation_id: str) -> 
     return 0
 
 
-TOKEN_USAGE = "oldfriend token new NAME | list | end ID | code"
+TOKEN_USAGE = "oldfriend token new NAME | list | renew ID | end ID | code"
 
 
 async def run_token(options: argparse.Namespace) -> int:
-    """Create a token, list tokens, or revoke one. Raises InvalidInput."""
+    """Create a token, list tokens, renew or revoke one. Raises InvalidInput."""
     match options.what:
         case ["list"]:
             return await print_tokens(options)
         case ["new", name]:
             return await create_token(options, name)
+        case ["renew", name]:
+            return await renew_token(options, name)
         case ["end", name]:
             return await revoke_token(options, name)
         case ["code"]:
@@ -129,13 +133,31 @@ async def create_token(options: argparse.Namespace, name: str) -> int:
             days=options.days,
             now=app.clock(),
         )
+    print_new_secret(person, token, secret)
+    return 0
+
+
+async def renew_token(options: argparse.Namespace, token_id: str) -> int:
+    """Give a token a new secret and more days, and print the secret."""
+    secret = generate_api_token()
+    async with open_from_options(options, create=False) as app, app.db.begin_write() as tx:
+        person = await get_selected_person(tx, options)
+        token = await renew_api_token(
+            tx, person.id, token_id, secret, days=options.days, now=app.clock()
+        )
+    print_new_secret(person, token, secret)
+    print("Enter it where the old one was, which no longer works.")
+    return 0
+
+
+def print_new_secret(person: Person, token: ApiToken, secret: str) -> None:
+    """Print a token's secret, which is shown only once, and what it is good for."""
     print(secret)
     until = format_day(token.expires_at, person.zone)
     print(
         f"It belongs to {person.name}, is valid until {until} and has the scope {token.scope}. It "
         "will not be shown again."
     )
-    return 0
 
 
 async def revoke_token(options: argparse.Namespace, token_id: str) -> int:

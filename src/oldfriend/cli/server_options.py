@@ -287,15 +287,18 @@ def add_access_commands(commands: Subparsers) -> None:
         help="the name of the person; or: list, to show invitations; or: end ID, to withdraw one",
     )
     token = add_command(
-        commands, "token", "access:run_token", "create, list or revoke API tokens for programs"
+        commands,
+        "token",
+        "access:run_token",
+        "create, list, renew or revoke API tokens for programs",
     )
     token.add_argument(
         "what",
         nargs="+",
         type=sanitize_text,
         metavar="WHAT",
-        help="new NAME, to create one; or: list; or: end ID, to revoke one; or: code, to introduce "
-        "somebody to a chat front end",
+        help="new NAME, to create one; or: list; or: renew ID, for a new secret and more days; or: "
+        "end ID, to revoke one; or: code, to introduce somebody to a chat front end",
     )
     token.add_argument(
         "--scope",

@@ -371,7 +371,7 @@ async def run_cleanup(
     stuck += await drain_spools(context)
     is_rewritten = cleanup.is_clean or await context.db.vacuum()
     is_log_empty = await context.db.truncate_wal()
-    clear_text_caches()
+    clear_text_caches(cleanup.person)
     await drain_spools(context)  # calls may have ended in the meantime
     searched = await scan_files(context.db, context.settings.data, cleanup.person, traces)
     async with context.db.begin_read() as tx:

@@ -190,7 +190,7 @@ async def forget(
             await write_tombstones(tx, context.clock, context.settings, plan, deliveries)
         report = build_report(plan, was_in_group=was_in_group)
         entry = await save_audit_entry(
-            tx, person, build_audit_entry(report, deed, now=context.clock())
+            tx, person, build_audit_entry(report, request, deed, now=context.clock())
         )
         cleanup = Cleanup(
             id=entry,
@@ -399,9 +399,12 @@ def build_report(plan: DeletionPlan, *, was_in_group: bool) -> ForgetReport:
     )
 
 
-def build_audit_entry(report: ForgetReport, deed: DeletionKind, *, now: Micros) -> AuditEntry:
-    """Build the audit entry: that it was done, and how much."""
-    return AuditEntry(done_at=now, what=deed, counts=report.counts, digest=report.digest)
+def build_audit_entry(
+    report: ForgetReport, request: DeletionRequest, deed: DeletionKind, *, now: Micros
+) -> AuditEntry:
+    """Build the audit entry: that it was done, and how much; all of it is a purge."""
+    what: DeletionKind = "purge" if request.everything else deed
+    return AuditEntry(done_at=now, what=what, counts=report.counts, digest=report.digest)
 
 
 async def apply_retention(context: StoreContext, person: PersonId) -> ForgetReport | None:

@@ -29,6 +29,8 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
+from oldfriend.inbound.chat_resolver import build_edit_id
+from oldfriend.memory.chat_history import find_edit_time
 from oldfriend.memory.groups import find_group
 from oldfriend.memory.identities import find_identity
 from oldfriend.queues.jobs_table import (
@@ -132,6 +134,36 @@ def parse_event(job: Job) -> ChannelEvent:
     from pydantic import TypeAdapter
 
     return TypeAdapter(known).validate_python(arguments.get("event"))
+
+
+async def load_event(db: Database, job: Job) -> ChannelEvent | None:
+    """Return the event that a job holds; None for an edit whose message was edited once more.
+
+    Raises InvalidInput, StoreError.
+    """
+    event = parse_event(job)
+    if isinstance(event, IncomingMessage) and event.is_edit and await is_outdated(db, job, event):
+        return None
+    return event
+
+
+async def is_outdated(db: Database, job: Job, event: IncomingMessage) -> bool:
+    """Tell whether a message was edited after an edit that failed, or by another one that did."""
+    assert job.person is not None
+    same = MessageDeletion(chat_ref=event.chat_ref, external_id=event.external_id)
+    async with db.begin_read() as tx:
+        kept = await list_partition_jobs(tx, job.queue, job.partition)
+        edited_at = await find_edit_time(
+            tx,
+            job.person,
+            event.chat_ref.channel,
+            event.chat_ref.address,
+            (event.external_id, build_edit_id(event)),
+        )
+    return (edited_at or 0) > job.enqueued_at or any(
+        each.seq > job.seq and get_fields(each).get("is_edit") is True and is_of_message(each, same)
+        for each in kept
+    )
 
 
 async def has_failed_event(

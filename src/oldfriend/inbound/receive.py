@@ -14,8 +14,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from typing_extensions import override
-
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.concurrency import run_with_watcher
 from oldfriend.app.event_log import log_event, log_warning
@@ -25,7 +23,6 @@ from oldfriend.channels.channel import (
     ChannelEvent,
     ChatAvailability,
     ChatMoved,
-    Cursors,
     IncomingMessage,
     MembershipChange,
     MessageDeletion,
@@ -57,6 +54,7 @@ from oldfriend.inbound.accept import (
 )
 from oldfriend.inbound.account_linking import create_person
 from oldfriend.inbound.button_presses import handle_press
+from oldfriend.inbound.channel_cursors import ChannelCursors
 from oldfriend.inbound.chat_resolver import (
     build_edit_details,
     build_edit_id,
@@ -69,7 +67,7 @@ from oldfriend.inbound.chat_resolver import (
     resolve_chat,
     stop_current_turn,
 )
-from oldfriend.inbound.failed_events import find_owner, get_channel, keep_event, parse_event
+from oldfriend.inbound.failed_events import find_owner, get_channel, keep_event, load_event
 from oldfriend.inbound.group_messages import (
     handle_group_message,
     record_membership,
@@ -92,7 +90,6 @@ from oldfriend.inbound.system_replies import (
     send_system_reply,
 )
 from oldfriend.inbound.withdrawn_messages import plan_withdrawal
-from oldfriend.memory.groups import find_group
 from oldfriend.memory.hint_progress import begin_hints
 from oldfriend.memory.identities import find_identity
 from oldfriend.memory.people import move_chats
@@ -101,10 +98,8 @@ from oldfriend.prompts.locale_phrases import choose_language
 from oldfriend.queues.outbox import (
     clear_chat_blocked,
     find_block_reason,
-    find_cursor,
     mark_chat_blocked,
     resume_held_parts,
-    save_cursor,
 )
 from oldfriend.tasks.task_wording import TaskWording
 from oldfriend.tasks.zone_changes import list_moved_tasks
@@ -401,37 +396,6 @@ async def raise_on_stop(stopping: asyncio.Event) -> None:
     raise StopRequested
 
 
-class ChannelCursors(Cursors):
-    """How far one channel has been heard, and whom we know there, in the database."""
-
-    def __init__(self, app: AppContext, channel: str) -> None:
-        """Take the channel whose cursors these are."""
-        self._app, self._channel = app, channel
-
-    @override
-    async def find(self, scope: str) -> str | None:
-        """Return the position saved last for a scope."""
-        async with self._app.db.begin_read() as tx:
-            return await find_cursor(tx, self._channel, scope)
-
-    @override
-    async def save(self, scope: str, position: str) -> None:
-        """Save a position. Raises StoreError."""
-        async with self._app.db.begin_write() as tx:
-            await save_cursor(tx, self._channel, scope, position, now=self._app.clock())
-
-    @override
-    async def is_known(self, address: str) -> bool:
-        """Tell whether a person has paired or a group was let in, or its address is allowed."""
-        if address in self._app.settings.get_allowed_addresses(self._channel):
-            return True
-        async with self._app.db.begin_read() as tx:
-            return (
-                await find_identity(tx, self._channel, address) is not None
-                or await find_group(tx, self._channel, address) is not None
-            )
-
-
 class ChannelListener:
     """Receives the events of one platform."""
 
@@ -499,8 +463,10 @@ class ChannelListener:
 
 
 async def retry_event(app: AppContext, job: Job) -> None:
-    """Handle an event that could not be handled when it came."""
-    event = parse_event(job)
+    """Handle an event that could not be handled when it came; not an edit that is outdated."""
+    event = await load_event(app.db, job)
+    if event is None:
+        return
     if isinstance(event, ButtonPress):
         await handle_press(app, event)  # whoever pressed is told nothing any more
         return

@@ -3,7 +3,7 @@
 Markers are remarks for models and are left out. This module knows nothing of web pages.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from oldfriend.db.database import SqlValue, Transaction
@@ -207,3 +207,28 @@ async def has_message_with_key(tx: Transaction, person: PersonId, external_id: s
         external_id=external_id,
     )
     return row is not None
+
+
+async def find_edit_time(
+    tx: Transaction,
+    person: PersonId,
+    channel: str,
+    address: str,
+    external_ids: Sequence[str],
+) -> Micros | None:
+    """Return when a message in a chat was last edited, by its ids there; None: it never was.
+
+    The ids after the first are of messages that an edit has made.
+    """
+    names = {f"id{number}": each for number, each in enumerate(external_ids)}
+    row = await tx.row(
+        f"""SELECT max(m.written_at) FROM message m JOIN chat c ON c.id = m.chat
+           WHERE m.person = :person AND c.channel = :channel AND c.address = :address
+           AND m.external_id IN ({", ".join(f":{name}" for name in names)})
+           AND (m.version > 1 OR m.external_id <> :id0)""",
+        person=person,
+        channel=channel,
+        address=address,
+        **names,
+    )
+    return None if row is None else row[0]

@@ -7,7 +7,7 @@ A passkey's secret never leaves its device. What is stored here verifies a signa
 nothing by itself. Signatures are checked elsewhere.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, get_args
 
 from oldfriend.db.database import Row, Transaction
@@ -25,6 +25,10 @@ TOKEN_PREFIX: Final = "oldfriend_"
 MAX_TOKEN_NAME_LENGTH: Final = 80
 MAX_DAYS: Final = 366
 MAX_API_TOKENS: Final = 100
+FRONT_END_CHARS: Final = 16
+TOKEN_NOT_FOUND: Final = localizable(
+    "token_gone", "There is no such token; it may have been revoked already."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +71,7 @@ async def save_api_token(
                 longest=MAX_TOKEN_NAME_LENGTH,
             )
         )
-    if not 1 <= days <= MAX_DAYS:
-        raise InvalidInput(
-            localizable(
-                "token_days_unfit",
-                f"A token can be valid for 1 to {MAX_DAYS} days.",
-                most=MAX_DAYS,
-            )
-        )
+    check_token_days(days)
     await tx.run("DELETE FROM web_token WHERE expires_at <= :until", until=now - 30 * DAY)
     if len(await list_api_tokens(tx, person)) >= MAX_API_TOKENS:
         raise InvalidInput(
@@ -104,6 +101,70 @@ async def save_api_token(
         expires_at=token.expires_at,
     )
     return token
+
+
+def check_token_days(days: int) -> None:
+    """Raise InvalidInput for a number of days for which no token is valid."""
+    if not 1 <= days <= MAX_DAYS:
+        raise InvalidInput(
+            localizable(
+                "token_days_unfit",
+                f"A token can be valid for 1 to {MAX_DAYS} days.",
+                most=MAX_DAYS,
+            )
+        )
+
+
+async def renew_api_token(
+    tx: Transaction, person: PersonId, token_id: str, secret: str, *, days: int, now: Micros
+) -> ApiToken:
+    """Give a token a new secret and more days; the old secret no longer works.
+
+    The users of a front end stay who they are. Raises NotFound, also for the token of a hosted
+    program, and InvalidInput for an unfit number of days.
+    """
+    check_token_days(days)
+    row = await tx.row(
+        """SELECT id, name, scope, made_at, expires_at, used_at, print FROM web_token
+           WHERE id = :id AND person = :person AND scope <> 'calendar' AND mcp_until IS NULL""",
+        id=token_id,
+        person=person,
+    )
+    if row is None:
+        raise NotFound(TOKEN_NOT_FOUND)
+    digest, token = hash_secret(secret), parse_token_row(row[:6])
+    renewed = replace(token, made_at=now, expires_at=now + days * DAY, used_at=None)
+    await tx.run(
+        """UPDATE web_token SET print = :print, made_at = :now, expires_at = :expires_at,
+             used_at = NULL WHERE id = :id AND person = :person""",
+        print=digest,
+        now=now,
+        expires_at=renewed.expires_at,
+        id=token_id,
+        person=person,
+    )
+    if renewed.scope == "frontend":
+        await move_users(tx, get_front_end(row[6]), get_front_end(digest))
+    return renewed
+
+
+def get_front_end(digest: str) -> str:
+    """Return how the addresses of a front end's users begin, given its token's hash."""
+    return f"{digest[:FRONT_END_CHARS]}/"
+
+
+async def move_users(tx: Transaction, before: str, after: str) -> None:
+    """Give the users of a front end the addresses that they have by another token.
+
+    No other channel has addresses that begin like this.
+    """
+    await tx.run(
+        """UPDATE identity SET address = :after || substr(address, :chars + 1)
+           WHERE substr(address, 1, :chars) = :before""",
+        before=before,
+        after=after,
+        chars=len(before),
+    )
 
 
 async def find_principal_by_token(
@@ -168,9 +229,7 @@ async def revoke_api_token(tx: Transaction, person: PersonId, token_id: str) -> 
         "DELETE FROM web_token WHERE id = :id AND person = :person", id=token_id, person=person
     )
     if not ended:
-        raise NotFound(
-            localizable("token_gone", "There is no such token; it may have been revoked already.")
-        )
+        raise NotFound(TOKEN_NOT_FOUND)
 
 
 def parse_token_row(row: Row) -> ApiToken:

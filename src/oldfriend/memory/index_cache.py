@@ -71,7 +71,7 @@ async def load_cached_beliefs(
     rewritten, last_change, weighed = await load_counters(tx, person)
     if cached is None or cached.rewritten != rewritten or cached.last_change > last_change:
         if cached is not None:
-            clear_text_caches()  # something was deleted, perhaps by another process
+            clear_text_caches(person)  # something was deleted, perhaps by another process
         cached = CachedBeliefs(rewritten=rewritten)
     elif (cached.last_change, cached.weighed) == (last_change, weighed):
         return cached

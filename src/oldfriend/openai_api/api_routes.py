@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from oldfriend.api.connections import ConnectionHub
+from oldfriend.config.keys import ensure_deletion_key
 from oldfriend.domain.clock import SECOND
 from oldfriend.domain.errors import OldfriendError
 from oldfriend.domain.ids import TurnId, new_id
@@ -159,7 +160,7 @@ class ApiEndpoints:
         if is_housekeeping(chat, recent):
             plain = build_plain_reply(app, speaker.person.id, chat)
             return CountedReply(hub=self._hub, caller=speaker, reply=plain)
-        words = read_new_words(chat)
+        words = read_new_words(chat, ensure_deletion_key(app.settings))
         if words is None and chat.messages[-1].role == "user":
             raise ApiRefusal(400, NOTHING_SAID, param="messages")
         if words is not None and chat.use == "companion" and not chat.needs_model:

@@ -1,15 +1,17 @@
 """Resent history: finds what is new in a conversation that programs send whole with each request.
 
 A message is known by a key over all that was said before it and its own words, so only a new one is
-logged. What the assistant is said to have said only helps to find the place: it is never learned
+logged. Keys are made with this installation's secret: they tell nobody else of words that were
+forgotten. What the assistant is said to have said only helps to find the place: it is never learned
 from, for the program may have changed it.
 """
 
-import hashlib
+import hmac
 import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -53,6 +55,7 @@ class NewWords:
     conversation: str  # the key of the conversation; empty: the program does not name it
     documents: str = ""  # that a front end has put around them
     trust: TrustClass = "person"  # "outside": there are only documents
+    idempotency_key: str = ""  # of the request, as it is stored
 
     @property
     def has_certain_place(self) -> bool:
@@ -84,8 +87,11 @@ class Recognition:
         return {key: value for key, value in found.items() if value}
 
 
-def read_new_words(request: ChatRequest) -> NewWords | None:
-    """Return what is new in a request; None if its last words are not the person's."""
+def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
+    """Return what is new in a request; None if its last words are not the person's.
+
+    The keys are made with the secret.
+    """
     said = [each for each in request.messages if each.is_said and each.text.strip()]
     if request.messages and request.messages[-1].role == "tool":  # said before the call, if at all
         while said and said[-1].role == "assistant":
@@ -95,16 +101,16 @@ def read_new_words(request: ChatRequest) -> NewWords | None:
         return None
     before, new = said[:-count], said[-count:]
     seed = request.conversation
-    key = follows = compute_key("", seed) if seed else ""
+    key = follows = compute_key(secret, "", seed) if seed else ""
     for each in before:
         text = split_documents(each.text)[0] if each.role == "user" else ""
-        key = follows = compute_key(key, each.role, text or each.text)
+        key = follows = compute_key(secret, key, each.role, text or each.text)
     split = [split_documents(each.text) for each in new]
     is_own = any(own for own, _ in split)
     texts = tuple(own for own, _ in split if own) or tuple(each.text for each in new)
     keys = []
     for text in texts:
-        key = compute_key(key, "user", text)
+        key = compute_key(secret, key, "user", text)
         keys.append(key)
     return NewWords(
         texts=texts,
@@ -114,7 +120,10 @@ def read_new_words(request: ChatRequest) -> NewWords | None:
         follows=follows,
         reply_before=before[-1].text if before else "",
         is_opening=not before and (not seed or not request.is_continuation),
-        conversation=compute_key("", seed) if seed else "",
+        conversation=compute_key(secret, "", seed) if seed else "",
+        idempotency_key=compute_key(secret, "idempotency", request.idempotency_key)
+        if request.idempotency_key
+        else "",
     )
 
 
@@ -128,10 +137,10 @@ def count_trailing(said: Sequence[ChatMessage]) -> int:
     return count
 
 
-def compute_key(before: str, *texts: str) -> str:
+def compute_key(secret: bytes, before: str, *texts: str) -> str:
     """Return the key of what was said, from the key of what was said before."""
     written = json.dumps([before, *(text.strip() for text in texts)], ensure_ascii=True)
-    return hashlib.sha256(written.encode()).hexdigest()[:KEY_CHARS]
+    return hmac.new(secret, written.encode(), sha256).hexdigest()[:KEY_CHARS]
 
 
 async def recognize(
@@ -144,8 +153,8 @@ async def recognize(
 ) -> Recognition:
     """Find the words in the log, or where they belong."""
     person, chat = chat_context.person.id, chat_context.chat.id
-    if request.idempotency_key:
-        return await recognize_by_key(tx, chat_context, words, request.idempotency_key)
+    if words.idempotency_key:
+        return await recognize_by_key(tx, chat_context, words)
     recent = await list_recent_messages(tx, person, chat, limit=HISTORY_WINDOW)
     own = [each for each in recent if each.role == "person"]
     by_key = {(each.external_id or "").partition("#")[0]: each for each in own}
@@ -189,10 +198,10 @@ async def is_sent_again(
 
 
 async def recognize_by_key(
-    tx: Transaction, chat_context: ChatContext, words: NewWords, key: str
+    tx: Transaction, chat_context: ChatContext, words: NewWords
 ) -> Recognition:
     """Find the words that were sent with an idempotency key."""
-    external_id = compute_key("idempotency", key)
+    external_id = words.idempotency_key
     known = await find_message_by_external_id(
         tx, chat_context.person.id, chat_context.chat.id, external_id
     )

@@ -11,7 +11,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.channels.channel import API_CHANNEL, Sender
 from oldfriend.domain.messages import Person, sanitize_text
 from oldfriend.mcp_server.http_door import note_use, read_bearer_token
-from oldfriend.memory.credentials import find_principal_by_token
+from oldfriend.memory.credentials import find_principal_by_token, get_front_end
 from oldfriend.memory.identities import find_identity
 from oldfriend.memory.web_sessions import (
     Principal,
@@ -26,14 +26,13 @@ FRONT_END: Final = "frontend"
 USER_HEADERS: Final = ("x-openwebui-user-id", "x-user-id")
 USER_NAME_HEADER: Final = "x-openwebui-user-name"
 MAX_USER_CHARS: Final = 200
-DIGEST_CHARS: Final = 16
 NO_TOKEN: Final = (
     "This companion needs a token. Make one with `oldfriend token new NAME --scope write`, and "
     "enter it as the API key."
 )
 BAD_TOKEN: Final = (
-    "This token has expired, was revoked, or never existed. Make another: oldfriend token new NAME "
-    "--scope write"
+    "This token has expired, was revoked, or never existed. Renew it: oldfriend token renew ID "
+    "(oldfriend token list shows the id); or make another: oldfriend token new NAME --scope write"
 )
 READ_ONLY: Final = (
     "This token may only read, and talking stores what you say. Make one with the scope write."
@@ -118,5 +117,5 @@ def read_sender(principal: Principal, headers: Headers, user: str) -> Sender:
         raise ApiRefusal(400, NO_USER, param="user")
     name = sanitize_text(unquote(headers.get(USER_NAME_HEADER, "")).strip())[:MAX_USER_CHARS]
     language = headers.get("accept-language", "")[:2].lower() or None
-    address = f"{principal.digest[:DIGEST_CHARS]}/{named}"
+    address = get_front_end(principal.digest) + named
     return Sender(address=address, name=name, language=language)

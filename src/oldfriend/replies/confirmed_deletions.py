@@ -28,7 +28,7 @@ async def purge_person(app: AppContext, job: Job) -> None:
     before = int(str(arguments["purges"]))
     done = await find_purge(app, job.person, before)
     if done is None:
-        await forget(app, job.person, DeletionRequest(everything=True), deed="purge")
+        await forget(app, job.person, DeletionRequest(everything=True))
         done = await find_purge(app, job.person, before)
         assert done is not None
     say = CommandMenu.load(str(arguments["language"])).say

@@ -36,7 +36,7 @@ from oldfriend.channels.email.mail_servers import (
 )
 from oldfriend.channels.email.outgoing_mail import SentRecord
 from oldfriend.channels.email.spec import open_bot
-from oldfriend.domain.clock import DAY, MINUTE, SECOND, from_micros, system_clock
+from oldfriend.domain.clock import DAY, MINUTE, SECOND, Micros, from_micros, system_clock
 from oldfriend.domain.errors import (
     ChatBlocked,
     DeliveryFailed,
@@ -83,6 +83,10 @@ class KeptCursors(Cursors):
     async def is_known(self, address: str) -> bool:
         """Everybody is."""
         return True
+
+    async def find_forgotten_at(self, address: str) -> Micros:
+        """Nobody has had everything forgotten."""
+        return 0
 
 
 @pytest.fixture

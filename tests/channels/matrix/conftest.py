@@ -11,6 +11,7 @@ import pytest
 
 from oldfriend.channels.channel import ChannelEvent, IncomingMessage, PressAnswer
 from oldfriend.channels.matrix.matrix_channel import MatrixChannel
+from oldfriend.domain.clock import Micros
 from tests.fakes.matrix import Homeserver
 
 T = TypeVar("T")
@@ -25,6 +26,7 @@ class KeptCursors:
         """Nothing was heard."""
         self.kept: dict[str, str] = {}
         self.strangers: set[str] = set()
+        self.forgotten: dict[str, Micros] = {}
 
     async def find(self, scope: str) -> str | None:
         """How far that is."""
@@ -37,6 +39,10 @@ class KeptCursors:
     async def is_known(self, address: str) -> bool:
         """Everybody is, but for strangers."""
         return address not in self.strangers
+
+    async def find_forgotten_at(self, address: str) -> Micros:
+        """When everything of somebody was forgotten."""
+        return self.forgotten.get(address, 0)
 
 
 class Bot:

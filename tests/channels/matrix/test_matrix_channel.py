@@ -16,6 +16,7 @@ from oldfriend.channels.channel import (
     MessageDeletion,
     Reaction,
 )
+from oldfriend.domain.clock import system_clock
 from oldfriend.domain.errors import (
     ChatBlocked,
     DeliveryFailed,
@@ -531,6 +532,23 @@ async def test_what_cannot_be_decrypted_is_said_once_and_read_when_its_key_comes
     assert [each.text for each in later] == ["My cat is called Miso", "She is black"]
     assert [each.is_edit for each in later] == [True, False]
     assert later[0].external_id == first.external_id
+
+
+async def test_what_waits_for_its_key_goes_when_everything_of_its_sender_is_forgotten(
+    server: Homeserver, bot: Bot, ana: str, ben: str
+) -> None:
+    """From the disk, too; what others say, and what comes later, waits on."""
+    async with bot.listening():
+        hers, his = await meet(server, bot, ana), await meet(server, bot, ben)
+        put_encrypted(server, hers, ana, 1)
+        put_encrypted(server, his, ben, 1)
+        await bot.settle()
+        bot.cursors.forgotten = {ana: system_clock()}
+        put_encrypted(server, his, ben, 2)
+        await bot.settle()
+        kept = json.loads((bot.folder / "unread.json").read_text())
+
+    assert [each["source"]["sender"] for each in kept] == [ben, ben]
 
 
 async def test_events_of_one_sender_push_nobody_elses_out_and_none_waits_for_ever(

@@ -6,7 +6,8 @@ import pytest
 
 from oldfriend.channels.channel import NOT_SENT, SENDING_UNKNOWN, SentLookup
 from oldfriend.channels.whatsapp import delivery_ledger
-from oldfriend.channels.whatsapp.delivery_ledger import FILE_NAME, DeliveryLedger
+from oldfriend.channels.whatsapp.delivery_ledger import DeliveryLedger
+from oldfriend.channels.whatsapp.whatsapp_settings import RECORD_FILE
 
 SECRET, ANA = "5ec4e7", "351912345678"
 DAY_S = 24 * 60 * 60.0
@@ -90,13 +91,13 @@ def test_file_tells_no_number_and_no_key(tmp_path: Path) -> None:
     ledger.record_heard(ANA, 1.0)
     ledger.record_attempt(f"window/{ANA}/1")
     ledger.record_accepted("reply/0", "wamid.HBgMMzUxOTEyMzQ1Njc4")
-    content = (tmp_path / FILE_NAME).read_text()
+    content = (tmp_path / RECORD_FILE).read_text()
 
     assert ANA not in content
     assert "wamid" not in content
     assert "reply" not in content
     assert b"wamid.HBgMMzUxOTEyMzQ1Njc4".hex() not in content
-    assert (tmp_path / FILE_NAME).stat().st_mode & 0o077 == 0
+    assert (tmp_path / RECORD_FILE).stat().st_mode & 0o077 == 0
     stranger = DeliveryLedger(tmp_path, secret="another")
     assert stranger.find("reply/0") == SENDING_UNKNOWN
 
@@ -115,9 +116,30 @@ def test_old_lines_are_removed_while_others_write(
         mine.record_accepted(f"m {number}", "wamid.m")
         other.record_accepted(f"o {number}", "wamid.o")
 
-    assert (tmp_path / FILE_NAME).stat().st_size < 12_000
+    assert (tmp_path / RECORD_FILE).stat().st_size < 12_000
     for each in (mine, other, DeliveryLedger(tmp_path, secret=SECRET, clock=clock)):
         assert each.find("m 39").outcome == each.find("o 39").outcome == "yes"
+
+
+def test_what_is_two_days_old_is_removed_however_little_there_is(tmp_path: Path) -> None:
+    """At the next message; what is newer stays."""
+    clock = Hands()
+    mine = DeliveryLedger(tmp_path, secret=SECRET, clock=clock)
+    mine.record_heard(ANA, clock())
+    for number in range(3):
+        mine.record_accepted(f"old {number}", "wamid.m")
+    clock.now += 1.5 * DAY_S
+    mine.record_accepted("newer", "wamid.m")
+    clock.now += DAY_S
+    mine.record_attempt("last")
+    clock.now += DAY_S / 10
+    mine.record_attempt("very last")
+    after = DeliveryLedger(tmp_path, secret=SECRET, clock=clock)
+
+    assert (tmp_path / RECORD_FILE).read_bytes().count(b"\n") == 4
+    assert after.find("old 2") == SENDING_UNKNOWN
+    assert after.find("newer").outcome == "yes"
+    assert after.get_window(ANA).heard_at == pytest.approx(clock.now - 2.6 * DAY_S)
 
 
 def test_chat_stays_closed_when_old_lines_are_removed(
@@ -143,7 +165,7 @@ def test_damaged_lines_are_left_out(tmp_path: Path, line: str) -> None:
     """What else is in the file still counts."""
     ledger = DeliveryLedger(tmp_path, secret=SECRET)
     ledger.record_accepted("k", "wamid.A")
-    with (tmp_path / FILE_NAME).open("a", encoding="utf-8") as file:
+    with (tmp_path / RECORD_FILE).open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
     ledger.record_accepted("l", "wamid.B")
     other = DeliveryLedger(tmp_path, secret=SECRET)

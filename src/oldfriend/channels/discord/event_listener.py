@@ -13,6 +13,7 @@ from typing import Final
 
 import discord
 
+from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import (
     Cursors,
     HandleEvent,
@@ -77,6 +78,8 @@ class DiscordEventListener:
         self._scope = find_text(bot, "id")
         self._events: asyncio.Queue[tuple[str, JsonValue]] = asyncio.Queue(MAX_WAITING)
         self._has_lost = False  # events, since the queue was full
+        # the first lost message of each channel, and whether that is between two
+        self._lost = BoundedMap[str, tuple[int, bool]](MAX_CHANNELS)
         self._began = 0
         self._behind: dict[str, DiscordChat] = {}  # channels whose history is to be read
         self._stirred: set[str] = set()  # those of them where something was said meanwhile
@@ -92,10 +95,15 @@ class DiscordEventListener:
 
     def take(self, name: str, raw: JsonValue) -> None:
         """Take an event; where too many wait, what was said is read from the history later."""
-        if self._events.full():
-            self._has_lost = True
-        else:
+        if not self._events.full():
             self._events.put_nowait((name, raw))
+            return
+        self._has_lost = True
+        if name == "MESSAGE_CREATE" and isinstance(raw, dict):
+            with suppress(ValueError):
+                channel_id, number = get_id(raw, "channel_id"), int(get_id(raw))
+                before = self._lost.get(channel_id, (number, False))[0]
+                self._lost[channel_id] = min(before, number), raw.get("guild_id") is None
 
     async def read(self) -> None:
         """Handle events without end. Raises StoreError, PlatformUnavailable."""
@@ -200,6 +208,12 @@ class DiscordEventListener:
                 channel_id, is_private=entry.startswith("d")
             )
             self._stirred.add(channel_id)
+        for channel_id, (number, is_private) in self._lost.items():
+            if channel_id not in self._behind:  # nobody was heard there before
+                self._heard.setdefault(channel_id, number - 1)
+                self._behind[channel_id] = self._build_chat(channel_id, is_private=is_private)
+                self._stirred.add(channel_id)
+        self._lost.clear()
         self._wake.set()
 
     async def catch_up(self) -> None:

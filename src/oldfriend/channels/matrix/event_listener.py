@@ -229,6 +229,13 @@ class UnreadEvents:
             if each.heard_s < oldest:
                 self.remove(event_id)
 
+    async def drop_forgotten(self, cursors: Cursors) -> None:
+        """Give up what came before everything of its sender, or of its room, was forgotten."""
+        for event_id, each in list(self.waiting.items()):
+            for address in (find_text(each.source, "sender"), each.room_id):
+                if each.heard_s * SECOND < await cursors.find_forgotten_at(address):
+                    self.remove(event_id)
+
     def has_waited(self, event_id: str) -> bool:
         """Tell whether the key of an event has had its time."""
         return self._since[event_id] < time.monotonic() - KEY_WAIT_S
@@ -401,6 +408,7 @@ class Listener:
     async def _review_unread(self) -> None:
         """Handle what can be read now, and tell the senders of what cannot be read in time."""
         self._unread.drop_old()
+        await self._unread.drop_forgotten(self._cursors)
         for event_id, each in list(self._unread.waiting.items()):
             room = self._client.rooms.get(each.room_id)
             if room is None:

@@ -27,6 +27,7 @@ from telegram import (
 )
 from telegram.error import BadRequest, EndPointNotFound, InvalidToken, TelegramError, TimedOut
 
+from oldfriend.channels.marked_text import MarkedText
 from oldfriend.channels.telegram.api_errors import (
     MARKUP_ERROR,
     map_receive_errors,
@@ -36,7 +37,6 @@ from oldfriend.channels.telegram.api_errors import (
 from oldfriend.channels.telegram.http_client import CALL_TIMEOUT_S, TelegramHttpClient
 from oldfriend.channels.telegram.http_connection import HttpResponse
 from oldfriend.channels.telegram.message_editor import MessageEditor
-from oldfriend.channels.telegram.rendering import Rendered
 from oldfriend.channels.telegram.sent_log import SendLocks, SentLog
 from oldfriend.channels.telegram.telegram_settings import OFFICIAL_URL
 from oldfriend.domain.buttons import Button
@@ -229,7 +229,7 @@ class BotApi:
     async def send_message(
         self,
         address: TelegramAddress,
-        text: Rendered,
+        text: MarkedText,
         *,
         key: str,
         max_attempts: int = MAX_SEND_ATTEMPTS,
@@ -286,12 +286,12 @@ class BotApi:
     async def _send_new(
         self,
         address: TelegramAddress,
-        text: Rendered,
+        text: MarkedText,
         key: str,
         keyboard: InlineKeyboardMarkup | None,
     ) -> int:
         try:
-            return await self._send_once(address, text.html, "HTML", key, keyboard)
+            return await self._send_once(address, text.text, "HTML", key, keyboard)
         except BadRequest as error:
             if MARKUP_ERROR not in str(error).lower():
                 raise to_undeliverable(error) from error
@@ -353,7 +353,7 @@ class BotApi:
         self,
         address: TelegramAddress,
         message_id: int,
-        text: Rendered,
+        text: MarkedText,
         *,
         is_last: bool = False,
         buttons: Sequence[Button] = (),
@@ -384,7 +384,7 @@ class BotApi:
                 chat_id=address.chat_id, message_id=message_id, reply_markup=None
             )
 
-    async def send_draft(self, address: TelegramAddress, draft_id: int, text: Rendered) -> bool:
+    async def send_draft(self, address: TelegramAddress, draft_id: int, text: MarkedText) -> bool:
         """Show a draft in a private chat; False if Telegram offers no drafts.
 
         Raises DeliveryFailed, Undeliverable, GroupMigrated.
@@ -394,7 +394,7 @@ class BotApi:
                 return await self._bot.send_message_draft(
                     address.chat_id,
                     draft_id,
-                    text.html,
+                    text.text,
                     parse_mode="HTML",
                     message_thread_id=address.topic_id,
                 )

@@ -8,9 +8,9 @@ from typing import Final
 from telegram import Bot, InlineKeyboardMarkup
 from telegram.error import BadRequest
 
+from oldfriend.channels.marked_text import MarkedText
 from oldfriend.channels.telegram.api_errors import MARKUP_ERROR, map_send_errors, to_undeliverable
 from oldfriend.channels.telegram.http_client import TelegramHttpClient
-from oldfriend.channels.telegram.rendering import Rendered
 from oldfriend.domain.errors import DeliveryFailed
 
 NOT_MODIFIED: Final = "message is not modified"
@@ -38,7 +38,7 @@ class MessageEditor:
         self,
         chat_id: int,
         message_id: int,
-        rendered: Rendered,
+        rendered: MarkedText,
         *,
         key: str,
         is_last: bool,
@@ -71,12 +71,12 @@ class MessageEditor:
         self,
         chat_id: int,
         message_id: int,
-        rendered: Rendered,
+        rendered: MarkedText,
         key: str,
         keyboard: InlineKeyboardMarkup | None,
     ) -> None:
         """Edit once, as plain text if Telegram cannot parse the markup."""
-        for text, mode in ((rendered.html, "HTML"), (rendered.visible, None)):
+        for text, mode in ((rendered.text, "HTML"), (rendered.visible, None)):
             try:
                 with map_send_errors(passthrough=BadRequest):
                     await self._bot.edit_message_text(

@@ -7,6 +7,7 @@ processes of this machine. It holds no texts and nobody's number: those are hash
 a secret that is stored elsewhere.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -19,15 +20,15 @@ from typing import Final, Literal, TypeAlias
 from oldfriend.channels.bounded_map import BoundedMap
 from oldfriend.channels.channel import NOT_SENT, SENDING_UNKNOWN, SentLookup
 from oldfriend.channels.locked_file import locked_file
+from oldfriend.channels.whatsapp.whatsapp_settings import RECORD_FILE
 
-FILE_NAME: Final = "deliveries"
 WINDOW_S: Final = 24 * 60 * 60.0
 """How long a chat may be written to after the person has written."""
 WINDOW_MARGIN_S: Final = 60.0
 """The window is taken for closed a little earlier, since a message takes a while."""
 KEEP_S: Final = 2 * WINDOW_S
 MAX_BYTES: Final = 1_000_000
-"""Bytes of the file before what is older is removed."""
+"""Bytes of the file before what is too much is removed."""
 MAX_KEPT_LINES: Final = 4_000
 """Lines of messages, and of chats, that are left then."""
 MAX_KEPT: Final = 20_000
@@ -76,12 +77,13 @@ class DeliveryLedger:
         self, folder: Path | None, *, secret: str, clock: Callable[[], float] = time.time
     ) -> None:
         """Create without reading; without a folder, only this process knows."""
-        self._path = None if folder is None else folder / FILE_NAME
+        self._path = None if folder is None else folder / RECORD_FILE
         self._secret = secret.encode()
         self.clock = clock
         self._deliveries = BoundedMap[str, Delivery](MAX_KEPT)
         self._windows = BoundedMap[str, ChatWindow](MAX_KEPT)
         self._inode, self._offset = 0, 0
+        self._oldest = math.inf  # when the oldest line of a message was written
 
     def record_attempt(self, send_key: str) -> None:
         """Record that a message is about to be sent: if the process dies now, it may be shown."""
@@ -176,7 +178,8 @@ class DeliveryLedger:
         try:
             with locked_file(self._path) as file:
                 os.write(file, f"{line}\n".encode())
-                if os.fstat(file).st_size > MAX_BYTES:
+                is_old = self._oldest < self.clock() - KEEP_S
+                if is_old or os.fstat(file).st_size > MAX_BYTES:
                     self._compact(self._path)
             self._refresh()
         except OSError:
@@ -189,7 +192,7 @@ class DeliveryLedger:
         with suppress(OSError), self._path.open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_ino != self._inode or status.st_size < self._offset:
-                self._inode, self._offset = status.st_ino, 0
+                self._inode, self._offset, self._oldest = status.st_ino, 0, math.inf
             if status.st_size == self._offset:
                 return
             file.seek(self._offset)
@@ -208,6 +211,7 @@ class DeliveryLedger:
         with suppress(ValueError):
             at = float(fields[2])
             if (state := SEND_STATES.get(kind)) is not None:
+                self._oldest = min(self._oldest, at)
                 self._apply_delivery(state, key, value, at)
             elif kind in "HC":
                 self._apply_window(kind, key, at)
@@ -254,13 +258,13 @@ class DeliveryLedger:
         chats: dict[bytes, bytes] = {}
         sends: list[bytes] = []
         for line in path.read_bytes().splitlines():
-            if line.startswith((b"H ", b"C ")):
+            if is_of_chat(line):
                 about = b" ".join(line.split(b" ")[:2])
                 chats.pop(about, None)  # so that the last ones heard of are kept
                 chats[about] = line
             elif is_recent(line, earliest):
                 sends.append(line)
-        kept = [*list(chats.values())[-MAX_KEPT_LINES:], *sends[-MAX_KEPT_LINES:]]
+        kept = [*sends[-MAX_KEPT_LINES:], *list(chats.values())[-MAX_KEPT_LINES:]]
         new = path.with_suffix(".new")
         new.write_bytes(b"".join(each + b"\n" for each in kept))
         new.chmod(0o600)
@@ -289,6 +293,11 @@ def is_news(known: Delivery, state: SendState, external_id: str) -> bool:
     if known.state == "shown":
         return state == "failed"
     return known.state != "failed" or state == "tried" or known.external_id != external_id
+
+
+def is_of_chat(line: bytes) -> bool:
+    """Tell whether a line is of a chat's window, and not of a message."""
+    return line.startswith((b"H ", b"C "))
 
 
 def is_recent(line: bytes, earliest: float) -> bool:

@@ -10,7 +10,7 @@ from oldfriend.channels.channel import (
     ChannelSettings,
     ChannelSpec,
 )
-from oldfriend.channels.whatsapp.whatsapp_settings import WhatsAppSettings
+from oldfriend.channels.whatsapp.whatsapp_settings import RECORD_FILE, WhatsAppSettings
 from oldfriend.domain.clock import DAY
 from oldfriend.domain.errors import PlatformRejected
 from oldfriend.domain.i18n_messages import build_missing_extra_text, localizable
@@ -76,4 +76,5 @@ WHATSAPP: Final = ChannelSpec(
         ChannelCredential(name="app_secret", label="App secret"),
         ChannelCredential(name="verify_token", label="Verify token (a word that you make up)"),
     ),
+    record_files=(RECORD_FILE,),
 )

@@ -14,6 +14,8 @@ from oldfriend.domain.setting_parsers import (
     text_parser,
 )
 
+RECORD_FILE: Final = "deliveries"
+"""Tells what became of the messages that we sent lately, and which chats may be written to."""
 OFFICIAL_URL: Final = "https://graph.facebook.com/v26.0"
 
 PARSE_PERSON = text_parser(
