@@ -113,6 +113,8 @@ def read(language: str, marked: str) -> str:
             "off {nights} now, booster {on thursday at quarter past four}, [an hour before]",
             "11-26 15:15",
         ),
+        ("en", "dentist {in two weeks at 9:30 am}, remind me [at 8]", "12-08 08:00"),
+        ("zh", "{十天后}体检，[提前两天]", "12-02"),
         ("en", "dinner {tomorrow at 8pm}, ring me [at 9]", "?several"),
         ("en", "match {tomorrow at 7pm}, call me [at 4 and at 4:30]", "?several"),
         ("en", "practice {from 5:30 pm to 7 tomorrow}, [at 5]", "11-25 17:00"),

@@ -30,7 +30,7 @@ def resolve_before(
         event = replace(event, day=told.day, days=told.days)
     at = days.resolve_once(replace(event, event=None))
     if isinstance(at, Ambiguous):
-        if is_own or event.day is None:
+        if is_own or not (event.day or event.amount):
             return None
         is_half = at.question == "half" and days.is_open_hour(clock, None)
         return days.ask_half(clock) if is_half else at
@@ -42,7 +42,7 @@ def resolve_before(
     before = [each for each in moments if days.now < each < at.due_at]
     if before and (len(times) == 1 or at.due_at - before[-1] <= NEAR_EVENT * HOUR):
         return Resolved(due_at=before[-1])
-    is_today = event.day is None or event.day.entry.get("ahead") == 0
+    is_today = event.amount is None and (event.day is None or event.day.entry.get("ahead") == 0)
     is_clear = len(times) == 1 and (is_own or is_today)
     return None if is_clear else Ambiguous(question="several")
 

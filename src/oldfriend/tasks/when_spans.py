@@ -24,7 +24,7 @@ WITHOUT: Final[Mapping[str, Any]] = {"without": True}
 """Of words that only say on which days a series does not come."""
 RANGE_MARKS: Final = frozenset("-–~")
 _SHORT: Final = frozenset({"minute", "hour"})
-_OF_EVENTS: Final = frozenset({"clock", "part", "day", "every"})
+_OF_EVENTS: Final = frozenset({"clock", "part", "day", "every", "amount"})
 MAX_GAP: Final = 2
 """Characters between two words of one end."""
 MAX_JOINT: Final = 12
@@ -143,6 +143,8 @@ def leave_out(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> list[Ti
             continue
         less = {day for each in left_out for day in list_weekdays(book, each)}
         days = set(list_weekdays(book, kept[0])) - less
+        if not days:
+            continue
         rest = [each for each in words if each not in [*left_out, kept[0]]]
         part = {"part": kept[0].entry["part"]} if "part" in kept[0].entry else {}
         every = make_weekly([kept[0]], days)
@@ -444,7 +446,7 @@ def borrow(
     if is_short(offset) and "clock" not in kinds and "amount" not in kinds:
         wanted |= {"clock", "part"}
     if not {"day", "amount", "every"} & kinds:
-        wanted |= {"day", "every"}
+        wanted |= {"day", "every", "amount"}
     return [*words, *take(events, wanted)]
 
 
