@@ -1,8 +1,15 @@
 """Asked tasks: how reliably phrases of strangers become the reminders that they mean, offline.
 
 A case says when and where it was said, and what is right: a reminder with its first time and its
-recurrence, a question back, or nothing. Silently wrong is a reminder at another time than meant, or
-one that nobody asked for; a question back, or nothing understood, is merely missed.
+recurrence, a to-do, a question back, or nothing. Silently wrong is a reminder at another time than
+meant, or one that nobody asked for; a question back, or nothing understood, is merely missed.
+
+    python -m oldfriend_evals.asked_tasks [FILE ...]
+
+A file holds a case a line: ``{"id": "en-1", "language": "en", "said_at": "2026-06-16T21:30:00",
+"zone": "Europe/Madrid", "message": "…", "expect": {…}}``. What is expected has a ``kind``:
+"reminder" with ``due`` (local; with ``"date_only": true`` a date alone), ``rrule`` (or null) and
+``about``, pieces that its text must have; "todo" with ``about``; "ask"; or "none".
 """
 
 import asyncio
@@ -119,6 +126,8 @@ def grade(case: Mapping[str, Any], tasks: list[Task]) -> Grade:
     """Compare what was understood with what is right."""
     expect = case["expect"]
     set_tasks = [each for each in tasks if each.due_at is not None and each.status == "open"]
+    if expect["kind"] == "todo":
+        return grade_todo(expect["about"], tasks)
     if expect["kind"] != "reminder":
         if set_tasks:
             return "invented"
@@ -135,8 +144,26 @@ def grade(case: Mapping[str, Any], tasks: list[Task]) -> Grade:
         return "wrong time"
     if not is_series_right(expect, task, due):
         return "wrong series"
-    missing = [each for each in expect["about"] if each.lower() not in task.text.lower()]
-    return "wrong text" if missing else "right"
+    return "right" if has_all(task, expect["about"]) else "wrong text"
+
+
+def grade_todo(about: Sequence[str], tasks: Sequence[Task]) -> Grade:
+    """Compare what was understood with a to-do, which has no time."""
+    if any(each.due_at is not None and each.status == "open" for each in tasks):
+        return "invented"
+    noted = [each for each in tasks if each.status == "open"]
+    if not noted:
+        return "asked" if tasks else "missed"
+    return (
+        "right"
+        if all(any(has_all(each, [word]) for each in noted) for word in about)
+        else ("wrong text")
+    )
+
+
+def has_all(task: Task, about: Sequence[str]) -> bool:
+    """Whether the text of a task has some pieces."""
+    return all(each.lower() in task.text.lower() for each in about)
 
 
 def is_time_right(expect: Mapping[str, Any], due: datetime) -> bool:

@@ -126,6 +126,16 @@ def test_hours_are_counted_as_they_pass() -> None:
     ]
 
 
+def test_series_of_hours_ends_by_the_clock_of_its_zone() -> None:
+    """Its steps are counted as time passes; its end is told in local time."""
+    rule = "FREQ=HOURLY;INTERVAL=2;UNTIL=20261124T220000"
+    assert occurrences(rule, "2026-11-24T18:00", count=9, zone="America/New_York") == [
+        "11-24 18:00 -0500",
+        "11-24 20:00 -0500",
+        "11-24 22:00 -0500",
+    ]
+
+
 def test_thirty_first_is_the_last_day_of_a_shorter_month() -> None:
     """ACCEPTANCE L4: no month is left out."""
     when, _ = read("en", "remind me monthly on the 31st at noon to pay")

@@ -74,7 +74,8 @@ def find_next(rule: str, start: datetime, zone: str, *, after: Micros) -> Micros
     if is_counted_in_elapsed_time(rule):
         begin = to_utc(start, zone).replace(tzinfo=None)
         moment = from_micros(after).replace(tzinfo=None)
-        later = (each for each in iterate_times(rule, begin, since=moment) if each > moment)
+        timed = end_in_utc(rule, zone)
+        later = (each for each in iterate_times(timed, begin, since=moment) if each > moment)
         found = next(later, None)
         return None if found is None else to_micros(found.replace(tzinfo=UTC))
     local = from_micros(after, zone).replace(tzinfo=None)
@@ -83,6 +84,16 @@ def find_next(rule: str, start: datetime, zone: str, *, after: Micros) -> Micros
         if each >= since and (at := to_micros(to_utc(each, zone))) > after:
             return at
     return None
+
+
+def end_in_utc(rule: str, zone: str) -> str:
+    """Return a rule whose end, which is told in local time, is told in UTC."""
+    head, is_ended, tail = rule.partition("UNTIL=")
+    if not is_ended:
+        return rule
+    end, mark, rest = tail.partition(";")
+    moment = to_utc(datetime.fromisoformat(end.removesuffix("Z")), zone)
+    return f"{head}{is_ended}{moment:%Y%m%dT%H%M%S}{mark}{rest}"
 
 
 def iterate_times(rule: str, start: datetime, *, since: datetime) -> Iterator[datetime]:

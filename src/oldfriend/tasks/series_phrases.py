@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from dateutil.relativedelta import relativedelta
 
-from oldfriend.domain.clock import MINUTE, Micros
+from oldfriend.domain.clock import MINUTE, Micros, from_micros
 from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.time_words import PartOfDay, TimeBook, TimeWord, Unit
 from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, collect
@@ -54,14 +54,26 @@ class DayResolver(Protocol):
     def resolve_day(self, told: Told) -> date | Ambiguous:
         """Return the day that words name."""
 
+    def resolve_once(self, told: Told) -> Resolved | Ambiguous:
+        """Return the time of something that is due once."""
+
     def resolve_at(self, day: date | None, told: Told) -> Resolved | Ambiguous:
         """Return the time on a day, if one is known."""
 
     def list_times(self, clock: TimeWord, part: PartOfDay | None) -> list[int]:
         """Return the minutes of the day that a clock's words may mean."""
 
+    def list_halves(self, clock: TimeWord, part: PartOfDay | None) -> list[int]:
+        """Return the minutes of the day that a clock's words may mean in either half of it."""
+
     def choose_morning(self, clock: TimeWord, times: list[int]) -> list[int]:
         """Return the morning's of two times, if few would mean the evening's."""
+
+    def is_open_hour(self, clock: TimeWord, part: PartOfDay | None) -> bool:
+        """Whether an hour may be one of the morning or of the afternoon."""
+
+    def combine(self, day: date, minutes: int) -> datetime:
+        """Return the local time some minutes after the midnight of a day."""
 
     def read_hour(self, clock: TimeWord) -> int:
         """Return the hour that a clock's words name."""
@@ -133,6 +145,10 @@ def resolve_days(
     minutes = 60 * (DAY_HOUR if part is None else PART_HOURS[part])
     if told.clock is not None:
         times = days.choose_morning(told.clock, days.list_times(told.clock, part))
+        if told.event is not None:
+            times = choose_before(days, told.clock, part, told.event)
+            if not times:
+                return Ambiguous(question="several")
         if len(times) != 1:
             return days.ask_half(told.clock) if times else Ambiguous(question="when")
         minutes = times[0]
@@ -146,6 +162,21 @@ def resolve_days(
     return Resolved(due_at=first, is_date_only=is_date_only, rrule=text)
 
 
+def choose_before(
+    days: DayResolver, clock: TimeWord, part: PartOfDay | None, event: Told
+) -> list[int]:
+    """Return the last time of the day that an hour may mean before that of an event.
+
+    It is empty if the event's own hour is in doubt, or the reminder's is not before it.
+    """
+    assert event.clock is not None
+    of_event: PartOfDay | None = event.part.entry["part"] if event.part else None
+    ends = days.choose_morning(event.clock, days.list_times(event.clock, of_event))
+    if len(ends) != 1:
+        return []
+    return [each for each in days.list_halves(clock, part) if each < ends[0]][-1:]
+
+
 def resolve_short_series(
     days: DayResolver, text: str, rule: Rule, told: Told, day: date
 ) -> Resolved | Ambiguous:
@@ -156,7 +187,30 @@ def resolve_short_series(
     if told.clock is None:
         return Resolved(due_at=days.now + step * MINUTE, rrule=text)
     begun = days.resolve_at(day if told.day else None, replace(told, every=None, until=None))
-    return begun if isinstance(begun, Ambiguous) else replace(begun, rrule=text)
+    if isinstance(begun, Ambiguous):
+        return begun
+    ends = () if told.until is None else told.until.entry.get("ends", ())
+    if ends and all(each.kind != "day" for each in ends):
+        last = find_last_hour(days, begun.due_at, ends)
+        if last is None:
+            return Ambiguous(question="when")
+        text = f"{text.partition(';UNTIL=')[0]};UNTIL={last:%Y%m%dT%H%M%S}"
+    return replace(begun, rrule=text)
+
+
+def find_last_hour(days: DayResolver, begun: Micros, ends: Sequence[TimeWord]) -> datetime | None:
+    """Return the local time at which a series of hours ends, the next such hour after its first."""
+    told = collect(ends) or Told()
+    if told.clock is None:
+        return None
+    part: PartOfDay | None = told.part.entry["part"] if told.part else None
+    first = from_micros(begun, days.zone).replace(tzinfo=None)
+    coming = (
+        datetime.combine(first.date(), time()) + timedelta(days=ahead, minutes=each)
+        for ahead in (0, 1)
+        for each in days.list_halves(told.clock, part)
+    )
+    return next((each for each in coming if each > first), None)
 
 
 def read_end(days: DayResolver, rule: Rule, until: TimeWord) -> str | Ambiguous:

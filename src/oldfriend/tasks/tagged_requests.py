@@ -28,6 +28,8 @@ MAX_NONE_TODO: Final = 0.1
 MIN_SURE: Final = 0.55
 """What tells the time is in doubt below it."""
 MIN_SURELY_WHEN: Final = 0.9
+MIN_APART: Final = 0.6
+"""A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_REMINDER: Final = 0.12
 MAX_OTHER: Final = 0.85
 MIN_WHAT: Final = 0.35
@@ -99,7 +101,7 @@ def read_one(
         if tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]:
             return AskedTask(action="todo", what=what) if what else None
         return AskedTask(action="remind", what=what, told=Told()) if is_asking else None
-    read = read_when(book, text, spans, [(each.start, each.end) for each in others])
+    read = read_when(book, text, spans, find_events(tagged, others, spans))
     told = read.told
     words = tagged.text[spans[0][0] : spans[0][1]]
     for (_, before), (start, end) in pairwise(spans):
@@ -110,13 +112,35 @@ def read_one(
     sure = min((max(each.likely, 1 - each.likely) for each in clusters), default=1.0)
     is_doubtful = (
         bool(read.unread)
-        or is_unread(book, text, tagged, spans)
+        or is_unread(book, text, tagged, [*spans, *list_lent(told, others)])
         or sure < MIN_SURE
         or float(tagged.kinds[REMINDER]) < MIN_REMINDER
         or lacks_part(told, others)
         or (bool(what) and has_left_over(book, drop_lent(text, what, told, spans), told))
     )
     return replace(asked, told=replace(told, is_doubtful=is_doubtful))
+
+
+def find_events(
+    tagged: TaggedMessage, others: Sequence[TimeWord], spans: Sequence[Span]
+) -> list[Span]:
+    """Return the spans that tell when something else is, those that stand together as one."""
+    likely = tagged.labels.argmax(axis=1) == EVENT
+    found: list[Span] = []
+    for each, is_event in zip(tagged.tokens, likely, strict=True):
+        if is_inside(each.start, spans):
+            continue
+        if is_event or any(word.start <= each.start < word.end for word in others):
+            is_next = found and not re.search(r"\w", tagged.text[found[-1][1] : each.start])
+            start = found.pop()[0] if is_next else each.start
+            found.append((start, each.end))
+    return found
+
+
+def list_lent(told: Told, others: Sequence[TimeWord]) -> list[Span]:
+    """List the words that tell when something else is, if the time of a reminder rests on it."""
+    is_lent = told.event is not None or told.offset is not None
+    return [(each.start, each.end) for each in others] if is_lent else []
 
 
 def is_unread(book: TimeBook, text: str, tagged: TaggedMessage, spans: Sequence[Span]) -> bool:
@@ -188,6 +212,8 @@ def drop_lent(text: str, what: str, told: Told, spans: Sequence[Span]) -> str:
 
 def lacks_part(told: Told, others: Sequence[TimeWord]) -> bool:
     """Whether the words that are left tell what the time of a reminder lacks."""
+    if told.event is not None:
+        return False
     kinds = {each.kind for each in others if each.entry.get("ahead") != 0}
     if "every" in kinds and told.every is None:
         return True
@@ -215,14 +241,26 @@ def list_clusters(book: TimeBook, text: str, tagged: TaggedMessage) -> list[Clus
             groups.append([word])
     clusters = []
     for words in groups:
-        places = [
-            place
-            for place, token in enumerate(tagged.tokens)
-            if any(each.start <= token.start < each.end for each in words)
+        rated = [(each, rate_words(tagged, [each])) for each in words]
+        starts = [
+            at
+            for at, (one, other) in enumerate(pairwise(rated), 1)
+            if abs(one[1] - other[1]) >= MIN_APART and "day" in {one[0].kind, other[0].kind}
         ]
-        likely = float(tagged.labels[places, WHEN].mean()) if places else 0.0
-        clusters.append(Cluster(words=tuple(words), likely=likely))
+        for start, end in pairwise([0, *starts, len(words)]):
+            part = words[start:end]
+            clusters.append(Cluster(words=tuple(part), likely=rate_words(tagged, part)))
     return clusters
+
+
+def rate_words(tagged: TaggedMessage, words: Sequence[TimeWord]) -> float:
+    """Return how likely words of time tell when to remind."""
+    places = [
+        place
+        for place, token in enumerate(tagged.tokens)
+        if any(each.start <= token.start < each.end for each in words)
+    ]
+    return float(tagged.labels[places, WHEN].mean()) if places else 0.0
 
 
 def choose_clusters(tagged: TaggedMessage, clusters: Sequence[Cluster]) -> list[Cluster]:

@@ -16,6 +16,7 @@ from oldfriend.tasks.day_parts import (
     format_minutes,
     place_in_part,
 )
+from oldfriend.tasks.event_times import resolve_before, resolve_offset
 from oldfriend.tasks.holidays import find_holiday
 from oldfriend.tasks.recurrence import to_utc
 from oldfriend.tasks.series_phrases import (
@@ -71,7 +72,7 @@ class TimeResolver:
     def resolve_parts(self, told: Told) -> Resolved | Ambiguous:
         """Return the time that the parts tell together."""
         if told.offset is not None:
-            return self.resolve_offset(told, told.offset)
+            return resolve_offset(self, told, told.offset)
         if told.every is not None:
             return resolve_series(self, told, told.every)
         return self.resolve_once(told)
@@ -82,6 +83,10 @@ class TimeResolver:
             return Ambiguous(question="when")
         if told.amount is not None:
             return self.resolve_ahead(told, told.amount)
+        if told.event is not None and told.clock is not None:
+            found_before = resolve_before(self, told, told.clock, told.event)
+            if found_before is not None:
+                return found_before
         day: date | None = None
         if told.day is not None:
             found = self.resolve_day(told)
@@ -118,6 +123,14 @@ class TimeResolver:
         named = self.resolve_day(told)
         return self.resolve_at(ahead, told) if named == ahead else Ambiguous(question="several")
 
+    def list_halves(self, clock: TimeWord, part: PartOfDay | None) -> list[int]:
+        """Return the minutes of the day that a clock's words may mean in either half of it."""
+        times = self.list_times(clock, part)
+        if not self.is_open_hour(clock, clock.entry.get("part", part)):
+            return times
+        half = 60 * HALF
+        return sorted({each % half for each in times} | {each % half + half for each in times})
+
     def resolve_clocks(self, day: date | None, told: Told) -> Resolved | Ambiguous:
         """Return the times of one day, "at eight, twelve and four", as a series that ends there."""
         hours = find_hours(self, told.clocks)
@@ -132,47 +145,6 @@ class TimeResolver:
         if len({each % 60 for each in hours}) == 1:
             return replace(first, rrule=f"FREQ=DAILY;{name_hours(hours)};COUNT={count}")
         return replace(first, rrule=f"FREQ=MINUTELY;INTERVAL={steps.pop()};COUNT={count}")
-
-    def resolve_offset(self, told: Told, offset: TimeWord) -> Resolved | Ambiguous:
-        """Return the time some minutes, hours, days or weeks before a time that is told."""
-        rest = replace(told, offset=None)
-        if not rest.words or rest.every is not None or rest.vague is not None:
-            return Ambiguous(question="when")
-        if "day" in offset.groups:
-            return self.resolve_weekday_before(rest, offset)
-        units = offset.units or {"day": 1}
-        is_short = bool(set(units) & {"minute", "hour"})
-        if not is_short and not (rest.day or rest.amount):
-            return Ambiguous(question="when")  # "the day before at eight", of no day
-        if "part" in offset.entry:  # "the evening before"
-            part = replace(offset, kind="part")
-            rest = replace(rest, clock=None, part=part) if rest.day or rest.amount else rest
-        found = self.resolve_once(rest)
-        if isinstance(found, Ambiguous):
-            return found
-        if is_short and found.is_date_only:
-            return Ambiguous(question="when")
-        ahead = relativedelta(
-            minutes=round(60 * units.get("hour", 0) + units.get("minute", 0)),
-            days=round(units.get("day", 0) + WEEK * units.get("week", 0)),
-            months=round(units.get("month", 0)),
-        )
-        local = from_micros(found.due_at, self.zone).replace(tzinfo=None) - ahead
-        due_at = self.to_micros(local)
-        if due_at <= self.now:
-            return Ambiguous(question="past", options=(f"{local:%H:%M}",))
-        return replace(found, due_at=due_at)
-
-    def resolve_weekday_before(self, rest: Told, offset: TimeWord) -> Resolved | Ambiguous:
-        """Return the time on the last such weekday before a day, "the Saturday before"."""
-        if rest.day is None:
-            return Ambiguous(question="when")
-        day = self.resolve_day(rest)
-        if isinstance(day, Ambiguous):
-            return day
-        weekday = self.book.read_weekday(offset.groups["day"])
-        day -= timedelta(days=(day.weekday() - weekday - 1) % WEEK + 1)
-        return self.resolve_at(day, replace(rest, day=None, days=()))
 
     def resolve_amount(self, amount: TimeWord) -> Resolved | Ambiguous:
         """Return the time some minutes or hours from now."""
@@ -355,6 +327,9 @@ class TimeResolver:
         word, entry, groups = told.day, told.day.entry, told.day.groups
         if "ask" in entry:
             return Ambiguous(question=entry["ask"])
+        if "follows" in entry:
+            before = self.resolve_day(replace(told, day=entry["follows"]))
+            return before if isinstance(before, Ambiguous) else before + timedelta(days=1)
         if "dom" in entry:
             return self.check_weekday(word, self.resolve_day_of_month(word, told))
         counted = self.count_days(word)

@@ -95,8 +95,10 @@ class TimeBook:
         self.patterns = tuple(self._list_patterns(pack))
         self._told = [each for each in self.patterns if not is_open_end(each)]
         self._loose = tuple(self._list_patterns(pack, LOOSE_KINDS))
-        until = self._close(self._bound(pack["until_lead"]))
-        self._until_lead = self._say(until, is_inner=True)
+        self._following, self._until_lead, self._except_lead = (
+            self._say(self._close(self._bound(pack[name])), is_inner=True)
+            for name in ("day_after", "until_lead", "except_lead")
+        )
         self._soft, self.refers, self.past, self.no_clock = (
             self._say(f"(?:{pack[name]})") for name in ("soft", "refers", "past", "no_clock")
         )
@@ -139,7 +141,8 @@ class TimeBook:
         """Return the words of a text that name times, in order; the longest of each place."""
         text = to_simplified(text[:MAX_REQUEST_CHARS])
         found = [*self._find_amounts(text), *self._find_offsets(text)]
-        return choose_words([*found, *find_matches(self.patterns, text)])
+        found += find_matches(self.patterns, text)
+        return choose_words([*found, *self._find_following(text, found)])
 
     def find_loosely(self, text: str) -> list[TimeWord]:
         """Return the words of what tells only a time, in which a bare number is one, too."""
@@ -151,14 +154,25 @@ class TimeBook:
         ]
         found += self._find_bare_minutes(text)
         found += find_matches((*self._told, *self._loose), text)
+        found += self._find_following(text, found)
         chosen = choose_words(found)
         if any(each.kind == "every" for each in chosen):  # "from 8 to 20" is no choice then
             return choose_words([each for each in found if each.kind != "vague"])
         return chosen
 
+    def find_events(self, text: str) -> list[TimeWord]:
+        """Return the words of what tells only when something else is: nothing is before that."""
+        text = to_simplified(text[:MAX_REQUEST_CHARS])
+        patterns = [each for each in (*self._told, *self._loose) if each.kind != "offset"]
+        return choose_words([*self._find_amounts(text), *find_matches(patterns, text)])
+
     def find_until(self, text: str) -> list[tuple[int, int]]:
         """Return where words stand that lead to an end, "until"."""
         return [each.span() for each in self._until_lead.finditer(to_simplified(text))]
+
+    def find_except(self, text: str) -> list[tuple[int, int]]:
+        """Return where words stand that lead to what a series leaves out, "except"."""
+        return [each.span() for each in self._except_lead.finditer(to_simplified(text))]
 
     def drop_soft(self, text: str) -> str:
         """Return a text without words that change no time that they stand beside."""
@@ -208,6 +222,17 @@ class TimeBook:
             if read := self.read_amount(text, ahead.end()):
                 yield TimeWord(
                     start=ahead.start(), end=read[0], kind="offset", entry={}, units=read[1]
+                )
+
+    def _find_following(self, text: str, found: Sequence[TimeWord]) -> Iterator[TimeWord]:
+        """Yield the days after days that are named: "the day after Easter Monday"."""
+        leads = {match.end(): match.start() for match in self._following.finditer(text)}
+        for each in found:
+            is_named = {"holiday", "iso"} & set(each.entry) or {"month", "mo"} & set(each.groups)
+            start = len(text[: each.start].rstrip())
+            if each.kind == "day" and is_named and start in leads:
+                yield TimeWord(
+                    start=leads[start], end=each.end, kind="day", entry={"follows": each}
                 )
 
     def _list_amounts(self, text: str) -> Iterator[tuple[int, int, dict[Unit, float]]]:

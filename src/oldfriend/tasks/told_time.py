@@ -53,6 +53,7 @@ class Told:
     days: tuple[TimeWord, ...] = ()  # that name the same day otherwise
     clocks: tuple[TimeWord, ...] = ()  # all hours, if there are several
     refused: Question | None = None  # words name what no reminder can be set for
+    event: "Told | None" = None  # when what a reminder is about is, which it is due before
     is_doubtful: bool = False  # words may say it otherwise: one asks, whatever they mean
 
     @property
@@ -76,6 +77,8 @@ class Told:
         changed = {name: value for name in names if (value := getattr(other, name)) is not None}
         merged = replace(self, **{**changed, "vague": other.vague})
         merged = replace(merged, is_doubtful=other.is_doubtful, refused=other.refused)
+        if other.clock or other.amount:
+            merged = replace(merged, event=None)
         if other.clock:
             merged = replace(merged, part=other.part, clocks=other.clocks)
         if other.day:

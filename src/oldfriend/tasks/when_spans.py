@@ -5,13 +5,13 @@ series, and what a reminder is about may lend its day to "that day" or "an hour 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
 from oldfriend.lang.chinese_variants import to_simplified
-from oldfriend.tasks.series_phrases import DAY_NAMES
+from oldfriend.tasks.series_phrases import DAY_NAMES, SHORT_STEPS
 from oldfriend.tasks.time_words import TimeBook, TimeWord
 from oldfriend.tasks.told_time import Told, collect
 
@@ -20,8 +20,11 @@ Span = tuple[int, int]
 HOLE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 _WORD: Final = re.compile(r"\w")
 DAILY: Final = TimeWord(start=0, end=0, kind="every", entry={"freq": "DAILY"})
+WITHOUT: Final[Mapping[str, Any]] = {"without": True}
+"""Of words that only say on which days a series does not come."""
 RANGE_MARKS: Final = frozenset("-–~")
 _SHORT: Final = frozenset({"minute", "hour"})
+_OF_EVENTS: Final = frozenset({"clock", "part", "day", "every", "amount"})
 MAX_GAP: Final = 2
 """Characters between two words of one end."""
 MAX_JOINT: Final = 12
@@ -43,12 +46,63 @@ def read_when(
     """Read the time that spans of a text tell; the others tell when something else is."""
     masked = mask(text, spans)
     words = book.find_loosely(masked)
-    words = join_ends(book, masked, words)
+    words = join_ends(book, masked, leave_out(book, masked, words))
     unread = find_unread(book, masked, words)
-    events = book.find_loosely(mask(text, others)) if others else []
-    return ReadTime(
-        told=tell(book, to_simplified(masked), words, events), words=tuple(words), unread=unread
-    )
+    said = to_simplified(mask(text, others))
+    found = drop_lone_parts(book, said, book.find_events(said)) if others else []
+    events = join_series(book, said, found)
+    told = tell(book, to_simplified(masked), words, events)
+    if told is not None and told.clock is not None and not (told.offset or told.amount):
+        told = place_before(told, tell_event(book, said, events))
+    return ReadTime(told=told, words=tuple(words), unread=unread)
+
+
+def drop_lone_parts(book: TimeBook, said: str, words: Sequence[TimeWord]) -> list[TimeWord]:
+    """Return words of time without parts of the day that stand beside no day or hour of theirs.
+
+    "I come off nights. It's at four": four is none of the night.
+    """
+    return [
+        each
+        for each in words
+        if each.kind != "part"
+        or any(
+            other.kind in {"clock", "day", "every"} and is_beside(book, said, each, other)
+            for other in words
+        )
+    ]
+
+
+def is_beside(book: TimeBook, said: str, one: TimeWord, other: TimeWord) -> bool:
+    """Whether nothing but words that join stands between two words of time."""
+    start, end = min(one.end, other.end), max(one.start, other.start)
+    between = said[start:end]
+    return HOLE not in between and not book.drop_joints(book.drop_soft(between))
+
+
+def place_before(told: Told, event: Told | None) -> Told:
+    """Return an hour with the time of the event before which it is; each time of it in a series."""
+    if event is None or told.every is not None:
+        return told
+    if event.every is None:
+        return replace(told, event=event)
+    if told.day is not None:
+        return told
+    return replace(told, every=event.every, day=event.day, days=event.days, event=event)
+
+
+def tell_event(book: TimeBook, said: str, events: Sequence[TimeWord]) -> Told | None:
+    """Return when something else is, if its hour is told and is one."""
+    words = [each for each in events if each.kind in _OF_EVENTS]
+    clocks = [each for each in words if each.kind == "clock"]
+    for one, other in pairwise(clocks):
+        between = said[one.end : other.start].strip()
+        if between in RANGE_MARKS or book.find_until(between) == [(0, len(between))]:
+            words.remove(other)  # it ends then
+    told = tell(book, said, words, ())
+    if told is None or told.clock is None:
+        return None
+    return replace(told, clocks=())
 
 
 def mask(text: str, spans: Sequence[Span]) -> str:
@@ -67,6 +121,62 @@ def find_unread(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> str:
     parts = (book.drop_soft(each).strip() for each in "".join(kept).split(HOLE))
     left = [each for each in parts if _WORD.search(each) and book.drop_joints(each)]
     return " ".join(" ".join(left).split())
+
+
+def leave_out(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> list[TimeWord]:
+    """Return words in which a series of days is one without the weekdays after "except"."""
+    series = [each for each in words if is_of_days(each)]
+    for start, end in book.find_except(masked):
+        named = [
+            each
+            for each in words
+            if each.start >= end and is_named(each) and HOLE not in masked[start : each.start]
+        ]
+        left_out: list[TimeWord] = []
+        for each in named:
+            before = left_out[-1].end if left_out else end
+            if each.start - before > MAX_JOINT or book.drop_joints(masked[before : each.start]):
+                break
+            left_out.append(each)
+        kept = [each for each in series if each not in left_out]
+        if not left_out or len(kept) != 1:
+            continue
+        less = {day for each in left_out for day in list_weekdays(book, each)}
+        days = set(list_weekdays(book, kept[0])) - less
+        if not days:
+            continue
+        rest = [each for each in words if each not in [*left_out, kept[0]]]
+        part = {"part": kept[0].entry["part"]} if "part" in kept[0].entry else {}
+        every = make_weekly([kept[0]], days)
+        mark = TimeWord(start=start, end=left_out[-1].end, kind="every", entry=WITHOUT)
+        joined = replace(every, entry={**every.entry, **part})
+        return sorted([*rest, joined, mark], key=lambda each: each.start)
+    return [*words]
+
+
+def is_of_days(word: TimeWord) -> bool:
+    """Whether words of a series mean all days, or weekdays that they name."""
+    if word.kind != "every" or "interval" in word.entry or "n" in word.groups:
+        return False
+    is_weekly = word.entry.get("freq", "WEEKLY") == "WEEKLY"
+    return word.entry.get("freq") == "DAILY" or (
+        is_weekly and bool("byday" in word.entry or "days" in word.groups)
+    )
+
+
+def is_named(word: TimeWord) -> bool:
+    """Whether words name weekdays, of a series or not."""
+    return is_weekday(word) or (word.kind == "every" and "days" in word.groups)
+
+
+def list_weekdays(book: TimeBook, word: TimeWord) -> list[int]:
+    """List the weekdays that words mean; all of them for a series of days."""
+    if "day" in word.groups:
+        return [book.read_weekday(word.groups["day"])]
+    if "days" in word.groups:
+        return book.read_weekdays(word.groups["days"])
+    named = word.entry.get("byday", ",".join(DAY_NAMES))
+    return [DAY_NAMES.index(each) for each in named.split(",")]
 
 
 def join_ends(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> list[TimeWord]:
@@ -89,17 +199,56 @@ def join_ends(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> list[Ti
                 break
             if each.kind not in {other.kind for other in ends}:
                 ends.append(each)
+        ends = leave_hour(book, joined, ends)
         joined = [each for each in joined if each not in ends]
         entry = {"ends": tuple(ends)}
         joined.append(TimeWord(start=start, end=ends[-1].end, kind="until", entry=entry))
     return sorted(joined, key=lambda each: each.start)
 
 
+def leave_hour(
+    book: TimeBook, words: Sequence[TimeWord], ends: Sequence[TimeWord]
+) -> list[TimeWord]:
+    """Return the words of an end without its hour, if that is the only one a series of days has.
+
+    "Every evening until the 24th at 8" comes at eight.
+    """
+    is_day = any(each.kind == "day" for each in ends)
+    is_told = any(each.kind == "clock" for each in words if each not in ends)
+    is_hourly = any(is_short_series(book, each) for each in words)
+    if not is_day or is_told or is_hourly:
+        return [*ends]
+    return [each for each in ends if each.kind == "day"]
+
+
+def is_short_series(book: TimeBook, word: TimeWord) -> bool:
+    """Whether words of a series name hours or minutes as its step."""
+    if word.kind != "every":
+        return False
+    if "freq" in word.entry:
+        return word.entry["freq"] in SHORT_STEPS
+    return "unit" in word.groups and book.read_unit(word.groups["unit"]) in _SHORT
+
+
+def join_window(book: TimeBook, words: list[TimeWord]) -> list[TimeWord]:
+    """Return words in which two hours of a series of hours are its beginning and its end."""
+    clocks = [each for each in words if each.kind == "clock"]
+    is_hourly = any(is_short_series(book, each) for each in words)
+    if not is_hourly or len(clocks) != 2 or any(each.kind == "until" for each in words):
+        return words
+    last = clocks[1]
+    parts = [each for each in words if each.kind == "part" and each.start >= clocks[0].end]
+    ends = [last, *(each for each in parts if find_nearest(clocks, each) is last)]
+    end = TimeWord(start=last.start, end=last.end, kind="until", entry={"ends": tuple(ends)})
+    return [*(each for each in words if each not in ends), end]
+
+
 def tell(
     book: TimeBook, masked: str, words: Sequence[TimeWord], events: Sequence[TimeWord]
 ) -> Told | None:
     """Return the time of some words; None if they tell two."""
-    words = borrow(book, masked, join_series(book, masked, [*words]), events)
+    words = [each for each in words if each.entry is not WITHOUT]
+    words = borrow(book, masked, join_series(book, masked, words), events)
     every = next((each for each in words if each.kind == "every"), None)
     days = [each for each in words if each.kind == "day"]
     if every is not None and days:
@@ -110,7 +259,9 @@ def tell(
     if days:
         days.sort(key=rank_day)
         told = replace(told, day=days[0], days=tuple(days[1:]))
-    return add_clocks(told, masked, [each for each in words if each.kind in {"clock", "part"}])
+    return add_clocks(
+        book, told, masked, [each for each in words if each.kind in {"clock", "part"}]
+    )
 
 
 def join_series(book: TimeBook, masked: str, words: list[TimeWord]) -> list[TimeWord]:
@@ -120,6 +271,7 @@ def join_series(book: TimeBook, masked: str, words: list[TimeWord]) -> list[Time
         words = join_weekdays(book, masked, words)
     if any(each.kind == "clock" for each in words):
         words = [each for each in words if each.kind != "vague"]
+    words = join_window(book, words)
     is_ended = any(is_end_of_days(book, each) for each in words)
     if is_series or is_ended:
         words = [end_series(each) if is_length(each) else each for each in words]
@@ -128,7 +280,7 @@ def join_series(book: TimeBook, masked: str, words: list[TimeWord]) -> list[Time
     return words
 
 
-def add_clocks(told: Told, masked: str, words: Sequence[TimeWord]) -> Told | None:
+def add_clocks(book: TimeBook, told: Told, masked: str, words: Sequence[TimeWord]) -> Told | None:
     """Return a time with its hours; None if they are told apart."""
     pairs = pair_parts(words)
     named = drop_repeated([(clock, part) for clock, part in pairs if clock is not None])
@@ -137,12 +289,31 @@ def add_clocks(told: Told, masked: str, words: Sequence[TimeWord]) -> Told | Non
     told = replace(told, clock=named[0][0], part=named[0][1])
     if len(named) < 2:
         return told
-    is_apart = HOLE in masked[named[0][0].start : named[-1][0].end]
+    is_apart = any(
+        not are_listed(book, masked, one[0], other[0], words) for one, other in pairwise(named)
+    )
     return (
         None
         if is_apart or told.offset is not None
         else replace(told, clocks=tuple(place_part(*each) for each in named))
     )
+
+
+def are_listed(
+    book: TimeBook, masked: str, one: TimeWord, other: TimeWord, words: Sequence[TimeWord]
+) -> bool:
+    """Whether nothing but a mark or a word that joins stands between two hours, and one does."""
+    between = masked[one.end : other.start]
+    for each in words:
+        if one.end <= each.start and each.end <= other.start:
+            place = each.start - one.end
+            between = (
+                between[:place]
+                + " " * (each.end - each.start)
+                + between[place:][each.end - each.start :]
+            )
+    is_joined = bool(between.strip()) or not book.is_spaced
+    return HOLE not in between and is_joined and not book.drop_joints(book.drop_soft(between))
 
 
 def drop_repeated(
@@ -161,7 +332,8 @@ def rank_day(day: TimeWord) -> int:
     """Rank days: the one that names a date alone comes first, "next week" last."""
     if "ask" in day.entry:
         return 3
-    if {"month", "mo"} & set(day.groups) or "holiday" in day.entry or "ahead" in day.entry:
+    dated = {"holiday", "ahead", "follows"} & set(day.entry)
+    if {"month", "mo"} & set(day.groups) or dated:
         return 0
     return 1 if {"d", "ord"} & set(day.groups) else 2
 
@@ -228,6 +400,8 @@ def join_weekdays(book: TimeBook, masked: str, words: list[TimeWord]) -> list[Ti
             days |= {(start + each) % 7 for each in range((end - start) % 7 + 1)}
     if len(days) < 2 or any(each.kind == "offset" for each in words):
         return words
+    if HOLE in masked[named[0].start : named[-1].end]:
+        return words  # two days of which one may be meant
     return [each for each in words if each not in named] + [make_weekly(named, days)]
 
 
@@ -272,7 +446,7 @@ def borrow(
     if is_short(offset) and "clock" not in kinds and "amount" not in kinds:
         wanted |= {"clock", "part"}
     if not {"day", "amount", "every"} & kinds:
-        wanted.add("day")
+        wanted |= {"day", "every", "amount"}
     return [*words, *take(events, wanted)]
 
 
@@ -288,9 +462,9 @@ def names_no_day(every: TimeWord) -> bool:
 
 
 def take(events: Sequence[TimeWord], kinds: set[str]) -> list[TimeWord]:
-    """Return the first word of each kind, of those that tell when something else is."""
+    """Return all days, and the first word of each other kind, that tell when something else is."""
     taken: dict[str, TimeWord] = {}
     for each in events:
         if each.kind in kinds and "ask" not in each.entry:
-            taken.setdefault(each.kind, each)
+            taken.setdefault(f"day {each.start}" if each.kind == "day" else each.kind, each)
     return list(taken.values())
