@@ -150,7 +150,7 @@ def print_belief(number: int, hit: RecalledBelief) -> None:
     memory = hit.state.memory
     status = "" if memory.status == "active" else f", {memory.status}"
     print(f"{number:2d}. I believe ({memory.kind}{status}): {memory.text}")
-    reasons = format_hit_reasons(hit.why)
+    reasons = format_hit_reasons(hit.reasons)
     print(f"    {shorten_id(memory.id)} · {hit.score.value:.2f} · {reasons}")
     for evidence in hit.evidence[-MAX_QUOTES:]:
         print(f"      {evidence_as_text(evidence)}")
