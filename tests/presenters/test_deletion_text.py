@@ -6,12 +6,10 @@ import pytest
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.forgetting.delete import preview_forget
-from oldfriend.memory.deletion.memory_snapshot import MessageVersion
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.presenters.deletion_schemas import DeletionPreviewSchema
 from oldfriend.presenters.deletion_text import (
     MAX_REPLY_CHARS,
-    format_deleted_message,
     preview_as_text,
     shorten_message,
 )
@@ -42,28 +40,3 @@ async def test_preview_shows_only_the_beginning_of_what_the_companion_quotes(
     long = replace(preview.plan.redacted_replies[0], text="I have kept all of it. " * 50)
     assert shorten_message(long).endswith(" …")
     assert len(shorten_message(long)) <= MAX_REPLY_CHARS + len(" …")
-
-
-def test_long_reply_is_only_begun_in_the_terminal() -> None:
-    """What the person has said stands there in full."""
-    words = "and the road goes on along the river " * 20
-    reply, told = (
-        MessageVersion(
-            id=role,
-            version=1,
-            seq=1,
-            role=role,
-            speaker=role,
-            text=words,
-            said_at=0,
-            zone="UTC",
-            session="s",
-            chat="c",
-            turn=None,
-            is_current=True,
-        )
-        for role in ("companion", "person")
-    )
-
-    assert len(format_deleted_message(reply)) < 300
-    assert words.strip() in format_deleted_message(told)

@@ -33,7 +33,7 @@ export function Follows({ goOn }) {
     <${Part} title=${t("forget_read_from")} of=${seen.read_from} goOn=${goOn} />
     <${Part} title=${t("forget_beside")} of=${seen.beside} goOn=${goOn} />
     <${Part} title=${t("forget_near")} of=${seen.near} goOn=${goOn} />
-    <${Written} lines=${seen.written ?? []} />
+    <${Written} lines=${seen.written} />
     ${seen.namesakes.length > 0 && html`<p>${t("forget_namesakes", { names: seen.namesakes.join(", ") })}</p>`}
     ${seen.titles.length > 0 && html`<p>${t("forget_titles", { names: seen.titles.join(", ") })}</p>`}
     <${Exposed} seen=${seen} />
