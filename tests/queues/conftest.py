@@ -61,7 +61,7 @@ class QueueDriver:
         max_crashes: int = 100,
         is_isolated: bool = False,
     ) -> Lease | None:
-        """Whatever a worker gets; ``is_alone``: it does nothing else meanwhile."""
+        """Whatever a worker gets; ``is_isolated``: it does nothing else meanwhile."""
         async with self.db.begin_write() as tx:
             claim = await job_queue.claim_jobs(
                 tx,
@@ -115,7 +115,7 @@ class QueueDriver:
             await job_queue.release_lease(tx, claim, now=self.clock())
 
     async def retry(self, queue: QueueName, partition: str, seq: int) -> None:
-        """Somebody has another look at what was parked."""
+        """Somebody has another look at what has failed."""
         async with self.db.begin_write() as tx:
             await job_queue.retry_dead_letter(tx, queue, partition, seq, now=self.clock())
 
@@ -165,5 +165,5 @@ def texts(claim: Lease | None) -> list[JsonValue]:
 
 @pytest.fixture
 def driver(db: Database, clock: FrozenClock) -> QueueDriver:
-    """An empty post office."""
+    """An empty queue."""
     return QueueDriver(db=db, clock=clock)

@@ -216,7 +216,7 @@ class Town:
         self.driver.clock.tick(seconds=self.draw(st.sampled_from([1, 5, 20, -10, 90, -90])))
 
     async def retry(self) -> None:
-        """Somebody has another look at what was parked."""
+        """Somebody has another look at what has failed."""
         failed = [
             (place, job)
             for place, model in self.partitions.items()
