@@ -1,4 +1,4 @@
-"""Corrected words: reads what was said last with the word that was meant, or is given instead.
+"""Corrected words: reads what was said last with the word that was meant instead of another.
 
 "Sorry, I meant 35.", "37 not 36", "no, her name is Mia". Nothing is read again if two words could
 be meant.

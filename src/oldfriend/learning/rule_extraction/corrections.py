@@ -1,7 +1,6 @@
-"""Corrections: "Sorry, I meant 35.", "37 not 36" or "moved to Friday", of what was said or noted.
+"""Corrections: of notes, and of when something is to be: "it has been moved to Friday".
 
-The statement is read again with the corrected word; nothing is if two words could be meant. "The
-interview has been moved to Friday" needs both a match by words and a word for the change; "not
+"The interview has been moved to Friday" needs both a match by words and a word for the change; "not
 Thursday any more, it's next Monday" only one thing that was to be that Thursday.
 """
 
