@@ -78,6 +78,11 @@ class IncomingMessage:
     album_id: str = ""  # shared by messages that were sent together
     details: dict[str, str] = field(default_factory=dict)  # forwarded_from, media
 
+    @property
+    def edit_id(self) -> str:
+        """Return the external id of what answers an edit: a late caption or mention."""
+        return f"{self.external_id}/edited"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction:

@@ -80,15 +80,10 @@ async def find_logged_message(
     """Return the logged message for an incoming one; for an edit, the message that it changes."""
     person, chat = chat_context.person.id, chat_context.chat.id
     if incoming.is_edit:
-        edited = await find_message_by_external_id(tx, person, chat, build_edit_id(incoming))
+        edited = await find_message_by_external_id(tx, person, chat, incoming.edit_id)
         if edited is not None:
             return edited
     return await find_message_by_external_id(tx, person, chat, incoming.external_id)
-
-
-def build_edit_id(incoming: IncomingMessage) -> str:
-    """Return the external id of a message that answers an edit: a late caption or mention."""
-    return f"{incoming.external_id}/edited"
 
 
 async def merge_album(

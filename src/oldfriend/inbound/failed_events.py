@@ -29,7 +29,6 @@ from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.job_types import Job
 from oldfriend.domain.json import JsonValue
-from oldfriend.inbound.chat_resolver import build_edit_id
 from oldfriend.memory.chat_history import find_edit_time
 from oldfriend.memory.groups import find_group
 from oldfriend.memory.identities import find_identity
@@ -158,7 +157,7 @@ async def is_outdated(db: Database, job: Job, event: IncomingMessage) -> bool:
             job.person,
             event.chat_ref.channel,
             event.chat_ref.address,
-            (event.external_id, build_edit_id(event)),
+            (event.external_id, event.edit_id),
         )
     return (edited_at or 0) > job.enqueued_at or any(
         each.seq > job.seq and get_fields(each).get("is_edit") is True and is_of_message(each, same)

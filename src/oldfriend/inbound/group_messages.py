@@ -31,7 +31,6 @@ from oldfriend.inbound.accept import (
 from oldfriend.inbound.account_linking import choose_name, ensure_group
 from oldfriend.inbound.chat_resolver import (
     build_edit_details,
-    build_edit_id,
     build_retry,
     ensure_platform_chat,
     find_logged_message,
@@ -291,7 +290,7 @@ async def apply_group_edit(
             {**build_edit_details(logged), **incoming.details},
         )
         await store_and_enqueue(
-            tx, intake, chat_context, replace(submission, external_id=build_edit_id(incoming))
+            tx, intake, chat_context, replace(submission, external_id=incoming.edit_id)
         )
         return
     edited = await update_message_text(

@@ -57,7 +57,6 @@ from oldfriend.inbound.button_presses import handle_press
 from oldfriend.inbound.channel_cursors import ChannelCursors
 from oldfriend.inbound.chat_resolver import (
     build_edit_details,
-    build_edit_id,
     build_retry,
     find_logged_message,
     find_message_id,
@@ -260,7 +259,7 @@ async def apply_private_edit(
     else:  # there was nothing to answer before, and there is now
         submission = replace(
             build_private_message(incoming, build_edit_details(previous)),
-            external_id=build_edit_id(incoming),
+            external_id=incoming.edit_id,
         )
         await accept_message(app, chat_context, submission, claim_now=False)
 
