@@ -187,9 +187,8 @@ def join_ends(book: TimeBook, masked: str, words: Sequence[TimeWord]) -> list[Ti
         if any(each.start <= start < each.end for each in joined):
             continue
         last = [each for each in joined if start <= each.start and each.kind in {"day", "clock"}]
-        ending = next(
-            (each for each in last if end - 1 <= each.start <= end + MAX_JOINT and is_series), None
-        )
+        near = [each for each in last if each.end > end and each.start <= end + MAX_JOINT]
+        ending = near[0] if near and is_series else None
         if ending is None or HOLE in masked[start : ending.start]:
             continue
         ends = [ending]
