@@ -464,8 +464,6 @@ async def count_changes_by_day(tx: Transaction, person: PersonId, *, zone: str) 
 
 def find_net_effect(effects: Sequence[ChangeEffect]) -> ChangeEffect | None:
     """Return what the decisions of one day did to a belief in the end."""
-    if len(effects) == 1:  # nearly always, and a large memory has tens of thousands
-        return effects[0]
     was_held = effects[0] != "added"
     turns = [each for each in effects if each != "changed"]
     is_held = not turns or turns[-1] == "added"

@@ -138,8 +138,8 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
     pieces = phrases.find_pieces(goal.text)
     if pieces is not None:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
-        done = (each for each in deeds if is_piece_done(wanted, noun, each, phrases, book))
-        return max((count_pieces(each, phrases, book) for each in done), default=0)
+        counted = (each for each in deeds if is_piece_done(wanted, noun, each, phrases, book))
+        return max((count_pieces(each, phrases, book) for each in counted), default=0)
     done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
     return int(any(is_enough(goal.text, each.told, book.language) for each in done))
 

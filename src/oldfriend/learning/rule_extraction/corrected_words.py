@@ -114,7 +114,7 @@ def find_put_right(
 
 def list_told(words: Sort, last: Sentence, book: RuleBook) -> Iterator[Place]:
     """Where words of a sort stand in what was said last; of names, who it says that one is."""
-    named = [each for each in book.naming for each in each.finditer(last.plain)]
+    named = [each for pattern in book.naming for each in pattern.finditer(last.plain)]
     if words is names_in and len({each["name"] for each in named}) == 1:
         found = named[0]
         yield found.start("name"), found.end("name"), found["name"]
@@ -253,8 +253,8 @@ def find_other_name(
     begin, end = free[0].start, free[-1].start + len(free[-1].written)
     name = text[begin:end]
     if is_han(name[0]):
-        beside = [each.word for each in tokens if each.start in {begin - 1, end}]
-        is_apart = all(each in around for each in beside)
+        next_to = [each.word for each in tokens if each.start in {begin - 1, end}]
+        is_apart = all(each in around for each in next_to)
         return name if is_apart and is_given and len(name) == len(free) else ""
     name = name[:1].upper() + name[1:] if is_given else name
     return name if is_name(name, book) else ""

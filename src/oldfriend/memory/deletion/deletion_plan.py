@@ -7,7 +7,7 @@ companion lose their text where it repeats deleted content; what rested on those
 like what rested on any others.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.db.database import Transaction
@@ -215,9 +215,7 @@ def build_plan_with_redactions(
         short_texts=signature.short_texts,
         namesakes=tuple(list_namesakes(snapshot, latest, all_deleted, selection)),
         titles=tuple(each for each in snapshot.titles if has_any_name(each, selection.names)),
-        written_lines=tuple(
-            list_written_lines(snapshot, selection, [*textless, *repeating], all_deleted)
-        ),
+        written_lines=list_written_lines(snapshot, selection, [*textless, *repeating], all_deleted),
         forgotten_quotes=collect_forgotten_quotes(
             snapshot, latest, all_deleted.keys() - relearned.keys()
         ),
@@ -334,15 +332,14 @@ def list_written_lines(
     selection: DeletionSelection,
     textless: Iterable[MessageVersion],
     deleted: LatestEntries,
-) -> Iterator[str]:
-    """Yield the lines that say what is deleted in what the person wrote of both; they stay."""
+) -> tuple[str, ...]:
+    """List the lines that say what is deleted in what the person wrote of both; they stay."""
     if selection.is_everything:
-        return
+        return ()
     texts = [each.text for each in textless] + [join_entry_text(each) for each in deleted.values()]
     shingles = frozenset(shingle for each in texts for shingle in hash_text_shingles(each))
-    for line in "\n".join(snapshot.blocks).splitlines():
-        if has_shingle_or_name(line, shingles, selection.words):
-            yield line
+    lines = "\n".join(snapshot.blocks).splitlines()
+    return tuple(each for each in lines if has_shingle_or_name(each, shingles, selection.words))
 
 
 def add_belief_shingles(
