@@ -372,7 +372,7 @@ def collect_anniversaries(
 ) -> Iterator[Impulse]:
     """Yield what happened on this day in earlier years; else what the diary has of it."""
     year = from_micros(now, person.zone).year
-    weights = {each.id: each.impact / 10 for each in occasions.past_events}
+    weights: dict[str, float] = {each.id: each.impact / 10 for each in occasions.past_events}
     if not weights and occasions.past_entry is not None:
         weights = {occasions.past_entry: MIN_IMPACT / 10}
     for source, weight in weights.items():

@@ -326,11 +326,11 @@ def word_overview(
     )
     lines: list[str] = []
     for record, at, has_hour in entries:
-        when = ""
-        if has_days:
-            when = (format_moment if has_hour else format_day)(book, at, person.zone)
-        elif has_hour:
-            when = f"{from_micros(at, person.zone):%H:%M}"
+        when = f"{from_micros(at, person.zone):%H:%M}" if has_hour else ""
+        if has_days and has_hour:
+            when = format_moment(book, at, person.zone)
+        elif has_days:
+            when = format_day(book, at, person.zone)
         name = "still_open" if record.is_delivered else "line" if when else "line_of_day"
         lines.append(phrases.phrases[name].format(when=when, quote=record.quote))
     if more > 0:
