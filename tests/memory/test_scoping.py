@@ -678,6 +678,7 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await calendar_days.list_due_between(tx, person, since=0, until=1 << 60)
     await calendar_days.find_last_due_time(tx, person)
     await calendar_days.list_events_between(tx, person, since=0, until=1 << 60)
+    await calendar_days.list_grave_events(tx, person, since=0, impact=0)
     await segments.count_segments_ended_since(tx, person, 0)
 
 

@@ -33,6 +33,13 @@ async def live_with(
     """A morning with a list, and a model that answers so when it looks."""
     clock.now = at("2026-11-17T15:00")
     await tell(app, clock, line, at("2026-11-17T15:00"), "My exam is on November 20th.")
+    await tell(
+        app,
+        clock,
+        line,
+        at("2026-11-17T15:05"),
+        "Remind me on 19 November at 15:00 to call Eva",
+    )
     await tell(app, clock, line, at(f"{DAY}T09:10"), f"/heartbeat add {LINE}")
     left = [*answers]
 
@@ -60,6 +67,7 @@ async def test_list_is_looked_at_each_half_hour_and_what_is_found_is_told(
     asked = looks[0].turns[-1].text
     assert LINE in asked
     assert "My exam is on November 20th." in asked
+    assert "2026-11-19 15:00 call Eva" in asked
     assert "2026-11-18 09:30 (Wednesday)" in asked
     async with app.db.begin_read() as tx:
         receipt = await find_receipt(tx, line.person.id, said.id)

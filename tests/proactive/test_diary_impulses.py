@@ -3,7 +3,9 @@
 import pytest
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.diary.diary_store import DiaryEntry, save_entries
 from oldfriend.inbound.accept import ChatContext
+from oldfriend.proactive.look_planner import plan_next_look
 from tests.clock import FrozenClock
 from tests.proactive.lived_time import at, choose, list_decided, list_unasked, live_until, tell
 
@@ -43,3 +45,33 @@ async def test_others_are_not_asked(
     await live_until(app, clock, at("2026-11-22T23:00"))
 
     assert await list_evenings(app, line) == []
+
+
+async def test_entry_of_this_day_in_an_earlier_year_is_told(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """The newest, whoever wrote it down here or brought it along (ACCEPTANCE L18)."""
+    await tell(app, clock, line, at("2026-11-17T14:00"), "Hello.")
+    await choose(app, line, level="normal")
+    entries = [
+        DiaryEntry(
+            id=f"{year}".zfill(32),
+            person=line.person.id,
+            text=f"Walked on the beach in {year}.",
+            written_at=at(f"{year}-11-18T15:00"),
+            zone=line.person.zone,
+            created_at=clock(),
+            modified_at=clock(),
+        )
+        for year in (2023, 2024)
+    ]
+    async with app.db.begin_write() as tx:
+        await save_entries(tx, line.person.id, entries)
+    await tell(app, clock, line, at("2026-11-18T09:00"), "Good morning.")
+    async with app.db.begin_write() as tx:
+        await plan_next_look(tx, line.person.id, now=clock())
+    await live_until(app, clock, at("2026-11-18T15:00"))
+
+    (said,) = await list_unasked(app, line)
+    assert said.at == at("2026-11-18T12:00")
+    assert said.text == "On this day, 18 November 2024: “Walked on the beach in 2024.”"

@@ -163,7 +163,7 @@ async def test_day_opens_with_what_is_on_and_does_not_repeat_it(
     assert said.at == at("2026-11-20T08:00")
     assert said.text.splitlines() == [
         "Good morning! Today:",
-        "• 20 November 2026: “I'll call the dentist on November 20th.”",
+        "• “I'll call the dentist on November 20th.”",
     ]
     reasons = {
         each.impulse.kind: each.decisions[-1][1].reason for each in await list_decided(app, line)
@@ -198,6 +198,26 @@ async def test_digest_comes_on_monday_when_it_was_ordered(
     (said,) = await list_unasked(app, line)
     assert said.at == at("2026-11-23T08:00")
     assert "26 November 2026: “My exam is on November 26th.”" in said.text
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("My grandmother died yesterday.", "That has stayed with me. How are you today?"),
+        ("My daughter was born yesterday.", "I am still glad for you. How are you today?"),
+    ],
+)
+async def test_what_is_grave_is_asked_about_on_the_next_day(
+    app: AppContext, line: ChatContext, clock: FrozenClock, said: str, asked: str
+) -> None:
+    """Or of great joy; once, in their own words (ACCEPTANCE L12)."""
+    clock.now = TOLD_AT
+    await tell(app, clock, line, TOLD_AT, said)
+    await live_until(app, clock, at("2026-11-21T12:00"))
+
+    (message,) = await list_unasked(app, line)
+    assert message.at == at("2026-11-19T10:00")
+    assert message.text == f"On 18 November 2026 you told me: “{said}” {asked}"
 
 
 async def test_recap_comes_on_sunday_evening_when_it_was_ordered(

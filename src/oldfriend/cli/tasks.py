@@ -12,6 +12,7 @@ from oldfriend.domain.ids import MIN_ID_CHARS
 from oldfriend.domain.json import JsonValue
 from oldfriend.memory.calendar_feeds import renew_feed, revoke_feed
 from oldfriend.presenters.task_schemas import TaskSchema
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.tasks.calendar_files import read_calendar, write_calendar
 from oldfriend.tasks.task_desk import TaskDesk
 from oldfriend.tasks.task_edits import TaskAction, edit_task, import_task, open_desk
@@ -132,6 +133,7 @@ async def import_tasks(options: argparse.Namespace, file: Path) -> int:
                 decision = await import_task(tx, person, each, now=now)
                 added += bool(decision.saved)
                 full += decision.is_full
+            await plan_next_look(tx, person.id, now=now)
     known = len(entries) - added - full
     print(f"Added {added}; {known} were there, {len(refused)} are over or unusable.")
     if full:

@@ -100,6 +100,27 @@ async def list_events_between(
     return [from_row(Memory, row) for row in rows]
 
 
+async def list_grave_events(
+    tx: Transaction, person: PersonId, *, since: Micros, impact: int
+) -> list[Memory]:
+    """List the events learned of what somebody said here since a time that weigh so much at least.
+
+    For good or ill; what was imported was said elsewhere, and long ago.
+    """
+    rows = await tx.rows(
+        f"""SELECT {MEMORY_COLUMNS} FROM memory WHERE person = :person AND kind = 'event'
+           AND ended_at IS NULL AND learned_at >= :since AND abs(impact) >= :impact AND EXISTS
+             (SELECT 1 FROM evidence e JOIN message m ON m.person = e.person AND m.id = e.message
+              WHERE e.person = memory.person AND e.object = memory.id AND e.withdrawn_at IS NULL
+              AND m.role = 'person' AND m.batch IS NULL AND m.said_at >= :since)
+           ORDER BY learned_at, id""",
+        person=person,
+        since=since,
+        impact=impact,
+    )
+    return [from_row(Memory, row) for row in rows]
+
+
 async def list_due_between(
     tx: Transaction, person: PersonId, *, since: Micros, until: Micros
 ) -> list[Memory]:

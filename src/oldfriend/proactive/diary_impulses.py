@@ -1,15 +1,16 @@
-"""Diary impulses: an evening question for what is worth writing down of a day.
+"""Diary impulses: a question on evenings without an entry, and entries of this day in past years.
 
 It is asked only of somebody who keeps a diary by now, on an evening of which nothing is written.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import DAY, Micros, from_micros, get_start_of_day
+from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
 from oldfriend.proactive.policy import Impulse
 from oldfriend.proactive.quiet_hours import get_local_time
@@ -42,6 +43,21 @@ async def find_kept_diary(tx: Transaction, person: Person, *, now: Micros) -> Ke
     if len(rows) < MIN_ENTRIES:
         return None
     return KeptDiary(message=str(rows[0][0]), written_at=int(rows[0][1]))
+
+
+async def find_entry_of_day(tx: Transaction, person: PersonId, today: date) -> str | None:
+    """Return the newest entry of this day in an earlier year; none that tells of something sad."""
+    row = await tx.row(
+        """SELECT d.id FROM diary_entry d
+           WHERE d.person = :person AND d.day LIKE :ending AND d.day < :first AND NOT EXISTS
+             (SELECT 1 FROM evidence e JOIN memory m ON m.person = e.person AND m.id = e.object
+              WHERE e.person = d.person AND e.message = d.message AND m.impact < 0)
+           ORDER BY d.day DESC, d.id DESC LIMIT 1""",
+        person=person,
+        ending=f"%-{today.month:02d}-{today.day:02d}",
+        first=date(today.year, 1, 1).isoformat(),
+    )
+    return None if row is None else str(row[0])
 
 
 def collect_diary(person: Person, diary: KeptDiary | None, *, now: Micros) -> Iterator[Impulse]:

@@ -17,10 +17,15 @@ from oldfriend.domain.clock import DAY, HOUR, Micros, from_micros, get_start_of_
 from oldfriend.domain.memories import Memory
 from oldfriend.domain.messages import Person
 from oldfriend.memory.belief_views import list_memories, list_memories_by_key
-from oldfriend.memory.calendar_days import list_events_between
+from oldfriend.memory.calendar_days import list_events_between, list_grave_events
 from oldfriend.memory.expiry import GRACE_PERIOD
 from oldfriend.proactive.checklist import Checklist, collect_checklist, load_checklist
-from oldfriend.proactive.diary_impulses import KeptDiary, collect_diary, find_kept_diary
+from oldfriend.proactive.diary_impulses import (
+    KeptDiary,
+    collect_diary,
+    find_entry_of_day,
+    find_kept_diary,
+)
 from oldfriend.proactive.goal_impulses import WatchedGoal, collect_goals, list_watched_goals
 from oldfriend.proactive.person_state import (
     DueTask,
@@ -29,6 +34,7 @@ from oldfriend.proactive.person_state import (
     find_last_message,
     list_due_tasks,
     list_reminded_beliefs,
+    list_undone_reminders,
 )
 from oldfriend.proactive.policy import PACES, Impulse, ImpulseKind
 from oldfriend.proactive.proactive_settings import ProactiveSettings
@@ -49,6 +55,8 @@ RECAP_ENDS: Final = (12, 0)
 """On Monday, until when the recap of the week may be told that ended on Sunday."""
 FRIDAY: Final = 4
 SUNDAY: Final = 6
+STILL_NAMED: Final = 2 * DAY
+"""So long a reminder that came and was not done is named when the day is opened."""
 NOTICE: Final = HOUR
 """So long before its hour somebody is told of a promise."""
 SILENCE: Final = 48 * HOUR
@@ -62,9 +70,13 @@ THOUGHT_WAITS: Final = 3 * HOUR
 THOUGHT_ENDS: Final = 3 * DAY
 MIN_IMPACT: Final = 5
 """Of a past event, to be thought of on its day; only good ones are."""
+GRAVE_IMPACT: Final = 8
+"""Of an event, for good or ill, to be asked about on the day after it was told."""
+GRAVE_FOR: Final = 3 * DAY
+"""So long after it was told."""
+GRAVE_FRESH: Final = 14 * DAY
+"""What happened longer before it was told is a story of the past."""
 MAX_YEARS: Final = 10
-MAX_LISTED: Final = 5
-"""Beliefs that one message speaks of."""
 BIRTHDAY: Final = "birthday"
 DAY_NUMBER: Final = re.compile(r"(?<!\d)\d{1,2}(?!\d)", re.ASCII)
 ISO_DATE: Final = re.compile(r"(?:\d{4}-)?(\d{2})-(\d{2})", re.ASCII)
@@ -76,13 +88,16 @@ class Occasions:
 
     due: tuple[Memory, ...] = ()  # open promises and expectations with a due time
     tasks: tuple[DueTask, ...] = ()  # reminders and to-dos to come, of today and later
+    undone: tuple[str, ...] = ()  # reminders of the last days that came, and were not done
     goals: tuple[WatchedGoal, ...] = ()
     watches: tuple[SeenWatch, ...] = ()
     checklist: Checklist = field(default_factory=Checklist)
     diary: KeptDiary | None = None
     birthdays: tuple[Memory, ...] = ()
     past_events: tuple[Memory, ...] = ()  # of this day in earlier years
+    past_entry: str | None = None  # of the diary, on this day in an earlier year
     thoughts: tuple[Memory, ...] = ()
+    grave: tuple[Memory, ...] = ()  # events of great weight that were told lately
     last_message: LastMessage | None = None
     session_messages: int = 0  # in the session of the last message
 
@@ -105,6 +120,7 @@ async def load_occasions(
     seen = await list_seen_watches(tx, person.id, now=now)
     occasions = Occasions(
         due=tuple(due),
+        grave=await load_grave_events(tx, person, now=now) if "follow_up" in kinds else (),
         last_message=last,
         watches=seen,
         checklist=await load_checklist(tx, person.id),
@@ -117,12 +133,20 @@ async def load_occasions(
         occasions = replace(
             occasions,
             tasks=tuple(await list_due_tasks(tx, person.id, since=midnight)),
+            undone=await list_undone_reminders(
+                tx, person.id, since=midnight - STILL_NAMED, until=midnight
+            ),
             birthdays=tuple(each.memory for each in birthdays if may_be_told(each.memory)),
         )
     if "diary" in kinds:
         occasions = replace(occasions, diary=await find_kept_diary(tx, person, now=now))
     if "anniversary" in kinds:
-        occasions = replace(occasions, past_events=await load_past_events(tx, person, now=now))
+        today = from_micros(now, person.zone).date()
+        occasions = replace(
+            occasions,
+            past_events=await load_past_events(tx, person, now=now),
+            past_entry=await find_entry_of_day(tx, person.id, today),
+        )
     if "thought" in kinds:
         thoughts = [
             each.memory for each in await list_memories(tx, person.id, kinds=[THOUGHT.name])
@@ -150,6 +174,18 @@ async def load_past_events(tx: Transaction, person: Person, *, now: Micros) -> t
     return tuple(found)
 
 
+async def load_grave_events(tx: Transaction, person: Person, *, now: Micros) -> tuple[Memory, ...]:
+    """Return what somebody has told of themselves lately that weighs much, and was fresh then."""
+    events = await list_grave_events(tx, person.id, since=now - GRAVE_FOR, impact=GRAVE_IMPACT)
+    return tuple(
+        each
+        for each in events
+        if each.is_live
+        and each.trust == "person"
+        and each.learned_at - (each.happened_at or each.learned_at) < GRAVE_FRESH
+    )
+
+
 def may_be_told(memory: Memory) -> bool:
     """Whether it is believed, and from the person's own words or ours: never from outside ones."""
     return memory.is_live and memory.trust not in {"outside", "other"}
@@ -161,11 +197,12 @@ def collect_impulses(
     """Return every impulse that is open, also those whose time is still to come."""
     found = [
         *collect_due(person, occasions.due),
+        *collect_grave_events(person, occasions.grave),
         *collect_goals(person, occasions.goals),
         *collect_watches(person, occasions.watches),
         *collect_day_openings(person, settings, occasions, now=now),
         *collect_recaps(person, settings, now=now),
-        *collect_anniversaries(person, occasions.past_events, now=now),
+        *collect_anniversaries(person, occasions, now=now),
         *collect_checklist(person, occasions.checklist, now=now),
         *collect_diary(person, occasions.diary, now=now),
         *collect_thoughts(person, occasions.thoughts),
@@ -198,11 +235,31 @@ def collect_due(person: Person, due: Sequence[Memory]) -> Iterator[Impulse]:
         )
 
 
+def collect_grave_events(person: Person, events: Sequence[Memory]) -> Iterator[Impulse]:
+    """Yield how somebody is on the day after they told of something grave, or of great joy."""
+    for memory in events:
+        yield Impulse(
+            person=person.id,
+            kind="follow_up",
+            key=f"follow_up:{memory.id}:told",
+            sources=(memory.id,),
+            not_before=get_local_time(memory.learned_at, person.zone, days=1, hour=FOLLOW_UP[0]),
+            expires_at=memory.learned_at + GRAVE_FOR,
+            urgency=0.7,
+            relevance=min(1.0, abs(memory.impact) / 10),
+        )
+
+
 def find_promise_time(memory: Memory, deadline: Micros, zone: str) -> Micros:
     """Return when to speak of a promise: in the morning of its day, or before its hour."""
-    if is_whole_day(deadline, zone) or is_whole_day(deadline, get_told_zone(memory, zone)):
+    if is_due_all_day(memory, deadline, zone):
         return get_local_time(deadline, zone, hour=MORNING[0])
     return deadline - NOTICE
+
+
+def is_due_all_day(memory: Memory, deadline: Micros, zone: str) -> bool:
+    """Whether a belief is due on a day, and at no hour of it."""
+    return any(is_whole_day(deadline, each) for each in (zone, get_told_zone(memory, zone)))
 
 
 def collect_day_openings(
@@ -213,6 +270,27 @@ def collect_day_openings(
     A digest that was ordered takes its place: daily, or on Mondays of the whole week.
     """
     today = from_micros(now, person.zone).date()
+    by_day = group_by_day(person, occasions, today)
+    kind: ImpulseKind = "day_opening" if settings.digest == "off" else "digest"
+    if settings.digest == "weekly":
+        by_day = group_by_week(by_day)
+    elif today in by_day:
+        by_day[today].extend(occasions.undone)
+    for day in sorted(day for day in by_day if day >= today):
+        days = (day - today).days
+        yield Impulse(
+            person=person.id,
+            kind=kind,
+            key=f"{kind}:{day}",
+            sources=tuple(dict.fromkeys(by_day[day])),
+            not_before=get_local_time(now, person.zone, days=days, hour=OPENING[0]),
+            expires_at=get_local_time(now, person.zone, days=days, hour=OPENING_ENDS[0]),
+            urgency=1.0 if kind == "digest" else 0.8,
+        )
+
+
+def group_by_day(person: Person, occasions: Occasions, today: date) -> dict[date, list[str]]:
+    """Return what is on by its day."""
     by_day: dict[date, list[str]] = {}
     for task in occasions.tasks:
         by_day.setdefault(from_micros(task.due_at, person.zone).date(), []).append(task.id)
@@ -224,20 +302,7 @@ def collect_day_openings(
         day = find_next_birthday(memory.value, today)
         if day is not None:
             by_day.setdefault(day, []).append(memory.id)
-    kind: ImpulseKind = "day_opening" if settings.digest == "off" else "digest"
-    if settings.digest == "weekly":
-        by_day = group_by_week(by_day)
-    for day in sorted(day for day in by_day if day >= today):
-        days = (day - today).days
-        yield Impulse(
-            person=person.id,
-            kind=kind,
-            key=f"{kind}:{day}",
-            sources=tuple(dict.fromkeys(by_day[day]))[:MAX_LISTED],
-            not_before=get_local_time(now, person.zone, days=days, hour=OPENING[0]),
-            expires_at=get_local_time(now, person.zone, days=days, hour=OPENING_ENDS[0]),
-            urgency=1.0 if kind == "digest" else 0.8,
-        )
+    return by_day
 
 
 def collect_recaps(
@@ -303,20 +368,23 @@ def find_month_and_day(value: str) -> tuple[int, int] | None:
 
 
 def collect_anniversaries(
-    person: Person, past_events: Sequence[Memory], *, now: Micros
+    person: Person, occasions: Occasions, *, now: Micros
 ) -> Iterator[Impulse]:
-    """Yield what happened on this day in earlier years."""
+    """Yield what happened on this day in earlier years; else what the diary has of it."""
     year = from_micros(now, person.zone).year
-    for memory in past_events:
+    weights: dict[str, float] = {each.id: each.impact / 10 for each in occasions.past_events}
+    if not weights and occasions.past_entry is not None:
+        weights = {occasions.past_entry: MIN_IMPACT / 10}
+    for source, weight in weights.items():
         yield Impulse(
             person=person.id,
             kind="anniversary",
-            key=f"anniversary:{memory.id}:{year}",
-            sources=(memory.id,),
+            key=f"anniversary:{source}:{year}",
+            sources=(source,),
             not_before=get_local_time(now, person.zone, hour=ANNIVERSARY[0]),
             expires_at=get_local_time(now, person.zone, hour=EVENING_ENDS[0]),
             urgency=0.5,
-            relevance=min(1.0, memory.impact / 10),
+            relevance=min(1.0, weight),
         )
 
 

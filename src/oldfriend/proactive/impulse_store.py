@@ -38,13 +38,14 @@ class StoredImpulse:
 async def add_impulses(
     tx: Transaction, person: PersonId, impulses: Sequence[Impulse], *, now: Micros
 ) -> None:
-    """Store new impulses; those with a known key are skipped."""
+    """Store new impulses; one that waits under a known key rests on what is found now."""
     await tx.run_many(
         """INSERT INTO impulse (id, person, kind, key, status, sources, not_before, expires_at,
              urgency, relevance, made_at, decisions)
            VALUES (:id, :person, :kind, :key, 'waiting', :sources, :not_before, :expires_at,
              :urgency, :relevance, :now, '[]')
-           ON CONFLICT (person, key) DO NOTHING""",
+           ON CONFLICT (person, key) DO UPDATE SET sources = excluded.sources
+           WHERE impulse.person = :person AND impulse.status = 'waiting'""",
         [
             {
                 "id": new_id(now),

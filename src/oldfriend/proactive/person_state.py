@@ -85,11 +85,27 @@ async def list_due_tasks(tx: Transaction, person: PersonId, *, since: Micros) ->
     rows = await tx.rows(
         """SELECT id, due_at FROM task
            WHERE person = :person AND status = 'open' AND due_at >= :since
-           AND message IS NOT NULL ORDER BY due_at, id LIMIT 100""",
+           ORDER BY due_at, id LIMIT 100""",
         person=person,
         since=since,
     )
     return [DueTask(id=row[0], due_at=int(row[1])) for row in rows]
+
+
+async def list_undone_reminders(
+    tx: Transaction, person: PersonId, *, since: Micros, until: Micros
+) -> tuple[str, ...]:
+    """Return the reminders that came within a span and were not done, the oldest first."""
+    rows = await tx.rows(
+        """SELECT id FROM task
+           WHERE person = :person AND status = 'delivered' AND kind = 'reminder'
+           AND delivered_at >= :since AND delivered_at < :until
+           ORDER BY delivered_at, id LIMIT 100""",
+        person=person,
+        since=since,
+        until=until,
+    )
+    return tuple(str(row[0]) for row in rows)
 
 
 async def list_reminded_beliefs(tx: Transaction, person: PersonId) -> frozenset[str]:

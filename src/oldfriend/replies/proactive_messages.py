@@ -149,8 +149,13 @@ async def commit_wording(
 
 
 def list_versions(wording: Wording) -> list[tuple[str, int]]:
-    """Return the versions of what a wording rests on."""
-    return [(each.object, each.version) for each in wording.items]
+    """Return the versions of what a wording rests on; a record of no message is its own."""
+    return [
+        (each.quote, each.due_at or 0)
+        if each.item is None
+        else (each.item.object, each.item.version)
+        for each in wording.records
+    ]
 
 
 async def settle(
@@ -174,7 +179,7 @@ async def settle(
             reason=wording.reason,
             language=wording.language,
             items=wording.items,
-            records=stored.impulse.sources,
+            records=(*stored.impulse.sources, *(each for each, _ in wording.agenda)),
             is_markdown=wording.is_by_model,
             buttons=(load_proactive_phrases(wording.language).no_more_button,),
         ),
@@ -186,7 +191,7 @@ async def settle(
         return None
     decision = decide(stored.impulse, review.state)
     await record_impulse_decision(tx, stored, decision, now=now, message=message.id)
-    await drop_covered(tx, review, stored.impulse, now=now)
+    await drop_covered(tx, review, stored.impulse, wording, now=now)
     return message
 
 
@@ -198,18 +203,22 @@ def build_dedup_key(impulse: Impulse) -> str:
     return f"impulse/{sha256(impulse.key.encode()).hexdigest()[:32]}"
 
 
-async def drop_covered(tx: Transaction, review: Review, said: Impulse, *, now: Micros) -> None:
-    """Drop the promises that an overview of the day has told already."""
+async def drop_covered(
+    tx: Transaction, review: Review, said: Impulse, wording: Wording, *, now: Micros
+) -> None:
+    """Drop the promises of the same day that an overview has told already."""
     if said.kind not in {"day_opening", "digest"}:
         return
-    covered = [each for each in review.found if each.kind == "promise" and is_covered(each, said)]
+    told = {each.object for each in wording.items}
+    covered = [
+        each
+        for each in review.found
+        if each.kind == "promise"
+        and told.issuperset(each.sources)
+        and each.not_before <= said.expires_at
+    ]
     await add_impulses(tx, review.person.id, covered, now=now)
     await drop_keys(tx, review.person.id, [each.key for each in covered], now=now)
-
-
-def is_covered(impulse: Impulse, said: Impulse) -> bool:
-    """Whether all that an impulse rests on was told, and its time comes within the same day."""
-    return set(impulse.sources) <= set(said.sources) and impulse.not_before <= said.expires_at
 
 
 async def drop_keys(tx: Transaction, person: PersonId, keys: Sequence[str], *, now: Micros) -> None:

@@ -5,57 +5,74 @@ what it was shown; else the phrase is.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from types import MappingProxyType
 from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
 from oldfriend.app.recorded_models import build_background_model
 from oldfriend.db.database import Transaction
+from oldfriend.domain.belief_kinds import PATTERN
 from oldfriend.domain.belief_times import get_deadline
 from oldfriend.domain.clock import Micros, from_micros
-from oldfriend.domain.errors import EmbeddingFailed, ModelError, NotFound
-from oldfriend.domain.ids import MemoryId, MessageId, ObjectId, TurnId
-from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.errors import EmbeddingFailed, ModelError
+from oldfriend.domain.ids import TurnId
 from oldfriend.domain.messages import Person
-from oldfriend.goals.goal_store import find_goal
+from oldfriend.goals.goal_store import list_goals
 from oldfriend.llm.model import CompletionRequest, PromptTurn
 from oldfriend.memory.belief_views import (
-    get_memory_state,
     list_memories,
     list_written_summaries,
 )
 from oldfriend.memory.chat_language import find_chat_language
 from oldfriend.memory.core_blocks import get_block_text, get_global_persona_text
 from oldfriend.memory.evidence import list_object_evidence
-from oldfriend.memory.message_log import get_message, list_messages
+from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion_name
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.proactive.checklist import load_checklist
-from oldfriend.proactive.impulse_sources import may_be_told
+from oldfriend.proactive.impulse_sources import (
+    find_next_birthday,
+    is_due_all_day,
+    may_be_told,
+)
 from oldfriend.proactive.impulse_store import StoredImpulse
 from oldfriend.proactive.person_state import find_last_message
 from oldfriend.proactive.policy import ASKED
 from oldfriend.proactive.proactive_phrases import ProactivePhrases, load_proactive_phrases
+from oldfriend.proactive.quiet_hours import get_local_time
+from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.prompts.locale_phrases import LocalePhrases, choose_language, load_phrases
 from oldfriend.prompts.prompt import get_prompt
+from oldfriend.replies.source_records import (
+    SourceRecord,
+    build_memory_record,
+    load_source_records,
+)
 from oldfriend.replies.unprompted_messages import REMINDER_KEY, build_external_id
-from oldfriend.tasks.task_store import find_task
+from oldfriend.tasks.task_store import list_tasks
 from oldfriend.turn.prompt_labels import sanitize
-from oldfriend.turn.quotes import extract_excerpt, format_day
-from oldfriend.turn.receipt_items import build_listed_item
+from oldfriend.turn.quotes import format_day, format_moment
 from oldfriend.turn.reply_stream import filter_output
 from oldfriend.turn.request_handlers.agenda_requests import DAYS_PER_WEEK, MAX_LINES, start_of
 from oldfriend.turn.request_handlers.recap_requests import list_told
 from oldfriend.usage.model_calls import CallContext
-from oldfriend.watches.watch_phrases import load_watch_phrases
-from oldfriend.watches.watch_store import find_watch
 
 PROMPT: Final = "proactive/1"
 CHECKLIST_PROMPT: Final = "checklist/1"
+OVERVIEWS: Final = frozenset({"day_opening", "digest"})
+MAX_LISTED: Final[Mapping[str, int]] = MappingProxyType({"day_opening": 10, "digest": 25})
+"""Entries of an overview; the rest is counted."""
+MAX_WORDED: Final = 5
+"""A model words no overview with more entries: it would leave some out."""
 MAX_KNOWN: Final = 20
+MAX_AGENDA: Final = 10
+"""Reminders, goals and limitations, of each, that are shown with the checklist."""
+MAX_PATTERNS: Final = 3
+"""Of a recap."""
 MAX_SUMMARIES: Final = 3
 """Beliefs and summaries by which a model looks at the checklist."""
 NO_REPLY: Final = "NO_REPLY"
@@ -70,20 +87,6 @@ NUMBER_PATTERN: Final = re.compile(r"\d+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRecord:
-    """Something that an impulse rests on, as it is told."""
-
-    item: ReceiptItem | None  # None: a program asked for it
-    quote: str  # the words of the person, or the belief where there are none
-    said_at: Micros
-    zone: str
-    memory: Memory | None = None  # None: a message
-    is_by_companion: bool = False
-    due_at: Micros | None = None  # of a task
-    found: str = ""  # what was seen of a watch
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
     """What is said of an impulse. An empty text: nothing is."""
 
@@ -94,116 +97,13 @@ class Wording:
     is_by_model: bool = False
     checklist: tuple[str, ...] = ()  # what is looked at, if that is why
     summaries: tuple[str, ...] = ()  # of the last conversations, to look at it by
+    # Reminders, goals and limitations to look at it by: the id and the text of each.
+    agenda: tuple[tuple[str, str], ...] = ()
 
     @property
     def items(self) -> tuple[ReceiptItem, ...]:
         """What it rests on, for its receipt."""
         return tuple(each.item for each in self.records if each.item is not None)
-
-
-async def load_source_records(
-    tx: Transaction, person: Person, sources: Sequence[str]
-) -> list[SourceRecord] | None:
-    """Load what an impulse rests on; None if something of it is gone or believed no more."""
-    records: list[SourceRecord] = []
-    evidence = await list_object_evidence(tx, person.id, [ObjectId(each) for each in sources])
-    for source in sources:
-        try:
-            state = await get_memory_state(tx, person.id, MemoryId(ObjectId(source)))
-        except NotFound:
-            record = await find_task_record(tx, person, source)
-            record = record or await find_watch_record(tx, person, source)
-            record = record or await find_goal_record(tx, person, source)
-            record = record or await find_message_record(tx, person, source)
-            if record is None:
-                return None
-            records.append(record)
-            continue
-        if not may_be_told(state.memory):
-            return None
-        records.append(
-            build_memory_record(
-                state.memory, state.base_seq, evidence.get(ObjectId(source), []), person
-            )
-        )
-    return records
-
-
-async def find_task_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
-    """Return the record of an open task with the message that asked for it; None without one."""
-    task = await find_task(tx, person.id, source)
-    if task is None or task.message is None or task.status != "open":
-        return None
-    asked = await find_message_record(tx, person, task.message)
-    return None if asked is None else replace(asked, quote=task.text, due_at=task.due_at)
-
-
-async def find_goal_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
-    """Return the record of an open goal, with the message that set it if one did."""
-    goal = await find_goal(tx, person.id, source)
-    if goal is None or goal.status != "active":
-        return None
-    if goal.message is None:
-        return SourceRecord(item=None, quote=goal.text, said_at=goal.created_at, zone=person.zone)
-    told = await find_message_record(tx, person, goal.message)
-    return None if told is None else replace(told, quote=goal.text)
-
-
-async def find_watch_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
-    """Return the record of a watch that has ended by what was seen; None for any other."""
-    watch = await find_watch(tx, person.id, source)
-    if watch is None or watch.status not in {"fired", "lost"}:
-        return None
-    told = load_watch_phrases(watch.language).tell(watch)
-    if watch.message is None:
-        return SourceRecord(
-            item=None, quote=watch.text, said_at=watch.created_at, zone=person.zone, found=told
-        )
-    asked = await find_message_record(tx, person, watch.message)
-    return None if asked is None else replace(asked, quote=watch.text, found=told)
-
-
-async def find_message_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
-    """Return the record of a message; None if there is none with this id."""
-    try:
-        message = await get_message(tx, person.id, MessageId(ObjectId(source)))
-    except NotFound:
-        return None
-    return SourceRecord(
-        item=build_listed_item("message", message.id, message.version),
-        quote=extract_excerpt(message.text, ()),
-        said_at=message.at,
-        zone=message.zone,
-    )
-
-
-def build_memory_record(
-    memory: Memory, version: int, evidence: Sequence[Evidence], person: Person
-) -> SourceRecord:
-    """Return the record of a belief: the newest words that it rests on, or its own."""
-    supports = [
-        each
-        for each in evidence
-        if each.stance == "supports" and each.trust in {"person", "companion"}
-    ]
-    item = build_listed_item("memory", memory.id, version)
-    if not supports:
-        return SourceRecord(
-            item=item,
-            quote=memory.text,
-            said_at=memory.learned_at,
-            zone=person.zone,
-            memory=memory,
-        )
-    newest = supports[-1]
-    return SourceRecord(
-        item=item,
-        quote=extract_excerpt(newest.quote, ()),
-        said_at=newest.said_at,
-        zone=newest.zone,
-        memory=memory,
-        is_by_companion=newest.trust == "companion",
-    )
 
 
 async def word_by_phrase(
@@ -228,9 +128,11 @@ async def word_by_phrase(
     language = await find_spoken_language(tx, person, now=now)
     book = load_phrases(language)
     phrases = load_proactive_phrases(language)
+    if stored.impulse.kind in OVERVIEWS:
+        return word_overview(stored, records, person, phrases, book)
     return Wording(
         text=compose(stored, records, person, phrases, book, now=now),
-        reason=phrases.reasons[stored.impulse.kind],
+        reason=phrases.reasons["follow_up_told" if is_about_grave(stored) else stored.impulse.kind],
         language=phrases.language,
         records=tuple(records),
     )
@@ -258,6 +160,8 @@ async def word_recap(
     lines += [phrases.phrases[name].format(count=count) for name, count in counts.items() if count]
     if not lines:
         return None
+    patterns = await load_patterns(tx, person)
+    lines += [phrases.phrases["recap_pattern"].format(text=each.quote) for each in patterns]
     return Wording(
         text="\n".join([phrases.phrases["recap"], *lines]),
         reason=phrases.reasons["recap"],
@@ -265,8 +169,19 @@ async def word_recap(
         records=tuple(
             SourceRecord(item=each.source, quote=each.text, said_at=now, zone=person.zone)
             for each in told[:MAX_LINES]
-        ),
+        )
+        + tuple(patterns),
     )
+
+
+async def load_patterns(tx: Transaction, person: Person) -> list[SourceRecord]:
+    """Load the foremost of what is believed to recur in somebody's life."""
+    known = await list_memories(tx, person.id, kinds=[PATTERN.name])
+    known = [each for each in known if may_be_told(each.memory)]
+    known.sort(key=lambda each: (each.memory.importance, each.memory.learned_at), reverse=True)
+    return [
+        build_memory_record(each.memory, each.base_seq, (), person) for each in known[:MAX_PATTERNS]
+    ]
 
 
 async def word_checklist(
@@ -298,8 +213,10 @@ async def add_known(app: AppContext, person: Person, look: Wording) -> Wording:
         known = known[:MAX_KNOWN]
         evidence = await list_object_evidence(tx, person.id, [each.memory.id for each in known])
         summaries = await list_written_summaries(tx, person.id)
+        agenda = await list_agenda(tx, person, now=app.clock())
     return replace(
         look,
+        agenda=tuple(agenda),
         records=tuple(
             build_memory_record(
                 each.memory, each.base_seq, evidence.get(each.memory.id, []), person
@@ -308,6 +225,23 @@ async def add_known(app: AppContext, person: Person, look: Wording) -> Wording:
         ),
         summaries=tuple(each.text for each in summaries[-MAX_SUMMARIES:]),
     )
+
+
+async def list_agenda(tx: Transaction, person: Person, *, now: Micros) -> list[tuple[str, str]]:
+    """Return the open reminders and to-dos, the goals and the limitations, the foremost of each."""
+    tasks = [each for each in await list_tasks(tx, person.id, now=now) if each.is_active]
+    goals = await list_goals(tx, person.id)
+    limitations = [each for each in await list_limitations(tx, person.id) if each.is_open]
+    return [
+        *(
+            (each.id, each.text)
+            if each.due_at is None
+            else (each.id, f"{from_micros(each.due_at, person.zone):%Y-%m-%d %H:%M} {each.text}")
+            for each in tasks[:MAX_AGENDA]
+        ),
+        *((each.goal.id, each.goal.text) for each in goals[:MAX_AGENDA]),
+        *((each.id, each.title) for each in limitations[:MAX_AGENDA]),
+    ]
 
 
 async def count_unseen(tx: Transaction, person: Person, days: tuple[date, date]) -> dict[str, int]:
@@ -335,16 +269,7 @@ def compose(
     now: Micros,
 ) -> str:
     """Put an impulse into plain phrases that quote what it rests on."""
-    kind = stored.impulse.kind
-    if kind in {"day_opening", "digest"}:
-        lines = [
-            phrases.phrases["line"].format(
-                day=format_day(book, find_day(each, person, now), person.zone), quote=each.quote
-            )
-            for each in records
-        ]
-        return "\n".join([phrases.phrases[kind], *lines])
-    record = records[0]
+    kind, record = stored.impulse.kind, records[0]
     day = record.said_at
     if kind == "anniversary" and record.memory is not None:
         day = record.memory.happened_at or day
@@ -365,6 +290,8 @@ def choose_phrase(
         return "moment_friday" if ":friday:" in stored.impulse.key else "moment"
     if kind == "goal":
         return "goal_due" if ":due:" in stored.impulse.key else "goal"
+    if is_about_grave(stored) and memory is not None:
+        return "follow_up_joy" if memory.impact > 0 else "follow_up_grief"
     if kind != "promise" or memory is None:
         return kind
     if record.is_by_companion or memory.subject == "companion":
@@ -373,12 +300,68 @@ def choose_phrase(
     return "promise" if now <= deadline else "promise_late"
 
 
-def find_day(record: SourceRecord, person: Person, now: Micros) -> Micros:
-    """Return the day on which something is: when it is due, else today."""
+def is_about_grave(stored: StoredImpulse) -> bool:
+    """Whether it asks about something grave that was told, and not about what was expected."""
+    return stored.impulse.kind == "follow_up" and stored.impulse.key.endswith(":told")
+
+
+def word_overview(
+    stored: StoredImpulse,
+    records: Sequence[SourceRecord],
+    person: Person,
+    phrases: ProactivePhrases,
+    book: LocalePhrases,
+) -> Wording:
+    """Word what is on, in its order, and what came and was not done; the rest is counted."""
+    kind, opens_at = stored.impulse.kind, stored.impulse.not_before
+    entries = [(each, *find_moment(each, person, opens_at)) for each in records]
+    entries.sort(key=lambda each: order_entry(*each, person.zone))
+    more = len(entries) - MAX_LISTED[kind]
+    entries = entries[: MAX_LISTED[kind]]
+    today = from_micros(opens_at, person.zone).date()
+    has_days = any(
+        from_micros(at, person.zone).date() != today
+        for record, at, _ in entries
+        if not record.is_delivered
+    )
+    lines: list[str] = []
+    for record, at, has_hour in entries:
+        when = f"{from_micros(at, person.zone):%H:%M}" if has_hour else ""
+        if has_days and has_hour:
+            when = format_moment(book, at, person.zone)
+        elif has_days:
+            when = format_day(book, at, person.zone)
+        name = "still_open" if record.is_delivered else "line" if when else "line_of_day"
+        lines.append(phrases.phrases[name].format(when=when, quote=record.quote))
+    if more > 0:
+        lines.append(phrases.phrases["more"].format(count=more))
+    return Wording(
+        text="\n".join([phrases.phrases[kind], *lines]),
+        reason=phrases.reasons[kind],
+        language=phrases.language,
+        records=tuple(record for record, *_ in entries),
+    )
+
+
+def find_moment(record: SourceRecord, person: Person, opens_at: Micros) -> tuple[Micros, bool]:
+    """Return when something of an overview is, and whether its hour is known."""
     if record.due_at is not None:
-        return record.due_at
-    deadline = None if record.memory is None else get_deadline(record.memory, person.zone)
-    return now if deadline is None else deadline
+        return record.due_at, not record.is_date_only
+    if record.memory is None:
+        return opens_at, False
+    deadline = get_deadline(record.memory, person.zone)
+    if deadline is not None:
+        return deadline, not is_due_all_day(record.memory, deadline, person.zone)
+    today = from_micros(opens_at, person.zone).date()
+    birthday = find_next_birthday(record.memory.value, today) or today
+    return get_local_time(opens_at, person.zone, days=(birthday - today).days, hour=0), False
+
+
+def order_entry(
+    record: SourceRecord, at: Micros, has_hour: bool, zone: str
+) -> tuple[bool, date, bool, Micros]:
+    """Return the place of an entry: by day, what has no hour first, what came before at the end."""
+    return record.is_delivered, from_micros(at, zone).date(), has_hour, at
 
 
 async def word_by_model(
@@ -394,8 +377,8 @@ async def word_by_model(
         answered_versions=stored.impulse.key,
         is_background=True,
     )
-    if stored.impulse.kind == "recap":
-        return plain  # what was done is counted, not worded
+    if is_told_plainly(stored, plain):
+        return plain
     try:
         model = await build_background_model(app, asker, "main")
         if model is None:
@@ -416,13 +399,13 @@ async def word_by_model(
         return Wording(text="", reason=plain.reason, language=plain.language, records=plain.records)
     if completion.is_truncated or not is_grounded(text, request):
         return plain
-    return Wording(
-        text=text,
-        reason=plain.reason,
-        language=plain.language,
-        records=plain.records,
-        is_by_model=True,
-    )
+    return replace(plain, text=text, is_by_model=True)
+
+
+def is_told_plainly(stored: StoredImpulse, plain: Wording) -> bool:
+    """Whether no model words it: a recap is counted, and of a long overview none may be lost."""
+    is_long = stored.impulse.kind in OVERVIEWS and len(plain.records) > MAX_WORDED
+    return is_long or stored.impulse.kind == "recap"
 
 
 async def load_companion_name(app: AppContext) -> str:
@@ -477,11 +460,11 @@ async def build_wording_request(
         ),
     }
     if plain.checklist:
-        lines, summaries = (
+        lines, summaries, agenda = (
             "\n".join(f"- {sanitize(each)}" for each in texts)
-            for texts in (plain.checklist, plain.summaries)
+            for texts in (plain.checklist, plain.summaries, [text for _, text in plain.agenda])
         )
-        ask = prompt.render("ask", **told, lines=lines, summaries=summaries)
+        ask = prompt.render("ask", **told, lines=lines, summaries=summaries, agenda=agenda)
     else:
         ask = prompt.render("ask", **told, reason=plain.reason, phrase=sanitize(plain.text))
     return CompletionRequest(

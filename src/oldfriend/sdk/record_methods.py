@@ -13,6 +13,7 @@ from oldfriend.goals.goal_store import list_goals
 from oldfriend.presenters.goal_schemas import GoalSchema
 from oldfriend.presenters.task_schemas import TaskSchema
 from oldfriend.presenters.watch_schemas import WatchSchema
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.sdk.input_validation import (
     TimeInput,
     parse_amount,
@@ -53,6 +54,7 @@ class RecordMethods(OpenMemory):
         async with self._app.db.begin_write() as tx:
             now = self._app.clock()
             decision = await add_task(tx, person, what, now=now, due_at=due_at, rrule=rule)
+            await plan_next_look(tx, person.id, now=now)
             known = await list_tasks(tx, person.id)
         self._app.notifier.notify()
         if decision.saved:

@@ -18,6 +18,7 @@ from oldfriend.lang.language_pack import choose_language_with
 from oldfriend.memory.people import lock_person
 from oldfriend.memory.web_sessions import Principal
 from oldfriend.presenters.task_schemas import TaskListSchema, TaskSchema
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.request_sentences import read_requests
 from oldfriend.tasks.task import STATUSES
@@ -62,6 +63,7 @@ async def create_task(made: TaskRequest, me: CurrentUser, hub: HubDep) -> TaskLi
         else:
             due_at = parse_due(made.due, me.person.zone)
             await add_task(tx, me.person, made.text or "", now=now, due_at=due_at, rrule=made.rrule)
+        await plan_next_look(tx, me.person.id, now=now)
     tell_of_change(me, hub)
     return replace(await show_tasks(me, hub), answer=answer)
 

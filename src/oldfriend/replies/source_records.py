@@ -1,0 +1,172 @@
+"""Source records: the beliefs, tasks, goals, watches and messages that an impulse rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from oldfriend.db.database import Transaction
+from oldfriend.diary.diary_store import find_entry
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
+from oldfriend.domain.memories import Evidence, Memory
+from oldfriend.domain.messages import Person
+from oldfriend.goals.goal_store import find_goal
+from oldfriend.memory.belief_views import get_memory_state
+from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.message_log import get_message
+from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.proactive.impulse_sources import may_be_told
+from oldfriend.tasks.task_store import find_task
+from oldfriend.turn.quotes import extract_excerpt
+from oldfriend.turn.receipt_items import build_listed_item
+from oldfriend.watches.watch_phrases import load_watch_phrases
+from oldfriend.watches.watch_store import find_watch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRecord:
+    """Something that an impulse rests on, as it is told."""
+
+    item: ReceiptItem | None  # None: a program asked for it
+    quote: str  # the words of the person, or the belief where there are none
+    said_at: Micros
+    zone: str
+    memory: Memory | None = None  # None: a message
+    is_by_companion: bool = False
+    due_at: Micros | None = None  # of a task
+    is_date_only: bool = False
+    is_delivered: bool = False  # a reminder that came, and was not done
+    found: str = ""  # what was seen of a watch
+
+
+async def load_source_records(
+    tx: Transaction, person: Person, sources: Sequence[str]
+) -> list[SourceRecord] | None:
+    """Load what an impulse rests on; None if something of it is gone or believed no more."""
+    records: list[SourceRecord] = []
+    evidence = await list_object_evidence(tx, person.id, [ObjectId(each) for each in sources])
+    for source in sources:
+        try:
+            state = await get_memory_state(tx, person.id, MemoryId(ObjectId(source)))
+        except NotFound:
+            record = await find_task_record(tx, person, source)
+            record = record or await find_watch_record(tx, person, source)
+            record = record or await find_goal_record(tx, person, source)
+            record = record or await find_diary_record(tx, person, source)
+            record = record or await find_message_record(tx, person, source)
+            if record is None:
+                return None
+            records.append(record)
+            continue
+        if not may_be_told(state.memory):
+            return None
+        records.append(
+            build_memory_record(
+                state.memory, state.base_seq, evidence.get(ObjectId(source), []), person
+            )
+        )
+    return records
+
+
+async def find_task_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of a task that is not done, with the message that asked for it if any."""
+    task = await find_task(tx, person.id, source)
+    if task is None or task.status not in {"open", "delivered"}:
+        return None
+    asked: SourceRecord | None = SourceRecord(
+        item=None, quote="", said_at=task.created_at, zone=person.zone
+    )
+    if task.message is not None:
+        asked = await find_message_record(tx, person, task.message)
+    if asked is None:
+        return None
+    return replace(
+        asked,
+        quote=task.text,
+        due_at=task.due_at,
+        is_date_only=task.is_date_only and not task.rrule,
+        is_delivered=task.status == "delivered",
+    )
+
+
+async def find_goal_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of an open goal, with the message that set it if one did."""
+    goal = await find_goal(tx, person.id, source)
+    if goal is None or goal.status != "active":
+        return None
+    if goal.message is None:
+        return SourceRecord(item=None, quote=goal.text, said_at=goal.created_at, zone=person.zone)
+    told = await find_message_record(tx, person, goal.message)
+    return None if told is None else replace(told, quote=goal.text)
+
+
+async def find_watch_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of a watch that has ended by what was seen; None for any other."""
+    watch = await find_watch(tx, person.id, source)
+    if watch is None or watch.status not in {"fired", "lost"}:
+        return None
+    told = load_watch_phrases(watch.language).tell(watch)
+    if watch.message is None:
+        return SourceRecord(
+            item=None, quote=watch.text, said_at=watch.created_at, zone=person.zone, found=told
+        )
+    asked = await find_message_record(tx, person, watch.message)
+    return None if asked is None else replace(asked, quote=watch.text, found=told)
+
+
+async def find_diary_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of an entry of the diary, with the message that wrote it if one did."""
+    entry = await find_entry(tx, person.id, source)
+    if entry is None:
+        return None
+    return SourceRecord(
+        item=None
+        if entry.message is None or entry.message_seq is None
+        else build_listed_item("message", entry.message, entry.message_seq),
+        quote=extract_excerpt(entry.text, ()),
+        said_at=entry.written_at,
+        zone=entry.zone,
+    )
+
+
+async def find_message_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
+    """Return the record of a message; None if there is none with this id."""
+    try:
+        message = await get_message(tx, person.id, MessageId(ObjectId(source)))
+    except NotFound:
+        return None
+    return SourceRecord(
+        item=build_listed_item("message", message.id, message.version),
+        quote=extract_excerpt(message.text, ()),
+        said_at=message.at,
+        zone=message.zone,
+    )
+
+
+def build_memory_record(
+    memory: Memory, version: int, evidence: Sequence[Evidence], person: Person
+) -> SourceRecord:
+    """Return the record of a belief: the newest words that it rests on, or its own."""
+    supports = [
+        each
+        for each in evidence
+        if each.stance == "supports" and each.trust in {"person", "companion"}
+    ]
+    item = build_listed_item("memory", memory.id, version)
+    if not supports:
+        return SourceRecord(
+            item=item,
+            quote=memory.text,
+            said_at=memory.learned_at,
+            zone=person.zone,
+            memory=memory,
+        )
+    newest = supports[-1]
+    return SourceRecord(
+        item=item,
+        quote=extract_excerpt(newest.quote, ()),
+        said_at=newest.said_at,
+        zone=newest.zone,
+        memory=memory,
+        is_by_companion=newest.trust == "companion",
+    )
