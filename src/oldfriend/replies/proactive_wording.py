@@ -30,6 +30,7 @@ from oldfriend.memory.belief_views import (
 from oldfriend.memory.chat_language import find_chat_language
 from oldfriend.memory.core_blocks import get_block_text, get_global_persona_text
 from oldfriend.memory.evidence import list_object_evidence
+from oldfriend.memory.limitation_store import list_limitations
 from oldfriend.memory.message_log import list_messages
 from oldfriend.memory.people import get_companion_name
 from oldfriend.memory.receipts import ReceiptItem
@@ -44,7 +45,6 @@ from oldfriend.proactive.person_state import find_last_message
 from oldfriend.proactive.policy import ASKED
 from oldfriend.proactive.proactive_phrases import ProactivePhrases, load_proactive_phrases
 from oldfriend.proactive.quiet_hours import get_local_time
-from oldfriend.projects.limitation_store import list_limitations
 from oldfriend.prompts.locale_phrases import LocalePhrases, choose_language, load_phrases
 from oldfriend.prompts.prompt import get_prompt
 from oldfriend.replies.source_records import (
@@ -315,7 +315,7 @@ def word_overview(
     """Word what is on, in its order, and what came and was not done; the rest is counted."""
     kind, opens_at = stored.impulse.kind, stored.impulse.not_before
     entries = [(each, *find_moment(each, person, opens_at)) for each in records]
-    entries.sort(key=lambda each: order_entry(*each, person.zone))
+    entries.sort(key=lambda each: order_entry(*each, zone=person.zone))
     more = len(entries) - MAX_LISTED[kind]
     entries = entries[: MAX_LISTED[kind]]
     today = from_micros(opens_at, person.zone).date()
@@ -358,7 +358,7 @@ def find_moment(record: SourceRecord, person: Person, opens_at: Micros) -> tuple
 
 
 def order_entry(
-    record: SourceRecord, at: Micros, has_hour: bool, zone: str
+    record: SourceRecord, at: Micros, has_hour: bool, *, zone: str
 ) -> tuple[bool, date, bool, Micros]:
     """Return the place of an entry: by day, what has no hour first, what came before at the end."""
     return record.is_delivered, from_micros(at, zone).date(), has_hour, at
