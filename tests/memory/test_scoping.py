@@ -56,6 +56,7 @@ from oldfriend.memory import (
     journal,
     judged_beliefs,
     learning_stats,
+    limitation_store,
     message_log,
     message_metadata,
     mood,
@@ -769,6 +770,11 @@ async def rarely(tx: Recorder, friend: Friend, shelf: IndexCache) -> None:
     companion = await people.ensure_companion(tx, now=0)
     await core_blocks.save_global_persona(tx, companion.id, "You are kind.", now=0)
     await core_blocks.get_global_persona_text(tx)
+    limitation = limitation_store.Limitation(
+        id=new_id(0), person=friend.person.id, title="Sing", created_at=0, changed_at=0
+    )
+    await limitation_store.save_limitation(tx, limitation)
+    assert await limitation_store.list_limitations(tx, friend.person.id) == [limitation]
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.ensure_owner(tx, now=0, zone="UTC")
     await people.get_person(tx, None)
