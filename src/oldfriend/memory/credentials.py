@@ -159,8 +159,8 @@ async def move_users(tx: Transaction, before: str, after: str) -> None:
     No other channel has addresses that begin like this.
     """
     await tx.run(
-        """UPDATE identity SET address = :after || substr(address, :chars + 1)
-           WHERE substr(address, 1, :chars) = :before""",
+        """UPDATE identity SET address = :after || substr(address, CAST(:chars AS INTEGER) + 1)
+           WHERE substr(address, 1, CAST(:chars AS INTEGER)) = :before""",
         before=before,
         after=after,
         chars=len(before),
