@@ -5,6 +5,7 @@ from oldfriend.diary.diary_store import DiaryFilter
 from oldfriend.memory.people import ensure_owner
 from oldfriend.search import SearchQuery
 from tests.api.conftest import Browse, Site
+from tests.api.conftest import told as hear_reply
 
 
 async def test_entry_is_written_changed_and_removed_by_whose_it_is(browse: Browse) -> None:
@@ -56,8 +57,8 @@ async def test_entry_without_words_or_of_tomorrow_is_refused(browse: Browse) -> 
     assert (await browser.get("/diary")).json()["items"] == []
 
 
-async def test_entry_without_a_message_is_found_by_its_words(site: Site, browse: Browse) -> None:
-    """As it reads now: no index of messages holds it."""
+async def test_entry_is_found_by_its_words_as_it_reads_now(site: Site, browse: Browse) -> None:
+    """In the diary, and in the memory of what was said until it is removed."""
     browser = await browse()
     entry = (await browser.post("/diary", json={"text": "Bought a red kayak."})).json()
     await browser.post("/diary", json={"text": "Read all day."})
@@ -75,3 +76,24 @@ async def test_entry_without_a_message_is_found_by_its_words(site: Site, browse:
     await browser.patch(f"/diary/{entry['id']}", json={"text": "Bought a green canoe."})
     assert await find("kayak") == []
     assert await find("canoe") == [entry["id"]]
+
+    async def find_said(words: str) -> list[str]:
+        found = (await browser.get("/chat/search", params={"q": words})).json()["items"]
+        return [each["text"] for each in found if each["channel"] == "diary"]
+
+    assert await find_said("kayak") == []
+    assert await find_said("canoe") == ["Bought a green canoe."]
+    assert (await browser.delete(f"/diary/{entry['id']}")).status_code == 204
+    assert await find_said("canoe") == []
+    assert await find_said("read all day") == ["Read all day."]
+
+
+async def test_what_is_written_into_the_diary_is_known_in_the_talk(browse: Browse) -> None:
+    """As if it had been said; its message leads back to it."""
+    browser = await browse()
+    entry = (await browser.post("/diary", json={"text": "My boat is called Dora."})).json()
+    told = (await hear_reply(browser, "What is my boat called?"))[-1].data["text"]
+    shown = (await browser.get(f"/chat/messages?around={entry['message']}")).json()["items"]
+
+    assert "Dora" in told
+    assert "My boat is called Dora." in [each["text"] for each in shown]

@@ -1,13 +1,20 @@
 """Reminders, to-dos, goals and watched pages on the page: added, changed, ended, brought back."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import system_clock
+from oldfriend.domain.ids import PersonId
+from oldfriend.tasks.reminder_jobs import schedule_reminder
+from oldfriend.tasks.task_store import list_tasks, save_task
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM, say
 from tests.journeys.pages import go_to_settings, new_link, opened
+from tests.journeys.test_page_records import store
 from tests.processes import Program
 
 pytestmark = NEEDS_CHROMIUM
@@ -80,6 +87,41 @@ def test_list_follows_what_is_said_in_the_talk_and_on_another_page(
         go_to_memory(page)
         page.get_by_role("button", name="Done").click()
         expect(tasks.get_by_role("listitem")).to_have_count(0)
+
+    assert complaints == []
+
+
+async def make_due(tx: Transaction, owner: PersonId) -> None:
+    """Have the only reminder come now."""
+    (task,) = await list_tasks(tx, owner)
+    due = replace(task, due_at=system_clock())
+    await save_task(tx, due)
+    await schedule_reminder(tx, due, now=system_clock())
+    await tx.notify()
+
+
+def test_reminder_is_done_by_a_button_below_it_in_the_talk(
+    browser: Browser, program: Program
+) -> None:
+    """By keyboard alone; then the buttons are gone, here and on another page."""
+    with (
+        served(program),
+        opened(browser, new_link(program)) as (page, complaints),
+        opened(browser, new_link(program)) as (other, _),
+    ):
+        say(page, "Remind me to water the plants tomorrow at 10am")
+        store(program, make_due)
+        done = page.get_by_role("button", name="Done", exact=True)
+        expect(done).to_be_visible(timeout=60_000)
+        expect(other.get_by_role("button", name="Done", exact=True)).to_be_visible()
+        done.press("Enter")
+        expect(page.locator(".mine .bubble").last).to_have_text("Done")
+        expect(page.locator(".theirs .bubble").last).to_contain_text("water the plants")
+        expect(page.locator(".presses")).to_have_count(0)
+        expect(other.locator(".presses")).to_have_count(0)
+        page.reload()
+        expect(page.locator(".mine .bubble").last).to_have_text("Done")
+        expect(page.locator(".presses")).to_have_count(0)
 
     assert complaints == []
 

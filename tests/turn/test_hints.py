@@ -28,6 +28,7 @@ async def test_hints_come_one_by_one_in_their_order(say: Say, clock: FrozenClock
 
     second = await talk_on(say, clock, *SMALL, *SMALL)
     assert len(second) == 1
+    assert "/personality" in second[0]
     assert "/skill" in second[0]
     third = await talk_on(say, clock, "Remind me tomorrow at 9 to call Eva", "It rained.")
     assert "I remind you" in third[0]

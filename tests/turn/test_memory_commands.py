@@ -48,6 +48,14 @@ async def test_why_and_facts_and_forget_say_the_same_as_in_words(say: Say) -> No
     assert "/new" in (await say("/forget")).reply.text
 
 
+async def test_what_is_done_on_the_page_is_said_where(say: Say) -> None:
+    """Joining and pinning take that one sees which belief is meant."""
+    await say("My boat is called Dora.")
+    merged, pinned = [(await say(f"/memory {each} Dora")).reply.text for each in ("merge", "PIN")]
+    assert "merge with" in merged
+    assert "choose “pin”" in pinned
+
+
 async def test_new_closes_the_conversation(app: AppContext, say: Say) -> None:
     """What is said next is another one."""
     await say("My boat is called Dora.")

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from oldfriend.domain.buttons import MAX_COMMAND_BYTES
 from oldfriend.domain.messages import MAX_TEXT_CHARS
 from oldfriend.goals.goal import MAX_PRIORITY, GoalKind
 from oldfriend.goals.goal_edits import GoalAction
@@ -199,6 +200,20 @@ class MessageRequest(RequestModel):
         description="The sender's time zone: an IANA name.",
         examples=["Europe/Lisbon"],
     )
+
+
+class ButtonPressRequest(RequestModel):
+    """The press of a button."""
+
+    command: Annotated[
+        str,
+        Field(
+            min_length=2,
+            max_length=MAX_COMMAND_BYTES,
+            description="The `command` of one of the message's buttons.",
+            examples=["/yes"],
+        ),
+    ]
 
 
 class MessageEditRequest(RequestModel):

@@ -10,7 +10,7 @@ from oldfriend.app.concurrency import Isolation
 from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import ProcessFolder
 from oldfriend.app.spend_limits import UsageAccount
-from oldfriend.channels.channel import Channel
+from oldfriend.channels.channel import WEB_CHANNEL, Channel
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelRole
@@ -168,6 +168,10 @@ class AppContext(SpeechContext):
             return ()
         platform = self.channels.get(channel)
         return (text,) if platform is None else platform.split(text, is_markdown=is_markdown)
+
+    def has_buttons(self, channel: str) -> bool:
+        """Tell whether buttons below a message reach the person on a channel."""
+        return channel == WEB_CHANNEL or channel in self.platforms
 
     def get_debounce_s(self, channel: str) -> float:
         """Return how many seconds of silence on a channel must pass before an answer."""

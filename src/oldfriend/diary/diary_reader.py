@@ -85,6 +85,12 @@ def find_tags(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(TAG.findall(text)))
 
 
+def merge_tags(tags: Sequence[str], before: str, after: str) -> tuple[str, ...]:
+    """Return the tags of changed words, with those that an entry had besides its words."""
+    others = [each for each in tags if each not in find_tags(before)]
+    return tuple(dict.fromkeys([*others, *find_tags(after)]))
+
+
 def read_question(text: str, at: Micros, zone: str, language: str) -> DiaryQuestion | None:
     """Return which entries a question asks to read; None for any other text."""
     if len(text) > MAX_QUESTION_CHARS:

@@ -177,6 +177,19 @@ async def list_entry_page(
     return entries[:limit], len(entries) > limit
 
 
+async def list_entries_of_message(
+    tx: Transaction, person: PersonId, message: MessageId
+) -> list[DiaryEntry]:
+    """Return the entries that came with a message, oldest first."""
+    rows = await tx.rows(
+        f"""SELECT {COLUMNS} FROM diary_entry WHERE person = :person AND message = :message
+           ORDER BY written_at, id""",
+        person=person,
+        message=message,
+    )
+    return [parse_row(each) for each in rows]
+
+
 async def delete_entry(tx: Transaction, person: PersonId, entry: str) -> bool:
     """Delete an entry; return whether there was one."""
     deleted = await tx.run(

@@ -230,6 +230,7 @@ MessageCode: TypeAlias = Literal[
     "no_model_connected",
     "no_model_connected_yet",
     "no_receipt",
+    "no_such_button",
     "nobody_heard",
     "nobody_named",
     "nobody_speaks",

@@ -4,14 +4,24 @@ A press by anybody else, or below a message that is forgotten, changes nothing.
 """
 
 from oldfriend.app.app_context import AppContext
-from oldfriend.channels.channel import ButtonPress, PressAnswer
+from oldfriend.channels.channel import WEB_CHANNEL, ButtonPress, PressAnswer
 from oldfriend.channels.channel_registry import has_reply_window
+from oldfriend.domain.buttons import find_buttons
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.domain.i18n_messages import localizable
+from oldfriend.domain.ids import MessageId, PersonId
 from oldfriend.domain.messages import PRESSED_DETAIL, Person
-from oldfriend.inbound.accept import MessageSubmission, accept_message
+from oldfriend.inbound.accept import (
+    AcceptedMessage,
+    ChatContext,
+    MessageSubmission,
+    accept_message,
+)
 from oldfriend.inbound.chat_resolver import resolve_chat
 from oldfriend.inbound.system_replies import find_system_phrase
 from oldfriend.memory.identities import find_identity
-from oldfriend.memory.message_log import find_message_by_external_id
+from oldfriend.memory.message_log import find_message_by_external_id, get_message
+from oldfriend.memory.people import get_chat, get_person_by_id
 from oldfriend.queues.outbox import find_delivered_reply, resume_held_parts
 
 
@@ -50,3 +60,26 @@ async def accept_press(app: AppContext, press: ButtonPress, person: Person) -> P
     if accepted is None:
         return PressAnswer(text=find_system_phrase(press.sender, person, "press_used"))
     return PressAnswer()
+
+
+async def accept_page_press(
+    app: AppContext, person: PersonId, message: MessageId, command: str, *, claim_now: bool
+) -> AcceptedMessage | None:
+    """Accept the press of a button on the page; None if one below the message was pressed before.
+
+    Raises NotFound for a message that is not there, InvalidInput for a button that it has not.
+    """
+    async with app.db.begin_read() as tx:
+        shown = await get_message(tx, person, message)
+        chat_context = ChatContext(
+            person=await get_person_by_id(tx, person), chat=await get_chat(tx, person, shown.chat)
+        )
+    commands = {each.command for each in find_buttons(shown.details)}
+    if shown.role != "companion" or shown.channel != WEB_CHANNEL or command not in commands:
+        raise InvalidInput(localizable("no_such_button", "That message has no such button."))
+    submission = MessageSubmission(
+        text=command,
+        external_id=f"press/{message}",
+        details={PRESSED_DETAIL: message},
+    )
+    return await accept_message(app, chat_context, submission, claim_now=claim_now)

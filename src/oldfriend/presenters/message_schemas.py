@@ -6,13 +6,33 @@ from datetime import datetime
 from typing import Any, Self
 
 from oldfriend.channels.channel import WEB_CHANNEL
+from oldfriend.domain.buttons import Button, find_buttons
 from oldfriend.domain.clock import from_micros
 from oldfriend.domain.ids import MessageId
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Evidence
-from oldfriend.domain.messages import Message, Role, TrustClass, is_voice_message
+from oldfriend.domain.messages import (
+    PRESSED_DETAIL,
+    Message,
+    Role,
+    TrustClass,
+    is_voice_message,
+)
 from oldfriend.memory.message_metadata import Metadata, parse_metadata
 from oldfriend.presenters.base_schema import Schema, describe, format_time, to_one_line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ButtonSchema(Schema):
+    """A button below a message."""
+
+    label: str
+    command: str = field(metadata=describe("What a press says.", examples=["/yes"]))
+
+    @classmethod
+    def from_domain(cls, button: Button) -> Self:
+        """Present a button to the API."""
+        return cls(label=button.label, command=button.command)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +63,13 @@ class MessageSchema(Schema):
         metadata=describe("Whether there is a recording to play: GET …/recording.")
     )
     key: str | None = field(metadata=describe("The Idempotency-Key with which it was sent."))
+    buttons: tuple[ButtonSchema, ...] = field(
+        default=(), metadata=describe("The buttons below it: POST …/press; none on other channels.")
+    )
+    pressed: str | None = field(
+        default=None,
+        metadata=describe("The id of the message whose button said it; null if it was written."),
+    )
 
     @classmethod
     def from_domain(cls, message: Message, *, with_audio: Container[MessageId] = ()) -> Self:
@@ -62,7 +89,14 @@ class MessageSchema(Schema):
             is_markdown=message.is_markdown,
             has_sound=message.id in with_audio,
             key=message.external_id if message.channel == WEB_CHANNEL else None,
+            buttons=tuple(map(ButtonSchema.from_domain, find_page_buttons(message))),
+            pressed=message.details.get(PRESSED_DETAIL),
         )
+
+
+def find_page_buttons(message: Message) -> tuple[Button, ...]:
+    """Return the buttons that a page shows below a message: those of its own channel."""
+    return find_buttons(message.details) if message.channel == WEB_CHANNEL else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from oldfriend.channels.channel import PROGRAM_CHANNELS
+from oldfriend.channels.channel import DIARY_CHANNEL, PROGRAM_CHANNELS
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -33,7 +33,7 @@ async def find_reachable_chat(
     """Return the wanted chat, else the most recently used one that is not blocked, if any.
 
     One whose platform would hold the message until they write comes after all that are open, and a
-    chat front end, which hears only replies, comes last.
+    chat front end, which hears only replies, comes last, as does the diary.
     """
     candidates = await list_recently_used_chats(tx, person)
     closed: ReachableChat | None = None
@@ -48,7 +48,7 @@ async def find_reachable_chat(
         if await find_block_reason(tx, chat.channel, chat.address) is not None:
             continue
         found = ReachableChat(chat=chat, window_ends_at=await find_window_end(tx, person, chat))
-        if chat.channel in PROGRAM_CHANNELS:
+        if chat.channel in PROGRAM_CHANNELS or chat.channel == DIARY_CHANNEL:
             silent = silent or found
         elif found.is_open(now):
             return found

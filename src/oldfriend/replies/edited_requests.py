@@ -1,6 +1,7 @@
 """Edited requests: a message that is edited after its answer moves what it asked for or told.
 
-Its reminder gets the new time, its number the new value, its goal or watch the new words. What is
+Its reminder gets the new time, its number the new value, its goal, watch or diary entry the new
+words. What is
 done, or that nothing is, is said in a message of its own, or in the new reply where the message is
 answered anew.
 """
@@ -12,6 +13,9 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
 from oldfriend.db.database import Transaction
+from oldfriend.diary.diary_reader import get_texts as get_diary_texts
+from oldfriend.diary.diary_reader import merge_tags
+from oldfriend.diary.diary_store import delete_entry, list_entries_of_message, save_entries
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.desk_scope import DeskScope
 from oldfriend.domain.errors import NotFound
@@ -46,6 +50,12 @@ from oldfriend.tasks.task import STATUSES, Task
 from oldfriend.tasks.task_desk import DeskDecision, TaskDesk
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.task_store import list_tasks, save_task
+from oldfriend.turn.request_handlers.diary_requests import (
+    build_entry,
+    confirm_entry,
+    read_written,
+)
+from oldfriend.turn.request_handlers.diary_requests import format_day as format_diary_day
 from oldfriend.turn.request_handlers.goal_requests import COMMAND as GOAL_COMMAND
 from oldfriend.turn.request_handlers.goal_requests import VERBS as GOAL_VERBS
 from oldfriend.turn.request_handlers.goal_requests import GoalChange, find_goal_text
@@ -100,6 +110,7 @@ async def apply_edit(tx: Transaction, message: Message, *, now: Micros) -> Follo
         *await follow_numbers(tx, message, now=now),
         *await follow_goals(tx, message, now=now),
         *await follow_watches(tx, message, now=now),
+        *await follow_diary(tx, message, now=now),
     ]
     if not made and not asked and not others:
         return None
@@ -260,6 +271,31 @@ async def follow_watches(tx: Transaction, message: Message, *, now: Micros) -> l
     await save_watch(tx, later)
     await schedule_watch(tx, later, now=now)
     return [phrases.say("stopped", url=watch.url) if asked is None else phrases.confirm(later)]
+
+
+async def follow_diary(tx: Transaction, message: Message, *, now: Micros) -> list[str]:
+    """Have the diary entry of a message be as its new words say, or take it out, and say which."""
+    language = choose_language_with("diary", message.language)
+    of_message = await list_entries_of_message(tx, message.person, message.id)
+    known = [each for each in of_message if each.origin == "told"]
+    written = read_written(message.text, language)
+    if written is None:
+        for each in known:
+            await delete_entry(tx, message.person, each.id)
+        days = [format_diary_day(each.day, language) for each in known]
+        return [get_diary_texts(language)["removed"].format(day=each) for each in days]
+    entry = build_entry(written, message.person, message)
+    if known:
+        entry = replace(
+            known[0],
+            text=written.text,
+            tags=merge_tags(known[0].tags, known[0].text, written.text),
+            modified_at=now,
+            message_seq=message.seq,
+        )
+    await save_entries(tx, message.person, [entry])
+    is_same = bool(known) and known[0].text == entry.text
+    return [] if is_same else [confirm_entry(entry, language)]
 
 
 def tell_values(measured: Sequence[Measurement]) -> set[tuple[object, ...]]:

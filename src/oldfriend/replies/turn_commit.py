@@ -384,7 +384,7 @@ async def write_and_enqueue_reply(
     If it is no answer, a marker follows it. Only a model's words can be found again: those of rules
     quote the person's, and would be found in place of them.
     """
-    buttons = outcome.reply.buttons if chat.channel in app.platforms else ()
+    buttons = outcome.reply.buttons if app.has_buttons(chat.channel) else ()
     unlogged = UnloggedMessage(
         role="companion",
         speaker=utterance.companion.name,

@@ -71,7 +71,7 @@ async def send_unprompted(
     if reachable is None:
         return None
     chat = reachable.chat
-    if chat.channel not in app.platforms:
+    if not app.has_buttons(chat.channel):
         message = replace(message, buttons=())
     written = await write_unprompted(tx, await get_person_by_id(tx, person), chat, message, now=now)
     if chat.channel in app.platforms:

@@ -12,7 +12,12 @@ from oldfriend.api.connections import Connection
 from oldfriend.api.cursors import MAX_NUMBER, LimitParam, format_position, parse_position
 from oldfriend.api.event_stream import stream_events
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.requests import MAX_KEY_CHARS, MessageEditRequest, MessageRequest
+from oldfriend.api.requests import (
+    MAX_KEY_CHARS,
+    ButtonPressRequest,
+    MessageEditRequest,
+    MessageRequest,
+)
 from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MAX_TIME, Micros, get_zone
 from oldfriend.domain.errors import NotFound
@@ -27,6 +32,7 @@ from oldfriend.inbound.accept import (
     open_web_chat,
     stop_turn,
 )
+from oldfriend.inbound.button_presses import accept_page_press
 from oldfriend.lang.command_menu import COMMAND_GROUPS, CommandMenu
 from oldfriend.memory.change_feed import FeedPosition, get_feed_position
 from oldfriend.memory.chat_history import (
@@ -240,6 +246,28 @@ async def edit_own_message(
     return MessageSchema.from_domain(
         await accept_edit(hub.app, chat_context, MessageId(message), edited.text)
     )
+
+
+@router.post(
+    "/messages/{message}/press",
+    status_code=202,
+    responses={204: {"description": "A button below this message was pressed before."}},
+    response_model=MessageSchema,
+    summary="Press a button below a message",
+)
+async def press_button(
+    message: str, press: ButtonPressRequest, me: CurrentUser, hub: HubDep
+) -> MessageSchema | Response:
+    """Say what a button says, once for each message. The reply arrives as events."""
+    claim_now = hub.has_capacity
+    accepted = await accept_page_press(
+        hub.app, me.person.id, MessageId(message), press.command, claim_now=claim_now
+    )
+    if accepted is None:
+        return Response(status_code=204)
+    if claim_now:
+        await hub.start_reply(accepted)
+    return MessageSchema.from_domain(accepted.message)
 
 
 @router.post("/messages/{message}/stop", status_code=204, summary="Stop the reply to a message")

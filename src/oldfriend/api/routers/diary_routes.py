@@ -17,7 +17,13 @@ from oldfriend.api.cursors import (
 from oldfriend.api.idempotency import IdempotencyDep, OptionalIdempotencyKey
 from oldfriend.api.requests import DiaryChangeRequest, DiaryEntryRequest
 from oldfriend.api.routers.measurement_routes import FromParam, ToParam
-from oldfriend.diary.diary_reader import find_tags
+from oldfriend.app.app_context import AppContext
+from oldfriend.app.deletion_filter import lift_tombstone
+from oldfriend.app.embed_messages import plan_embedding
+from oldfriend.app.notifications import QUEUES
+from oldfriend.channels.channel import DIARY_CHANNEL
+from oldfriend.db.database import Transaction
+from oldfriend.diary.diary_reader import find_tags, merge_tags
 from oldfriend.diary.diary_store import (
     DiaryEntry,
     EntryPosition,
@@ -30,7 +36,23 @@ from oldfriend.domain.clock import Micros, from_micros, to_micros_with_zone
 from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import new_id
-from oldfriend.domain.messages import Person, sanitize_text
+from oldfriend.domain.messages import Person, UnloggedMessage, sanitize_text
+from oldfriend.forgetting.delete import forget
+from oldfriend.inbound.accept import update_message_text
+from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
+from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.import_writer import (
+    ImportedMessage,
+    ImportTarget,
+    list_current_versions,
+    write_imported_messages,
+)
+from oldfriend.memory.people import (
+    ensure_chat,
+    ensure_companion,
+    get_person_by_id,
+    lock_person,
+)
 from oldfriend.presenters.measurement_schemas import DiaryEntrySchema, DiaryPageSchema
 
 router = APIRouter(prefix="/diary", tags=["diary"])
@@ -78,7 +100,9 @@ async def write_entry(
     async def save() -> DiaryEntrySchema:
         entry = build_entry(written, me.person, now)
         async with app.db.begin_write() as tx:
+            entry = await write_message(tx, app, entry, now=now)
             await save_entries(tx, me.person.id, [entry])
+        app.notifier.notify(*QUEUES)
         return DiaryEntrySchema.from_domain(entry)
 
     return await idempotency.run_once(
@@ -91,30 +115,89 @@ async def change_entry(
     entry: EntryParam, change: DiaryChangeRequest, me: CurrentUser, hub: HubDep
 ) -> DiaryEntrySchema:
     """Change the words of an entry. The message in which it was told stays as it was said."""
-    now = hub.app.clock()
+    app = hub.app
+    now = app.clock()
     text = read_text(change.text)
-    async with hub.app.db.begin_write() as tx:
+    async with app.db.begin_write() as tx:
+        await lock_person(tx, me.person.id)
         before = await find_entry(tx, me.person.id, entry)
         if before is None:
             raise build_missing_error()
         changed = replace(
             before,
             text=text,
-            tags=merge_tags(before, text),
+            tags=merge_tags(before.tags, before.text, text),
             modified_at=now,
-            # The message's vector and words are no longer those of the entry.
-            message_seq=before.message_seq if text == before.text else None,
         )
+        if text != before.text:
+            changed = replace(changed, message_seq=await reword_message(tx, app, changed))
         await save_entries(tx, me.person.id, [changed])
+    app.notifier.notify(*QUEUES)
     return DiaryEntrySchema.from_domain(changed)
+
+
+async def reword_message(tx: Transaction, app: AppContext, entry: DiaryEntry) -> int | None:
+    """Reword the message that an entry written here is, and return its new number.
+
+    None for any other entry: the vector and the words of its message are no longer its own.
+    """
+    if entry.origin != "api" or entry.message is None:
+        return None
+    edited = await update_message_text(
+        tx, app.clock, app.settings, entry.person, entry.message, entry.text
+    )
+    await plan_embedding(tx, now=app.clock())
+    return edited.seq
 
 
 @router.delete("/{entry}", status_code=204, summary="Remove a diary entry")
 async def remove_entry(entry: EntryParam, me: CurrentUser, hub: HubDep) -> None:
-    """Remove an entry. The message in which it was told stays; forget that to remove both."""
+    """Remove an entry; one that was written here is forgotten for good, with what was learned.
+
+    The message in which another was told stays; forget that to remove both.
+    """
     async with hub.app.db.begin_write() as tx:
-        if not await delete_entry(tx, me.person.id, entry):
+        known = await find_entry(tx, me.person.id, entry)
+        if known is None:
             raise build_missing_error()
+        if known.origin != "api" or known.message is None:
+            await delete_entry(tx, me.person.id, entry)
+            return
+    await forget(hub.app, me.person.id, DeletionRequest(ids=(known.message,)))
+
+
+async def write_message(
+    tx: Transaction, app: AppContext, entry: DiaryEntry, *, now: Micros
+) -> DiaryEntry:
+    """Write an entry to the log as a message of the person, to be found and learned from."""
+    await lock_person(tx, entry.person)
+    person = await get_person_by_id(tx, entry.person)
+    chat = await ensure_chat(
+        tx,
+        person,
+        await ensure_companion(tx, now=now),
+        channel=DIARY_CHANNEL,
+        address=person.id,
+        title=DIARY_CHANNEL,
+        now=now,
+    )
+    said = UnloggedMessage(
+        role="person",
+        speaker=person.name,
+        text=entry.text,
+        at=entry.written_at,
+        zone=entry.zone,
+        trust="person",
+        external_id=entry.id,
+    )
+    target = ImportTarget(chat=chat, language=person.language or app.settings.language or "en")
+    await write_imported_messages(tx, target, [ImportedMessage(message=said)], now=now)
+    await lift_tombstone(tx, app.settings, person.id, entry.text)
+    await enqueue_learning_for_import(tx, app.settings, person.id, now=now)
+    await plan_embedding(tx, now=now)
+    versions = await list_current_versions(tx, person.id, chat.id, [entry.id])
+    message, seq = versions[entry.id]
+    return replace(entry, message=message, message_seq=seq)
 
 
 def build_entry(written: DiaryEntryRequest, person: Person, now: Micros) -> DiaryEntry:
@@ -146,12 +229,6 @@ def read_text(text: str) -> str:
     if not clean:
         raise InvalidInput(localizable("diary_entry_empty", "A diary entry needs some words."))
     return clean
-
-
-def merge_tags(before: DiaryEntry, text: str) -> tuple[str, ...]:
-    """Return the tags of changed words, with those that an entry had besides its words."""
-    others = [each for each in before.tags if each not in find_tags(before.text)]
-    return tuple(dict.fromkeys([*others, *find_tags(text)]))
 
 
 def decode_position(cursor: str) -> EntryPosition:

@@ -92,6 +92,15 @@ async def handle_diary(context: HandlerContext) -> HandledRequest | None:
     return None
 
 
+def read_written(text: str, language: str) -> WrittenEntry | None:
+    """Return what a message wants written into the diary, however it asks; None for any other."""
+    written = read_entry(text, language)
+    likely = find_request(text, language, "diary_new") if written is None else None
+    if likely is not None:
+        written = WrittenEntry(text=find_entry(likely.told, language), is_command=False)
+    return written if written is not None and written.text else None
+
+
 def find_entry(text: str, language: str) -> str:
     """Return what a message that asks for an entry wants written: what stands behind a colon.
 
@@ -110,7 +119,20 @@ def write_entry(
     written: WrittenEntry, person: PersonId, message: Message, language: str
 ) -> HandledRequest:
     """Decide an entry; the text tells the day and the tags that it is stored with."""
-    entry = DiaryEntry(
+    entry = build_entry(written, person, message)
+    return HandledRequest(
+        name=NAME,
+        text=confirm_entry(entry, language),
+        records=(entry.id,),
+        changes=(WriteDiaryEntry(entry=entry),),
+        is_command=written.is_command,
+        rest="" if written.is_command else " ".join(split_sentences(written.text)[1:]),
+    )
+
+
+def build_entry(written: WrittenEntry, person: PersonId, message: Message) -> DiaryEntry:
+    """Build the entry that a message writes."""
+    return DiaryEntry(
         id=new_id(message.at),
         person=person,
         text=written.text,
@@ -122,18 +144,13 @@ def write_entry(
         message=message.id,
         message_seq=message.seq,
     )
-    texts = get_texts(language)
+
+
+def confirm_entry(entry: DiaryEntry, language: str) -> str:
+    """Tell the day and the tags that an entry is stored with."""
     key = "kept_tags" if entry.tags else "kept"
-    text = texts[key].format(
+    return get_texts(language)[key].format(
         day=format_day(entry.day, language), tags=", ".join(f"#{each}" for each in entry.tags)
-    )
-    return HandledRequest(
-        name=NAME,
-        text=text,
-        records=(entry.id,),
-        changes=(WriteDiaryEntry(entry=entry),),
-        is_command=written.is_command,
-        rest="" if written.is_command else " ".join(split_sentences(written.text)[1:]),
     )
 
 

@@ -37,6 +37,8 @@ MAX_SHOWN: Final = 20
 MAX_FOUND: Final = 8
 MAX_LEARNED: Final = 10
 MAX_LINE_CHARS: Final = 200
+PAGE_PARTS: Final = frozenset({"merge", "pin"})
+"""What is done with a belief on the page, where one sees which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +134,10 @@ class MemoryDesk:
         return self.show(self.say["search_head"].format(words=words), shown[:MAX_FOUND])
 
     async def show_memory(self, words: str) -> HandledRequest:
-        """Show how much is kept, or what was learned last."""
+        """Show how much is kept, or what was learned last; or say where a belief is changed."""
+        first = words.partition(" ")[0].lower()
+        if first in PAGE_PARTS:
+            return self.tell(self.say[f"memory_{first}"])
         return await (self.show_learned() if words.lower() == "list" else self.show_counts())
 
     async def show_counts(self) -> HandledRequest:

@@ -18,6 +18,7 @@ from oldfriend.turn.request_handlers.handler import HandledRequest, HandlerConte
 from oldfriend.turn.request_handlers.language_requests import LANGUAGE_REQUESTS
 from oldfriend.turn.request_handlers.memory_requests import CloseConversation
 from oldfriend.turn.request_handlers.own_data_requests import OWN_DATA_REQUESTS
+from oldfriend.turn.request_handlers.proactive_requests import PROACTIVE_REQUESTS
 from oldfriend.turn.request_handlers.project_requests import (
     CLOSE_WORDS,
     PROJECT_REQUESTS,
@@ -35,8 +36,14 @@ HANDLERS: Final[dict[str, RequestHandler]] = {
     "skill": SKILL_REQUESTS,
     CHECKLIST_COMMAND: CHECKLIST_REQUESTS,
     "purge": OWN_DATA_REQUESTS,
+    "active": PROACTIVE_REQUESTS,
+    "quiet": PROACTIVE_REQUESTS,
+    "digest": PROACTIVE_REQUESTS,
+    "recap": PROACTIVE_REQUESTS,
 }
 """The commands that a model may use, and what handles them."""
+NEVER_FROM_OUTSIDE: Final = frozenset({"purge", "active", "quiet", "digest", "recap"})
+"""What no model does in a turn in which it may have read what others have written."""
 
 
 def check_argument(context: ToolContext, command: str, argument: str) -> None:
@@ -84,7 +91,7 @@ def build_use_command(context: ToolContext) -> BoundTool:
 
     async def use(arguments: ToolArguments) -> ToolOutput:
         check_asked(context, arguments)
-        if context.has_read_outside and arguments.get("command") == "purge":
+        if context.has_read_outside and arguments.get("command") in NEVER_FROM_OUTSIDE:
             raise InvalidInput("Not in a turn in which something outside was asked for.")
         command, argument = (str(arguments.get(each) or "") for each in ("command", "argument"))
         argument = "" if command == "purge" else argument.strip()
@@ -97,13 +104,16 @@ def build_use_command(context: ToolContext) -> BoundTool:
         "argument": {
             "type": "string",
             "description": "Name of the language or project (off: close it); “skill: + more”; "
-            "heartbeat (list of what to look at): “add …”, “remove …”, “every 90”",
+            "heartbeat (list of what to look at): “add …”, “remove …”, “every 90”; "
+            "active (how readily you speak first): off, shy, normal, lively; quiet: “22-8”, off; "
+            "digest: daily, weekly, off; recap: weekly, off",
         },
         "words": WORDS,
     }
     return bind(
         "use_command",
-        "Fix the language of replies, open a project, add to a skill, or ask about forgetting all.",
+        "Fix the language of replies, open a project, add to a skill, say when you may "
+        "speak first, or ask about forgetting all.",
         properties,
         use,
         required=["command", "words"],

@@ -118,6 +118,7 @@ export const api = {
   soundOf: (id, ticket) => `${ROOT}/chat/messages/${at(id)}/recording?ticket=${at(ticket)}`,
   exportWith: (ticket) => `${ROOT}/export?ticket=${at(ticket)}`,
   retry: (id) => ask(`/chat/messages/${at(id)}/retry`, { method: "POST" }),
+  press: (id, command) => ask(`/chat/messages/${at(id)}/press`, { method: "POST", json: { command } }),
   edit: (id, text) => ask(`/chat/messages/${at(id)}`, { method: "PATCH", json: { text } }),
   stop: (id) => ask(`/chat/messages/${at(id)}/stop`, { method: "POST" }),
   why: (id) => ask(`/chat/messages/${at(id)}/receipt`),

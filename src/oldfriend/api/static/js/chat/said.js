@@ -57,7 +57,42 @@ function Words({ message }) {
     <p class="meta"><span class=${isCompanion ? "visually-hidden" : "speaker"}>${message.speaker}<span class="visually-hidden">, </span></span>
       ${message.turn && html`<button class="quiet why" aria-label=${t("why_label")} onClick=${() => explain(message)}>${t("why")}</button>`}
       ${isCompanion && html`<${CopyButton} text=${message.text} />`}<${Where} message=${message} />
-    </p>`;
+    </p>
+    ${message.buttons.length > 0 && html`<${Buttons} message=${message} />`}`;
+}
+
+const ANSWERS = ["/yes", "/no"]; // they answer what was asked last, and nothing before it
+
+/** What one may say by a press, until it is said or too late. */
+function Buttons({ message: { id, buttons } }) {
+  const [isSending, send] = useState(false);
+  const [why, setWhy] = useState("");
+  const all = store.messages.value;
+  const isPressed = all.some(({ pressed }) => pressed === id);
+  const isLast = all.findLast(({ role, channel }) => role === "companion" && channel === HERE)?.id === id;
+  const offered = buttons.filter(({ command }) => isLast || !ANSWERS.includes(command));
+  if (isPressed || !offered.length) return null;
+  const press = async (command) => {
+    send(true);
+    setWhy("");
+    try {
+      if (store.hasLater.value) await store.showNow().catch(() => {});
+      const said = await api.press(id, command);
+      if (said) store.hear(said); // else another page has pressed, and this one sends no more
+    } catch (problem) {
+      setWhy(problem.status ? problem.message : t("lost"));
+      send(false);
+    }
+  };
+  return html`<p class="presses">${offered.map(({ label, command }) => html`<button key=${command} disabled=${isSending}
+      onClick=${() => press(command)}>${label}</button>`)}
+    ${why && html`<span class="bad" role="alert">${why}</span>`}</p>`;
+}
+
+/** What was said by a press reads as its button does. */
+function wordsOf({ text, pressed }) {
+  const shown = pressed && store.messages.value.find(({ id }) => id === pressed);
+  return (shown && shown.buttons.find(({ command }) => command === text)?.label) || text;
 }
 
 function OwnWords({ message }) {
@@ -97,8 +132,8 @@ function OwnWords({ message }) {
         <button type="button" onClick=${again}>${t("ask_again_so")}</button>
         <button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></p></form>`;
   }
-  const isHere = message.turn && message.channel === HERE;
-  return html`<${Fold} text=${message.text}><div class="bubble"><${Plain} text=${message.text} />${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen")} />`}</div><//>
+  const isHere = message.turn && message.channel === HERE && !message.pressed;
+  return html`<${Fold} text=${message.text}><div class="bubble"><${Plain} text=${wordsOf(message)} />${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen")} />`}</div><//>
     <p class="meta"><span class="visually-hidden">${t("you")}, </span>
       <${CopyButton} text=${message.text} />
       ${isHere && html`<button class="quiet on-hover" ref=${button} onClick=${() => setText(message.text)}>${t("edit")}</button>

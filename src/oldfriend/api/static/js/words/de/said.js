@@ -222,6 +222,7 @@ export default {
   said_nobody_heard: "{title}: Dort hat noch niemand geschrieben.",
   said_nobody_named: "Das ist kein Name.",
   said_nobody_speaks: "Antworten sollen vorgelesen werden, aber es ist keine Stimme verbunden. Wähl eine in den Einstellungen unter Modelle.",
+  said_no_such_button: "Diese Nachricht hat keinen solchen Knopf.",
   said_not_believed: "Das gilt nicht mehr, also gibt es nichts zu ändern.",
   said_not_called_wrong: "Das ist nicht die Erinnerung, die zuletzt als falsch galt. Schau noch einmal hin und entscheide dann.",
   said_not_signed_in: "Du bist hier nicht mehr angemeldet. Führ „oldfriend link“ dort aus, wo Oldfriend läuft, und öffne den neuen Link.",

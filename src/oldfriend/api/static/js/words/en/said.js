@@ -222,6 +222,7 @@ export default {
   said_nobody_heard: "{title}: nobody has written there yet.",
   said_nobody_named: "That is not a name.",
   said_nobody_speaks: "Replies should be spoken, but no voice is connected. Choose one in Settings, Models.",
+  said_no_such_button: "That message has no such button.",
   said_not_believed: "That is no longer believed, so there is nothing to change.",
   said_not_called_wrong: "This belief is not the one that was rejected last. Look again, then decide.",
   said_not_signed_in: "You are no longer signed in here. Run “oldfriend link” where Oldfriend runs, and open the new link.",

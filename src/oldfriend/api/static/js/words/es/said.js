@@ -222,6 +222,7 @@ export default {
   said_nobody_heard: "{title}: todavía no ha escrito nadie.",
   said_nobody_named: "Eso no es un nombre.",
   said_nobody_speaks: "Las respuestas deberían decirse en voz alta, pero no hay ninguna voz conectada. Elige una en Ajustes, Modelos.",
+  said_no_such_button: "Ese mensaje no tiene ese botón.",
   said_not_believed: "Eso ya no vale, así que no hay nada que cambiar.",
   said_not_called_wrong: "Este no es el recuerdo que se rechazó el último. Mira otra vez y decide.",
   said_not_signed_in: "Ya no tienes la sesión abierta aquí. Ejecuta «oldfriend link» donde funciona Oldfriend y abre el enlace nuevo.",

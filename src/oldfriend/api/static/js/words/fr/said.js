@@ -222,6 +222,7 @@ export default {
   said_nobody_heard: "{title} : personne n’y a encore écrit.",
   said_nobody_named: "Ce n’est pas un nom.",
   said_nobody_speaks: "Les réponses devraient être dites à voix haute, mais aucune voix n’est connectée. Choisis-en une dans Réglages, Modèles.",
+  said_no_such_button: "Ce message n’a pas ce bouton.",
   said_not_believed: "Cela ne vaut plus, il n’y a donc rien à changer.",
   said_not_called_wrong: "Ce n’est pas le souvenir refusé en dernier. Regarde encore, puis décide.",
   said_not_signed_in: "Ta session ici est terminée. Lance « oldfriend link » là où tourne Oldfriend, et ouvre le nouveau lien.",

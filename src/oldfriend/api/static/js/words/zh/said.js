@@ -222,6 +222,7 @@ export default {
   said_nobody_heard: "{title}：还没有人在那里说过话。",
   said_nobody_named: "没有叫这个名字的人或事物。",
   said_nobody_speaks: "设置要求朗读回复，却还没有选谁来朗读。请在“设置 · 模型”里选一个。",
+  said_no_such_button: "那条消息没有这个按钮。",
   said_not_believed: "这已经不再相信了：没有什么可改的。",
   said_not_called_wrong: "它最后不是被说成错的。请再看一次，然后决定。",
   said_not_signed_in: "你在这里已经不再登录。在运行 Oldfriend 的机器上执行“oldfriend link”，打开新的链接。",

@@ -1,0 +1,53 @@
+"""Buttons on the page: shown below what the companion says there, and pressed once."""
+
+from oldfriend.domain.buttons import Button
+from oldfriend.inbound.accept import open_web_chat
+from oldfriend.memory.people import ensure_owner
+from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
+from tests.api.conftest import Browse, Site, told
+
+
+async def ask_on_the_page(site: Site) -> None:
+    """Say something with a button, where the owner has the page."""
+    app = site.app
+    async with app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=app.clock(), zone="UTC")
+    web = await open_web_chat(app.db, app.clock, owner.id)
+    message = UnpromptedMessage(
+        text="Call mum.",
+        dedup_key="once",
+        kind="reminder",
+        reason="It is time.",
+        language="en",
+        chat=web.chat.id,
+        buttons=(Button("Show them", "/tasks"),),
+    )
+    async with app.db.begin_write() as tx:
+        assert await send_unprompted(tx, app, owner.id, message, now=app.clock()) is not None
+
+
+async def test_press_on_the_page_says_the_command_once_below_its_message(
+    site: Site, browse: Browse
+) -> None:
+    """Nobody else presses it, and it says nothing but what stands on it."""
+    browser, omar = await browse(), await browse("Omar")
+    await told(browser, "Hello!")
+    await ask_on_the_page(site)
+    items = (await browser.get("/chat/messages")).json()["items"]
+    (shown,) = [each for each in items if each["text"] == "Call mum."]
+    address = f"/chat/messages/{shown['id']}/press"
+    foreign = await omar.post(address, json={"command": "/tasks"})
+    other = await browser.post(address, json={"command": "/forget everything"})
+    unasked = await browser.post(
+        f"/chat/messages/{items[0]['id']}/press", json={"command": "/tasks"}
+    )
+    first = await browser.post(address, json={"command": "/tasks"})
+    second = await browser.post(address, json={"command": "/tasks"})
+    said = (await browser.get("/chat/messages")).json()["items"]
+
+    assert shown["buttons"] == [{"label": "Show them", "command": "/tasks"}]
+    assert [each.status_code for each in (foreign, other, unasked)] == [404, 422, 422]
+    assert other.json()["code"] == "no_such_button"
+    assert (first.status_code, second.status_code) == (202, 204)
+    assert (first.json()["text"], first.json()["pressed"]) == ("/tasks", shown["id"])
+    assert [each["pressed"] for each in said if each["text"] == "/tasks"] == [shown["id"]]
