@@ -74,6 +74,7 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
     if none > most:
         return []
     text = to_simplified(tagged.text)
+    text = book.no_clock.sub(lambda found: HOLE * len(found[0]), text)  # 25:00 is not at 00
     clusters = list_clusters(book, text, tagged)
     if cuts := find_cuts(tagged, clusters):
         return read_parts(book, tagged, cuts)
@@ -95,7 +96,8 @@ def read_one(
     others = [
         word for cluster in clusters for word in cluster.words if not is_inside(word.start, spans)
     ]
-    what = find_what(tagged, spans)
+    no_hours = [each.span() for each in book.no_clock.finditer(to_simplified(tagged.text))]
+    what = find_what(book, tagged, [*spans, *no_hours])
     what = what if book.drop_joints(what) else ""
     if not spans:
         if tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]:
@@ -109,10 +111,13 @@ def read_one(
     asked = AskedTask(action="remind", what=what, told=told, time_words=words)
     if told is None:
         return asked
+    if lent := list_lent(told, others):
+        what = find_what(book, tagged, [*spans, *no_hours, *lent]) or what
+        asked = replace(asked, what=what)
     sure = min((max(each.likely, 1 - each.likely) for each in clusters), default=1.0)
     is_doubtful = (
         bool(read.unread)
-        or is_unread(book, text, tagged, [*spans, *list_lent(told, others)])
+        or is_unread(book, text, tagged, [*spans, *lent])
         or sure < MIN_SURE
         or float(tagged.kinds[REMINDER]) < MIN_REMINDER
         or lacks_part(told, others)
@@ -350,7 +355,7 @@ def is_inside(place: int, spans: Iterable[Span]) -> bool:
     return any(start <= place < end for start, end in spans)
 
 
-def find_what(tagged: TaggedMessage, spans: Sequence[Span]) -> str:
+def find_what(book: TimeBook, tagged: TaggedMessage, spans: Sequence[Span]) -> str:
     """Return what to remind of: the clauses that say it, from the first word that does."""
     likely = tagged.labels[:, WHAT]
     best = tagged.labels.argmax(axis=1) == WHAT
@@ -370,7 +375,7 @@ def find_what(tagged: TaggedMessage, spans: Sequence[Span]) -> str:
     is_told = any(float(likely[each].max()) >= MIN_TOLD for each in said)
     most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, said)
     cut = [cut_clause(tagged, places, most) for places in told]
-    pieces = (join_tokens(tagged, places) for places in (cut if any(cut) else said))
+    pieces = (join_tokens(book, tagged, places) for places in (cut if any(cut) else said))
     return ", ".join(each for each in pieces if each)
 
 
@@ -381,17 +386,20 @@ def cut_clause(tagged: TaggedMessage, places: Sequence[int], most: float) -> lis
     return [each for each in places if kept and kept[0] <= each <= kept[-1]]
 
 
-def join_tokens(tagged: TaggedMessage, places: Sequence[int]) -> str:
-    """Return the words at some places of a message as one text."""
-    piece, before = "", None
+def join_tokens(book: TimeBook, tagged: TaggedMessage, places: Sequence[int]) -> str:
+    """Return the words at some places of a message as one text, without those that join times."""
+    pieces: list[str] = []
+    before = None
     for place in places:
         token = tagged.tokens[place]
-        if before is not None:
-            between = tagged.text[tagged.tokens[before].end : token.start]
-            piece += between if is_joint(tagged, before, place) else " "
-        piece += tagged.text[token.start : token.end]
+        word = tagged.text[token.start : token.end]
+        if before is not None and is_joint(tagged, before, place):
+            pieces[-1] += tagged.text[tagged.tokens[before].end : token.start] + word
+        else:
+            pieces.append(word)
         before = place
-    return piece.strip(EDGES)
+    told = [each for each in pieces if book.drop_joints(each)]
+    return " ".join(told or pieces).strip(EDGES)
 
 
 def is_joint(tagged: TaggedMessage, before: int, place: int) -> bool:

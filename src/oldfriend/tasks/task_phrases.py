@@ -249,16 +249,17 @@ class TaskPhrases:
     def refuse(self, asked: AskedTask, text: str) -> AskedTask:
         """Return a reminder for yesterday or for 25:00 as one whose time must be asked for."""
         told, simple = asked.told or Told(), to_simplified(text)
-        if asked.action != "remind" or told.amount or told.every:
+        if asked.action != "remind" or told.every:
             return asked
         no_clock = None if told.clock else self.book.no_clock.search(simple)
         named = (each for each in self.book.past.finditer(simple) if is_when(each, asked))
-        found = no_clock or next(named, None)
+        found = no_clock or (None if told.amount else next(named, None))
         if found is None:
             return asked
         left = self.clean(_SPACES.sub(" ", remove_run(to_simplified(asked.what), found[0])))
         refused: Question = "no_such_hour" if no_clock else "past"
-        return replace(asked, what=left, told=replace(told, refused=refused)) if left else asked
+        told = replace(told, refused=refused, amount=None)  # "à 25h" is not in 25 hours
+        return replace(asked, what=left, told=told) if left else asked
 
     def read_command_reminder(self, text: str) -> AskedTask:
         """Return the reminder of a command, "/remind tomorrow at 9 am to call mum"."""

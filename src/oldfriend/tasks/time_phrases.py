@@ -338,7 +338,7 @@ class TimeResolver:
         if "day" in groups:
             return self.resolve_weekday(word, told)
         if "mo" in groups or "month" in groups or "iso" in entry:
-            return self.resolve_date(word)
+            return self.check_weekday(word, self.resolve_date(word))
         return self.resolve_day_of_month(word, told)
 
     def count_days(self, word: TimeWord) -> date | None:
@@ -356,10 +356,11 @@ class TimeResolver:
         return find_holiday(entry["holiday"], self.today) if "holiday" in entry else None
 
     def check_weekday(self, word: TimeWord, day: date | Ambiguous) -> date | Ambiguous:
-        """Return the day that a number names, if it falls on the weekday that is told with it."""
-        if isinstance(day, Ambiguous) or "day" not in word.groups:
+        """Return the day that a number or date names, if it falls on the weekday told with it."""
+        weekday = word.groups.get("dow") or word.groups.get("day")
+        if isinstance(day, Ambiguous) or weekday is None:
             return day
-        is_same = self.book.read_weekday(word.groups["day"]) == day.weekday()
+        is_same = self.book.read_weekday(weekday) == day.weekday()
         return day if is_same else Ambiguous(question="several")
 
     def resolve_days_alike(self, told: Told) -> date | Ambiguous:

@@ -380,6 +380,7 @@ def build_macros(pack: Mapping[str, Any]) -> dict[str, str]:
     return {
         "{days}": f"(?P<days>(?:{day})(?:{between}(?:{day})){{0,6}})",
         "{day}": f"(?P<day>{day})",
+        "{dow}": f"(?P<dow>{day})",  # of a date that is told beside it
         "{weekday}": f"(?P<day>{_LOOKAROUND.sub('', day)})",
         "{month}": f"(?P<month>{month})",
         "{n}": f"(?P<n>(?<![\\d.,:])\\d{{1,3}}(?!\\d)|{numbers})",
