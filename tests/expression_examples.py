@@ -16,12 +16,14 @@ from oldfriend.lang import reply_language
 from oldfriend.lang.language_pack import list_languages
 from oldfriend.lang.named_days import load_named_day_books
 from oldfriend.learning.resolution.cascade import build_animal_patterns
+from oldfriend.learning.rule_extraction.corrected_words import mark_denied
 from oldfriend.learning.rule_extraction.promises import framed
 from oldfriend.learning.rule_extraction.rule_loader import load_rule_book
 from oldfriend.learning.validation.cue_words import get_cue_words
 from oldfriend.learning.validation.relation_checks import has_breakup, has_given_birth
 from oldfriend.learning.validation.speech_acts import MAX_COMPARISON_DISTANCE, MAX_LAUGHTER_LENGTH
 from oldfriend.memory.deletion.selection import is_whole_word
+from oldfriend.memory.restatement_detection import load_restatement_words
 from oldfriend.proactive import proactive_phrases
 from oldfriend.search.own_names import find_own_names, to_first_person
 from oldfriend.search.pronouns import load_pronoun_grammar
@@ -136,6 +138,9 @@ def of_names() -> None:
         is_called_by_name("Hello.", name * 2)
         compile_mention(name)
         is_whole_word(name, "hello")
+        restated = load_restatement_words("en")
+        assert restated is not None
+        mark_denied(f"Not {name}.", name, restated)
         for language in list_languages("rules"):
             to_first_person("Hello.", find_own_names(f"Hello {name}.", [name], language), language)
 
