@@ -345,7 +345,7 @@ def test_receipt_proof_and_presets_have_no_english_on_a_chinese_page(
         expect(page.locator(".proof h2")).to_have_text("已经没有了")
         proof = page.locator(".proof .meta").all_inner_texts()
         page.goto(f"{home_of(page)}/welcome")
-        page.get_by_role("button", name="开始").click()
+        page.get_by_role("button", name="开始", exact=True).click()
         expect(page.locator(".start")).to_have_count(6)
         starts = page.locator(".start").all_inner_texts()
         told = page.evaluate(UNKNOWN)
