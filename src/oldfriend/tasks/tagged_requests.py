@@ -97,7 +97,7 @@ def read_one(
         word for cluster in clusters for word in cluster.words if not is_inside(word.start, spans)
     ]
     no_hours = [each.span() for each in book.no_clock.finditer(to_simplified(tagged.text))]
-    what = find_what(book, tagged, [*spans, *no_hours])
+    what = find_what(book, tagged, spans or no_hours)
     what = what if book.drop_joints(what) else ""
     if not spans:
         if tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]:
@@ -111,8 +111,12 @@ def read_one(
     asked = AskedTask(action="remind", what=what, told=told, time_words=words)
     if told is None:
         return asked
-    if lent := list_lent(told, others):
-        what = find_what(book, tagged, [*spans, *no_hours, *lent]) or what
+    lent = list_lent(told, others)
+    untold = lent if told.offset is not None else []  # "dinner at 7" is to be read as it was said
+    if told.clock is None and told.amount is None:
+        untold += no_hours
+    if untold:
+        what = find_what(book, tagged, [*spans, *untold]) or what
         asked = replace(asked, what=what)
     sure = min((max(each.likely, 1 - each.likely) for each in clusters), default=1.0)
     is_doubtful = (

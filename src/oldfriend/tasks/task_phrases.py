@@ -253,12 +253,15 @@ class TaskPhrases:
             return asked
         no_clock = None if told.clock else self.book.no_clock.search(simple)
         named = (each for each in self.book.past.finditer(simple) if is_when(each, asked))
-        found = no_clock or (None if told.amount else next(named, None))
+        if told.amount:  # "à 25h" is not in 25 hours; "in 2 hours: Psalm 45:10" is
+            is_amount = no_clock and no_clock.start() < told.amount.end <= no_clock.end()
+            no_clock, named = (no_clock if is_amount else None), iter(())
+        found = no_clock or next(named, None)
         if found is None:
             return asked
         left = self.clean(_SPACES.sub(" ", remove_run(to_simplified(asked.what), found[0])))
         refused: Question = "no_such_hour" if no_clock else "past"
-        told = replace(told, refused=refused, amount=None)  # "à 25h" is not in 25 hours
+        told = replace(told, refused=refused, amount=None)
         return replace(asked, what=left, told=told) if left else asked
 
     def read_command_reminder(self, text: str) -> AskedTask:
