@@ -78,7 +78,7 @@ async def things_of(site: Site, browser: httpx.AsyncClient) -> dict[str, str]:
         "session": sessions[0]["id"],
         "invitation": invited.json()["id"],
         "suggestion": made.id,
-        "letter": letters[0]["id"],
+        "job": letters[0]["id"],
         "number": "1",
         "file": file,
         "tick": tick,
@@ -150,7 +150,7 @@ async def test_owner_only_endpoints_are_forbidden_for_other_persons(
         if each.path.removeprefix("/api/v1").startswith(places)
     ]
     token = (await omar.post("/tokens", json={"name": "all", "scope": "admin"})).json()["token"]
-    things = dict.fromkeys(("invitation", "letter"), "x") | {
+    things = dict.fromkeys(("invitation", "job"), "x") | {
         "use": "main",
         "provider": "openai",
         "name": "owner",

@@ -396,5 +396,5 @@ async def test_extraction_prompt_asks_for_the_companions_own_mood():
 
     (request,) = model.requests
     told = request.system_prompt[request.system_prompt.index("Mood of the companion") :]
-    assert told.index("signal: how the person was") > told.index("energy: how lively it is left")
+    assert told.index("signal: how the person was") > told.index("energy: how lively it is,")
     assert "Your own mood" in get_reply_prompt().render("mood", text="glad", count="6")

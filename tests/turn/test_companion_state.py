@@ -101,7 +101,7 @@ async def test_a_plan_is_carried_from_turn_to_turn(talk: Talk) -> None:
     assert "What you have in mind" not in told_nothing.call_instructions
     plan = "- What you two are about to do: a week in Goa. Done: dates known. Next: find a hotel."
     assert plan in told.call_instructions
-    assert "were not told yet: budget" in told.call_instructions
+    assert "not been told yet: budget" in told.call_instructions
     assert "oldest first: excited" in told.call_instructions
 
 

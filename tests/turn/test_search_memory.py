@@ -214,7 +214,7 @@ async def test_around_returns_the_messages_near_a_timestamp(blind: Talk) -> None
         ({"query": None, "about": ""}, "nothing was asked for. Give query"),
         ({"from_date": "last week"}, "from_date is “last week”, which is no day. Write it as"),
         ({"from_date": "2023-05-02", "to_date": "2023-05-01"}, "Exchange them"),
-        ({"around": "yesterday"}, "Copy the moment of a record"),
+        ({"around": "yesterday"}, "Copy the date and time of a record"),
         ({"around": "2019-01-01 10:00"}, "nothing was said at 2019-01-01 10:00"),
         ({"about": "Zebedee"}, "nobody and nothing called “Zebedee” is known. Known are: Nora"),
         ({"query": "x y z", "said_by": "Zebedee"}, "nobody called “Zebedee” has said anything"),
