@@ -43,7 +43,7 @@ from oldfriend.memory.people import (
     set_language,
 )
 from oldfriend.proactive.proactive_settings import ProactiveSettings, save_proactive_settings
-from oldfriend.queues.queue import ack, claim, find_next_due, release_lease
+from oldfriend.queues.queue import ack, claim_jobs, find_next_due, release_lease
 from oldfriend.replies.reply_worker import answer_message
 from oldfriend.runtime.job_handlers import run_jobs
 from oldfriend.runtime.wiring import open_app
@@ -439,7 +439,7 @@ class Living:
             self.calendar.reach(due)
             async with self.app.db.begin_write() as tx:
                 now = self.app.clock()
-                held = await claim(tx, "agenda", owner="worker", now=now, lease_s=LEASE_S)
+                held = await claim_jobs(tx, "agenda", owner="worker", now=now, lease_s=LEASE_S)
             if held is not None:
                 with suppress(OldfriendError):  # it is put off, and stays to be seen
                     await run_jobs(self.app, held, asyncio.Event())
@@ -449,7 +449,7 @@ class Living:
         """What was written to a platform counts as sent: nobody is there."""
         async with self.app.db.begin_write() as tx:
             now = self.app.clock()
-            held = await claim(tx, "outbox", owner="worker", now=now, lease_s=LEASE_S)
+            held = await claim_jobs(tx, "outbox", owner="worker", now=now, lease_s=LEASE_S)
             if held is not None:
                 await ack(tx, held, held.jobs, now=now)
                 await release_lease(tx, held, now=now)

@@ -34,7 +34,7 @@ async def test_preview_lists_lines_of_core_blocks_that_stay(
     as_json = preview_as_json(preview)
     assert isinstance(as_json, dict)
     assert as_json["written"] == lines
-    assert DeletionPreviewSchema.from_domain(preview, {}).written == tuple(lines)
+    assert DeletionPreviewSchema.from_domain(preview, {}, {}).written == tuple(lines)
     assert lines[0] in preview_as_text(preview)
 
 

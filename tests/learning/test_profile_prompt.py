@@ -119,7 +119,7 @@ async def test_prompt_holds_a_belief_or_its_message_but_not_both(talk: Talk) -> 
     dropped = outcome.reply.details["context"]["dropped"]
 
     assert " [2023-11-14] Cleans the oven after each quarrel." in request.call_instructions
-    assert "coriander" not in request.call_instructions.split("What you know that bears")[1]
+    assert "coriander" not in request.call_instructions.split("What you know that is relevant")[1]
     assert dropped["memories"]
 
 

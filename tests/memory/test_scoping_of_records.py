@@ -133,6 +133,8 @@ async def look(tx: Recorder, friend: Friend, others: tuple[Task, DiaryEntry, Mea
     assert len(await diary_store.list_entries(tx, person, DiaryFilter())) == 1
     assert len((await diary_store.list_entry_page(tx, person, limit=5))[0]) == 1
     assert len(await diary_store.list_tags(tx, person)) == 1
+    if entry.message is not None:
+        assert await diary_store.list_entries_of_message(tx, person, entry.message) == []
     assert (await diary_store.compute_stats(tx, person, DiaryFilter())).entries == 1
     day: date = entry.day
     await diary_store.list_on_this_day(tx, person, day.month, day.day, limit=5)

@@ -43,7 +43,7 @@ async def test_note_tool_does_not_duplicate_a_note_found_by_rules(talk: Talk) ->
     assert [(note.text, note.author) for note in outcome.notes] == [
         ("I like green tea.", "rules/1")
     ]
-    assert "Noted from the last message already" in asked[0].call_instructions
+    assert "Already noted from the last message" in asked[0].call_instructions
     assert all("noted from this message already" in each for each in results_in(asked[2]))
 
 

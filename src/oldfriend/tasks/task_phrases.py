@@ -252,11 +252,11 @@ class TaskPhrases:
         if asked.action != "remind" or told.every:
             return asked
         no_clock = None if told.clock else self.book.no_clock.search(simple)
-        named = (each for each in self.book.past.finditer(simple) if is_when(each, asked))
+        named = [each for each in self.book.past.finditer(simple) if is_when(each, asked)]
         if told.amount:  # "à 25h" is not in 25 hours; "in 2 hours: Psalm 45:10" is
             is_amount = no_clock and no_clock.start() < told.amount.end <= no_clock.end()
-            no_clock, named = (no_clock if is_amount else None), iter(())
-        found = no_clock or next(named, None)
+            no_clock, named = (no_clock if is_amount else None), []
+        found = no_clock or next(iter(named), None)
         if found is None:
             return asked
         left = self.clean(_SPACES.sub(" ", remove_run(to_simplified(asked.what), found[0])))

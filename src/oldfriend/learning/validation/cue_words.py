@@ -78,7 +78,7 @@ class CueWords:
     light_word: re.Pattern[str]
     conditional: re.Pattern[str]
     ownership: re.Pattern[str]
-    opinion_statement: re.Pattern[str]
+    judgement_statement: re.Pattern[str]
     assent: frozenset[str]
 
 

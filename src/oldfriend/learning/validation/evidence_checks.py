@@ -266,7 +266,7 @@ def was_asked_about(
     opening_phrases = (
         found[0]
         for span in own_spans
-        for found in cue_words.opinion_statement.finditer(fold_characters(span.sentence_text))
+        for found in cue_words.judgement_statement.finditer(fold_characters(span.sentence_text))
     )
     view_stems = get_content_stems(
         cue_words.light_word.sub(" ", fold_characters(claim.text)), language
@@ -285,7 +285,7 @@ def get_all_stems(texts: Iterable[str], language: str) -> frozenset[str]:
 def is_own_view(claim: Claim, own_spans: list[QuoteSpan]) -> bool:
     """Return whether the companion says "I think", without judging anybody's character."""
     if not any(
-        get_span_cue_words(span).opinion_statement.search(fold_characters(span.text))
+        get_span_cue_words(span).judgement_statement.search(fold_characters(span.text))
         for span in own_spans
     ):
         return False
@@ -369,13 +369,13 @@ def is_off_topic(claim: Claim, own_spans: list[QuoteSpan]) -> bool:
     cue_words, claim_stems = get_cue_words(language), get_content_stems(claim.text, language)
     clauses = [each.text for span in own_spans for each in split_clauses(span.sentence_text)]
     matches = [
-        claim_stems & get_content_stems(cue_words.opinion_statement.sub(" ", each), language)
+        claim_stems & get_content_stems(cue_words.judgement_statement.sub(" ", each), language)
         for each in clauses
     ]
     views = [
         said
         for each, said in zip(clauses, matches, strict=True)
-        if cue_words.opinion_statement.search(each)
+        if cue_words.judgement_statement.search(each)
     ]
     best_view, max_matched = (
         max(views, key=len, default=frozenset()),

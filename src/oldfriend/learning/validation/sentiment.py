@@ -39,7 +39,7 @@ def states_view(message: Message) -> bool:
     """Return whether a message may give a view that is not about its addressee."""
     cue_words = get_cue_words(message.language)
     return any(
-        cue_words.opinion_statement.search(fold_characters(each))
+        cue_words.judgement_statement.search(fold_characters(each))
         and not cue_words.addressee.search(fold_characters(each))
         and len(get_content_stems(drop_questions(message.language, each), message.language))
         >= MIN_CONTENT_WORDS
