@@ -810,9 +810,19 @@ def test_what_came_of_an_event_does_not_end_it(life: Life) -> None:
     rehab = claim(
         "event", "Bev is in rehab.", day=9, impact=2, effect="supersedes", target=stroke.id
     )
-    life.reads(rehab)
+    life.reads(replace(rehab, happened_at=message(9).at))
 
     assert life.believed() == {"Bev had a stroke.": "active", "Bev is in rehab.": "active"}
+
+
+def test_event_put_right_days_later_keeps_its_time(life: Life) -> None:
+    """Who flew to Porto, not to Lisbon, did so when the flight was told of first."""
+    life.reads(claim("event", "Flew to Lisbon.", day=1))
+    wrong = life.of("Flew to Lisbon.")
+    life.reads(claim("event", "Flew to Porto.", day=9, effect="supersedes", target=wrong.id))
+
+    assert life.believed() == {"Flew to Lisbon.": "superseded", "Flew to Porto.": "active"}
+    assert life.of("Flew to Porto.").happened_at == wrong.happened_at == message(1).at
 
 
 @pytest.mark.parametrize(("day", "tags"), [(1, ()), (9, ("correction",))])

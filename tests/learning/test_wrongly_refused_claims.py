@@ -1,9 +1,13 @@
 """Right claims on casual words pass; what was denied or laughed off does not."""
 
+from datetime import timedelta
+
 import pytest
 
+from oldfriend.domain.clock import from_micros
 from oldfriend.learning.extraction import Claim, ExtractionInput
 from oldfriend.learning.validate import validate_extraction
+from oldfriend.learning.validation.grounding import iter_computed_numbers
 from tests.learning.segment_fixtures import claim, quote, read, talk
 
 LOTTERY = claim("event", "Won the lottery.", "I won the lottery last night", impact=8)
@@ -300,3 +304,25 @@ def test_what_follows_from_the_words_is_founded(said: list[str], one: Claim) -> 
 def test_what_does_not_follow_from_the_words_is_refused(said: list[str], one: Claim) -> None:
     """Another decade, year or street; a pronoun that only the talk explains."""
     assert count_passed(talk(*said), one) == 0
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "weekday"),
+    [
+        ("en", "Exam on Friday", 5),
+        ("de", "Die Prüfung ist am Dienstag", 2),
+        ("fr", "l'examen est lundi", 1),
+        ("es", "El examen es el jueves", 4),
+        ("zh", "星期三考试", 3),
+    ],
+)
+def test_a_weekday_founds_only_days_that_are_that_weekday(
+    language: str, said: str, weekday: int
+) -> None:
+    """Who has an exam on Friday has not said that it is on the 16th, a Thursday."""
+    (message,) = talk(said, language=language).messages
+    today = from_micros(message.at, message.zone).date()
+    coming = [today + timedelta(days=each) for each in range(1, 8)]
+    told = {*iter_computed_numbers(fact(said, said), [message], language)}
+
+    assert [each.isoweekday() for each in coming if str(each.day) in told] == [weekday]

@@ -10,6 +10,7 @@ from oldfriend.search.score import give_score
 from oldfriend.turn.later_messages import (
     add_later_messages,
     add_later_to_ranking,
+    denies_other_value,
     is_correction_of,
     is_short_correction,
     list_later_by_item,
@@ -99,6 +100,26 @@ async def test_correction_is_found_by_its_cue_words_without_a_shared_word(
     full = await add_later_messages(deps, person, query, found)
 
     assert corrected.id in {each.recalled.message.id for each in full.later_messages}
+
+
+@pytest.mark.parametrize(
+    ("told", "newer", "is_other"),
+    [
+        ("dentist at 5pm on friday", "5:30, not 5", False),
+        ("i ran 10km today", "20km, not 10", False),
+        ("i ran 10 km today", "20km, not 10km", False),
+        ("i'm 30yo now", "31, not 30", False),
+        ("Lena lives in Hamburg", "31, not 30", True),
+        ("i ran 100km today", "20km, not 10", True),
+    ],
+)
+async def test_wrong_number_is_found_with_its_unit_attached(
+    talk: Talk, told: str, newer: str, *, is_other: bool
+) -> None:
+    """What has another number, or none, is not what was put right."""
+    changed, message = await talk.tell(told), await talk.tell(newer)
+
+    assert denies_other_value(message, changed) is is_other
 
 
 @pytest.mark.parametrize(

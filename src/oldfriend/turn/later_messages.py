@@ -4,6 +4,7 @@ Reads the database; never writes.
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -48,6 +49,7 @@ from oldfriend.turn.recalled import (
 )
 from oldfriend.turn.retrieval import build_question
 
+NUMBER: Final = re.compile(r"\d{1,18}")
 MAX_LATER: Final = 2
 """The most later messages of one message."""
 MAX_COMPARED: Final = 8
@@ -276,8 +278,13 @@ def is_beside(message: Message, changed: Message) -> bool:
 def denies_other_value(message: Message, changed: Message) -> bool:
     """Tell whether a message says which number or name is wrong, and another has not got it."""
     denied = find_denied_value(message.text, message.language)
+    if denied is None:
+        return False
     told = write_digits(changed.text, changed.language).casefold()
-    return denied is not None and not has_any_word(frozenset({denied}), told)
+    numbers = NUMBER.findall(denied)
+    if numbers:  # a unit may be attached: "5pm", "10km", "30yo"
+        return not {*map(int, numbers)} <= {*map(int, NUMBER.findall(told))}
+    return not has_any_word(frozenset({denied}), told)
 
 
 def is_correction_of(link: LaterLink, message: Message, changed: Message) -> bool:

@@ -303,15 +303,16 @@ def resolve_targeted_claim(state: ResolutionState, claim: Claim, target: MemoryS
 def is_later_event(state: ResolutionState, target: MemoryState, claim: Claim) -> bool:
     """Return whether a claim tells what came of an event, which has happened all the same.
 
-    Told as a correction, or of the very same time, it says what really happened then.
+    Told as a correction, or without a later time of its own, it says what really happened then.
     """
     if target.memory.kind != "event" or claim.kind != "event" or "correction" in claim.relational:
+        return False
+    if claim.happened_at is None:
         return False
     words = [state.context.messages.get(each.message) for each in claim.quotes]
     if any(each and has_correction_words(each.text, each.language) for each in words):
         return False
-    at = claim.happened_at or state.get_said_at(claim)
-    return at - get_event_time(target) > DAY
+    return claim.happened_at - get_event_time(target) > DAY
 
 
 def supersede(state: ResolutionState, old: MemoryState, claim: Claim) -> None:
@@ -322,6 +323,7 @@ def supersede(state: ResolutionState, old: MemoryState, claim: Claim) -> None:
     elif old.memory.is_by_person and claim.signal == "implicit":
         state.rejected["overruled by the person"] += 1
     else:
+        claim = inherit_event_time(old, claim)
         twin = find_equivalent(state, old, claim)
         if twin is None:
             state.learn(claim, supersedes=old.memory)
@@ -332,6 +334,19 @@ def supersede(state: ResolutionState, old: MemoryState, claim: Claim) -> None:
             relations = tuple(dict.fromkeys((*twin.memory.relations, link)))
             state.change(twin, replace(twin.memory, relations=relations), "revised")
         state.end(old, "superseded", "superseded", claim, until=claim.holds_from or said_at)
+
+
+def inherit_event_time(old: MemoryState, claim: Claim) -> Claim:
+    """Return a claim of what really happened with the time of the event, if it tells none."""
+    is_event = old.memory.kind == claim.kind == "event"
+    if not is_event or claim.happened_at is not None:
+        return claim
+    return replace(
+        claim,
+        happened_at=old.memory.happened_at,
+        happened_until=old.memory.happened_until,
+        grain=old.memory.grain,
+    )
 
 
 def find_equivalent(state: ResolutionState, old: MemoryState, claim: Claim) -> MemoryState | None:

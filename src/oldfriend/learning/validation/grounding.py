@@ -5,7 +5,7 @@ and after; if the claim is in another language than the quote, the extractor is 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date, timedelta
 from itertools import filterfalse
 from typing import Final
@@ -34,6 +34,10 @@ MIN_SHARED_PART: Final = 1 / 3
 """Share of a belief's words that must be mentioned by words that end it."""
 MAX_DAY: Final = 31
 DAYS_OF_WEEK: Final = 7
+MAX_WEEKS: Final = 2
+"""Weeks within which a weekday is: "Friday next week", said on a Monday, is 11 days away."""
+WEEKDAYS: Final = {f"weekday {each}": {each} for each in range(1, 8)} | {"weekday 8": {6, 7}}
+"""The days of the week that each time means, from Monday; the eighth is the weekend."""
 MAX_DIGITS: Final = len("2024")
 MAX_YEARS_AGO: Final = 110
 """Years of a life: what is said to be so many years old, or ago, has a year."""
@@ -290,8 +294,7 @@ def iter_computed_numbers(
         yield from iter_decade_years(message.text)
         yield from map(str, iter_years_between(counts, today.year))
         if has_date:
-            has_weekday = any(each.startswith("weekday") for each in tokens.times)
-            yield from map(str, iter_days_near(counts, today, has_weekday=has_weekday))
+            yield from map(str, iter_days_near(counts, today, tokens.times))
 
 
 def iter_years_between(counts: Iterable[int], this_year: int) -> Iterator[int]:
@@ -303,12 +306,25 @@ def iter_years_between(counts: Iterable[int], this_year: int) -> Iterator[int]:
             yield from (this_year - count, this_year - count - 1)
 
 
-def iter_days_near(counts: Iterable[int], today: date, *, has_weekday: bool) -> Iterator[int]:
-    """Yield the days of a month that are so many days or weeks away, or the next and last week."""
-    away = {each * unit for each in (*counts, 1) for unit in (1, DAYS_OF_WEEK) if each <= MAX_DAY}
-    if has_weekday:
-        away.update(range(1, DAYS_OF_WEEK + 1))
-    yield from ((today + timedelta(days=sign * each)).day for each in away for sign in (1, -1))
+def iter_days_near(counts: Iterable[int], today: date, times: Collection[str]) -> Iterator[int]:
+    """Yield the days of a month that are so many days or weeks away, or the next and last week.
+
+    Where the times name a weekday and no other day, only those of it are near.
+    """
+    weekdays = frozenset[int]().union(*(WEEKDAYS.get(each, ()) for each in times))
+    near = () if weekdays and not any(each.startswith("day ") for each in times) else (1,)
+    away = {
+        sign * each * unit
+        for each in (*counts, *near)
+        for unit in (1, DAYS_OF_WEEK)
+        for sign in (1, -1)
+        if each <= MAX_DAY
+    }
+    yield from ((today + timedelta(days=each)).day for each in away)
+    if weekdays:
+        around = range(-MAX_WEEKS * DAYS_OF_WEEK, MAX_WEEKS * DAYS_OF_WEEK + 1)
+        days = (today + timedelta(days=each) for each in around)
+        yield from (each.day for each in days if each.isoweekday() in weekdays)
 
 
 def iter_decade_years(text: str) -> Iterator[str]:
