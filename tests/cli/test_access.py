@@ -29,6 +29,20 @@ def test_token_is_created_listed_without_secret_and_revoked(call: Call) -> None:
     assert call("token", "list").stdout == "owner has no tokens.\n"
 
 
+def test_a_renewed_token_is_valid_for_as_long_as_it_was(call: Call) -> None:
+    """Only who says a number of days changes that."""
+    call("say", "hello")
+    made = call("token", "new", "desk", "--days", "366").stdout
+    name = call("token", "list").stdout.splitlines()[1].split()[0]
+    ends = [
+        re.findall(r"valid until (.+?) and", call("token", "renew", name, *more).stdout)
+        for more in ([], ["--days", "7"])
+    ]
+
+    assert ends[0] == re.findall(r"valid until (.+?) and", made) != []
+    assert ends[1] not in ([], ends[0])
+
+
 def test_invite_without_a_running_server_is_refused(call: Call) -> None:
     """Without a process that serves there is none to open."""
     call("say", "hello")

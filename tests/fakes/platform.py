@@ -8,7 +8,7 @@ import asyncio
 import fcntl
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from oldfriend.channels.channel import Channel, Cursors, HandleEvent
@@ -39,9 +39,9 @@ class MemoryCursors(Cursors):
         """Everybody is, but for strangers."""
         return address not in self.strangers
 
-    async def find_forgotten_at(self, address: str) -> Micros:
+    async def find_forgotten_times(self, addresses: Collection[str]) -> Mapping[str, Micros]:
         """Nobody has had everything forgotten."""
-        return 0
+        return {}
 
 
 class Mute(Channel):

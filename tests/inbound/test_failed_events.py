@@ -199,6 +199,24 @@ async def test_old_edit_that_is_retried_does_not_undo_a_newer_one(
     assert await dead_letters(app) == []
 
 
+async def test_retrying_an_old_edit_takes_in_the_newest(
+    app: AppContext, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that nothing is lost if the newest is dropped then."""
+    await handle_event(allowing_ana(app), says("It is in the attic."))
+    for text in ["It is in the cellar.", "It is in the garden."]:
+        clock.tick(seconds=1)
+        async with broken(monkeypatch):
+            await hear(allowing_ana(app, says(text, is_edit=True)))
+    older = min(await dead_letters(app), key=lambda each: each.seq)
+    async with app.db.begin_write() as tx:
+        await retry_dead_letter(tx, older.queue, older.partition, older.seq, now=app.clock())
+    await run_all(app)
+
+    assert (await texts(app))[-1] == "It is in the garden."
+    assert len(await dead_letters(app)) == 1
+
+
 async def test_of_strangers_nothing_is_kept(
     app: AppContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

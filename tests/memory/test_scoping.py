@@ -424,6 +424,7 @@ async def bring_in(tx: Recorder, friend: Friend, secret: str) -> None:
             edited = await message_log.edit_message(
                 tx, friend.person.id, message.id, secret * 2, now=at
             )
+            await message_log.update_message_keys(tx, edited)
             await import_writer.set_version_batch(tx, edited, batch=batch.id, details={})
             await import_batches.advance_batch(tx, batch, added=1, known=0)
         await import_batches.finish_batch(tx, batch, now=at)
@@ -654,6 +655,7 @@ async def watch(tx: Recorder, person: PersonId) -> None:
     await change_feed.list_journal_after(tx, person, after=0, limit=50)
     await change_feed.list_latest_entries(tx, person, kinds=["note"], before=None, limit=50)
     await windows.list_messages_before(tx, person, at=1 << 60, seq=0, limit=50)
+    await windows.list_said_texts(tx, person, before=1 << 60)
     await windows.list_messages_containing(tx, person, "safe", at=1 << 60, seq=0, limit=50)
     await windows.list_turns_without_reply(tx, person, since=0, until=1 << 60)
     await windows.list_recently_used_chats(tx, person)

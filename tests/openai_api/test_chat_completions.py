@@ -1,6 +1,9 @@
 """Chat front ends talk with the companion through OpenAI's own client."""
 
 import asyncio
+import hashlib
+import json
+from dataclasses import replace
 
 import httpx
 import openai
@@ -11,6 +14,7 @@ from oldfriend.domain.errors import ModelUnavailable
 from oldfriend.forgetting.delete import forget
 from oldfriend.llm.scripted import ScriptedReply
 from oldfriend.memory.deletion.selection import DeletionRequest
+from oldfriend.memory.message_log import update_message_keys
 from oldfriend.memory.receipts import find_receipt
 from tests.chat_fixtures import Say
 from tests.mcp_server.conftest import person_called
@@ -286,6 +290,41 @@ async def test_a_request_sent_again_gets_the_same_reply(open_house: Open) -> Non
     assert first.choices[0].message.content == second.choices[0].message.content == "One."
     assert third.choices[0].message.content == fourth.choices[0].message.content == "Two."
     assert await house.said() == ["I like rain.", "I like snow."]
+
+
+def former_key(before: str, *texts: str) -> str:
+    """A key as it was made without a secret."""
+    return hashlib.sha256(json.dumps([before, *texts]).encode()).hexdigest()[:32]
+
+
+async def test_messages_of_before_keys_had_a_secret_are_known_again(open_house: Open) -> None:
+    """By the key of the request and by what was said, which is kept under new keys then."""
+    house = await open_house(["One.", "Two.", "Other two.", "Never."])
+    client = await house.client()
+    key = {"Idempotency-Key": "k-12345678"}
+    rain, snow = user("I like rain."), user("I like snow.")
+    talk = [rain, assistant("One."), snow]
+    await ask(client, rain, extra_headers=key)
+    await ask(client, *talk)
+    first = former_key("", "user", "I like rain.")
+    follows = former_key(first, "assistant", "One.")
+    old = [former_key("idempotency", "k-12345678"), former_key(follows, "user", "I like snow.")]
+    said = [each for each in await house.log() if each.role == "person"]
+    async with house.app.db.begin_write() as tx:
+        for each, external_id in zip(said, old, strict=True):
+            details = {**each.details, **({"follows": follows} if each is said[1] else {})}
+            await update_message_keys(tx, replace(each, external_id=external_id, details=details))
+
+    again = await ask(client, rain, extra_headers=key)
+    other = await ask(client, *talk)
+
+    assert again.choices[0].message.content == "One."
+    assert other.choices[0].message.content == "Other two."
+    assert await house.said() == ["I like rain.", "I like snow."]
+    kept = [each for each in await house.log() if each.role == "person"]
+    assert [(each.external_id, each.details) for each in kept] == [
+        (each.external_id, each.details) for each in said
+    ]
 
 
 async def test_the_same_request_twice_at_once_is_said_once(open_house: Open) -> None:

@@ -2,6 +2,10 @@
 
 import pytest
 
+from oldfriend.app.app_context import AppContext
+from oldfriend.inbound.accept import open_local_chat
+from oldfriend.memory.message_log import UnloggedMessage, WriteTarget, write_messages
+from oldfriend.memory.sessions import ensure_closed_session
 from tests.chat_fixtures import Say
 
 ASKED = [
@@ -47,6 +51,24 @@ async def test_words_to_forget_are_offered_as_they_are_kept(
     for text in told:
         await say(text)
     assert f"{offered}." in (await say(asked)).reply.text.replace("。", ".")
+
+
+async def test_words_told_long_ago_are_offered(say: Say, app: AppContext, clock) -> None:
+    """However much was said since: not all of somebody whose name is among them."""
+    for text in ["my friend Lena lives in Hamburg", "Lena's phone number is 0151 2345678"]:
+        await say(text)
+    line = await open_local_chat(app.db, clock, app.settings, person=None, channel="terminal")
+    since = [
+        UnloggedMessage(role="person", speaker="x", text="ok", at=clock(), trust="person")
+        for _ in range(10_001)
+    ]
+    async with app.db.begin_write() as tx:
+        session = await ensure_closed_session(
+            tx, line.chat, external_id="long", opened_at=clock(), closed_at=clock(), batch=None
+        )
+        await write_messages(tx, WriteTarget(chat=line.chat, session=session), since, now=clock())
+
+    assert "/forget phone number." in (await say("forget lenas phone number")).reply.text
 
 
 async def test_words_that_nothing_holds_are_not_offered(say: Say) -> None:

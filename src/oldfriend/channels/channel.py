@@ -15,7 +15,7 @@ A new channel is a folder beside ``telegram`` with a spec, and a line in ``regis
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, Protocol, TypeAlias
@@ -221,8 +221,8 @@ class Cursors(Protocol):
     async def is_known(self, address: str) -> bool:
         """Tell whether a person has paired or a group was let in, or its address is allowed."""
 
-    async def find_forgotten_at(self, address: str) -> Micros:
-        """Return when everything of who has an address was last forgotten; 0: never."""
+    async def find_forgotten_times(self, addresses: Collection[str]) -> Mapping[str, Micros]:
+        """Return when everything of who has each of these addresses was last forgotten, if ever."""
 
 
 @dataclass(frozen=True, slots=True)

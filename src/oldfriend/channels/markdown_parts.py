@@ -50,8 +50,11 @@ def _list_block_texts(blocks: Sequence[Node]) -> Iterator[str]:
             yield format_table(block, _get_inline_text)
         elif block.type == "inline" or not block.is_nested:
             yield from filter(None, [_get_inline_text([block]).rstrip("\n")])
-        elif block.type == "list_item":
-            yield f"{LIST_MARK} {' '.join(_list_block_texts(block.children))}"
+        elif block.type in {"bullet_list", "ordered_list"}:
+            first = int(block.attrs.get("start", 1))
+            for number, item in enumerate(block.children, start=first):
+                mark = f"{number}{item.markup}" if block.type == "ordered_list" else LIST_MARK
+                yield f"{mark} {' '.join(_list_block_texts(item.children))}"
         else:
             yield from _list_block_texts(block.children)
 

@@ -81,6 +81,8 @@ async def revoke_invitation(options: argparse.Namespace, invitation_id: str) -> 
     return 0
 
 
+DEFAULT_DAYS = 90
+"""Days for which a new token is valid, if nobody says how many."""
 TOKEN_USAGE = "oldfriend token new NAME | list | renew ID | end ID | code"
 
 
@@ -130,7 +132,7 @@ async def create_token(options: argparse.Namespace, name: str) -> int:
             secret,
             name=name,
             scope=options.scope,
-            days=options.days,
+            days=options.days or DEFAULT_DAYS,
             now=app.clock(),
         )
     print_new_secret(person, token, secret)

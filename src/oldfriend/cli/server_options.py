@@ -311,7 +311,6 @@ def add_access_commands(commands: Subparsers) -> None:
     token.add_argument(
         "--days",
         type=parse_positive,
-        default=90,
         metavar="N",
-        help="days until it expires (default 90)",
+        help="days until it expires (default: 90; renewed, as many as it had)",
     )

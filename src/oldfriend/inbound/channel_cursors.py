@@ -1,5 +1,7 @@
 """Channel cursors: how far a channel has been heard, and whom we know there."""
 
+from collections.abc import Collection, Mapping
+
 from typing_extensions import override
 
 from oldfriend.app.app_context import AppContext
@@ -7,7 +9,7 @@ from oldfriend.channels.channel import Cursors
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.messages import Person
-from oldfriend.memory.deletion.audit_log import list_purges
+from oldfriend.memory.deletion.audit_log import find_purge_time
 from oldfriend.memory.groups import find_group
 from oldfriend.memory.identities import find_identity
 from oldfriend.queues.outbox import find_cursor, save_cursor
@@ -41,12 +43,16 @@ class ChannelCursors(Cursors):
             return await self._find_owner(tx, address) is not None
 
     @override
-    async def find_forgotten_at(self, address: str) -> Micros:
-        """Return when everything of a person or a group was last forgotten; 0: never."""
+    async def find_forgotten_times(self, addresses: Collection[str]) -> Mapping[str, Micros]:
+        """Return when everything of each person or group was last forgotten, if ever."""
+        times: dict[str, Micros] = {}
         async with self._app.db.begin_read() as tx:
-            owner = await self._find_owner(tx, address)
-            purges = [] if owner is None else await list_purges(tx, owner.id)
-        return purges[-1].done_at if purges else 0
+            for address in addresses:
+                owner = await self._find_owner(tx, address)
+                purged_at = None if owner is None else await find_purge_time(tx, owner.id)
+                if purged_at is not None:
+                    times[address] = purged_at
+        return times
 
     async def _find_owner(self, tx: Transaction, address: str) -> Person | None:
         person = await find_identity(tx, self._channel, address)

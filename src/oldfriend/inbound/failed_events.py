@@ -136,22 +136,28 @@ def parse_event(job: Job) -> ChannelEvent:
 
 
 async def load_event(db: Database, job: Job) -> ChannelEvent | None:
-    """Return the event that a job holds; None for an edit whose message was edited once more.
+    """Return the event that a job holds, or of an edit the newest of its message that failed.
 
-    Raises InvalidInput, StoreError.
+    None for an edit whose message was edited since. Raises InvalidInput, StoreError.
     """
     event = parse_event(job)
-    if isinstance(event, IncomingMessage) and event.is_edit and await is_outdated(db, job, event):
-        return None
-    return event
-
-
-async def is_outdated(db: Database, job: Job, event: IncomingMessage) -> bool:
-    """Tell whether a message was edited after an edit that failed, or by another one that did."""
+    if not isinstance(event, IncomingMessage) or not event.is_edit:
+        return event
     assert job.person is not None
     same = MessageDeletion(chat_ref=event.chat_ref, external_id=event.external_id)
     async with db.begin_read() as tx:
         kept = await list_partition_jobs(tx, job.queue, job.partition)
+        newest = max(
+            (
+                each
+                for each in kept
+                if get_fields(each).get("is_edit") and is_of_message(each, same)
+            ),
+            key=lambda each: each.seq,
+            default=job,
+        )
+        event = parse_event(newest)
+        assert isinstance(event, IncomingMessage)
         edited_at = await find_edit_time(
             tx,
             job.person,
@@ -159,10 +165,7 @@ async def is_outdated(db: Database, job: Job, event: IncomingMessage) -> bool:
             event.chat_ref.address,
             (event.external_id, event.edit_id),
         )
-    return (edited_at or 0) > job.enqueued_at or any(
-        each.seq > job.seq and get_fields(each).get("is_edit") is True and is_of_message(each, same)
-        for each in kept
-    )
+    return None if (edited_at or 0) > newest.enqueued_at else event
 
 
 async def has_failed_event(

@@ -90,6 +90,17 @@ async def list_messages_containing(
     return [parse_message_row(row) for row in rows]
 
 
+async def list_said_texts(tx: Transaction, person: PersonId, *, before: int) -> list[str]:
+    """List the texts of all that a person has said before a seq, oldest first."""
+    rows = await tx.rows(
+        """SELECT text FROM message WHERE person = :person AND role = 'person' AND seq < :before
+           AND replaced_at IS NULL ORDER BY seq""",
+        person=person,
+        before=before,
+    )
+    return [text for (text,) in rows]
+
+
 async def has_earlier_messages(
     tx: Transaction, person: PersonId, chat: ChatId, *, before: int
 ) -> bool:

@@ -116,14 +116,22 @@ def check_token_days(days: int) -> None:
 
 
 async def renew_api_token(
-    tx: Transaction, person: PersonId, token_id: str, secret: str, *, days: int, now: Micros
+    tx: Transaction,
+    person: PersonId,
+    token_id: str,
+    secret: str,
+    *,
+    days: int | None = None,
+    now: Micros,
 ) -> ApiToken:
     """Give a token a new secret and more days; the old secret no longer works.
 
-    The users of a front end stay who they are. Raises NotFound, also for the token of a hosted
-    program, and InvalidInput for an unfit number of days.
+    Without a number of days it is valid for as long as it was, and never ends earlier. The users
+    of a front end stay who they are. Raises NotFound, also for the token of a hosted program, and
+    InvalidInput for an unfit number of days.
     """
-    check_token_days(days)
+    if days is not None:
+        check_token_days(days)
     row = await tx.row(
         """SELECT id, name, scope, made_at, expires_at, used_at, print FROM web_token
            WHERE id = :id AND person = :person AND scope <> 'calendar' AND mcp_until IS NULL""",
@@ -133,7 +141,12 @@ async def renew_api_token(
     if row is None:
         raise NotFound(TOKEN_NOT_FOUND)
     digest, token = hash_secret(secret), parse_token_row(row[:6])
-    renewed = replace(token, made_at=now, expires_at=now + days * DAY, used_at=None)
+    expires_at = (
+        max(token.expires_at, now + token.expires_at - token.made_at)
+        if days is None
+        else now + days * DAY
+    )
+    renewed = replace(token, made_at=now, expires_at=expires_at, used_at=None)
     await tx.run(
         """UPDATE web_token SET print = :print, made_at = :now, expires_at = :expires_at,
              used_at = NULL WHERE id = :id AND person = :person""",

@@ -232,6 +232,18 @@ async def find_message_by_external_id(
     return None if row is None else parse_message_row(row)
 
 
+async def update_message_keys(tx: Transaction, message: Message) -> None:
+    """Store the external id and the details of a message anew."""
+    await tx.run(
+        """UPDATE message SET external_id = :external_id, details = :details
+           WHERE id = :id AND person = :person""",
+        external_id=message.external_id,
+        details=format_details_json(message.details),
+        id=message.id,
+        person=message.person,
+    )
+
+
 async def list_messages_by_seq(
     tx: Transaction, person: PersonId, seqs: Sequence[int]
 ) -> list[Message]:

@@ -44,7 +44,7 @@ from oldfriend.openai_api.ollama_format import (
     read_ollama_request,
 )
 from oldfriend.openai_api.reply_response import ReplyResponse
-from oldfriend.openai_api.resent_history import read_new_words, recognize
+from oldfriend.openai_api.resent_history import find_words, read_new_words
 from oldfriend.openai_api.responses import ResponseFormat, read_response_request
 from oldfriend.openai_api.speaker_pairing import answer_unknown_user
 from oldfriend.openai_api.token_access import UnknownUser, authenticate, identify_speaker
@@ -167,8 +167,7 @@ class ApiEndpoints:
             return await begin_companion_reply(self._hub, speaker, chat_context, chat, words)
         message = None
         if words is not None:
-            async with app.db.begin_read() as tx:
-                found = await recognize(tx, chat_context, words, request=chat, now=app.clock())
+            found = await find_words(app.db, chat_context, words, request=chat, now=app.clock())
             stored = None if found.message is None else await find_answer(app, found.message)
             repeated = find_repeated(chat, words, found, stored)
             if repeated is not None:

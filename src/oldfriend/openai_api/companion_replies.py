@@ -31,7 +31,7 @@ from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.openai_api.chat_reply import ChatReply, FinishedReply, FixedReply, WrittenText
 from oldfriend.openai_api.chat_request import ChatRequest
 from oldfriend.openai_api.error_json import ApiRefusal, refuse_forgotten
-from oldfriend.openai_api.resent_history import NewWords, Recognition, recognize
+from oldfriend.openai_api.resent_history import NewWords, Recognition, find_words
 from oldfriend.openai_api.token_access import Caller
 from oldfriend.replies.amended_replies import amend_reply, find_answer
 from oldfriend.replies.edited_requests import edit_answered
@@ -66,8 +66,7 @@ async def begin_companion_reply(
     Raises ApiRefusal, InvalidInput, StoreError.
     """
     app = hub.app
-    async with app.db.begin_read() as tx:
-        found = await recognize(tx, chat_context, words, request=request, now=app.clock())
+    found = await find_words(app.db, chat_context, words, request=request, now=app.clock())
     if found.message is None:
         return await accept_new(hub, caller, chat_context, found)
     message, followed = found.message, ""

@@ -9,17 +9,21 @@ from, for the program may have changed it.
 import hmac
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import pairwise
 from typing import Final, Literal
 
-from oldfriend.db.database import Transaction
+from oldfriend.db.database import Database, Transaction
 from oldfriend.domain.clock import MINUTE, Micros
 from oldfriend.domain.messages import DOCUMENTS_DETAIL, Message, TrustClass
 from oldfriend.inbound.accept import ChatContext
-from oldfriend.memory.message_log import find_message_by_external_id, list_recent_messages
+from oldfriend.memory.message_log import (
+    find_message_by_external_id,
+    list_recent_messages,
+    update_message_keys,
+)
 from oldfriend.memory.receipts import find_receipt
 from oldfriend.openai_api.chat_messages import ChatMessage
 from oldfriend.openai_api.chat_request import ChatRequest
@@ -33,6 +37,7 @@ HISTORY_WINDOW: Final = 200
 """How many of the chat's last messages are compared with what a program sends."""
 CONVERSATION_DETAIL: Final = "conversation"
 """The key, in a message's details, of the conversation, where the program names it."""
+KEY_DETAILS: Final = (FOLLOWS_DETAIL, CONVERSATION_DETAIL)
 REPEAT_WINDOW: Final = 2 * MINUTE
 """How long the same words, said last, may ask for another reply instead of being said again."""
 UNANSWERED_WINDOW: Final = 30 * MINUTE
@@ -56,6 +61,8 @@ class NewWords:
     documents: str = ""  # that a front end has put around them
     trust: TrustClass = "person"  # "outside": there are only documents
     idempotency_key: str = ""  # of the request, as it is stored
+    former_keys: Mapping[str, str] = field(default_factory=dict)
+    """Each key of the request by what it was before keys were made with the secret."""
 
     @property
     def has_certain_place(self) -> bool:
@@ -101,16 +108,17 @@ def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
         return None
     before, new = said[:-count], said[-count:]
     seed = request.conversation
-    key = follows = compute_key(secret, "", seed) if seed else ""
+    keys_of = KeyMaker(secret)
+    conversation = key = follows = keys_of.compute("", seed) if seed else ""
     for each in before:
         text = split_documents(each.text)[0] if each.role == "user" else ""
-        key = follows = compute_key(secret, key, each.role, text or each.text)
+        key = follows = keys_of.compute(key, each.role, text or each.text)
     split = [split_documents(each.text) for each in new]
     is_own = any(own for own, _ in split)
     texts = tuple(own for own, _ in split if own) or tuple(each.text for each in new)
     keys = []
     for text in texts:
-        key = compute_key(secret, key, "user", text)
+        key = keys_of.compute(key, "user", text)
         keys.append(key)
     return NewWords(
         texts=texts,
@@ -120,10 +128,11 @@ def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
         follows=follows,
         reply_before=before[-1].text if before else "",
         is_opening=not before and (not seed or not request.is_continuation),
-        conversation=compute_key(secret, "", seed) if seed else "",
-        idempotency_key=compute_key(secret, "idempotency", request.idempotency_key)
+        conversation=conversation,
+        idempotency_key=keys_of.compute("idempotency", request.idempotency_key)
         if request.idempotency_key
         else "",
+        former_keys={former: key for key, former in keys_of.former.items()},
     )
 
 
@@ -137,10 +146,69 @@ def count_trailing(said: Sequence[ChatMessage]) -> int:
     return count
 
 
-def compute_key(secret: bytes, before: str, *texts: str) -> str:
-    """Return the key of what was said, from the key of what was said before."""
-    written = json.dumps([before, *(text.strip() for text in texts)], ensure_ascii=True)
-    return hmac.new(secret, written.encode(), sha256).hexdigest()[:KEY_CHARS]
+@dataclass(frozen=True, slots=True)
+class KeyMaker:
+    """Makes the keys of a request, and knows what each was before they had the secret."""
+
+    secret: bytes
+    former: dict[str, str] = field(default_factory=dict)
+
+    def compute(self, before: str, *texts: str) -> str:
+        """Return the key of what was said, from the key of what was said before."""
+        said = [text.strip() for text in texts]
+        written = json.dumps([before, *said], ensure_ascii=True).encode()
+        key = hmac.new(self.secret, written, sha256).hexdigest()[:KEY_CHARS]
+        written = json.dumps([self.former.get(before, before), *said], ensure_ascii=True).encode()
+        self.former[key] = sha256(written).hexdigest()[:KEY_CHARS]
+        return key
+
+
+async def find_words(
+    db: Database,
+    chat_context: ChatContext,
+    words: NewWords,
+    *,
+    request: ChatRequest,
+    now: Micros,
+) -> Recognition:
+    """Find the words in the log, or where they belong, also by keys of before the secret.
+
+    Messages with such keys get those that they have now.
+    """
+    person, chat = chat_context.person.id, chat_context.chat.id
+    async with db.begin_read() as tx:
+        found = await recognize(tx, chat_context, words, request=request, now=now)
+        if found.message is not None or not await list_rekeyed(tx, chat_context, words):
+            return found
+    async with db.begin_write() as tx:
+        for each in await list_rekeyed(tx, chat_context, words):
+            same = await find_message_by_external_id(tx, person, chat, each.external_id or "")
+            if same is None or same.id == each.id:
+                await update_message_keys(tx, each)
+        return await recognize(tx, chat_context, words, request=request, now=now)
+
+
+async def list_rekeyed(
+    tx: Transaction, chat_context: ChatContext, words: NewWords
+) -> list[Message]:
+    """List messages whose keys had no secret, as they are with those that they have now."""
+    person, chat, former = chat_context.person.id, chat_context.chat.id, words.former_keys
+    said = await list_recent_messages(tx, person, chat, limit=HISTORY_WINDOW)
+    for old, new in former.items():
+        if new == words.idempotency_key:
+            sent = await find_message_by_external_id(tx, person, chat, old)
+            said = [*said, *([] if sent is None or sent in said else [sent])]
+    rekeyed = []
+    for each in said:
+        key, mark, count = (each.external_id or "").partition("#")
+        details = {
+            name: former.get(value, value) if name in KEY_DETAILS else value
+            for name, value in each.details.items()
+        }
+        if key in former or details != each.details:
+            external_id = f"{former.get(key, key)}{mark}{count}" or None
+            rekeyed.append(replace(each, external_id=external_id, details=details))
+    return rekeyed
 
 
 async def recognize(

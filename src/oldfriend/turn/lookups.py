@@ -19,6 +19,7 @@ from oldfriend.domain.messages import Message
 from oldfriend.lang.detection import detect_language
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.memory.belief_views import get_memory_state
+from oldfriend.memory.chat_history import list_said_texts
 from oldfriend.memory.core_blocks import CoreBlock, list_blocks
 from oldfriend.memory.deletion.deletion_plan import plan_deletion
 from oldfriend.memory.deletion.selection import (
@@ -129,8 +130,6 @@ class PastBeliefs:
 
 
 MAX_PHRASE_WORDS: Final = 16
-MAX_SEARCHED: Final = 10_000
-"""Messages, the newest, in which the words of a request to forget are looked for."""
 CONTENT: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 """A word, or a Chinese character."""
 
@@ -312,9 +311,8 @@ async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str)
     ]
     roles = get_role_words(language)  # "my friend Lena" is all of her
     named = [(start, end) for start, end in content if words[start:end].lower() not in roles]
-    said = await list_messages(tx, utterance.person.id, role="person", limit=MAX_SEARCHED)
-    begin = utterance.messages[0].seq
-    told = [each.text for each in said if each.seq < begin and not forget.search(each.text.lower())]
+    said = await list_said_texts(tx, utterance.person.id, before=utterance.messages[0].seq)
+    told = [text for text in said if not forget.search(text.lower())]
     for alike in list_phrases(words, (named or content)[:MAX_PHRASE_WORDS]):
         counts = {each: sum(has_any_name(text, {each}) for text in told) for each in alike}
         found = [each for each in alike if counts[each]]

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -84,9 +84,9 @@ class KeptCursors(Cursors):
         """Everybody is."""
         return True
 
-    async def find_forgotten_at(self, address: str) -> Micros:
+    async def find_forgotten_times(self, addresses: Collection[str]) -> Mapping[str, Micros]:
         """Nobody has had everything forgotten."""
-        return 0
+        return {}
 
 
 @pytest.fixture

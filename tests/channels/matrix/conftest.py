@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -27,6 +27,7 @@ class KeptCursors:
         self.kept: dict[str, str] = {}
         self.strangers: set[str] = set()
         self.forgotten: dict[str, Micros] = {}
+        self.asked_forgotten: list[list[str]] = []
 
     async def find(self, scope: str) -> str | None:
         """How far that is."""
@@ -40,9 +41,10 @@ class KeptCursors:
         """Everybody is, but for strangers."""
         return address not in self.strangers
 
-    async def find_forgotten_at(self, address: str) -> Micros:
+    async def find_forgotten_times(self, addresses: Collection[str]) -> Mapping[str, Micros]:
         """When everything of somebody was forgotten."""
-        return self.forgotten.get(address, 0)
+        self.asked_forgotten.append(list(addresses))
+        return self.forgotten
 
 
 class Bot:

@@ -549,6 +549,7 @@ async def test_what_waits_for_its_key_goes_when_everything_of_its_sender_is_forg
         kept = json.loads((bot.folder / "unread.json").read_text())
 
     assert [each["source"]["sender"] for each in kept] == [ben, ben]
+    assert max(map(len, bot.cursors.asked_forgotten)) == len({ana, hers, ben, his})
 
 
 async def test_events_of_one_sender_push_nobody_elses_out_and_none_waits_for_ever(

@@ -231,10 +231,18 @@ class UnreadEvents:
 
     async def drop_forgotten(self, cursors: Cursors) -> None:
         """Give up what came before everything of its sender, or of its room, was forgotten."""
+        addresses = {
+            address
+            for each in self.waiting.values()
+            for address in (find_text(each.source, "sender"), each.room_id)
+        }
+        if not addresses:
+            return
+        times = await cursors.find_forgotten_times(addresses)
         for event_id, each in list(self.waiting.items()):
-            for address in (find_text(each.source, "sender"), each.room_id):
-                if each.heard_s * SECOND < await cursors.find_forgotten_at(address):
-                    self.remove(event_id)
+            places = (find_text(each.source, "sender"), each.room_id)
+            if each.heard_s * SECOND < max(times.get(address, 0) for address in places):
+                self.remove(event_id)
 
     def has_waited(self, event_id: str) -> bool:
         """Tell whether the key of an event has had its time."""

@@ -54,6 +54,14 @@ async def has_deletions_after(tx: Transaction, person: PersonId, moment: Micros)
     return row is not None
 
 
+async def find_purge_time(tx: Transaction, person: PersonId) -> Micros | None:
+    """Return when everything of a person was last forgotten; None: never."""
+    row = await tx.row(
+        "SELECT max(done_at) FROM audit WHERE person = :person AND what = 'purge'", person=person
+    )
+    return None if row is None else row[0]
+
+
 async def list_purges(tx: Transaction, person: PersonId) -> list[AuditEntry]:
     """List the entries of a person's purges, oldest first."""
     return [each for each in await list_audit_entries(tx, person) if each.what == "purge"]
