@@ -114,7 +114,10 @@ async def write_entry(
 async def change_entry(
     entry: EntryParam, change: DiaryChangeRequest, me: CurrentUser, hub: HubDep
 ) -> DiaryEntrySchema:
-    """Change the words of an entry. The message in which it was told stays as it was said."""
+    """Change the words of an entry, and of its message if it was written here.
+
+    The message in which another was told stays as it was said.
+    """
     app = hub.app
     now = app.clock()
     text = read_text(change.text)
