@@ -13,8 +13,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
 from oldfriend.db.database import Transaction
-from oldfriend.diary.diary_reader import get_texts as get_diary_texts
 from oldfriend.diary.diary_reader import WrittenEntry, merge_tags
+from oldfriend.diary.diary_reader import get_texts as get_diary_texts
 from oldfriend.diary.diary_store import delete_entry, list_entries_of_message, save_entries
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.desk_scope import DeskScope
