@@ -2,7 +2,9 @@
 
 from oldfriend.diary.diary_search import search_entries
 from oldfriend.diary.diary_store import DiaryFilter
+from oldfriend.memory.chat_history import list_recently_used_chats
 from oldfriend.memory.people import ensure_owner
+from oldfriend.proactive.reachable_chats import find_reachable_chat
 from oldfriend.search import SearchQuery
 from tests.api.conftest import Browse, Site
 from tests.api.conftest import told as hear_reply
@@ -97,3 +99,15 @@ async def test_what_is_written_into_the_diary_is_known_in_the_talk(browse: Brows
 
     assert "Dora" in told
     assert "My boat is called Dora." in [each["text"] for each in shown]
+
+
+async def test_nothing_is_said_unasked_into_the_diary(site: Site, browse: Browse) -> None:
+    """Who has written nowhere else finds it in the chat on the page."""
+    browser = await browse()
+    await browser.post("/diary", json={"text": "Bought a red kayak."})
+    async with site.app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=site.app.clock(), zone="UTC")
+        (diary,) = await list_recently_used_chats(tx, owner.id)
+        found = await find_reachable_chat(tx, owner.id, diary, now=site.app.clock())
+
+    assert found is not None and found.chat.channel == "web"

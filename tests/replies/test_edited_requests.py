@@ -1,7 +1,17 @@
 """What a message has written into the diary follows it when it is edited."""
 
+from dataclasses import replace
+
+import pytest
+
 from oldfriend.app.app_context import AppContext
-from oldfriend.diary.diary_store import DiaryEntry, DiaryFilter, list_entries
+from oldfriend.diary.diary_store import (
+    DiaryEntry,
+    DiaryFilter,
+    delete_entry,
+    list_entries,
+    save_entries,
+)
 from oldfriend.inbound.accept import ChatContext
 from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.edited_requests import edit_answered
@@ -37,3 +47,36 @@ async def test_entry_of_an_edited_message_reads_as_its_new_words(
     assert await list_diary(app, line) == []
     await edit_answered(app, message, "Dear diary, we swam.")
     assert [each.text for each in await list_diary(app, line)] == ["we swam"]
+
+
+@pytest.mark.parametrize("words", ["/journal We swam in the sea", "We swam in the sea."])
+async def test_entry_that_was_changed_in_the_diary_stays(
+    app: AppContext, line: ChatContext, say: Say, words: str
+) -> None:
+    """Whether the message now writes something else there or nothing; which is said."""
+    await say("/journal We swom in the sea")
+    async with app.db.begin_write() as tx:
+        said = await list_messages(tx, line.person.id)
+        (entry,) = await list_entries(tx, line.person.id, DiaryFilter())
+        longer = replace(entry, text="We swom in the sea, and ate at Rosa's.")
+        await save_entries(tx, line.person.id, [longer])
+    message = next(each for each in said if each.role == "person")
+    _, told = await edit_answered(app, message, words)
+
+    assert await list_diary(app, line) == [longer]
+    assert "stays as you changed it" in told
+
+
+async def test_entry_that_was_taken_out_of_the_diary_stays_out(
+    app: AppContext, line: ChatContext, say: Say
+) -> None:
+    """A slip that is corrected later is no new wish for it."""
+    await say("/journal We swom in the sea")
+    async with app.db.begin_write() as tx:
+        said = await list_messages(tx, line.person.id)
+        (entry,) = await list_entries(tx, line.person.id, DiaryFilter())
+        await delete_entry(tx, line.person.id, entry.id)
+    message = next(each for each in said if each.role == "person")
+    _, told = await edit_answered(app, message, "/journal We swam in the sea")
+
+    assert (told, await list_diary(app, line)) == ("", [])

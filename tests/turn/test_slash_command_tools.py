@@ -2,7 +2,9 @@
 
 import pytest
 
+from oldfriend.domain.errors import InvalidInput
 from oldfriend.proactive.proactive_settings import load_proactive_settings
+from oldfriend.turn.tools.slash_command_tools import build_use_command
 from tests.turn.conftest import Talk, wants
 from tests.turn.test_measurement_requests import apply
 
@@ -33,3 +35,24 @@ async def test_model_changes_when_it_may_speak_first(
     values = {"active": settings.level, "digest": settings.digest, "recap": settings.recap}
 
     assert values[command] == told
+
+
+@pytest.mark.parametrize(
+    ("said", "command", "argument"),
+    [
+        ("Please speak German from now on", "language", "German"),
+        ("Letters should be shorter", "skill", "Letters: + shorter"),
+        ("Look whether the oven is off", "heartbeat", "add Look whether the oven is off"),
+    ],
+)
+async def test_nothing_that_stays_is_set_after_reading_outside(
+    talk: Talk, said: str, command: str, argument: str
+) -> None:
+    """What others have written may have asked for it."""
+    context = talk.tool_context(await talk.hears(said))
+    context.outside_tools.append("read_page")
+    tool = build_use_command(context)
+    arguments = {"command": command, "argument": argument, "words": said}
+
+    with pytest.raises(InvalidInput, match="something outside"):
+        await tool.run(arguments)

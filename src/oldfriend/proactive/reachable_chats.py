@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from oldfriend.channels.channel import DIARY_CHANNEL, PROGRAM_CHANNELS
+from oldfriend.channels.channel import DIARY_CHANNEL, PROGRAM_CHANNELS, WEB_CHANNEL
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
@@ -11,7 +11,7 @@ from oldfriend.domain.ids import ChatId, PersonId
 from oldfriend.domain.messages import Chat
 from oldfriend.memory.chat_history import list_recently_used_chats
 from oldfriend.memory.message_log import list_recent_messages
-from oldfriend.memory.people import get_chat
+from oldfriend.memory.people import find_chat, get_chat, get_person_by_id
 from oldfriend.queues.outbox import find_block_reason
 
 
@@ -33,11 +33,13 @@ async def find_reachable_chat(
     """Return the wanted chat, else the most recently used one that is not blocked, if any.
 
     One whose platform would hold the message until they write comes after all that are open, and a
-    chat front end, which hears only replies, comes last, as does the diary.
+    chat front end, which hears only replies, comes last. Never the diary: who has written only
+    there is written to in the chat on the page.
     """
     candidates = await list_recently_used_chats(tx, person)
     closed: ReachableChat | None = None
     silent: ReachableChat | None = None
+    page: ReachableChat | None = None
     for each in candidates if wanted is None else [wanted, *candidates]:
         try:
             chat = await get_chat(tx, person, each)
@@ -45,16 +47,26 @@ async def find_reachable_chat(
             continue  # forgotten
         if chat.address == chat.id:
             continue  # set aside: its address is no longer theirs
+        if chat.channel == DIARY_CHANNEL:
+            page = page or await find_page_chat(tx, chat)
+            continue
         if await find_block_reason(tx, chat.channel, chat.address) is not None:
             continue
         found = ReachableChat(chat=chat, window_ends_at=await find_window_end(tx, person, chat))
-        if chat.channel in PROGRAM_CHANNELS or chat.channel == DIARY_CHANNEL:
+        if chat.channel in PROGRAM_CHANNELS:
             silent = silent or found
         elif found.is_open(now):
             return found
         else:
             closed = closed or found
-    return closed or silent
+    return closed or page or silent
+
+
+async def find_page_chat(tx: Transaction, diary: Chat) -> ReachableChat | None:
+    """Return the chat on the page of the person whose diary it is, if they have one."""
+    person = await get_person_by_id(tx, diary.person)
+    chat = await find_chat(tx, person.id, diary.companion, channel=WEB_CHANNEL, address=person.name)
+    return None if chat is None else ReachableChat(chat=chat, window_ends_at=None)
 
 
 async def find_window_end(tx: Transaction, person: PersonId, chat: Chat) -> Micros | None:

@@ -13,8 +13,8 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
 from oldfriend.db.database import Transaction
+from oldfriend.diary.diary_reader import WrittenEntry, merge_tags
 from oldfriend.diary.diary_reader import get_texts as get_diary_texts
-from oldfriend.diary.diary_reader import merge_tags
 from oldfriend.diary.diary_store import delete_entry, list_entries_of_message, save_entries
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.desk_scope import DeskScope
@@ -274,16 +274,30 @@ async def follow_watches(tx: Transaction, message: Message, *, now: Micros) -> l
 
 
 async def follow_diary(tx: Transaction, message: Message, *, now: Micros) -> list[str]:
-    """Have the diary entry of a message be as its new words say, or take it out, and say which."""
+    """Have the diary entry of a message be as its new words say, or take it out, and say which.
+
+    An entry that the person has changed since stays, and one that they took out stays out.
+    """
     language = choose_language_with("diary", message.language)
     of_message = await list_entries_of_message(tx, message.person, message.id)
     known = [each for each in of_message if each.origin == "told"]
+    wrote: list[WrittenEntry | None] = []
+    for version in range(1, message.version):
+        said = await get_message(tx, message.person, message.id, version=version)
+        wrote.append(read_written(said.text, choose_language_with("diary", said.language)))
     written = read_written(message.text, language)
+    before, texts = wrote[-1] if wrote else None, get_diary_texts(language)
+    if (written and written.text) == (before and before.text):
+        return []
+    own_texts = {each.text for each in wrote if each is not None}
+    if any(each.text not in own_texts for each in known):
+        return [texts["stays"].format(day=format_diary_day(known[0].day, language))]
     if written is None:
         for each in known:
             await delete_entry(tx, message.person, each.id)
-        days = [format_diary_day(each.day, language) for each in known]
-        return [get_diary_texts(language)["removed"].format(day=each) for each in days]
+        return [texts["removed"].format(day=format_diary_day(each.day, language)) for each in known]
+    if before is not None and not known:
+        return []
     entry = build_entry(written, message.person, message)
     if known:
         entry = replace(
@@ -294,8 +308,7 @@ async def follow_diary(tx: Transaction, message: Message, *, now: Micros) -> lis
             message_seq=message.seq,
         )
     await save_entries(tx, message.person, [entry])
-    is_same = bool(known) and known[0].text == entry.text
-    return [] if is_same else [confirm_entry(entry, language)]
+    return [confirm_entry(entry, language)]
 
 
 def tell_values(measured: Sequence[Measurement]) -> set[tuple[object, ...]]:

@@ -21,7 +21,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.app.deletion_filter import lift_tombstone
 from oldfriend.app.embed_messages import plan_embedding
 from oldfriend.app.notifications import QUEUES
-from oldfriend.channels.channel import DIARY_CHANNEL
+from oldfriend.channels.channel import DIARY_CHANNEL, WEB_CHANNEL
 from oldfriend.db.database import Transaction
 from oldfriend.diary.diary_reader import find_tags, merge_tags
 from oldfriend.diary.diary_store import (
@@ -38,7 +38,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import Person, UnloggedMessage, sanitize_text
 from oldfriend.forgetting.delete import forget
-from oldfriend.inbound.accept import update_message_text
+from oldfriend.inbound.accept import ensure_local_chat, update_message_text
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.import_writer import (
@@ -114,7 +114,10 @@ async def write_entry(
 async def change_entry(
     entry: EntryParam, change: DiaryChangeRequest, me: CurrentUser, hub: HubDep
 ) -> DiaryEntrySchema:
-    """Change the words of an entry. The message in which it was told stays as it was said."""
+    """Change the words of an entry, and of its message if it was written here.
+
+    The message in which another was told stays as it was said.
+    """
     app = hub.app
     now = app.clock()
     text = read_text(change.text)
@@ -181,6 +184,7 @@ async def write_message(
         title=DIARY_CHANNEL,
         now=now,
     )
+    await ensure_local_chat(tx, person, WEB_CHANNEL, now=now)  # what is said unasked goes there
     said = UnloggedMessage(
         role="person",
         speaker=person.name,

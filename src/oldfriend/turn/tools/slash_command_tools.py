@@ -42,7 +42,9 @@ HANDLERS: Final[dict[str, RequestHandler]] = {
     "recap": PROACTIVE_REQUESTS,
 }
 """The commands that a model may use, and what handles them."""
-NEVER_FROM_OUTSIDE: Final = frozenset({"purge", "active", "quiet", "digest", "recap"})
+NEVER_FROM_OUTSIDE: Final = frozenset(
+    {"purge", "active", "quiet", "digest", "recap", "language", "skill", CHECKLIST_COMMAND}
+)
 """What no model does in a turn in which it may have read what others have written."""
 
 

@@ -69,7 +69,7 @@ function Buttons({ message: { id, buttons } }) {
   const [why, setWhy] = useState("");
   const all = store.messages.value;
   const isPressed = all.some(({ pressed }) => pressed === id);
-  const isLast = all.findLast(({ role, channel }) => role === "companion" && channel === HERE)?.id === id;
+  const isLast = !store.hasLater.value && all.findLast(({ role, channel }) => role === "companion" && channel === HERE)?.id === id;
   const offered = buttons.filter(({ command }) => isLast || !ANSWERS.includes(command));
   if (isPressed || !offered.length) return null;
   const press = async (command) => {

@@ -109,7 +109,7 @@ function Entry({ entry, entries, onTag }) {
       ${onTag && entry.tags.map((tag) => html`<button class="quiet" key=${tag} onClick=${() => onTag(tag)}>#${tag}</button>`)}
       ${entry.message && html`<button class="quiet" onClick=${() => showWords(entry.message)}>${t("days_in_chat")}</button>`}
       ${!isOpen && html`<button class="quiet" ref=${edit} onClick=${() => setOpen(true)}>${t("diary_edit")}</button>
-        <${Sure} label=${t("diary_remove")} ask=${t("diary_remove_ask")} onSure=${remove} />`}</p>
+        <${Sure} label=${t("diary_remove")} ask=${t(entry.origin === "api" ? "diary_forget_ask" : "diary_remove_ask")} onSure=${remove} />`}</p>
     ${trouble && html`<p class="bad" role="alert">${trouble}</p>`}</article>`;
 }
 

@@ -35,6 +35,7 @@ export default {
   diary_edit: "ändern",
   diary_remove: "entfernen",
   diary_remove_ask: "Das lässt sich nicht rückgängig machen.",
+  diary_forget_ask: "Damit ist auch vergessen, was daraus gelernt wurde. Das lässt sich nicht rückgängig machen.",
   diary_none: "Noch nichts geschrieben. Schreib oben etwas, oder sag im Chat „Liebes Tagebuch, …“. Alte Tagebücher lassen sich importieren.",
   diary_all: "Alle Einträge",
   diary_more: "Frühere Einträge",

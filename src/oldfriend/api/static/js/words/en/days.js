@@ -35,6 +35,7 @@ export default {
   diary_edit: "edit",
   diary_remove: "remove",
   diary_remove_ask: "It can't be brought back.",
+  diary_forget_ask: "What was learned from it is forgotten, too. It can't be brought back.",
   diary_none: "Nothing written yet. Write above, or say “Dear diary, …” in the chat. Old diaries can be imported.",
   diary_all: "All entries",
   diary_more: "Earlier entries",

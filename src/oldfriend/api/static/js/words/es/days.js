@@ -35,6 +35,7 @@ export default {
   diary_edit: "cambiar",
   diary_remove: "quitar",
   diary_remove_ask: "No se puede recuperar.",
+  diary_forget_ask: "También se olvida lo que se aprendió de ella. No se puede recuperar.",
   diary_none: "Aún no hay nada escrito. Escribe arriba, o di «Querido diario, …» en el chat. También se pueden importar diarios antiguos.",
   diary_all: "Todas las entradas",
   diary_more: "Entradas anteriores",

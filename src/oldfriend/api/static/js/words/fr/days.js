@@ -35,6 +35,7 @@ export default {
   diary_edit: "modifier",
   diary_remove: "retirer",
   diary_remove_ask: "On ne pourra pas la retrouver.",
+  diary_forget_ask: "Ce qui en a été retenu sera oublié aussi. On ne pourra pas la retrouver.",
   diary_none: "Rien d’écrit pour l’instant. Écris ci-dessus, ou dis « Cher journal, … » dans le chat. D’anciens journaux peuvent être importés.",
   diary_all: "Toutes les pages",
   diary_more: "Pages précédentes",

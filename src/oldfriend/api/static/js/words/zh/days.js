@@ -35,6 +35,7 @@ export default {
   diary_edit: "修改",
   diary_remove: "删除",
   diary_remove_ask: "删了就找不回来了。",
+  diary_forget_ask: "从里面记住的事也会一起忘掉。删了就找不回来了。",
   diary_none: "还没有写过。在上面写，或在聊天里说“亲爱的日记，……”。以前的日记也可以导入。",
   diary_all: "全部日记",
   diary_more: "更早的日记",
