@@ -182,6 +182,18 @@ def read(language: str, marked: str) -> str:
             "11-25 08:00 FREQ=HOURLY;INTERVAL=3;UNTIL=20261125T200000",
         ),
         ("fr", "[demain midi cinq]", "?several"),
+        ("en", "[every hour from 9 to 17]", "11-24 15:00 FREQ=HOURLY;UNTIL=20261124T170000"),
+        ("en", "[every hour from 9 to 1]", "11-25 09:00 FREQ=HOURLY;UNTIL=20261125T130000"),
+        (
+            "en",
+            "[tomorrow every 2 hours from 8 to 18]",
+            "11-25 08:00 FREQ=HOURLY;INTERVAL=2;UNTIL=20261125T180000",
+        ),
+        ("en", "[every hour from 8 to 10]", "11-24 20:00 FREQ=HOURLY;UNTIL=20261124T220000"),
+        ("de", "[stündlich von 8 bis 18 Uhr]", "11-24 15:00 FREQ=HOURLY;UNTIL=20261124T180000"),
+        ("es", "[cada hora de 9 a 17]", "11-24 15:00 FREQ=HOURLY;UNTIL=20261124T170000"),
+        ("en", "[every day, every hour from 9am to 5pm]", "?several"),
+        ("en", "[every weekday, every hour from 9am to 5pm]", "?several"),
         ("zh", "{明天早上九点四十}跟房东点交，你[九点]叫我", "11-25 09:00"),
         (
             "zh",
