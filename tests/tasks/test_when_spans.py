@@ -193,6 +193,12 @@ def read(language: str, marked: str) -> str:
         ("de", "[stündlich von 8 bis 18 Uhr]", "11-24 15:00 FREQ=HOURLY;UNTIL=20261124T180000"),
         ("es", "[cada hora de 9 a 17]", "11-24 15:00 FREQ=HOURLY;UNTIL=20261124T170000"),
         ("en", "[every day, every hour from 9am to 5pm]", "?several"),
+        ("en", "class {every other monday and thursday at 9 am}, [the day before]", "?several"),
+        (
+            "en",
+            "class {every other tuesday and thursday at 9 am}, [the day before]",
+            "11-25 FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE",
+        ),
         ("en", "[every weekday, every hour from 9am to 5pm]", "?several"),
         ("zh", "{明天早上九点四十}跟房东点交，你[九点]叫我", "11-25 09:00"),
         (
