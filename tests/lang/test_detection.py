@@ -84,6 +84,22 @@ def test_names_and_loanwords_keep_the_language_of_the_talk(text: str) -> None:
     assert detect_language(text, fallback="en") == "en"
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Pizza Margherita Napoli", "en"),
+        ("Hotel California album", "en"),
+        ("Meeting mit Team", "de"),
+        ("sorry bin late", "de"),
+        ("Die Band Radiohead", "de"),
+        ("Lena adore Berlin", "fr"),
+    ],
+)
+def test_foreign_names_and_loanwords_do_not_turn_a_few_words(text: str, language: str) -> None:
+    """No small word of the other language is among them."""
+    assert detect_language(text, fallback=language) == language
+
+
 @pytest.mark.parametrize("text", ["晚饭吃了两碗面 胃又不舒服了", "老板说下个月搬走", "那她呢"])
 def test_one_japanese_message_does_not_make_chinese_ones_japanese(text: str) -> None:
     """Somebody who learns Japanese writes a word of it, and goes on in Chinese."""

@@ -24,6 +24,9 @@ MAX_FEW_WORDS: Final = 12
 """Words of a text whose language is looked up word by word; more have stop words among them."""
 SURE_MARGIN: Final = 2
 """Words by which another language must know more than the one that stop words tell."""
+BARE_MARGIN: Final = 3
+"""Words by which another language must know more if no small word or letter is its own: three
+foreign names or loanwords are none of it."""
 _CACHE_SIZE: Final = 1_024
 """Number of texts: a text that is analyzed has its language detected many times."""
 
@@ -101,13 +104,15 @@ def _detect_by_stop_words(
             hits[language] = hits.get(language, 0) + 1
     most = max(hits.values(), default=0)
     if most < min_hits:
-        return _detect_by_known_words(words, other_than=fallback, margin=1) or fallback
+        return _detect_by_known_words(words, hits, other_than=fallback, margin=1) or fallback
     likeliest = [language for language in list_languages() if hits.get(language) == most]
     found = fallback if fallback in likeliest else likeliest[0]
-    return _detect_by_known_words(words, other_than=found, margin=SURE_MARGIN) or found
+    return _detect_by_known_words(words, hits, other_than=found, margin=SURE_MARGIN) or found
 
 
-def _detect_by_known_words(words: list[str], *, other_than: str, margin: int) -> str | None:
+def _detect_by_known_words(
+    words: list[str], hits: Mapping[str, int], *, other_than: str, margin: int
+) -> str | None:
     """Return the one Latin language that knows most of few words, and some more than another does.
 
     Stop words alone do not tell in which language "wo wohnt Lena?" is, or "Ma fille a six ans".
@@ -124,6 +129,8 @@ def _detect_by_known_words(words: list[str], *, other_than: str, margin: int) ->
         return None  # a language whose words nobody has learned
     most = max(known.values())
     likeliest = [language for language, count in known.items() if count == most]
+    if not hits.get(likeliest[0]):
+        margin = BARE_MARGIN
     is_sure = 2 * most > len(words) and most - known.get(other_than, 0) >= margin
     return likeliest[0] if is_sure and len(likeliest) == 1 else None
 

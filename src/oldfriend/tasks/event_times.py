@@ -125,6 +125,9 @@ def move_rule(rule: str, days_before: int) -> str | None:
         return rule
     if parts["FREQ"] == "WEEKLY" and "BYDAY" in parts:
         places = [DAY_NAMES.index(each) - days_before for each in parts["BYDAY"].split(",")]
+        weeks = {each // len(DAY_NAMES) for each in places}
+        if len(weeks) > 1 and "INTERVAL" in parts:
+            return None  # one day would come a week before another one
         parts["BYDAY"] = ",".join(DAY_NAMES[each % len(DAY_NAMES)] for each in places)
     elif parts["FREQ"] == "MONTHLY" and parts.get("BYMONTHDAY", "").isdecimal():
         day = int(parts["BYMONTHDAY"]) - days_before

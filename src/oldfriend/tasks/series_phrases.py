@@ -186,31 +186,72 @@ def resolve_short_series(
         return Ambiguous(question="when")
     if told.clock is None:
         return Resolved(due_at=days.now + step * MINUTE, rrule=text)
-    begun = days.resolve_at(day if told.day else None, replace(told, every=None, until=None))
+    ends = () if told.until is None else told.until.entry.get("ends", ())
+    once = replace(told, every=None, until=None)
+    if not ends or any(each.kind == "day" for each in ends):
+        begun = days.resolve_at(day if told.day else None, once)
+        return begun if isinstance(begun, Ambiguous) else replace(begun, rrule=text)
+    windows = list_windows(days, told, ends)
+    if not windows:
+        return Ambiguous(question="when")
+    if len({start for start, _ in windows}) == 1:
+        found = place_window(days, windows[0], step, day if told.day else None)
+    else:
+        found = choose_window(days, windows, day if told.day else None, once)
+    if isinstance(found, Ambiguous):
+        return found
+    first, last = found
+    return Resolved(
+        due_at=first, rrule=f"{text.partition(';UNTIL=')[0]};UNTIL={last:%Y%m%dT%H%M%S}"
+    )
+
+
+def list_windows(days: DayResolver, told: Told, ends: Sequence[TimeWord]) -> list[tuple[int, int]]:
+    """Return the shortest spans in minutes of the day from one hour to another, on one day first.
+
+    From 9 to 17 is of the day; from 23 to 5 goes on into the next one.
+    """
+    end = collect(ends) or Told()
+    if told.clock is None or end.clock is None:
+        return []
+    part, end_part = (each.part.entry["part"] if each.part else None for each in (told, end))
+    starts, stops = days.list_times(told.clock, part), days.list_halves(end.clock, end_part)
+    spans = [(start, stop) for start in starts for stop in stops if start < stop]
+    spans = spans or [(start, stop + 24 * 60) for start in starts for stop in stops]
+    least = min((stop - start for start, stop in spans), default=0)
+    return [(start, stop) for start, stop in spans if stop - start == least]
+
+
+def place_window(
+    days: DayResolver, window: tuple[int, int], step: int, day: date | None
+) -> tuple[Micros, datetime] | Ambiguous:
+    """Return the first time to come of a series in a window, and the local time of its end.
+
+    Without a day it is today's while a step of it is to come, then tomorrow's.
+    """
+    start, stop = window
+    tried = [days.today, days.today + timedelta(days=1)] if day is None else [day]
+    for each in tried:
+        steps = (days.to_micros(days.combine(each, at)) for at in range(start, stop + 1, step))
+        first = next((at for at in steps if at > days.now), None)
+        if first is not None:
+            return first, days.combine(each, stop)
+    return Ambiguous(question="past", options=(f"{days.combine(tried[-1], stop):%H:%M}",))
+
+
+def choose_window(
+    days: DayResolver, windows: Sequence[tuple[int, int]], day: date | None, once: Told
+) -> tuple[Micros, datetime] | Ambiguous:
+    """Return the beginning and end of the window that begins when its first hour is meant."""
+    begun = days.resolve_at(day, once)
     if isinstance(begun, Ambiguous):
         return begun
-    ends = () if told.until is None else told.until.entry.get("ends", ())
-    if ends and all(each.kind != "day" for each in ends):
-        last = find_last_hour(days, begun.due_at, ends)
-        if last is None:
-            return Ambiguous(question="when")
-        text = f"{text.partition(';UNTIL=')[0]};UNTIL={last:%Y%m%dT%H%M%S}"
-    return replace(begun, rrule=text)
-
-
-def find_last_hour(days: DayResolver, begun: Micros, ends: Sequence[TimeWord]) -> datetime | None:
-    """Return the local time at which a series of hours ends, the next such hour after its first."""
-    told = collect(ends) or Told()
-    if told.clock is None:
-        return None
-    part: PartOfDay | None = told.part.entry["part"] if told.part else None
-    first = from_micros(begun, days.zone).replace(tzinfo=None)
-    coming = (
-        datetime.combine(first.date(), time()) + timedelta(days=ahead, minutes=each)
-        for ahead in (0, 1)
-        for each in days.list_halves(told.clock, part)
-    )
-    return next((each for each in coming if each > first), None)
+    first = from_micros(begun.due_at, days.zone).replace(tzinfo=None)
+    minutes = first.hour * 60 + first.minute
+    last = next((stop for start, stop in windows if start == minutes), None)
+    if last is None:
+        return Ambiguous(question="when")
+    return begun.due_at, days.combine(first.date(), last)
 
 
 def read_end(days: DayResolver, rule: Rule, until: TimeWord) -> str | Ambiguous:

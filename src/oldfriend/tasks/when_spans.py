@@ -248,7 +248,10 @@ def tell(
     """Return the time of some words; None if they tell two."""
     words = [each for each in words if each.entry is not WITHOUT]
     words = borrow(book, masked, join_series(book, masked, words), events)
-    every = next((each for each in words if each.kind == "every"), None)
+    series = [each for each in words if each.kind == "every"]
+    if len({is_short_series(book, each) for each in series}) > 1:
+        return None  # a series of hours on each day of another one
+    every = next(iter(series), None)
     days = [each for each in words if each.kind == "day"]
     if every is not None and days:
         days, words = add_weekdays(book, every, days, words)
