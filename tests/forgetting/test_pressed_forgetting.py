@@ -10,6 +10,8 @@ from oldfriend.memory.deletion.audit_log import list_audit_entries
 from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.reply_worker import StoredReply, answer_message, process_chat
 from oldfriend.runtime.maintenance import maintain
+from oldfriend.turn.request_handlers.forget_requests import FORGET
+from oldfriend.usage.tool_log import list_tool_uses
 from tests.clock import FrozenClock
 from tests.engines import both_engines
 from tests.memory.deletion.life import rows_of
@@ -64,3 +66,16 @@ async def test_forgetting_confirmed_with_a_button_is_proved(page: Page) -> None:
     assert entry.proved_at is not None
     assert [each.details["pressed"] for each in said if each.text == "/yes"] == [""]
     assert question.id not in held
+
+
+async def test_words_of_the_request_are_not_left_in_the_log_of_tools(page: Page) -> None:
+    """Also if they are nobody's name, and the request itself is what said them."""
+    await page.says("Dear diary, Zorblatt came to dinner.")
+    question = (await page.says("/forget Zorblatt")).reply
+    await page.presses(question.id, "/yes")
+
+    person = page.chat.person.id
+    async with page.app.db.begin_read() as tx:
+        uses = await list_tool_uses(tx, person, limit=10)
+    assert [dict(each.arguments) for each in uses if each.name == FORGET] == [{}]
+    assert "Zorblatt" not in repr(await rows_of(page.app.db, person))

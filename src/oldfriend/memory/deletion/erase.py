@@ -27,6 +27,7 @@ from oldfriend.memory.core_blocks import CHECKLIST, list_block_versions
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.journal_redaction import purge_journal
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion, VersionKey
+from oldfriend.memory.deletion.selection import has_any_name
 from oldfriend.memory.deletion.verification import has_any_id
 from oldfriend.memory.evidence import refresh_evidence_stats
 from oldfriend.memory.import_batches import remove_empty_chat
@@ -171,6 +172,8 @@ def has_deleted_content(row: Mapping[str, SqlValue], rule: ErasureRule, plan: De
     ):
         return True
     if any(map(plan.has_deleted_name if rule.names_only else plan.has_deleted_text, texts)):
+        return True
+    if rule.with_request and any(has_any_name(each, plan.selection.words) for each in texts):
         return True
     return rule.cites is not None and not plan.deleted_ids.isdisjoint(
         json.loads(str(row[rule.cites]))
