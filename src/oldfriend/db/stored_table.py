@@ -37,6 +37,7 @@ class ErasureRule:
 
     searched: tuple[str, ...]  # the columns in which they are looked for
     names_only: bool = False  # look for deleted names, not for words
+    with_request: bool = False  # look for the words of the request, too, also if they are no names
     cites: str | None = None  # a column with a list of ids in JSON, where ids are looked for
     replace: Mapping[str, str] = field(default_factory=dict)  # new values as SQL; empty: delete
     newest_of: tuple[str, ...] = ()  # of the versions that share these, the newest stays

@@ -349,6 +349,7 @@ STORED_TABLES: Final = (
         erasure_rules=(
             ErasureRule(
                 searched=("arguments", "result", "sources"),
+                with_request=True,
                 replace={"arguments": "'{}'", "result": "''", "sources": "'[]'"},
                 goes_with_everything=True,
             ),
@@ -363,7 +364,9 @@ STORED_TABLES: Final = (
         ),
         not_exported="gone after ten minutes",
         not_replayed="gone after ten minutes",
-        erasure_rules=(ErasureRule(searched=("arguments",), goes_with_everything=True),),
+        erasure_rules=(
+            ErasureRule(searched=("arguments",), with_request=True, goes_with_everything=True),
+        ),
         erased_by="redact_calls",
     ),
     StoredTable(

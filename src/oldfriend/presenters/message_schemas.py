@@ -68,7 +68,10 @@ class MessageSchema(Schema):
     )
     pressed: str | None = field(
         default=None,
-        metadata=describe("The id of the message whose button said it; null if it was written."),
+        metadata=describe(
+            "The id of the message whose button said it, empty if that is forgotten; "
+            "null if it was written."
+        ),
     )
 
     @classmethod

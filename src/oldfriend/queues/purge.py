@@ -36,14 +36,14 @@ async def purge_jobs(
 
 
 async def purge_keys(tx: Transaction, gone: Collection[str]) -> None:
-    """Delete the dedup keys that begin with a deleted id: of the parts of replies, of reminders."""
+    """Delete the dedup keys that name a deleted id: of parts of replies, reminders, presses."""
     rows = await tx.rows("SELECT queue, partition, key FROM job_key")
     await tx.run_many(
         "DELETE FROM job_key WHERE queue = :queue AND partition = :partition AND key = :key",
         [
             {"queue": queue, "partition": partition, "key": key}
             for queue, partition, key in rows
-            if key.partition("/")[0] in gone
+            if any(part in gone for part in key.split("/"))
         ],
     )
 

@@ -27,6 +27,7 @@ from oldfriend.memory.core_blocks import CHECKLIST, list_block_versions
 from oldfriend.memory.deletion.deletion_plan import DeletionPlan
 from oldfriend.memory.deletion.journal_redaction import purge_journal
 from oldfriend.memory.deletion.memory_snapshot import MessageVersion, VersionKey
+from oldfriend.memory.deletion.selection import has_any_name
 from oldfriend.memory.deletion.verification import has_any_id
 from oldfriend.memory.evidence import refresh_evidence_stats
 from oldfriend.memory.import_batches import remove_empty_chat
@@ -60,6 +61,7 @@ async def erase(
     await delete_following(tx, plan.person, "message", [(each.seq,) for each in plan.messages])
     await restore_earlier_versions(tx, plan)
     await redact_replies(tx, plan, marker)
+    await redact_references(tx, plan)
     await delete_following(tx, plan.person, "reply", list_gone_replies(plan))
     await refresh_segments(tx, plan.person, reopened)
     await erase_checklist_lines(tx, plan)
@@ -171,6 +173,8 @@ def has_deleted_content(row: Mapping[str, SqlValue], rule: ErasureRule, plan: De
         return True
     if any(map(plan.has_deleted_name if rule.names_only else plan.has_deleted_text, texts)):
         return True
+    if rule.with_request and any(has_any_name(each, plan.selection.words) for each in texts):
+        return True
     return rule.cites is not None and not plan.deleted_ids.isdisjoint(
         json.loads(str(row[rule.cites]))
     )
@@ -236,6 +240,34 @@ async def redact_replies(tx: Transaction, plan: DeletionPlan, marker: RedactionM
             for version in parameters
         ],
     )
+
+
+async def redact_references(tx: Transaction, plan: DeletionPlan) -> None:
+    """Delete the ids of what is deleted from the details of messages that stay.
+
+    A press stays one, but no longer tells below what it was.
+    """
+    rows = await tx.rows(
+        "SELECT seq, details FROM message WHERE person = :person AND details IS NOT NULL",
+        person=plan.person,
+    )
+    await tx.run_many(
+        "UPDATE message SET details = :details WHERE person = :person AND seq = :seq",
+        [
+            {"person": plan.person, "seq": seq, "details": empty_references(details, plan)}
+            for seq, details in rows
+            if has_any_id(details, plan.deleted_ids)
+        ],
+    )
+
+
+def empty_references(details: str, plan: DeletionPlan) -> str:
+    """Return a message's details with nothing where a deleted id stood."""
+    known: dict[str, str] = json.loads(details)
+    kept = {
+        name: "" if has_any_id(value, plan.deleted_ids) else value for name, value in known.items()
+    }
+    return json.dumps(kept, ensure_ascii=False)
 
 
 async def refresh_segments(

@@ -132,7 +132,7 @@ function OwnWords({ message }) {
         <button type="button" onClick=${again}>${t("ask_again_so")}</button>
         <button type="button" class="quiet" onClick=${close}>${t("cancel")}</button></p></form>`;
   }
-  const isHere = message.turn && message.channel === HERE && !message.pressed;
+  const isHere = message.turn && message.channel === HERE && message.pressed == null;
   return html`<${Fold} text=${message.text}><div class="bubble"><${Plain} text=${wordsOf(message)} />${message.has_sound && html`<${Sound} message=${message} label=${t("voice_listen")} />`}</div><//>
     <p class="meta"><span class="visually-hidden">${t("you")}, </span>
       <${CopyButton} text=${message.text} />
