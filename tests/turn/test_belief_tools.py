@@ -207,7 +207,15 @@ async def test_what_the_person_did_not_just_say_corrects_nothing(
     assert await believed(talk) == ["Lives in Porto."]
 
 
-@pytest.mark.parametrize("told", ["My brother lives in Faro now.", "Tom lives in Faro now."])
+@pytest.mark.parametrize(
+    "told",
+    [
+        "My brother lives in Faro now.",
+        "Tom lives in Faro now.",
+        "My brother moved, he lives in Faro now.",
+        "I know my brother lives in Faro, so it is near.",
+    ],
+)
 async def test_what_is_told_of_somebody_else_corrects_no_own_belief_unasked(
     talk: Talk, told: str
 ) -> None:
@@ -226,6 +234,20 @@ async def test_what_is_told_of_somebody_else_corrects_no_own_belief_unasked(
 
     assert endings(outcome) == ["asked"]
     assert await believed(talk) == ["Lives in Porto."]
+
+
+@pytest.mark.parametrize(
+    "told", ["No, I live in Faro, they have better beaches.", "I live in Faro now. She hates it."]
+)
+async def test_others_beside_a_clause_in_the_first_person_are_no_reason_to_ask(
+    talk: Talk, told: str
+) -> None:
+    """What is new is said of the person alone."""
+    await learned(talk, "Lives in Porto.", "location", "Porto")
+    outcome = await do(talk, told, correct(told))
+
+    assert endings(outcome) == ["done"]
+    assert await believed(talk) == ["Lives in Faro."]
 
 
 async def test_what_is_not_plainly_stated_is_asked_about_first(talk: Talk) -> None:

@@ -15,6 +15,7 @@ from oldfriend.domain.ids import MemoryId, ObjectId, TurnId, new_id
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.memories import Memory, MemoryState
 from oldfriend.domain.supersession import get_valid_since
+from oldfriend.lang.clause_splitting import PAUSE
 from oldfriend.lang.command_menu import CommandMenu
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.llm.model import ToolCall
@@ -90,7 +91,7 @@ def build_correct_tool(context: ToolContext) -> BoundTool:
         if (
             context.has_read_outside
             or not is_plain
-            or await may_be_about_another(context, words, state.memory, change)
+            or await may_be_about_another(context, words, state.memory, change, added)
         ):
             return ask_first(context, state.memory, change)
         return correct(context, state.memory, change)
@@ -190,16 +191,30 @@ def list_added_terms(context: ToolContext, memory: Memory, change: CorrectBelief
 
 
 async def may_be_about_another(
-    context: ToolContext, words: MatchedWords, memory: Memory, change: CorrectBelief
+    context: ToolContext,
+    words: MatchedWords,
+    memory: Memory,
+    change: CorrectBelief,
+    added: frozenset[int],
 ) -> bool:
     """Tell whether the person speaks of somebody whom a belief about themselves does not name.
 
-    "My brother lives in Faro" does not tell where they live.
+    "My brother lives in Faro" does not tell where they live. Where clauses in the first person say
+    all that is new, no other one counts: "I work at Bosch, they pay better".
     """
     if memory.subject != "person":
         return False
+    language = context.utterance.message.language
     plain, named = fold_punctuation(words.source.text), fold_punctuation(change.text)
-    cues = load_cues_for(plain, context.utterance.message.language)[0]
+    cues = load_cues_for(plain, language)[0]
+    clauses = [
+        each
+        for sentence in split_sentences(plain)
+        for each in PAUSE.split(sentence)
+        if not added.isdisjoint(collect_content_terms(each, language))
+    ]
+    if clauses and all(cues.subject.search(each) for each in clauses):
+        plain = "\n".join(clauses)
     others = {
         found.group()
         for each in (cues.kin, cues.other, cues.theirs)
