@@ -323,7 +323,8 @@ async def test_long_text_is_cut_to_what_a_device_shows(home: Home) -> None:
 async def test_words_of_a_model_are_shown_without_the_signs_of_their_markup(home: Home) -> None:
     """A device draws none of them; what nobody wrote as Markdown is shown as it stands."""
     await home.subscribe(home.first)
-    written = "**Milk** from [the corner](https://example.org/shop):\n\n- two\n- *oat*\n\n3. yes\n4. no"
+    milk = "**Milk** from [the corner](https://example.org/shop):"
+    written = f"{milk}\n\n- two\n- *oat*\n\n3. yes\n4. no"
     await home.tell(replace(MILK, text=written, is_markdown=True))
     await home.tell(replace(MILK, text="2 * milk * 3", dedup_key="task/2"))
     await home.work()
