@@ -114,11 +114,17 @@ def has_doubtful_words(case: ValidationCase) -> bool:
                 has_waking_beside(span)
                 or is_sighed_at(span)
                 or is_supposed(span)
-                or (case.claim.subject == "person" and is_thought_of_another(span))
+                or (is_about_oneself(case) and is_thought_of_another(span))
             )
         )
         for span in case.spans
     )
+
+
+def is_about_oneself(case: ValidationCase) -> bool:
+    """Tell whether a claim is about the person, and does not begin with somebody's name."""
+    claim = case.claim
+    return claim.subject == "person" and not claim.text.startswith(tuple(claim.names))
 
 
 def is_doubtful_quote(span: QuoteSpan, view: SegmentView) -> bool:
