@@ -268,6 +268,7 @@ async def test_few_words_are_read_in_the_language_of_the_goal(
         ),
         ("Mi meta es correr 20 km por semana.", "hoy he corrido 3 km", "hoy he corrido 21 km"),
         ("My goal is to drink 2 litres of water a day.", "drank 1 litre of water", ""),
+        ("Mi meta es correr al menos 20 km por semana.", "hoy he corrido 3 km", ""),
     ],
 )
 async def test_less_than_the_amount_of_a_goal_is_not_the_whole_of_it(
