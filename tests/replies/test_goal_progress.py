@@ -268,6 +268,7 @@ async def test_few_words_are_read_in_the_language_of_the_goal(
         ),
         ("Mi meta es correr 20 km por semana.", "hoy he corrido 3 km", "hoy he corrido 21 km"),
         ("My goal is to drink 2 litres of water a day.", "drank 1 litre of water", ""),
+        ("Mi meta es correr al menos 20 km por semana.", "hoy he corrido 3 km", ""),
     ],
 )
 async def test_less_than_the_amount_of_a_goal_is_not_the_whole_of_it(
@@ -280,3 +281,21 @@ async def test_less_than_the_amount_of_a_goal_is_not_the_whole_of_it(
     if enough:
         await say(enough)
         assert [len(each.progress) for each in await goals(app, line)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        ("My goal is to run 5 km in under 30 minutes.", "I ran 5 km in 28 minutes"),
+        ("My goal is to run 5 km in at most 30 minutes every week.", "I ran 5 km in 28 minutes"),
+        ("Mein Ziel ist, jede Woche 5 km unter 30 Minuten zu laufen.", "5 km in 28 min gelaufen"),
+        ("Mi meta es correr 5 km en menos de 30 minutos.", "hoy he corrido 5 km en 28 minutos"),
+    ],
+)
+async def test_less_is_enough_of_a_limit(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: str
+) -> None:
+    """28 minutes are under 30."""
+    await say(goal)
+    await say(told)
+    assert [len(each.progress) for each in await goals(app, line)] == [1]

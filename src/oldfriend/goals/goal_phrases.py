@@ -48,6 +48,7 @@ class GoalPhrases:
     units: Mapping[str, str]
     light: frozenset[str]
     quits: re.Pattern[str]
+    at_most: re.Pattern[str]
     did: Sequence[re.Pattern[str]]
     parts: frozenset[str]
     elided: tuple[str, ...]  # what is left out where somebody only notes what they did: "ran 5 km"
@@ -175,6 +176,7 @@ def load_goal_phrases(language: str) -> GoalPhrases:
         units=pack["units"],
         light=frozenset(pack["light"]),
         quits=re.compile(pack["quits"], re.IGNORECASE),
+        at_most=re.compile(pack["at_most"], re.IGNORECASE),
         did=compiled(pack["did"]),
         parts=frozenset(pack["parts"]),
         elided=tuple(pack["elided"]),

@@ -83,7 +83,7 @@ def find_likely(desk: GoalDesk, text: str) -> list[GoalState]:
         for each in desk.states
         if is_negated(said, language) == is_negated(each.goal.text, language)
         and phrases.quits.search(each.goal.text) is None
-        and is_enough(each.goal.text, said, language)
+        and is_enough(each.goal, said, language)
     }
     named = find_named(said, known, language)
     return [
@@ -141,20 +141,26 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         counted = (each for each in deeds if is_piece_done(wanted, noun, each, phrases, book))
         return max((count_pieces(each, phrases, book) for each in counted), default=0)
     done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
-    return int(any(is_enough(goal.text, each.told, book.language) for each in done))
+    return int(any(is_enough(goal, each.told, book.language) for each in done))
 
 
-def is_enough(goal: str, told: str, language: str) -> bool:
-    """Whether what was done is as much as is wanted each time, where both name an amount.
+def is_enough(goal: Goal, told: str, language: str) -> bool:
+    """Whether what was done is as much as is wanted each time, where both name one such amount.
 
-    3 km are not "20 km a week".
+    3 km are not "20 km a week"; where less is better, any amount is enough.
     """
-    lexicon = get_lexicon(language)
+    lexicon, phrases = get_lexicon(language), load_goal_phrases(language)
+    is_limited = any(each.search(goal.text) for each in (phrases.at_most, phrases.quits))
+    if is_limited:
+        return True
     wanted, done = (
-        {each.unit: each.value for each in find_quantities(lexicon.split_tokens(text), lexicon)}
-        for text in (goal, told)
+        find_quantities(lexicon.split_tokens(text), lexicon)
+        for text in (phrases.without_rhythm(goal.text), told)
     )
-    return all(done.get(unit, least) >= least for unit, least in wanted.items() if unit)
+    if len(wanted) != 1 or wanted[0].unit is None:
+        return True
+    alike = [each.value for each in done if each.unit == wanted[0].unit]
+    return len(alike) != 1 or alike[0] >= wanted[0].value
 
 
 def collect_wanted(goal: Goal, phrases: GoalPhrases, book: RuleBook) -> frozenset[str]:
