@@ -227,7 +227,7 @@ async def test_press_does_not_wait_for_more_words_nor_join_them(
 async def test_question_before_a_tool_acts_is_answered_by_a_press(
     app: AppContext, chat: Chat, clock: FrozenClock
 ) -> None:
-    """Yes does it once; below an earlier question it does nothing for a later one."""
+    """Yes below an earlier question does nothing for a later one, which waits on."""
     server = notes()
     _, code = await create_code(app.db, app.clock, app.settings, None)  # the owner's
     await chat.says(ANA, code)
@@ -248,6 +248,8 @@ async def test_question_before_a_tool_acts_is_answered_by_a_press(
     await chat.presses(ANA, first, "/yes")
     assert server.calls == []
     assert "I have done nothing" in chat.world.shown[-1].text
+    await chat.presses(ANA, second, "/yes")
+    assert server.calls == [("create", {"text": "a letter to Ben"})]
 
 
 async def test_yes_below_the_question_has_it_done_once(

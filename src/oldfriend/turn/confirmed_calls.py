@@ -10,9 +10,11 @@ from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import NotFound
+from oldfriend.domain.ids import MessageId, TurnId
 from oldfriend.domain.messages import PRESSED_DETAIL
 from oldfriend.llm.model import ToolCall
-from oldfriend.memory.message_log import list_recent_messages
+from oldfriend.memory.message_log import get_message, list_recent_messages
 from oldfriend.prompts.prompt import get_reply_prompt
 from oldfriend.turn.generate import build_executor
 from oldfriend.turn.intent import Perception
@@ -89,25 +91,33 @@ async def judge_answer(
     """Return what an utterance decides about a call: done, declined, expired or dropped."""
     is_own = all(each.trust == "person" for each in utterance.messages)
     answer = read_answer(utterance.own_words) if is_own else None
-    last_said = await list_recent_messages(
-        tx,
-        utterance.person.id,
-        utterance.message.chat,
-        limit=1,
-        before=utterance.messages[0].seq,
-        role="companion",
-    )
-    pressed = utterance.message.details.get(PRESSED_DETAIL)
-    is_answer_to_it = [each.turn for each in last_said] == [pending.turn] and (
-        pressed is None or [each.id for each in last_said] == [pressed]
-    )
-    if answer is None or not is_answer_to_it or utterance.message.turn == pending.turn:
+    asked = await find_answered_turn(tx, utterance)
+    if answer is None or asked != pending.turn or utterance.message.turn == pending.turn:
         return "dropped"
     if answer == "no":
         return "declined"
     is_late = max(now, utterance.message.at) > pending.asked_at + ANSWERABLE_FOR
     was_set_back = now < pending.asked_at  # how much time has passed is not known then
     return "expired" if is_late or was_set_back else "done"
+
+
+async def find_answered_turn(tx: Transaction, utterance: Utterance) -> TurnId | None:
+    """Return the turn of what an utterance answers: below which it was pressed, or said last."""
+    person, pressed = utterance.person.id, utterance.message.details.get(PRESSED_DETAIL)
+    if pressed is not None:
+        try:
+            return (await get_message(tx, person, MessageId(pressed))).turn
+        except NotFound:
+            return None
+    last_said = await list_recent_messages(
+        tx,
+        person,
+        utterance.message.chat,
+        limit=1,
+        before=utterance.messages[0].seq,
+        role="companion",
+    )
+    return last_said[0].turn if last_said else None
 
 
 def build_tool_context(utterance: Utterance, deps: TurnDependencies) -> ToolContext:

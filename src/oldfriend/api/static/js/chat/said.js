@@ -69,7 +69,8 @@ function Buttons({ message: { id, buttons } }) {
   const [why, setWhy] = useState("");
   const all = store.messages.value;
   const isPressed = all.some(({ pressed }) => pressed === id);
-  const isLast = !store.hasLater.value && all.findLast(({ role, channel }) => role === "companion" && channel === HERE)?.id === id;
+  const presses = new Set(all.filter(({ pressed }) => pressed != null).map(({ turn }) => turn)); // their replies ask nothing
+  const isLast = !store.hasLater.value && all.findLast(({ role, channel, turn }) => role === "companion" && channel === HERE && !presses.has(turn))?.id === id;
   const offered = buttons.filter(({ command }) => isLast || !ANSWERS.includes(command));
   if (isPressed || !offered.length) return null;
   const press = async (command) => {
