@@ -507,7 +507,7 @@ async def test_what_cannot_be_decrypted_is_said_once_and_read_when_its_key_comes
     server: Homeserver, bot: Bot, ana: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sender's device is asked for the key, also after a restart."""
-    monkeypatch.setattr("oldfriend.channels.matrix.event_listener.KEY_WAIT_S", 0.2)
+    monkeypatch.setattr("oldfriend.channels.matrix.unread_events.KEY_WAIT_S", 0.2)
     async with talking(server, ana) as talker:
         async with bot.listening():
             room = await talker.invite_alone(bot.user)

@@ -69,7 +69,7 @@ async def test_person_connects_pairs_by_a_code_and_talks_encrypted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The homeserver reads neither the code nor the cat's name."""
-    monkeypatch.setattr("oldfriend.channels.matrix.event_listener.KEY_WAIT_S", 0.3)
+    monkeypatch.setattr("oldfriend.channels.matrix.unread_events.KEY_WAIT_S", 0.3)
     data = str(tmp_path / "data")
     assert await asyncio.to_thread(main, ["--data", data, "connect", "matrix"]) == 0
     shown = capsys.readouterr().out
