@@ -556,7 +556,7 @@ async def test_events_of_one_sender_push_nobody_elses_out_and_none_waits_for_eve
     server: Homeserver, bot: Bot, ana: str, ben: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the disk is only what people say whom we know."""
-    monkeypatch.setattr("oldfriend.channels.matrix.event_listener.MAX_UNREAD", 4)
+    monkeypatch.setattr("oldfriend.channels.matrix.unread_events.MAX_UNREAD", 4)
     bot.cursors.strangers = {ben}
 
     def list_kept() -> list[str]:
@@ -575,7 +575,7 @@ async def test_events_of_one_sender_push_nobody_elses_out_and_none_waits_for_eve
         put_encrypted(server, second, ben, 10)
         await bot.settle()
         assert list_kept() == [ana, ana, ben, ben]
-        monkeypatch.setattr("oldfriend.channels.matrix.event_listener.MAX_UNREAD_AGE_S", 0.0)
+        monkeypatch.setattr("oldfriend.channels.matrix.unread_events.MAX_UNREAD_AGE_S", 0.0)
         await bot.settle()
         assert list_kept() == []
 
@@ -604,7 +604,7 @@ async def test_a_full_disk_ends_a_try_and_no_more(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as full:
-        full.setattr("oldfriend.channels.matrix.event_listener.write_private_file", fail)
+        full.setattr("oldfriend.channels.matrix.unread_events.write_private_file", fail)
         with pytest.raises(PlatformUnavailable, match="No space left"):
             async with asyncio.timeout(10):
                 await bot.channel.listen(bot.handle, bot.cursors)

@@ -35,7 +35,6 @@ from oldfriend.channels.matrix.event_mapping import (
 )
 from oldfriend.channels.matrix.matrix_client import MatrixClient, is_final
 from oldfriend.channels.matrix.unread_events import (
-    KEY_WAIT_S,
     UnreadEvent,
     UnreadEvents,
 )
@@ -184,7 +183,7 @@ class Listener:
         since = await cursors.find(scope)
         is_first = True
         while True:
-            wait_s = KEY_WAIT_S if self._unread.is_any_undue else SYNC_WAIT_S
+            wait_s = self._unread.wait_s or SYNC_WAIT_S
             batch = await self._client.sync(since, is_first=is_first, wait_s=wait_s)
             await self._client.keep_up_keys()
             self._on_ready()

@@ -49,9 +49,9 @@ class UnreadEvents:
         self._since = dict.fromkeys(self.waiting, time.monotonic())
 
     @property
-    def is_any_undue(self) -> bool:
-        """Tell whether the sender of an event may have to be told soon."""
-        return any(not each.is_due for each in self.waiting.values())
+    def wait_s(self) -> float | None:
+        """How long until the sender of an event may have to be told; None if nobody has to."""
+        return KEY_WAIT_S if any(not each.is_due for each in self.waiting.values()) else None
 
     def add(self, event: UnreadEvent) -> bool:
         """Let an event wait; False if it does already."""
