@@ -51,3 +51,18 @@ async def test_press_on_the_page_says_the_command_once_below_its_message(
     assert (first.status_code, second.status_code) == (202, 204)
     assert (first.json()["text"], first.json()["pressed"]) == ("/tasks", shown["id"])
     assert [each["pressed"] for each in said if each["text"] == "/tasks"] == [shown["id"]]
+
+
+async def test_what_a_button_says_is_not_edited(site: Site, browse: Browse) -> None:
+    """Nobody wrote it."""
+    browser = await browse()
+    await told(browser, "Hello!")
+    await ask_on_the_page(site)
+    shown = (await browser.get("/chat/messages")).json()["items"][-1]
+    pressed = await browser.post(f"/chat/messages/{shown['id']}/press", json={"command": "/tasks"})
+    address = f"/chat/messages/{pressed.json()['id']}"
+    refused = await browser.patch(address, json={"text": "/forget everything"})
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_yours_to_change")
+    said = (await browser.get("/chat/messages")).json()["items"]
+    assert [each["text"] for each in said if each["id"] == pressed.json()["id"]] == ["/tasks"]
