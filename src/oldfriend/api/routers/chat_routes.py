@@ -16,6 +16,7 @@ from oldfriend.api.requests import (
     MAX_KEY_CHARS,
     ButtonPressRequest,
     MessageEditRequest,
+    MessageKey,
     MessageRequest,
 )
 from oldfriend.db.database import Database, Transaction
@@ -209,7 +210,7 @@ async def send_message(
     hub: HubDep,
     response: Response,
     idempotency_key: Annotated[
-        str,
+        MessageKey,
         Header(
             min_length=8,
             max_length=MAX_KEY_CHARS,
