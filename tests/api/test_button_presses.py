@@ -51,3 +51,37 @@ async def test_press_on_the_page_says_the_command_once_below_its_message(
     assert (first.status_code, second.status_code) == (202, 204)
     assert (first.json()["text"], first.json()["pressed"]) == ("/tasks", shown["id"])
     assert [each["pressed"] for each in said if each["text"] == "/tasks"] == [shown["id"]]
+
+
+async def test_what_a_button_says_is_not_edited(site: Site, browse: Browse) -> None:
+    """Nobody wrote it."""
+    browser = await browse()
+    await told(browser, "Hello!")
+    await ask_on_the_page(site)
+    shown = (await browser.get("/chat/messages")).json()["items"][-1]
+    pressed = await browser.post(f"/chat/messages/{shown['id']}/press", json={"command": "/tasks"})
+    address = f"/chat/messages/{pressed.json()['id']}"
+    refused = await browser.patch(address, json={"text": "/forget everything"})
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_yours_to_change")
+    said = (await browser.get("/chat/messages")).json()["items"]
+    assert [each["text"] for each in said if each["id"] == pressed.json()["id"]] == ["/tasks"]
+
+
+async def test_key_of_a_message_does_not_take_the_press_of_a_button(
+    site: Site, browse: Browse
+) -> None:
+    """A program may choose any key but those of presses."""
+    browser = await browse()
+    await told(browser, "Hello!")
+    await ask_on_the_page(site)
+    shown = (await browser.get("/chat/messages")).json()["items"][-1]
+    key = {"Idempotency-Key": f"press/{shown['id']}"}
+    refused = [
+        await browser.post("/chat/messages", json={"text": "Hello again"}, headers=key),
+        await browser.post("/chat/recordings", content=b"RIFF", headers=key),
+    ]
+    pressed = await browser.post(f"/chat/messages/{shown['id']}/press", json={"command": "/tasks"})
+
+    assert [each.status_code for each in refused] == [422, 422]
+    assert pressed.status_code == 202

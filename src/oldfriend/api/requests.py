@@ -3,10 +3,10 @@
 from datetime import date
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from oldfriend.domain.buttons import MAX_COMMAND_BYTES
-from oldfriend.domain.messages import MAX_TEXT_CHARS
+from oldfriend.domain.messages import MAX_TEXT_CHARS, PRESS_KEY_PREFIX
 from oldfriend.goals.goal import MAX_PRIORITY, GoalKind
 from oldfriend.goals.goal_edits import GoalAction
 from oldfriend.llm.providers import ApiKind
@@ -20,6 +20,17 @@ MAX_KEY_CHARS: Final = 200
 MAX_ENTRY_CHARS: Final = 100_000
 Verdict = Literal["pin", "unpin", "confirm", "reject", "unreject"]
 Value = bool | int | float | str | list[str] | None
+
+
+def refuse_press_key(key: str) -> str:
+    """Return a key that a client chose. Raises ValueError for one that a button may take."""
+    if key.startswith(PRESS_KEY_PREFIX):
+        raise ValueError(f"A key that begins with {PRESS_KEY_PREFIX} is a button's.")
+    return key
+
+
+MessageKey = Annotated[str, AfterValidator(refuse_press_key)]
+"""The key under which a client's message is stored once; its length is for the header to limit."""
 
 
 class RequestModel(BaseModel):

@@ -10,7 +10,7 @@ from oldfriend.domain.buttons import find_buttons
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import MessageId, PersonId
-from oldfriend.domain.messages import PRESSED_DETAIL, Person
+from oldfriend.domain.messages import PRESS_KEY_PREFIX, PRESSED_DETAIL, Person
 from oldfriend.inbound.accept import (
     AcceptedMessage,
     ChatContext,
@@ -79,7 +79,7 @@ async def accept_page_press(
         raise InvalidInput(localizable("no_such_button", "That message has no such button."))
     submission = MessageSubmission(
         text=command,
-        external_id=f"press/{message}",
+        external_id=f"{PRESS_KEY_PREFIX}{message}",
         details={PRESSED_DETAIL: message},
     )
     return await accept_message(app, chat_context, submission, claim_now=claim_now)

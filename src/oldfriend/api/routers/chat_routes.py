@@ -16,6 +16,7 @@ from oldfriend.api.requests import (
     MAX_KEY_CHARS,
     ButtonPressRequest,
     MessageEditRequest,
+    MessageKey,
     MessageRequest,
 )
 from oldfriend.db.database import Database, Transaction
@@ -23,7 +24,7 @@ from oldfriend.domain.clock import MAX_TIME, Micros, get_zone
 from oldfriend.domain.errors import NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import MessageId, PersonId
-from oldfriend.domain.messages import Message
+from oldfriend.domain.messages import PRESSED_DETAIL, Message
 from oldfriend.inbound.accept import (
     ChatContext,
     MessageSubmission,
@@ -209,7 +210,7 @@ async def send_message(
     hub: HubDep,
     response: Response,
     idempotency_key: Annotated[
-        str,
+        MessageKey,
         Header(
             min_length=8,
             max_length=MAX_KEY_CHARS,
@@ -242,7 +243,9 @@ async def edit_own_message(
 ) -> MessageSchema:
     """Add a new version of one of your own messages. Earlier versions are kept."""
     async with hub.app.db.begin_read() as tx:
-        chat_context, _ = await get_own_message(tx, me.person.id, message)
+        chat_context, found = await get_own_message(tx, me.person.id, message)
+    if PRESSED_DETAIL in found.details:
+        raise build_not_yours_error()
     return MessageSchema.from_domain(
         await accept_edit(hub.app, chat_context, MessageId(message), edited.text)
     )
@@ -361,13 +364,18 @@ async def get_own_message(
     """Return a message that the person sent here, and its chat. Raises NotFound, ApiError."""
     found = await get_message(tx, person, MessageId(message))
     if found.role != "person" or found.turn is None:
-        raise ApiError(
-            409,
-            "Not yours to change",
-            localizable("not_yours_to_change", "You can only change messages that you wrote here."),
-        )
+        raise build_not_yours_error()
     chat = await get_chat(tx, person, found.chat)
     return ChatContext(person=await get_person_by_id(tx, person), chat=chat), found
+
+
+def build_not_yours_error() -> ApiError:
+    """Return the error about a message that nobody wrote here, such as what a button says."""
+    return ApiError(
+        409,
+        "Not yours to change",
+        localizable("not_yours_to_change", "You can only change messages that you wrote here."),
+    )
 
 
 async def get_message_by_key(db: Database, line: ChatContext, key: str) -> Message:

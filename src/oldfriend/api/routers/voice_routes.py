@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 
 from oldfriend.api.auth import AudioUser, CurrentUser, HubDep
 from oldfriend.api.problem_json import ApiError
-from oldfriend.api.requests import MAX_KEY_CHARS
+from oldfriend.api.requests import MAX_KEY_CHARS, MessageKey
 from oldfriend.api.routers.chat_routes import ALREADY_ACCEPTED, get_message_by_key
 from oldfriend.domain.audio_formats import EXTENSIONS, UNKNOWN_MIME, detect_audio_format
 from oldfriend.domain.clock import get_zone
@@ -61,7 +61,7 @@ async def send_recording(
     hub: HubDep,
     response: Response,
     idempotency_key: Annotated[
-        str,
+        MessageKey,
         Header(
             min_length=8,
             max_length=MAX_KEY_CHARS,
