@@ -37,8 +37,8 @@ PARENTS = ("person", "companion", "identity", "chat", "session")
 """What the rows of a turn point to; there before it."""
 VECTORS = """SELECT m.id, v.* FROM message_vector v
     JOIN message m ON m.person = v.person AND m.seq = v.seq"""
-LETTER, BODY = "job (queue, partition, seq, body, enqueued_at, due_at)", "{}" * 60
-LANE = "job_partition (queue, partition, next_seq, owner, lease_until)"
+JOB, PAYLOAD = "job (queue, partition, seq, payload, enqueued_at, due_at)", "{}" * 60
+PARTITION = "job_partition (queue, partition, next_seq, owner, lease_until)"
 USUAL_SYNC_S: Final = 0.002
 """What a disk of a laptop takes to say that it has everything; a virtual one may only claim it."""
 IN_MIND = """SELECT m.id, w.* FROM working_memory w JOIN message m ON m.session = w.session"""
@@ -136,11 +136,11 @@ def seconds_to_insert(
     began = time.perf_counter()
     for number in range(turns):
         commit(
-            bare, ("message", said[number]), (LETTER, ("inbox", "x", after + number, BODY, 0, 0))
+            bare, ("message", said[number]), (JOB, ("inbox", "x", after + number, PAYLOAD, 0, 0))
         )
     for first in range(0, turns, CLAIM_BATCH_SIZE):
         claimed = range(after + first, after + min(first + CLAIM_BATCH_SIZE, turns))
-        commit(bare, *((LANE, ("inbox", str(number), 1, "worker", 1)) for number in claimed))
+        commit(bare, *((PARTITION, ("inbox", str(number), 1, "worker", 1)) for number in claimed))
     for number in range(turns):
         commit(bare, ("model_call", called[number]))
         receipt, asked = receipts[number], said[number][0]

@@ -12,7 +12,6 @@ from typing import Final
 
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.event_log import log_warning
-from oldfriend.channels.markdown_parts import strip_markdown
 from oldfriend.config.keys import PUSH_NAME, find_key, store_key
 from oldfriend.config.settings import Settings
 from oldfriend.db.database import Transaction
@@ -159,6 +158,8 @@ async def send(app: AppContext, subscription: PushSubscription, text: PushText) 
 
 def build_payload(message: Message, title: str, subscription: PushSubscription) -> bytes:
     """Build what the browser shows: no more than that, and no words where none are wanted."""
+    from oldfriend.channels.markdown_parts import strip_markdown
+
     shown = strip_markdown(message.text) if message.is_markdown else message.text
     if subscription.shows == "hint":
         shown = load_proactive_phrases(message.language).phrases["notice"]
