@@ -145,14 +145,14 @@ def create_app(
 
 
 class FormerPaths:
-    """ASGI middleware that leads requests for a former path to the path of today."""
+    """ASGI middleware that passes requests for former paths on to the current ones."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap an ASGI application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, under the path of today."""
+        """Pass the request on, under its current path."""
         if scope["type"] == "http":
             path = str(scope["path"])
             for former, today in FORMER_PATHS:

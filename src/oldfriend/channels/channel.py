@@ -222,7 +222,7 @@ class Cursors(Protocol):
         """Tell whether a person has paired or a group was let in, or its address is allowed."""
 
     async def find_forgotten_times(self, addresses: Collection[str]) -> Mapping[str, Micros]:
-        """Return when everything of who has each of these addresses was last forgotten, if ever."""
+        """Return when everything of the owner of each address was last forgotten, if ever."""
 
 
 @dataclass(frozen=True, slots=True)

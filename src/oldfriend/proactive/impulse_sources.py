@@ -56,7 +56,7 @@ RECAP_ENDS: Final = (12, 0)
 FRIDAY: Final = 4
 SUNDAY: Final = 6
 STILL_NAMED: Final = 2 * DAY
-"""So long a reminder that came and was not done is named when the day is opened."""
+"""How long a delivered reminder that is not done is named in the overview of the day."""
 NOTICE: Final = HOUR
 """So long before its hour somebody is told of a promise."""
 SILENCE: Final = 48 * HOUR
@@ -71,9 +71,9 @@ THOUGHT_ENDS: Final = 3 * DAY
 MIN_IMPACT: Final = 5
 """Of a past event, to be thought of on its day; only good ones are."""
 GRAVE_IMPACT: Final = 8
-"""Of an event, for good or ill, to be asked about on the day after it was told."""
+"""The impact, good or bad, from which an event is asked about on the day after it was told."""
 GRAVE_FOR: Final = 3 * DAY
-"""So long after it was told."""
+"""How long after the event was told it is asked about."""
 GRAVE_FRESH: Final = 14 * DAY
 """What happened longer before it was told is a story of the past."""
 MAX_YEARS: Final = 10

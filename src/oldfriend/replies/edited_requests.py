@@ -274,7 +274,7 @@ async def follow_watches(tx: Transaction, message: Message, *, now: Micros) -> l
 
 
 async def follow_diary(tx: Transaction, message: Message, *, now: Micros) -> list[str]:
-    """Have the diary entry of a message be as its new words say, or take it out, and say which.
+    """Change or remove the diary entry of an edited message, and say which.
 
     An entry that the person has changed since stays, and one that they took out stays out.
     """

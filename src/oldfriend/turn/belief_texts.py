@@ -319,7 +319,7 @@ def format_list(title: str, lines: Iterable[str]) -> str:
 
 
 def ask_whether_one(beliefs: Sequence[RecalledBelief], book: LocalePhrases) -> list[str]:
-    """Ask of two who are the same to the person whether they are one, with words that say so.
+    """Ask whether two names in one relation to the person mean one, with words that say so.
 
     Empty for any others: "my cat is called Miso", and later "my cat's name is Mia".
     """

@@ -276,7 +276,7 @@ def is_beside(message: Message, changed: Message) -> bool:
 
 
 def denies_other_value(message: Message, changed: Message) -> bool:
-    """Tell whether a message says which number or name is wrong, and another has not got it."""
+    """Tell whether a message denies a number or name that the earlier message does not hold."""
     denied = find_denied_value(message.text, message.language)
     if denied is None:
         return False

@@ -297,7 +297,7 @@ async def preview_deletion(
 
 
 async def find_kept_phrase(tx: Transaction, utterance: Utterance, language: str) -> str | None:
-    """Return the most of the words of a request to forget that stand in something the person said.
+    """Return the longest phrase of a request to forget that occurs in something the person said.
 
     None if that is less than half of them.
     """

@@ -32,7 +32,7 @@ PROFILE_DIVISOR = 3
 LATELY_DIVISOR = 3
 """What changed lately takes at most this part (one third) of what the open promises leave."""
 GENERATIONS: Final = frozenset({"parent_of", "child_of"})
-"""Nobody is both to the same."""
+"""Relations of which one person holds at most one to another."""
 MAX_NEWEST_SUMMARIES = 2
 MAX_SUMMARIES_AROUND = 2
 """The most summaries of the times that the recall is from, beside the newest."""

@@ -44,7 +44,7 @@ _NUMBER: Final = re.compile(r"\d+|[^\W\d]+")
 
 
 def as_meant(read: Sequence[Read], *, before: Sequence[Read] = ()) -> list[Read]:
-    """The sentences of some talk; what was put right at once is read as it was meant.
+    """Return sentences in which each word that was corrected at once is replaced by the right one.
 
     ``before``: what was said just before it, which may be meant, too, and is read elsewhere.
     """
@@ -60,7 +60,7 @@ def as_meant(read: Sequence[Read], *, before: Sequence[Read] = ()) -> list[Read]
 
 
 def find_last_said(sentence: Sentence, said: Sequence[Read]) -> Read | None:
-    """What somebody said last; where they asked since, what the answer to that quotes of them."""
+    """Return a speaker's last statement; after a question of theirs, only one its answer quotes."""
     answers: list[str] = []
     has_asked = False
     for each in reversed(said):
@@ -74,12 +74,12 @@ def find_last_said(sentence: Sentence, said: Sequence[Read]) -> Read | None:
 
 
 def is_by_same(one: Sentence, other: Sentence) -> bool:
-    """Whether the same speaks in both."""
+    """Return whether two sentences have the same speaker."""
     return (one.message.role, one.message.speaker) == (other.message.role, other.message.speaker)
 
 
 def with_word(before: Read, sentence: Sentence, own_book: RuleBook) -> Read | None:
-    """What was said last with the word that a sentence gives; None where it gives none.
+    """Return the last statement as a sentence corrects it; None if it corrects nothing.
 
     A word alone does not tell its language: it is read in that of what was said last.
     """
@@ -94,7 +94,7 @@ def with_word(before: Read, sentence: Sentence, own_book: RuleBook) -> Read | No
 def find_put_right(
     right: str, last: Sentence, sentence: Sentence, book: RuleBook
 ) -> Sentence | None:
-    """What was said last with the word that was meant, or is given instead of another."""
+    """Return the last statement with the word that was meant, or that replaces a denied one."""
     for words in SORTS:
         places = list(list_told(words, last, book))
         if len(places) > 1 and any(words(right, book)):
@@ -113,7 +113,7 @@ def find_put_right(
 
 
 def list_told(words: Sort, last: Sentence, book: RuleBook) -> Iterator[Place]:
-    """Where words of a sort stand in what was said last; of names, who it says that one is."""
+    """Yield the words of a sort in the last statement; of names, the one that it gives."""
     named = [each for pattern in book.naming for each in pattern.finditer(last.plain)]
     if words is names_in and len({each["name"] for each in named}) == 1:
         found = named[0]
@@ -123,7 +123,7 @@ def list_told(words: Sort, last: Sentence, book: RuleBook) -> Iterator[Place]:
 
 
 def find_meant(sentence: Sentence, book: RuleBook) -> str:
-    """What was meant, where a sentence says only that: "*oops* I meant 35", "*Regina"; else ""."""
+    """Return what a sentence that says nothing else says was meant: "*Regina"; else ""."""
     words = sentence.words.strip()
     if is_marked_correction(words):
         return words.strip(ENDS_OF_MARKED)
@@ -132,7 +132,7 @@ def find_meant(sentence: Sentence, book: RuleBook) -> str:
 
 
 def with_value(right: str, last: Sentence, sentence: Sentence, book: RuleBook) -> Sentence | None:
-    """What was said last with another value, where it tells one thing and can tell this instead."""
+    """Return the last statement with another value, if it tells one thing that this value fits."""
     told = [each for each in claims_in(last, book, ()) if last.plain.count(each.value) == 1]
     if len({each.value for each in told}) != 1 or not told[0].value:
         return None
@@ -150,14 +150,14 @@ def with_value(right: str, last: Sentence, sentence: Sentence, book: RuleBook) -
 
 
 def has_digits(words: str) -> bool:
-    """Whether there is a number in figures among some words."""
+    """Return whether some words hold a number in figures."""
     return any(map(str.isdecimal, words))
 
 
 def spoken_with(
     right: str, place: Place, last: Sentence, sentence: Sentence, book: RuleBook
 ) -> Sentence:
-    """A sentence as what was said last, with one word in the place of another."""
+    """Return the last statement with one word in the place of another."""
     begin, end, wrong = place
     plain = last.plain[:begin] + right + last.plain[end:]
     starts = tuple(starts_in(plain, book))
@@ -167,7 +167,7 @@ def spoken_with(
 def list_contrasted(
     find_words: Sort, last: Sentence, sentence: Sentence, wrong: str, book: RuleBook
 ) -> list[str]:
-    """The words of a sort that a sentence gives instead of a wrong one: "no, 37"; "37 not 36".
+    """Return the words of a sort that a sentence gives instead of a wrong one: "37 not 36".
 
     None where the sentence has words of its own beside, and so tells something else.
     """
@@ -203,17 +203,17 @@ def list_contrasted(
 
 
 def is_telling(word: str, language: str) -> bool:
-    """Whether a word tells something of its own."""
+    """Return whether a word is no function word, and not very short."""
     return len(word) > MAX_SMALL_CHARS and not is_stop_word(word, language)
 
 
 def is_naming(last: Sentence, name: str, book: RuleBook) -> bool:
-    """Whether a sentence says who is called so."""
+    """Return whether a sentence says whose name something is."""
     return any(found["name"] == name for each in book.naming for found in each.finditer(last.plain))
 
 
 def mark_denied(text: str, wrong: str, restated: RestatementWords) -> str:
-    """A text with a mark in place of a word that it denies: "not 36"."""
+    """Return a text with a mark in place of a word that it denies: "not 36"."""
     is_spaced = not any(map(is_han, wrong))
     pattern = rf"\b{re.escape(wrong)}\b" if is_spaced else re.escape(wrong)
     for found in re.finditer(pattern, text, re.IGNORECASE):
@@ -227,7 +227,7 @@ def mark_denied(text: str, wrong: str, restated: RestatementWords) -> str:
 def find_other_name(
     text: str, known: Collection[str], restated: RestatementWords, book: RuleBook
 ) -> str:
-    """The one name that a text gives, where it says only that: "her name is Mia"; else "".
+    """Return the one name that a text gives if it gives nothing else, "her name is Mia"; else "".
 
     It stands beside one that is denied, if any is. A word in small letters is a name where one is
     denied, or where it is said to be one.
@@ -261,26 +261,26 @@ def find_other_name(
 
 
 def is_han(character: str) -> bool:
-    """Whether a character is Chinese, where words are not parted by spaces."""
+    """Return whether a character is Chinese; no spaces part its words."""
     return "\u3400" <= character <= "\u9fff"
 
 
 def days_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """The days of the week that are named."""
+    """Yield the weekdays of a text."""
     for day in book.weekdays:
         for found in day.finditer(text):
             yield bare_day(found, day)
 
 
 def numbers_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """The numbers, in figures or words."""
+    """Yield the numbers of a text, in figures or words."""
     for found in _NUMBER.finditer(text):
         if found[0].isdecimal() or book.counts.get(found[0].lower(), 0) > 1:
             yield found.start(), found.end(), found[0]
 
 
 def names_in(text: str, book: RuleBook) -> Iterator[Place]:
-    """The words that can be names, but for the first of several."""
+    """Yield the words that can be names, but for the first of several."""
     for found in _WORD.finditer(text):
         is_first = not text[: found.start()].strip() and len(text) > len(found[0])
         if found[0][:1].isupper() and not is_first and is_name(found[0], book):
@@ -296,7 +296,7 @@ SORTS: Final[tuple[Sort, ...]] = (
 
 
 def bare_day(found: re.Match[str], day: LazyPattern) -> Place:
-    """The name of a weekday alone, without the small words before and behind it."""
+    """Return the name of a weekday without the small words before and behind it."""
     for word in _WORD.finditer(found[0]):
         if day.fullmatch(word[0]):
             return found.start() + word.start(), found.start() + word.end(), word[0]

@@ -32,7 +32,7 @@ WORD: Final = re.compile(r"[^\W_]+")
 ENDINGS: Final = " .!¡…。！"
 LAUGHING_EMOJI: Final = frozenset("😂🤣🙃😜😝🤡😉🤪😆😹😏😛")
 SMIRKING_EMOJI: Final = frozenset("🙄🙃")
-"""Faces by which a liking is not meant."""
+"""Emoji that show that a liking is meant ironically."""
 EVENT: Final[MemoryKind] = "event"
 """Events are true even if somebody laughs about them."""
 WISH_PATTERNS: Final[frozenset[PatternKind]] = frozenset(

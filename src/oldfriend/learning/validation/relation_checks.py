@@ -140,7 +140,7 @@ def is_referred_to(ends: Sequence[tuple[str, ...]], span: QuoteSpan, view: Segme
 
 
 def is_same_speaker(one: Message, other: Message) -> bool:
-    """Return whether two messages are the words of the same."""
+    """Return whether two messages have the same author."""
     return (one.trust, one.speaker) == (other.trust, other.speaker)
 
 

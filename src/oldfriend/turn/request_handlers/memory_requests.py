@@ -38,7 +38,7 @@ MAX_FOUND: Final = 8
 MAX_LEARNED: Final = 10
 MAX_LINE_CHARS: Final = 200
 PAGE_PARTS: Final = frozenset({"merge", "pin"})
-"""What is done with a belief on the page, where one sees which."""
+"""Subcommands that the page offers instead, where one can see which belief is meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
