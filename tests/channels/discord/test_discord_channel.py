@@ -383,6 +383,39 @@ async def test_more_events_than_can_wait_are_read_from_the_history(
     assert ear.texts() == [str(number) for number in range(40)]
 
 
+async def test_first_words_that_a_flood_pushed_out_are_heard_after_a_lost_session(
+    world: FakeDiscord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next session reads them from the history, though nobody had been heard there."""
+    monkeypatch.setattr("oldfriend.channels.discord.event_listener.MAX_WAITING", 2)
+    ear, cursors = Ear(), MemoryCursors()
+    ana, ben = world.meets(1, "Ana"), world.meets(2, "Ben")
+    bot = DiscordChannel(TOKEN, base_url=world.url, debounce_s=0.0)
+
+    class Stuck(MemoryCursors):
+        """It answers nothing."""
+
+        async def is_known(self, address: str) -> bool:
+            await asyncio.Event().wait()
+            return False
+
+    async with asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(bot.listen(ear, Stuck()))
+        await until(lambda: bool(world.sessions))
+        for number in range(8):
+            world.says("201", ana, str(number))
+        world.says("202", ben, "hello")
+        await until(lambda: ben in bot._progress.lost)
+        first.cancel()
+        await until(lambda: not world.sessions)
+        second = tasks.create_task(bot.listen(ear, cursors))
+        await until(lambda: "hello" in ear.texts())
+        second.cancel()
+    await bot.close()
+
+    assert ear.texts().count("hello") == 1
+
+
 async def test_wrong_token_is_refused_and_not_told(world: FakeDiscord) -> None:
     """With what to do."""
     bot = DiscordChannel("wrong-token", base_url=world.url)

@@ -26,7 +26,7 @@ from oldfriend.channels.discord.discord_api import (
     get_name,
     map_send_errors,
 )
-from oldfriend.channels.discord.event_listener import DiscordEventListener
+from oldfriend.channels.discord.event_listener import DiscordEventListener, ListeningProgress
 from oldfriend.channels.discord.event_mapping import (
     build_external_id,
 )
@@ -65,8 +65,7 @@ class DiscordChannel(BotChannel):
         self._allowed = allowed
         self._api = DiscordApi(token, base_url=base_url)
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
-        self._titles: dict[str, str] = {}  # of channels of servers
-        self._heard: dict[str, int] = {}  # the last message kept of each channel, newest last
+        self._progress = ListeningProgress()
 
     @override
     async def close(self) -> None:
@@ -220,8 +219,7 @@ class DiscordChannel(BotChannel):
                     handle_event,
                     cursors,
                     allowed=self._allowed,
-                    titles=self._titles,
-                    heard=self._heard,
+                    progress=self._progress,
                 )
                 await listener.begin()
                 tasks.create_task(self._api.run_gateway(listener.take))

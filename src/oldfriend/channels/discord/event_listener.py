@@ -7,7 +7,7 @@ from the history of each channel, from the last message on that was kept.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -57,6 +57,17 @@ EPHEMERAL: Final = 64
 """The flag of a message that only one person sees."""
 
 
+@dataclass(frozen=True, slots=True)
+class ListeningProgress:
+    """What is known of the channels of a bot, and outlives a session."""
+
+    titles: dict[str, str] = field(default_factory=dict)  # of channels of servers
+    heard: dict[str, int] = field(default_factory=dict)  # the last message kept of each channel
+    lost: BoundedMap[str, tuple[int, bool]] = field(  # the first lost one, and if between two
+        default_factory=lambda: BoundedMap[str, tuple[int, bool]](MAX_CHANNELS)
+    )
+
+
 class DiscordEventListener:
     """Hands on what Discord tells, in order, and catches up with what it has not told."""
 
@@ -68,18 +79,16 @@ class DiscordEventListener:
         cursors: Cursors,
         *,
         allowed: Sequence[str],
-        titles: dict[str, str],
-        heard: dict[str, int],
+        progress: ListeningProgress,
     ) -> None:
-        """Take the bot and who may write unasked; ``titles`` and ``heard`` outlive a session."""
+        """Take the bot, who may write unasked, and what the sessions before have left."""
         self._api, self._bot = api, bot
         self._handle_event, self._cursors = handle_event, cursors
-        self._allowed, self._titles, self._heard = allowed, titles, heard
+        self._allowed = allowed
+        self._titles, self._heard, self._lost = progress.titles, progress.heard, progress.lost
         self._scope = find_text(bot, "id")
         self._events: asyncio.Queue[tuple[str, JsonValue]] = asyncio.Queue(MAX_WAITING)
         self._has_lost = False  # events, since the queue was full
-        # the first lost message of each channel, and whether that is between two
-        self._lost = BoundedMap[str, tuple[int, bool]](MAX_CHANNELS)
         self._began = 0
         self._behind: dict[str, DiscordChat] = {}  # channels whose history is to be read
         self._stirred: set[str] = set()  # those of them where something was said meanwhile
