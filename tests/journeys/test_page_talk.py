@@ -599,7 +599,7 @@ window.fetch = async (url, how) => {
 """The page hears what the test tells it, in place of what happens."""
 SAID_IN_ONE_SECOND = """async () => {
     const said = (id, role, turn, text) => ({ id, role, turn, text, at: "2999-03-01T10:00:00+00:00",
-      channel: "web", session: "s", speaker: "x", version: 1, key: null });
+      channel: "web", session: "s", speaker: "x", version: 1, key: null, buttons: [] });
     const written = (turn, text) =>
       tell("chat.message.token", { turn, start: 0, text, remark: "" });
     const seen = [];
