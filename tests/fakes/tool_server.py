@@ -6,6 +6,7 @@ else. What it does is noted in files of the folder.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -93,6 +94,11 @@ def main() -> None:
         time.sleep(600)
     if MODE == "crash":
         sys.exit(1)
+    if MODE == "deaf":  # it ends the connection, and neither at the end of the input nor when asked
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.close(1)
+        (FOLDER / "deaf").touch()
+        time.sleep(600)
     if MODE == "noise":
         sys.stdout.write("Welcome!\n{}\n[1]\n\x00\xff\n")
         sys.stderr.write("noise\n" * 100_000)

@@ -177,6 +177,20 @@ async def test_closing_ends_all_processes(open_pool: OpenPool, tmp_path: Path, m
     until(lambda: not list_alive(tmp_path), within_s=WAIT_S)
 
 
+async def test_a_server_that_is_being_ended_is_not_left_behind(
+    open_pool: OpenPool, tmp_path: Path
+) -> None:
+    """Closed while a failed start is tidied up, which takes seconds: it is waited for."""
+    pool = open_pool(notes=server_settings(tmp_path, "deaf"))
+    (status,) = await pool.check(0)
+    await asyncio.to_thread(until, (tmp_path / "deaf").exists, within_s=WAIT_S)
+    await pool.check(1)
+    await pool.close()
+
+    assert status.state == "connecting"
+    until(lambda: not list_alive(tmp_path), within_s=5)
+
+
 @pytest.mark.parametrize("mode", ["", "stubborn"])
 def test_no_server_outlives_us(tmp_path: Path, mode: str) -> None:
     """However we end: by a kill that leaves no time to tidy up."""

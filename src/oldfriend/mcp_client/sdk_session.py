@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Final
 
+from anyio import CancelScope as CancelScope
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client

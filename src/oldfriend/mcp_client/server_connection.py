@@ -6,6 +6,7 @@ again at the next use, ever later.
 
 import asyncio
 import importlib
+import math
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -54,6 +55,7 @@ class ServerConnection:
         self._client: Any = None
         self._sdk: Any = None
         self._task: asyncio.Task[None] | None = None
+        self._scope: Any = None  # what is awaited of the server; None while nothing is started
         self._stopping = asyncio.Event()
         self._settled = asyncio.Event()
         self._pause_s = FIRST_PAUSE_S
@@ -118,11 +120,21 @@ class ServerConnection:
             return
         self._stopping.set()
         if self._state == "connecting":
-            self._task.cancel()
+            self._break_off(self._task)
         await asyncio.wait([self._task], timeout=CLOSE_TIMEOUT_S)
         if not self._task.done():
-            self._task.cancel()
+            self._break_off(self._task)
             await asyncio.wait([self._task])
+
+    def _break_off(self, task: "asyncio.Task[None]") -> None:
+        """Stop waiting for the server, but not for the end of its processes.
+
+        The SDK ends them behind a shield that holds off the scope and not a cancelled task.
+        """
+        if self._scope is None:
+            task.cancel()
+        else:
+            self._scope.cancel()
 
     async def _run(self) -> None:
         """Connect, and stay connected until told to stop."""
@@ -131,22 +143,31 @@ class ServerConnection:
                 importlib.import_module, "oldfriend.mcp_client.sdk_session"
             )
             secret = await asyncio.to_thread(self._find_secret, self.name, self._settings)
-            async with AsyncExitStack() as stack:
-                async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                    client = await self._sdk.open_client(stack, self._settings, secret)
-                    offered = await self._sdk.list_offered(client)
-                self.tools = select_tools(self.name, self._settings, offered)
-                self._offered = tuple(each.name for each in offered)
-                self._client, self._state = client, "ready"
-                self._pause_s = FIRST_PAUSE_S
-                self._settled.set()
-                await self._stopping.wait()
-                self._client = None
+            self._scope = self._sdk.CancelScope()
+            with self._scope:
+                await self._stay_connected(secret)
+            if self._scope.cancelled_caught and not self._stopping.is_set():
+                raise TimeoutError
         except Exception as error:
             self._fail(error)
         finally:
-            self._client, self.tools = None, ()
+            self._client, self.tools, self._scope = None, (), None
             self._settled.set()
+
+    async def _stay_connected(self, secret: str | None) -> None:
+        """Connect within the time for that, and wait until told to stop."""
+        self._scope.deadline = asyncio.get_running_loop().time() + CONNECT_TIMEOUT_S
+        async with AsyncExitStack() as stack:
+            client = await self._sdk.open_client(stack, self._settings, secret)
+            offered = await self._sdk.list_offered(client)
+            self._scope.deadline = math.inf
+            self.tools = select_tools(self.name, self._settings, offered)
+            self._offered = tuple(each.name for each in offered)
+            self._client, self._state = client, "ready"
+            self._pause_s = FIRST_PAUSE_S
+            self._settled.set()
+            await self._stopping.wait()
+            self._client = None
 
     def _fail(self, error: Exception) -> None:
         """Note why it failed, and when to try again."""
