@@ -73,6 +73,33 @@ async def test_api_token_is_limited_to_its_scope(site: Site, browse: Browse) -> 
 
 
 @SQLITE_ONLY
+async def test_a_renewed_token_has_a_new_secret_and_is_else_the_same(
+    site: Site, browse: Browse, clock: FrozenClock
+) -> None:
+    """The old secret ends at once; nobody else can renew it."""
+    browser, omar = await browse(), await browse("Omar")
+    made = await token_for(browser, "write")
+    foreign = await omar.post(f"/tokens/{made['id']}/renew")
+    clock.tick(minutes=5)
+    renewed = (await browser.post(f"/tokens/{made['id']}/renew")).json()
+    answers = []
+    for each in (made, renewed):
+        async with program(site, each["token"]) as client:
+            answers.append((await client.get("/chat/messages")).status_code)
+
+    assert foreign.status_code == 404
+    assert answers == [401, 200]
+    assert renewed["token"] != made["token"]
+    assert renewed["expires_at"] > made["expires_at"]
+    assert {key: renewed[key] for key in ("id", "name", "scope", "is_hosted")} == {
+        "id": made["id"],
+        "name": "script",
+        "scope": "write",
+        "is_hosted": False,
+    }
+
+
+@SQLITE_ONLY
 async def test_expired_or_unknown_api_token_is_refused(
     site: Site, browse: Browse, clock: FrozenClock
 ) -> None:

@@ -251,6 +251,7 @@ async def test_session_without_csrf_hash_from_an_older_version_is_over(
 
 MAKES_A_WAY_IN = {
     "POST /api/v1/tokens",
+    "POST /api/v1/tokens/{token}/renew",
     "POST /api/v1/passkeys",
     "POST /api/v1/passkeys/options",
     "POST /api/v1/invitations",
@@ -270,7 +271,7 @@ async def test_creating_credentials_requires_a_sign_in_within_ten_minutes(
     clock.tick(minutes=9)
     in_time = await owner.post("/tokens", json={"name": "in time", "scope": "read"})
     clock.tick(minutes=1)
-    late = {each.name: await asked(owner, site, each, {}, {}) for each in ways}
+    late = {each.name: await asked(owner, site, each, {"token": "x"}, {}) for each in ways}
     goes_on = [(await owner.get("/tokens")).status_code, (await say(owner, "hello")).status_code]
     again = await owner.post("/session", json={"link": await site.link()})
     owner.headers[TOKEN] = again.json()["token"]

@@ -43,6 +43,21 @@ def test_a_renewed_token_is_valid_for_as_long_as_it_was(call: Call) -> None:
     assert ends[1] not in ([], ends[0])
 
 
+def test_scope_of_a_token_is_chosen_when_it_is_made_only(call: Call) -> None:
+    """Renewing with another one is refused, and the secret stays; no option is dropped silently."""
+    call("say", "hello")
+    call("token", "new", "desk")
+    before = call("token", "list").stdout
+    name = before.splitlines()[1].split()[0]
+    refused = call("token", "renew", name, "--scope", "write")
+    others = [call("token", "end", name, "--days", "7"), call("token", "list", "--scope", "read")]
+
+    assert refused.code == 2
+    assert "keeps its scope" in refused.stderr
+    assert [each.code for each in others] == [2, 2]
+    assert call("token", "list").stdout == before
+
+
 def test_invite_without_a_running_server_is_refused(call: Call) -> None:
     """Without a process that serves there is none to open."""
     call("say", "hello")

@@ -194,6 +194,24 @@ def test_token_request_retried_after_lost_response_is_created_once(
         expect(made).to_have_count(2)  # once it was answered, the next is another
 
 
+def test_renewed_token_is_shown_once(browser: Browser, running: Running) -> None:
+    """Beside the one that it replaces; it is the same one in the list."""
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        go_to_settings(page, "Signing in")
+        page.get_by_label("What for").fill("porch")
+        page.get_by_role("button", name="Make a token").click()
+        shown = page.locator(".shown-once pre").last
+        expect(shown).to_contain_text("oldfriend_")
+        before = shown.inner_text()
+        page.get_by_role("button", name="renew: porch").click()
+        page.get_by_role("button", name="renew", exact=True).click()
+        expect(shown).not_to_have_text(before)
+        expect(shown).to_contain_text("oldfriend_")
+        expect(page.get_by_role("button", name="end: porch")).to_have_count(1)
+
+    assert complaints == []
+
+
 def test_unreachable_model_is_reported_but_can_be_chosen_and_undone(
     browser: Browser, running: Running
 ) -> None:

@@ -81,6 +81,7 @@ async def revoke_invitation(options: argparse.Namespace, invitation_id: str) -> 
     return 0
 
 
+DEFAULT_SCOPE = "read"
 DEFAULT_DAYS = 90
 """Days for which a new token is valid, if nobody says how many."""
 TOKEN_USAGE = "oldfriend token new NAME | list | renew ID | end ID | code"
@@ -88,6 +89,8 @@ TOKEN_USAGE = "oldfriend token new NAME | list | renew ID | end ID | code"
 
 async def run_token(options: argparse.Namespace) -> int:
     """Create a token, list tokens, renew or revoke one. Raises InvalidInput."""
+    if options.what[0] not in {"new", "renew"} and (options.scope or options.days):
+        raise InvalidInput("--scope and --days go with: oldfriend token new NAME")
     match options.what:
         case ["list"]:
             return await print_tokens(options)
@@ -131,7 +134,7 @@ async def create_token(options: argparse.Namespace, name: str) -> int:
             person.id,
             secret,
             name=name,
-            scope=options.scope,
+            scope=options.scope or DEFAULT_SCOPE,
             days=options.days or DEFAULT_DAYS,
             now=app.clock(),
         )
@@ -140,7 +143,12 @@ async def create_token(options: argparse.Namespace, name: str) -> int:
 
 
 async def renew_token(options: argparse.Namespace, token_id: str) -> int:
-    """Give a token a new secret and more days, and print the secret."""
+    """Give a token a new secret and more days, and print the secret. Raises InvalidInput."""
+    if options.scope is not None:
+        raise InvalidInput(
+            "A renewed token keeps its scope, and nothing was changed. For another scope: "
+            f"oldfriend token new NAME --scope {options.scope}, then oldfriend token end {token_id}"
+        )
     secret = generate_api_token()
     async with open_from_options(options, create=False) as app, app.db.begin_write() as tx:
         person = await get_selected_person(tx, options)

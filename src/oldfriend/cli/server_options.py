@@ -303,7 +303,6 @@ def add_access_commands(commands: Subparsers) -> None:
     token.add_argument(
         "--scope",
         choices=("read", "write", "speak", "frontend", "admin"),
-        default="read",
         help="read; also write; speak: what a program passes on over MCP counts as your own words; "
         "frontend: only to talk through a chat front end, for each of its users; "
         "also administer this installation (default read)",

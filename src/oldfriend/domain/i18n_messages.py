@@ -372,6 +372,7 @@ MessageCode: TypeAlias = Literal[
     "token_days_unfit",
     "token_gone",
     "token_name_unfit",
+    "token_of_program",
     "tokens_full",
     "too_many_files",
     "too_many_codes",

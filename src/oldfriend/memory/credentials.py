@@ -29,6 +29,10 @@ FRONT_END_CHARS: Final = 16
 TOKEN_NOT_FOUND: Final = localizable(
     "token_gone", "There is no such token; it may have been revoked already."
 )
+TOKEN_RENEWED_BY_PROGRAM: Final = localizable(
+    "token_of_program", "The program that has this token renews it by itself."
+)
+TOKEN_COLUMNS: Final = "id, name, scope, made_at, expires_at, used_at, mcp_until IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,8 @@ class ApiToken:
     made_at: Micros
     expires_at: Micros
     used_at: Micros | None
+    is_hosted: bool = False
+    """Whether it was given by consent to a hosted program, which renews it by itself."""
 
 
 def generate_api_token() -> str:
@@ -127,20 +133,22 @@ async def renew_api_token(
     """Give a token a new secret and more days; the old secret no longer works.
 
     Without a number of days it is valid for as long as it was, and never ends earlier. The users
-    of a front end stay who they are. Raises NotFound, also for the token of a hosted program, and
-    InvalidInput for an unfit number of days.
+    of a front end stay who they are. Raises NotFound, and InvalidInput for the token of a hosted
+    program or an unfit number of days.
     """
     if days is not None:
         check_token_days(days)
     row = await tx.row(
-        """SELECT id, name, scope, made_at, expires_at, used_at, print FROM web_token
-           WHERE id = :id AND person = :person AND scope <> 'calendar' AND mcp_until IS NULL""",
+        f"""SELECT {TOKEN_COLUMNS}, print FROM web_token
+           WHERE id = :id AND person = :person AND scope <> 'calendar'""",
         id=token_id,
         person=person,
     )
     if row is None:
         raise NotFound(TOKEN_NOT_FOUND)
-    digest, token = hash_secret(secret), parse_token_row(row[:6])
+    digest, token = hash_secret(secret), parse_token_row(row[:-1])
+    if token.is_hosted:
+        raise InvalidInput(TOKEN_RENEWED_BY_PROGRAM)
     expires_at = (
         max(token.expires_at, now + token.expires_at - token.made_at)
         if days is None
@@ -157,7 +165,7 @@ async def renew_api_token(
         person=person,
     )
     if renewed.scope == "frontend":
-        await move_users(tx, get_front_end(row[6]), get_front_end(digest))
+        await move_users(tx, get_front_end(row[-1]), get_front_end(digest))
     return renewed
 
 
@@ -229,7 +237,7 @@ async def record_token_use(tx: Transaction, person: PersonId, digest: str, *, no
 async def list_api_tokens(tx: Transaction, person: PersonId) -> list[ApiToken]:
     """List a person's tokens, newest first, including those expired within the last month."""
     rows = await tx.rows(
-        """SELECT id, name, scope, made_at, expires_at, used_at FROM web_token
+        f"""SELECT {TOKEN_COLUMNS} FROM web_token
            WHERE person = :person AND scope <> 'calendar' ORDER BY made_at DESC, id""",
         person=person,
     )
@@ -247,9 +255,15 @@ async def revoke_api_token(tx: Transaction, person: PersonId, token_id: str) -> 
 
 def parse_token_row(row: Row) -> ApiToken:
     """Parse a token row."""
-    token_id, name, scope, made_at, expires_at, used_at = row
+    token_id, name, scope, made_at, expires_at, used_at, is_hosted = row
     return ApiToken(
-        id=token_id, name=name, scope=scope, made_at=made_at, expires_at=expires_at, used_at=used_at
+        id=token_id,
+        name=name,
+        scope=scope,
+        made_at=made_at,
+        expires_at=expires_at,
+        used_at=used_at,
+        is_hosted=bool(is_hosted),
     )
 
 

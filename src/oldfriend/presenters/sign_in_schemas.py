@@ -112,6 +112,10 @@ class TokenSchema(Schema):
     used_at: str | None = field(
         metadata=describe("When it was last used, to within five minutes; null if never.")
     )
+    is_hosted: bool = field(
+        default=False,
+        metadata=describe("Whether a hosted program has it, which renews it by itself."),
+    )
 
     @classmethod
     def from_domain(cls, token: ApiToken, *, now: Micros, zone: str) -> Self:
@@ -145,6 +149,7 @@ def build_token_fields(token: ApiToken, now: Micros, zone: str) -> dict[str, Any
         "name": token.name,
         "scope": token.scope,
         "made_at": format_time(token.made_at, zone),
+        "is_hosted": token.is_hosted,
         "expires_at": format_time(token.expires_at, zone),
         "is_over": token.expires_at <= now,
         "used_at": format_time(token.used_at, zone),

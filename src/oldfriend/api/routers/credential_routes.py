@@ -20,6 +20,7 @@ from oldfriend.memory.credentials import (
     generate_api_token,
     list_api_tokens,
     list_passkeys,
+    renew_api_token,
     revoke_api_token,
     save_api_token,
 )
@@ -122,6 +123,19 @@ async def create_api_token(
     return await idempotency.run_once(
         me.person.id, idempotency_key, wanted, make, CreatedTokenSchema, now=now
     )
+
+
+@router.post("/tokens/{token}/renew", summary="Renew a token")
+async def renew_token(token: str, me: FreshUser, hub: HubDep) -> CreatedTokenSchema:
+    """Give a token a new secret, which only this response contains, and as many days as it had.
+
+    The old secret no longer works. The users of a chat front end stay who they are.
+    """
+    now, secret = hub.app.clock(), generate_api_token()
+    async with hub.app.db.begin_write() as tx:
+        renewed = await renew_api_token(tx, me.person.id, token, secret, now=now)
+    hub.note_sign_out(me.person.id)
+    return CreatedTokenSchema.from_secret(renewed, secret, now=now, zone=me.person.zone)
 
 
 @router.delete("/tokens/{token}", status_code=204, summary="Revoke a token")

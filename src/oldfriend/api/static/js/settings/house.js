@@ -71,6 +71,7 @@ export const house = {
   endFeed: () => ask("/tasks/feed", gone),
   tokens: () => ask("/tokens"),
   makeToken: (wanted) => ask("/tokens", post(wanted)),
+  renewToken: (id) => ask(`/tokens/${at(id)}/renew`, post()),
   endToken: (id) => ask(`/tokens/${at(id)}`, gone),
   passkeys: () => ask("/passkeys"),
   askForPasskey: () => ask("/passkeys/options", post()),

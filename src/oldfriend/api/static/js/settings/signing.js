@@ -158,11 +158,13 @@ function Tokens() {
     });
   };
   const end = (id) => run(async () => (await house.endToken(id), made?.id === id && setMade(null), await again(), tell(t("settings_token_ended"))));
+  const renew = (id) => run(async () => (setMade(await house.renewToken(id)), await again()));
   const set = (field, read) => ({ target }) => setWanted({ ...wanted, [field]: read ? read(target.value) : target.value });
   return html`<h4>${t("settings_tokens")}</h4><p class="hint">${t("settings_tokens_hint")}</p>
     ${told ? html`<ul role="list" class="list">${told.items.map((each) => html`<li key=${each.id}><span>${each.name}
         <span class="meta">${[t(SCOPES.find(([name]) => name === each.scope)?.[1] ?? each.scope), each.is_over ? t("settings_over") : t("settings_until", { when: shortDayOf(each.expires_at) }), lastUsed(each.used_at)].join(" · ")}</span></span>
-      <${Sure} label=${t("settings_end")} name=${each.name} ask=${t("settings_end_token_ask")} onSure=${() => end(each.id)} /></li>`)}</ul>` : html`<${Waiting} problem=${problem} again=${again} />`}
+      <span>${!each.is_hosted && html`<${Sure} label=${t("settings_renew")} name=${each.name} ask=${t("settings_renew_token_ask")} onSure=${() => renew(each.id)} />`}
+      <${Sure} label=${t("settings_end")} name=${each.name} ask=${t("settings_end_token_ask")} onSure=${() => end(each.id)} /></span></li>`)}</ul>` : html`<${Waiting} problem=${problem} again=${again} />`}
     <form class="choosing" onSubmit=${make}>
       <label for="token-name">${t("settings_token_name")}</label><input id="token-name" maxlength="80" value=${wanted.name} onInput=${set("name")} />
       <label for="token-scope">${t("settings_token_scope")}</label><select id="token-scope" value=${wanted.scope} onChange=${set("scope")}>${SCOPES.map(([name, words]) => html`<option key=${name} value=${name}>${t(words)}</option>`)}</select>

@@ -363,6 +363,7 @@ export default {
   said_token_days_unfit: "Ein Token kann 1 bis {most} {most|Tag|Tage} gelten.",
   said_token_gone: "Dieses Token gibt es nicht; vielleicht wurde es schon widerrufen.",
   said_token_name_unfit: "Sag in 1 bis {longest} Zeichen, wofür das Token ist.",
+  said_token_of_program: "Das Programm, dem dieses Token gehört, erneuert es selbst.",
   said_tokens_full: "Es gibt schon {count} Token. Widerrufe einige, die nicht benutzt werden.",
   said_too_many_files: "Hier liegen zu viele Dateien. Importiere erst einige, oder leg sie weg.",
   said_too_many_codes: "Das waren viele Codes. Warte zehn Minuten auf den nächsten.",

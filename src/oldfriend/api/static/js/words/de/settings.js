@@ -321,6 +321,8 @@ export default {
   settings_tokens_hint: "Ein Programm sendet es als „Authorization: Bearer …“. Es wird nur einmal angezeigt.",
   settings_token_ended: "Token widerrufen.",
   settings_end_token_ask: "Es öffnet dann nichts mehr.",
+  settings_renew: "erneuern",
+  settings_renew_token_ask: "Es bekommt ein neues Geheimnis und gilt wieder so lange wie zuvor. Das alte geht sofort nicht mehr.",
   settings_over: "abgelaufen",
   settings_scope_read: "Lesen",
   settings_scope_write: "Lesen & schreiben",

@@ -363,6 +363,7 @@ export default {
   said_token_days_unfit: "A token can be valid for 1 to {most} {most|day|days}.",
   said_token_gone: "There is no such token; it may have been revoked already.",
   said_token_name_unfit: "Say what the token is for, in 1 to {longest} characters.",
+  said_token_of_program: "The program that has this token renews it by itself.",
   said_tokens_full: "There {count|is|are} {count} {count|token|tokens}. Revoke some that are not used.",
   said_too_many_files: "There are too many files here. Import or discard some first.",
   said_too_many_codes: "You've had a lot of codes. Wait ten minutes for another.",

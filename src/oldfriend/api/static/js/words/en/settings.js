@@ -321,6 +321,8 @@ export default {
   settings_tokens_hint: "A program sends one as “Authorization: Bearer …”. It is shown once.",
   settings_token_ended: "Token revoked.",
   settings_end_token_ask: "It won't open anything then.",
+  settings_renew: "renew",
+  settings_renew_token_ask: "It gets a new secret and as many days as it had. The old one stops working at once.",
   settings_over: "expired",
   settings_scope_read: "Read",
   settings_scope_write: "Read & write",

@@ -363,6 +363,7 @@ export default {
   said_token_days_unfit: "Un token puede valer de 1 a {most} {most|día|días}.",
   said_token_gone: "Ese token no existe; puede que ya se haya anulado.",
   said_token_name_unfit: "Di para qué es el token, en 1 a {longest} caracteres.",
+  said_token_of_program: "El programa que tiene este token lo renueva por su cuenta.",
   said_tokens_full: "Ya hay {count} {count|token|tokens}. Anula alguno que no se use.",
   said_too_many_files: "Hay demasiados archivos aquí. Importa antes algunos, o déjalos para luego.",
   said_too_many_codes: "Han sido muchos códigos. Espera diez minutos para otro.",

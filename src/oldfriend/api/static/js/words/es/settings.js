@@ -321,6 +321,8 @@ export default {
   settings_tokens_hint: "Un programa lo envía como «Authorization: Bearer …». Se muestra una sola vez.",
   settings_token_ended: "Token anulado.",
   settings_end_token_ask: "Ya no abrirá nada.",
+  settings_renew: "renovar",
+  settings_renew_token_ask: "Recibe un secreto nuevo y vuelve a valer tantos días como antes. El anterior deja de funcionar enseguida.",
   settings_over: "caducado",
   settings_scope_read: "Leer",
   settings_scope_write: "Leer y escribir",

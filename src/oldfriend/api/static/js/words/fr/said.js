@@ -363,6 +363,7 @@ export default {
   said_token_days_unfit: "Un jeton peut valoir de 1 à {most} {most|jour|jours}.",
   said_token_gone: "Ce jeton n’existe pas ; il est peut-être déjà révoqué.",
   said_token_name_unfit: "Dis à quoi sert le jeton, en 1 à {longest} caractères.",
+  said_token_of_program: "Le programme qui a ce jeton le renouvelle lui-même.",
   said_tokens_full: "Il y a déjà {count} {count|jeton|jetons}. Révoques-en qui ne servent pas.",
   said_too_many_files: "Il y a trop de fichiers ici. Importes-en d’abord quelques-uns, ou laisse-les pour plus tard.",
   said_too_many_codes: "Cela fait beaucoup de codes. Attends dix minutes pour le prochain.",

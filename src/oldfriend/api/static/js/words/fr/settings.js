@@ -321,6 +321,8 @@ export default {
   settings_tokens_hint: "Un programme l’envoie sous la forme « Authorization: Bearer … ». Il n’est affiché qu’une fois.",
   settings_token_ended: "Jeton révoqué.",
   settings_end_token_ask: "Il n’ouvrira plus rien.",
+  settings_renew: "renouveler",
+  settings_renew_token_ask: "Il reçoit un nouveau secret et vaut de nouveau aussi longtemps qu’avant. L’ancien cesse aussitôt de fonctionner.",
   settings_over: "expiré",
   settings_scope_read: "Lire",
   settings_scope_write: "Lire et écrire",

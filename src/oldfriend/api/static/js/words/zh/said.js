@@ -363,6 +363,7 @@ export default {
   said_token_days_unfit: "令牌的有效期是 1 到 {most} 天。",
   said_token_gone: "没有这个令牌，可能已经结束了。",
   said_token_name_unfit: "请用 1 到 {longest} 个字符写明令牌的用途。",
+  said_token_of_program: "持有这个令牌的程序会自己续期。",
   said_tokens_full: "已经有 {count} 个令牌。请结束一些不用的。",
   said_too_many_files: "这里的文件太多了。先导入一些，或者收起一些。",
   said_too_many_codes: "已经要了很多码。请等十分钟再要。",

@@ -321,6 +321,8 @@ export default {
   settings_tokens_hint: "程序以“Authorization: Bearer …”发送。只显示一次。",
   settings_token_ended: "令牌已撤销。",
   settings_end_token_ask: "之后它就不能用了。",
+  settings_renew: "续期",
+  settings_renew_token_ask: "它会换成新的密钥，有效期重新计算，天数不变。旧的立即失效。",
   settings_over: "已过期",
   settings_scope_read: "读取",
   settings_scope_write: "读取和写入",
