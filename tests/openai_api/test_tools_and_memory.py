@@ -386,3 +386,27 @@ async def test_a_repeated_request_that_the_program_has_not_finished_goes_on(
 
     assert last.choices[0].message.content == again.choices[0].message.content
     assert len(house.model.requests) == 2
+
+
+PICTURES = [
+    {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
+    {"type": "image_url", "image_url": {"url": "https://cat.example/miso.png"}},
+    {"type": "file", "file": {"filename": "miso.pdf", "file_data": "data:;base64,JVBERg=="}},
+]
+
+
+@pytest.mark.parametrize("use", ["oldfriend", "oldfriend-memory", "oldfriend-plain"])
+async def test_a_model_is_told_of_pictures_that_it_cannot_see(open_house: Open, use: str) -> None:
+    """So that it says so; what the person said stays their words, and nothing is fetched."""
+    house = await open_house(["I cannot see it.", "Still not."])
+    client = await house.client()
+    words = {"role": "user", "content": [{"type": "text", "text": "Who is this?"}, *PICTURES]}
+
+    first = await ask(client, words, model=use)
+    await ask(client, words, assistant(first.choices[0].message.content), user("No?"), model=use)
+
+    sent = texts(house.model.requests[0])
+    assert sent.count("photo, which you cannot see") == 2
+    assert sent.count("file, which you cannot see") == 1
+    assert "cat.example" not in sent
+    assert await house.said() == ([] if use == "oldfriend-plain" else ["Who is this?", "No?"])

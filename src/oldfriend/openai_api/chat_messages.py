@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from oldfriend.channels.message_details import MEDIA_NAMES, MediaKind
 from oldfriend.domain.json import JsonValue
 from oldfriend.domain.messages import sanitize_text
 from oldfriend.llm.model import ToolCall, ToolDefinition, keep_unreadable
@@ -22,6 +23,15 @@ ROLES: Final[Mapping[str, ChatRole]] = {
 }
 TEXT_PARTS: Final = ("text", "input_text", "output_text")
 """Types of the parts of a content that hold text."""
+PART_KINDS: Final[Mapping[str, MediaKind]] = {
+    "image_url": "photo",
+    "input_image": "photo",
+    "input_audio": "audio",
+    "video_url": "video",
+}
+"""What the other parts of a content are; any other is a file."""
+NOT_SEEN: Final = "[{name}, which you cannot see]"
+"""What a model is told in place of such a part."""
 MAX_MESSAGES: Final = 5_000
 MAX_TOOLS: Final = 256
 
@@ -35,12 +45,17 @@ class ChatMessage:
     calls: tuple[ToolCall, ...] = ()  # only the assistant's
     call_id: str = ""  # of the call whose result a tool's message is
     name: str = ""  # of the tool
-    has_media: bool = False  # it has parts that are no text
+    unseen: tuple[MediaKind, ...] = ()  # its parts that are no text
 
     @property
     def is_said(self) -> bool:
         """Tell whether it was said by one side to the other, not to or by a tool."""
         return self.role in {"user", "assistant"} and not self.calls
+
+    @property
+    def unseen_note(self) -> str:
+        """Return what stands for the parts that are no text; empty if there are none."""
+        return "\n".join(NOT_SEEN.format(name=MEDIA_NAMES[each]) for each in self.unseen)
 
 
 def read_object(value: JsonValue, param: str) -> dict[str, JsonValue]:
@@ -85,29 +100,35 @@ def read_message(value: Mapping[str, JsonValue], param: str) -> ChatMessage:
     if role is None:
         known = ", ".join(sorted({*ROLES.values()}))
         raise ApiRefusal(400, f"“{param}.role” must be one of: {known}.", param=f"{param}.role")
-    text, has_media = read_content(value.get("content"), f"{param}.content")
+    text, unseen = read_content(value.get("content"), f"{param}.content")
     return ChatMessage(
         role=role,
         text=text,
-        has_media=has_media or bool(value.get("images")),
+        unseen=(*unseen, *read_images(value.get("images"), f"{param}.images")),
         calls=read_calls(value.get("tool_calls"), f"{param}.tool_calls"),
         call_id=read_text(value.get("tool_call_id"), f"{param}.tool_call_id"),
         name=read_text(value.get("name") or value.get("tool_name"), f"{param}.name"),
     )
 
 
-def read_content(value: JsonValue, param: str) -> tuple[str, bool]:
-    """Return the text of a content, and whether it has other parts too. Raises ApiRefusal."""
+def read_content(value: JsonValue, param: str) -> tuple[str, tuple[MediaKind, ...]]:
+    """Return the text of a content, and what its other parts are. Raises ApiRefusal."""
     if value is None or isinstance(value, str):
-        return read_text(value, param), False
-    texts, has_media = [], False
+        return read_text(value, param), ()
+    texts: list[str] = []
+    unseen: list[MediaKind] = []
     for number, each in enumerate(read_list(value, param, most=MAX_MESSAGES)):
         part = read_object(each, f"{param}[{number}]")
         if part.get("type") in TEXT_PARTS:
             texts.append(read_text(part.get("text"), f"{param}[{number}].text"))
         else:
-            has_media = True
-    return "\n".join(texts), has_media
+            unseen.append(PART_KINDS.get(str(part.get("type")), "document"))
+    return "\n".join(texts), tuple(unseen)
+
+
+def read_images(value: JsonValue, param: str) -> tuple[MediaKind, ...]:
+    """Return what stands for the pictures of a message of Ollama's programs. Raises ApiRefusal."""
+    return ("photo",) * len(read_list(value, param, most=MAX_MESSAGES))
 
 
 def read_calls(value: JsonValue, param: str) -> tuple[ToolCall, ...]:

@@ -22,8 +22,9 @@ def build_turns(messages: Sequence[ChatMessage]) -> tuple[PromptTurn | ToolResul
             continue
         turns += [ToolResult(id=call.id, name=call.name, text="") for call in waiting]
         waiting.clear()
-        if each.role == "user" and each.text.strip():
-            turns.append(PromptTurn(role="person", text=each.text))
+        if each.role == "user" and (each.text.strip() or each.unseen):
+            parts = filter(None, (each.text, each.unseen_note))
+            turns.append(PromptTurn(role="person", text="\n".join(parts)))
         elif each.role == "assistant" and (each.calls or each.text.strip()):
             turns.append(PromptTurn(role="companion", text=each.text, calls=each.calls))
             waiting += each.calls

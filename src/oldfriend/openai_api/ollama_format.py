@@ -13,6 +13,7 @@ from oldfriend.llm.model import ToolCall
 from oldfriend.openai_api.chat_completions import MAX_KEY_CHARS, read_conversation
 from oldfriend.openai_api.chat_messages import (
     ChatMessage,
+    read_images,
     read_messages,
     read_object,
     read_text,
@@ -74,9 +75,9 @@ def read_prompt(body: Mapping[str, JsonValue]) -> tuple[ChatMessage, ...]:
     )
     given = [
         ChatMessage(role="system", text=system),
-        ChatMessage(role="user", text=prompt, has_media=bool(body.get("images"))),
+        ChatMessage(role="user", text=prompt, unseen=read_images(body.get("images"), "images")),
     ]
-    return tuple(each for each in given if each.text)
+    return tuple(each for each in given if each.text or each.unseen)
 
 
 @dataclass(slots=True, kw_only=True)

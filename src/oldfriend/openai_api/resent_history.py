@@ -116,13 +116,14 @@ def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
     split = [split_documents(each.text) for each in new]
     is_own = any(own for own, _ in split)
     texts = tuple(own for own, _ in split if own) or tuple(each.text for each in new)
+    around = [*(each for _, each in split), *(each.unseen_note for each in new)]
     keys = []
     for text in texts:
         key = keys_of.compute(key, "user", text)
         keys.append(key)
     return NewWords(
         texts=texts,
-        documents="\n\n".join(each for _, each in split if each) if is_own else "",
+        documents="\n\n".join(filter(None, around)) if is_own else "",
         trust="person" if is_own else "outside",
         keys=tuple(keys),
         follows=follows,
