@@ -435,3 +435,26 @@ def test_the_extra_is_loaded_only_when_it_is_used(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "wyoming.asr", None)
     with pytest.raises(InvalidInput, match=r"oldfriend\[wyoming\]"):
         build_wyoming_part(None)  # type: ignore[arg-type]
+
+
+async def test_home_assistant_is_answered_as_it_asks(open_house: Open, serve: Serve) -> None:
+    """It looks for an installed program that handles, in a second, and names no language."""
+    house = await open_house()
+    assistant = await serve(house)
+    async with asyncio.timeout(1):
+        described = await assistant.ask(Describe().event())
+    assert described is not None
+    info = Info.from_event(described)
+    program = next(each for each in info.handle if each.installed)
+    languages = {language for each in program.models if each.installed for language in each.languages}
+    spoken = []
+    for text in (MISO, WHICH):
+        answer = await assistant.ask(Transcript(text, context={"conversation_id": "01J9"}).event())
+        assert answer is not None
+        spoken.append(Handled.from_event(answer).text)
+
+    assert not any(each.installed for each in (*info.intent, *info.asr, *info.tts, *info.wake))
+    assert {"en", "de", "es", "fr", "zh"} <= languages
+    assert program.name
+    assert "Miso" in str(spoken[1])
+    assert await house.said() == [MISO, WHICH]

@@ -9,7 +9,12 @@ from starlette.datastructures import Headers
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import ToolCall
-from oldfriend.openai_api.chat_messages import read_messages, read_text, read_tools
+from oldfriend.openai_api.chat_messages import (
+    is_call_required,
+    read_messages,
+    read_text,
+    read_tools,
+)
 from oldfriend.openai_api.chat_reply import FinishedReply
 from oldfriend.openai_api.chat_request import (
     ChatRequest,
@@ -41,6 +46,7 @@ def read_chat_completion(body: Mapping[str, JsonValue], headers: Headers) -> Cha
         use=get_model_use(model),
         messages=messages,
         tools=read_tools(body.get("tools")) if may_call else (),
+        must_call=is_call_required(body.get("tool_choice")),
         is_streamed=body.get("stream") is True,
         includes_usage=isinstance(options, dict) and options.get("include_usage") is True,
         conversation=read_conversation(headers),

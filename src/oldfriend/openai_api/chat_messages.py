@@ -187,6 +187,11 @@ def read_tools(value: JsonValue, param: str = "tools") -> tuple[ToolDefinition, 
     return tuple(tools)
 
 
+def is_call_required(choice: JsonValue) -> bool:
+    """Tell whether a request wants a tool called, whatever was said, by its choice of tools."""
+    return choice == "required" or isinstance(choice, dict)
+
+
 def join_texts(messages: Sequence[ChatMessage], role: ChatRole) -> str:
     """Return all texts of one role, in order."""
     return "\n\n".join(each.text for each in messages if each.role == role and each.text.strip())

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from oldfriend.domain.json import JsonValue
 from oldfriend.llm.model import ToolDefinition
@@ -35,6 +35,7 @@ class ChatRequest:
     use: ModelUse
     messages: tuple[ChatMessage, ...]
     tools: tuple[ToolDefinition, ...] = ()  # the program's own, which it runs itself
+    must_call: bool = False  # one of them is to be called, whatever was said
     is_streamed: bool = False
     includes_usage: bool = False  # at the end of a stream
     conversation: str = ""  # the program's id of the conversation; empty: unknown
@@ -44,6 +45,10 @@ class ChatRequest:
     max_tokens: int = field(default=DEFAULT_MAX_TOKENS)
     temperature: float | None = None  # of a model that answers directly; None: its own
     output: Mapping[str, JsonValue] | None = None  # JSON Schema of the reply; None: it is a text
+
+    def without_offered_tools(self) -> Self:
+        """Return the request without tools that may be called and need not be."""
+        return self if self.must_call else replace(self, tools=())
 
     @property
     def needs_model(self) -> bool:

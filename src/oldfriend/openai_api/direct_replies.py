@@ -43,7 +43,7 @@ MEMORY_TOKENS: Final = 2_000
 MAX_TOPIC_CHARS: Final = 2_000
 NO_MODEL: Final = (
     "This needs a language model, and none is connected: oldfriend connect model. The model "
-    "“oldfriend” answers from memory without one, as long as the request has no tools."
+    "“oldfriend” answers from memory without one, unless a tool or a form of the reply is required."
 )
 
 

@@ -17,6 +17,7 @@ from oldfriend.openai_api.chat_completions import (
 from oldfriend.openai_api.chat_messages import (
     MAX_MESSAGES,
     ChatMessage,
+    is_call_required,
     read_arguments,
     read_list,
     read_message,
@@ -54,6 +55,7 @@ def read_response_request(body: Mapping[str, JsonValue], headers: Headers) -> Ch
         use=get_model_use(model),
         messages=(*system, *given),
         tools=read_tools(body.get("tools")) if may_call else (),
+        must_call=is_call_required(body.get("tool_choice")),
         is_streamed=body.get("stream") is True,
         conversation=continued or read_conversation(headers),
         is_continuation=continued.startswith(ID_PREFIX),
