@@ -8,7 +8,7 @@ from itertools import islice, takewhile
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from oldfriend.domain.clock import Micros, from_micros, get_zone, to_micros
+from oldfriend.domain.clock import Micros, from_micros, get_zone, is_representable, to_micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.tasks.recurrence import find_next, iterate_times, to_utc, validate_rule
 from oldfriend.tasks.series_phrases import DAY_HOUR
@@ -159,6 +159,8 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
     rule = component.get("RRULE")
     if rule is None:
         due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
+        if not is_representable(due_at):
+            raise InvalidInput("its day is outside the years 2 to 9998")
         if due_at <= now:
             raise InvalidInput("it is over")
         return CalendarEntry(text=text, due_at=due_at)
@@ -167,6 +169,8 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
     rrule = validate_rule(write_rule(rule, own_zone), local)
     check_past(rrule, local, own_zone, now=now)
     following = find_next(rrule, local, own_zone, after=now)
+    if following is not None and not is_representable(following):
+        raise InvalidInput("its day is outside the years 2 to 9998")
     if following is None:
         raise InvalidInput("it is over")
     return CalendarEntry(
