@@ -81,7 +81,14 @@ async def test_words_that_nothing_holds_are_not_offered(say: Say) -> None:
 
 @pytest.mark.parametrize(
     "asked",
-    ["forget everything", "vergiss alles", "olvida todo", "olvídalo todo", "oublie tout", "忘掉一切"],
+    [
+        "forget everything",
+        "vergiss alles",
+        "olvida todo",
+        "olvídalo todo",
+        "oublie tout",
+        "忘掉一切",
+    ],
 )
 async def test_to_forget_everything_is_not_to_cancel_reminders(say: Say, asked: str) -> None:
     """It is told how all is forgotten, and no reminder is offered to be cancelled."""

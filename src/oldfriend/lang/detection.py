@@ -56,7 +56,7 @@ def is_possible_language(text: str, language: str) -> bool:
 
 
 def _may_be_of_other_script(head: str) -> bool:
-    """Tell whether a text may be in a language of another script than Latin: "OK", not "olvídalo"."""
+    """Tell whether a text may be of another script than Latin: "OK", not "olvídalo"."""
     if _NOT_LATIN.search(head):
         return True
     letters = _LETTER.findall(head)

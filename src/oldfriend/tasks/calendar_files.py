@@ -159,20 +159,15 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
     rule = component.get("RRULE")
     if rule is None:
         due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
-        if not is_representable(due_at):
-            raise InvalidInput("its day is outside the years 2 to 9998")
-        if due_at <= now:
-            raise InvalidInput("it is over")
+        check_to_come(due_at, now)
         return CalendarEntry(text=text, due_at=due_at)
     own_zone = find_own_zone(stated.dt, zone)
     local = to_local(stated.dt, own_zone)
     rrule = validate_rule(write_rule(rule, own_zone), local)
     check_past(rrule, local, own_zone, now=now)
     following = find_next(rrule, local, own_zone, after=now)
-    if following is not None and not is_representable(following):
-        raise InvalidInput("its day is outside the years 2 to 9998")
-    if following is None:
-        raise InvalidInput("it is over")
+    following = now if following is None else following
+    check_to_come(following, now)
     return CalendarEntry(
         text=text,
         due_at=following,
@@ -180,6 +175,14 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
         starts_at=to_micros(to_utc(local, own_zone)),
         zone=own_zone,
     )
+
+
+def check_to_come(at: Micros, now: Micros) -> None:
+    """Raise InvalidInput for a time that is over, or that no calendar of ours holds."""
+    if not is_representable(at):
+        raise InvalidInput("its day is outside the years 2 to 9998")
+    if at <= now:
+        raise InvalidInput("it is over")
 
 
 def check_past(rule: str, start: datetime, zone: str, *, now: Micros) -> None:
