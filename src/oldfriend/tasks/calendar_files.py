@@ -17,7 +17,7 @@ from oldfriend.tasks.task import Task
 if TYPE_CHECKING:
     from icalendar import Calendar, Component, vRecur
 
-MAX_FILE_BYTES: Final = 5_000_000
+MAX_FILE_BYTES: Final = 4_000_000
 MAX_ENTRIES: Final = 500
 MAX_TEXT_CHARS: Final = 300
 MAX_PAST_TIMES: Final = 2_000
@@ -102,8 +102,7 @@ def read_calendar(
     Raises InvalidInput for what is no calendar.
     """
     library = load_library()
-    if len(content) > MAX_FILE_BYTES:
-        raise InvalidInput("That calendar is too large: 5 MB at most.")
+    check_calendar_size(content)
     try:
         calendar = library.Calendar.from_ical(content)
         components = [each for each in calendar.walk() if each.name in {"VEVENT", "VTODO"}]
@@ -124,6 +123,12 @@ def read_calendar(
             reason = str(error) if isinstance(error, InvalidInput) else "it cannot be read"
             refused.append(f"{text or 'Without a title'}: {reason}")
     return entries, refused
+
+
+def check_calendar_size(content: bytes) -> None:
+    """Raise InvalidInput for a calendar that is too large to be read."""
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidInput("That calendar is too large: 4 MB at most.")
 
 
 def check_room(number: int) -> None:
