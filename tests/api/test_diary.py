@@ -28,6 +28,14 @@ async def test_entry_is_written_changed_and_removed_by_whose_it_is(browse: Brows
     assert (await browser.get("/diary")).json() == {"items": [], "next": None}
 
 
+async def test_entry_of_characters_that_show_nothing_is_refused(browse: Browse) -> None:
+    """Such as a zero-width space, or a variation selector."""
+    browser = await browse()
+    for text in ("\u200b", " \u200d\ufe0f ", "\u3164"):
+        assert (await browser.post("/diary", json={"text": text})).status_code == 422
+    assert (await browser.get("/diary")).json()["items"] == []
+
+
 async def test_entries_come_by_pages_newest_first_and_of_some_days(browse: Browse) -> None:
     """Whichever is asked for, each comes once."""
     browser = await browse()

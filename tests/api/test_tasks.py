@@ -143,3 +143,62 @@ async def test_text_that_asks_for_two_reminders_sets_both(browse: Browse) -> Non
 
     assert [each["text"] for each in items] == ["call mum", "call dad"]
     assert sorted(each["text"] for each in then) == sorted(["call mum", "call dad", mixed["text"]])
+
+
+CALENDAR = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//Somebody//EN
+BEGIN:VEVENT
+SUMMARY:Choir
+DTSTART:20351124T190000
+RRULE:FREQ=WEEKLY;COUNT=3
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Long ago
+DTSTART:20010101T100000
+END:VEVENT
+BEGIN:VTODO
+SUMMARY:Fix the bike
+END:VTODO
+END:VCALENDAR
+"""
+ICS = {"Content-Type": "text/calendar"}
+
+
+async def test_calendar_file_is_shown_first_and_brought_in_once(browse: Browse) -> None:
+    """With what is new, what is there already, and what is over (issue 20: ``.ics`` import)."""
+    owner = await browse()
+    await owner.post("/tasks", json={"text": "Fix the bike"})
+    address = "/tasks/calendar.ics"
+    shown = (
+        await owner.post(f"{address}?preview=true", content=CALENDAR.encode(), headers=ICS)
+    ).json()
+    before = (await owner.get("/tasks")).json()["items"]
+    brought = (await owner.post(address, content=CALENDAR.encode(), headers=ICS)).json()
+    again = (await owner.post(address, content=CALENDAR.encode(), headers=ICS)).json()
+    after = (await owner.get("/tasks")).json()["items"]
+
+    assert [(each["text"], each["state"]) for each in shown["items"]] == [
+        ("Choir", "new"),
+        ("Fix the bike", "known"),
+    ]
+    assert (shown["is_preview"], len(shown["unused"]), len(before)) == (True, 1, 1)
+    assert (brought["is_preview"], brought["items"]) == (False, shown["items"])
+    assert {each["state"] for each in again["items"]} == {"known"}
+    assert [(each["text"], each["rrule"]) for each in after] == [
+        ("Choir", "FREQ=WEEKLY;COUNT=3"),
+        ("Fix the bike", None),
+    ]
+
+
+async def test_what_is_no_calendar_or_too_large_is_refused(browse: Browse) -> None:
+    """It is read in a process of its own, and nothing is stored."""
+    owner = await browse()
+    large = CALENDAR.encode().replace(b"Choir", b"C" * 4_100_000)
+    refused = [
+        await owner.post("/tasks/calendar.ics", content=each, headers=ICS)
+        for each in (b"Dear diary", b"\x00\xff" * 100, b"", large)
+    ]
+
+    assert [each.status_code for each in refused] == [422] * 4
+    assert (await owner.get("/tasks")).json()["items"] == []

@@ -146,6 +146,7 @@ def test_who_never_answers_is_left_alone_after_four() -> None:
                 "recap",
                 "checklist",
                 "day_opening",
+                "number",
                 "diary",
                 "anniversary",
                 "silence",

@@ -83,6 +83,9 @@ def test_series_of_the_past_comes_next_time_and_what_is_over_is_left_out() -> No
         ("SUMMARY:", "DTSTART:20300107T180000Z"),
         ("SUMMARY:Gone", "DTSTART:20300107T180000Z", "STATUS:CANCELLED"),
         ("SUMMARY:No time",),
+        ("SUMMARY:Far", "DTSTART:99990107T180000Z"),
+        ("SUMMARY:Far", "DTSTART;VALUE=DATE:99990107"),
+        ("SUMMARY:Far", "DTSTART:99990107T180000Z", "RRULE:FREQ=YEARLY"),
     ],
 )
 def test_entry_that_cannot_be_used_is_counted(lines: tuple[str, ...]) -> None:

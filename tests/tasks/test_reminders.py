@@ -548,6 +548,15 @@ async def test_message_that_asks_for_a_reminder_since_it_was_edited_sets_one(des
     assert "16:00" in (await desk.heard())[-1]
 
 
+async def test_reminder_that_an_edit_set_goes_when_the_edit_is_taken_back(desk: Desk) -> None:
+    """The message says again what it said before, which asked for nothing."""
+    await desk.say("I have to pay the rent")
+    await edit(desk, "Remind me to pay the rent tomorrow at 16:00")
+    await edit(desk, "I have to pay the rent", back=1)
+    assert [each.is_active for each in await desk.tasks()] in ([], [False])
+    assert "won't remind you" in (await desk.heard())[-1]
+
+
 async def test_edit_of_a_reminder_that_came_sets_it_anew_or_says_that_it_is_over(
     desk: Desk,
 ) -> None:

@@ -6,6 +6,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.inbound.accept import open_local_chat
 from oldfriend.memory.message_log import UnloggedMessage, WriteTarget, write_messages
 from oldfriend.memory.sessions import ensure_closed_session
+from oldfriend.prompts.locale_phrases import load_phrases
 from tests.chat_fixtures import Say
 
 ASKED = [
@@ -76,3 +77,35 @@ async def test_words_that_nothing_holds_are_not_offered(say: Say) -> None:
     await say("i like tea")
     await say("forget everything about balu")
     assert "/forget balu" not in (await say("forget everything about balu")).reply.text
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "forget everything",
+        "vergiss alles",
+        "olvida todo",
+        "olvídalo todo",
+        "oublie tout",
+        "忘掉一切",
+    ],
+)
+async def test_to_forget_everything_is_not_to_cancel_reminders(say: Say, asked: str) -> None:
+    """It is told how all is forgotten, and no reminder is offered to be cancelled."""
+    await say("remind me to call mum tomorrow at 10")
+    reply = (await say(asked)).reply.text
+    assert "/purge" in reply
+    assert "mum" not in reply
+
+
+async def test_words_in_latin_letters_are_not_answered_in_chinese(say: Say) -> None:
+    """Not even after talk in Chinese, where their language is not sure."""
+    await say("我昨天去了公园，天气很好")
+    reply = (await say("olvídalo todo")).reply.text
+    assert reply == load_phrases("es").phrases["forget"]
+
+
+async def test_chinese_words_to_forget_hold_other_words(say: Say) -> None:
+    """What was said about something is looked for by its name."""
+    await say("我上周去了Porto")
+    assert "/forget Porto" in (await say("忘记我说的关于Porto的事")).reply.text

@@ -13,10 +13,11 @@ from oldfriend.domain.json import JsonValue
 from oldfriend.memory.calendar_feeds import renew_feed, revoke_feed
 from oldfriend.presenters.task_schemas import TaskSchema
 from oldfriend.proactive.look_planner import plan_next_look
-from oldfriend.tasks.calendar_files import read_calendar, write_calendar
+from oldfriend.tasks.calendar_files import write_calendar
 from oldfriend.tasks.task_desk import TaskDesk
-from oldfriend.tasks.task_edits import TaskAction, edit_task, import_task, open_desk
+from oldfriend.tasks.task_edits import TaskAction, edit_task, import_tasks, open_desk
 from oldfriend.tasks.task_store import list_tasks
+from oldfriend.transfer.sandbox_process import read_calendar_in_sandbox
 
 USAGE_HELP = (
     "Use `oldfriend tasks` to list them, `oldfriend tasks done NUMBER` to mark one as done, "
@@ -38,7 +39,7 @@ async def run(options: argparse.Namespace) -> int:
         case ["export", file]:
             return await export_tasks(options, Path(file))
         case ["import", file]:
-            return await import_tasks(options, Path(file))
+            return await import_calendar(options, Path(file))
         case ["feed"]:
             return await make_feed(options)
         case ["feed", "off"]:
@@ -114,7 +115,7 @@ async def end_feed(options: argparse.Namespace) -> int:
     return 0
 
 
-async def import_tasks(options: argparse.Namespace, file: Path) -> int:
+async def import_calendar(options: argparse.Namespace, file: Path) -> int:
     """Put what is to come in a calendar file on the list. Raises InvalidInput."""
     try:
         content = await asyncio.to_thread(file.read_bytes)
@@ -125,15 +126,13 @@ async def import_tasks(options: argparse.Namespace, file: Path) -> int:
         async with app.db.begin_read() as tx:
             person = await get_selected_person(tx, options)
         entries, refused = await asyncio.to_thread(
-            read_calendar, content, zone=person.zone, now=now
+            read_calendar_in_sandbox, content, zone=person.zone, now=now
         )
-        added, full = 0, 0
         async with app.db.begin_write() as tx:
-            for each in entries:
-                decision = await import_task(tx, person, each, now=now)
-                added += bool(decision.saved)
-                full += decision.is_full
+            decisions = await import_tasks(tx, person, entries, now=now)
             await plan_next_look(tx, person.id, now=now)
+        added = sum(bool(each.saved) for each in decisions)
+        full = sum(each.is_full for each in decisions)
     known = len(entries) - added - full
     print(f"Added {added}; {known} were there, {len(refused)} are over or unusable.")
     if full:

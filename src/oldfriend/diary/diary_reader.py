@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, Final, Literal
 
 from oldfriend.domain.clock import Micros, from_micros
+from oldfriend.domain.unicode_text import has_visible
 from oldfriend.lang.command_menu import translate_command
 from oldfriend.lang.language_pack import (
     choose_language_with,
@@ -55,14 +56,15 @@ def read_entry(text: str, language: str) -> WrittenEntry | None:
     text = translate_command(text)
     command = COMMAND.match(text[:100])
     if command is not None:
-        return WrittenEntry(text=text[command.end() :].strip(EDGES), is_command=True)
+        written = text[command.end() :].strip(EDGES)
+        return WrittenEntry(text=written if has_visible(written) else "", is_command=True)
     head = text[:60].lower().translate(APOSTROPHES).lstrip()
     for each in list_codes(language):
         for opener in load_words(each)["openers"]:
             if head.startswith(opener):
                 skipped = len(text[:60]) - len(text[:60].lstrip())
                 rest = text[skipped + len(opener) :]
-                if is_opened(opener, rest, each) and rest.strip(EDGES):
+                if is_opened(opener, rest, each) and has_visible(rest.strip(EDGES)):
                     return WrittenEntry(text=rest.strip(EDGES), is_command=False)
     return None
 

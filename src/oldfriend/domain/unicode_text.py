@@ -66,6 +66,11 @@ GROUP_SUFFIX: Final = re.compile(r"[^\w\s]\s*group\s*[^\w\s]\W*$")
 """How groups are marked after their title, such as "Family (group)"."""
 
 
+def has_visible(text: str) -> bool:
+    """Return whether a text shows anything: not only blanks and characters drawn as nothing."""
+    return any(unicodedata.category(each)[0] not in "CZ" for each in INVISIBLE_CHARS.sub("", text))
+
+
 def is_confusable(one: str, other: str) -> bool:
     """Return whether somebody may mistake one name for the other."""
     return any(

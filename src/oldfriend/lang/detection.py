@@ -52,14 +52,21 @@ def is_possible_language(text: str, language: str) -> bool:
     """Return whether a text may be in a language, by its script: Chinese has few Latin words."""
     if get_traits(language).script == "latin":
         return True
-    head = text[:_HEAD_CHARS].lower()
-    return not head.isascii() or len(_LATIN_WORD.findall(head)) <= _MAX_LOANWORDS
+    return _may_be_of_other_script(text[:_HEAD_CHARS].lower())
+
+
+def _may_be_of_other_script(head: str) -> bool:
+    """Tell whether a text may be of another script than Latin: "OK", not "olvídalo"."""
+    if _NOT_LATIN.search(head):
+        return True
+    letters = _LETTER.findall(head)
+    return all(map(str.isascii, letters)) and len(_LATIN_WORD.findall(head)) <= _MAX_LOANWORDS
 
 
 @text_lru_cache(_CACHE_SIZE)
 def _detect_in_head(head: str, fallback: str, min_hits: int) -> str:
+    likely = fallback if is_possible_language(head, fallback) else list_languages()[0]
     if head.isascii():
-        likely = fallback if is_possible_language(head, fallback) else list_languages()[0]
         return _detect_by_stop_words(_LATIN_WORD.findall(head), {}, likely, min_hits)
     if _NOT_LATIN.search(head):
         by_script = _detect_by_script(head, fallback)
@@ -70,7 +77,7 @@ def _detect_in_head(head: str, fallback: str, min_hits: int) -> str:
     for letter in filter(languages.__contains__, head):
         language = languages[letter]
         hits[language] = hits.get(language, 0) + 1
-    return _detect_by_stop_words(_WORD.findall(head), hits, fallback, min_hits)
+    return _detect_by_stop_words(_WORD.findall(head), hits, likely, min_hits)
 
 
 def _detect_by_script(text: str, fallback: str) -> str | None:

@@ -1,11 +1,13 @@
 """Tasks: reminders and to-dos, for the API and the command line."""
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Literal, Self
 
 from oldfriend.domain.clock import Micros
 from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.tasks.calendar_files import CalendarEntry
 from oldfriend.tasks.task import Task, TaskKind, TaskStatus
+from oldfriend.tasks.task_desk import DeskDecision
 from oldfriend.tasks.task_wording import TaskWording
 
 
@@ -61,6 +63,39 @@ class TaskListSchema(Schema):
     answer: str | None = field(
         default=None, metadata=describe("What is said about words that were sent.")
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarEntrySchema(Schema):
+    """What a calendar file asks to be reminded of."""
+
+    text: str
+    due: str | None = field(metadata=describe("When it is due next; null without a time."))
+    rrule: str | None = field(metadata=describe("How it repeats, by RFC 5545; null: once."))
+    state: Literal["new", "known", "full"] = field(
+        metadata=describe("`known`: it is on the list already; `full`: the list has no room.")
+    )
+
+    @classmethod
+    def from_domain(cls, entry: CalendarEntry, decision: DeskDecision, *, zone: str) -> Self:
+        """Present an entry with what becomes of it."""
+        return cls(
+            text=entry.text,
+            due=format_time(entry.due_at, zone),
+            rrule=entry.rrule,
+            state="new" if decision.saved else "full" if decision.is_full else "known",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarImportSchema(Schema):
+    """What of a calendar file is put on the list, or would be."""
+
+    items: tuple[CalendarEntrySchema, ...]
+    unused: tuple[str, ...] = field(
+        metadata=describe("A line for each entry that is over or cannot be kept.")
+    )
+    is_preview: bool = field(metadata=describe("Whether nothing was stored."))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,11 @@ from oldfriend.proactive.diary_impulses import (
     find_kept_diary,
 )
 from oldfriend.proactive.goal_impulses import WatchedGoal, collect_goals, list_watched_goals
+from oldfriend.proactive.number_impulses import (
+    NumberAlert,
+    collect_numbers,
+    list_number_alerts,
+)
 from oldfriend.proactive.person_state import (
     DueTask,
     LastMessage,
@@ -92,6 +97,7 @@ class Occasions:
     goals: tuple[WatchedGoal, ...] = ()
     watches: tuple[SeenWatch, ...] = ()
     checklist: Checklist = field(default_factory=Checklist)
+    numbers: tuple[NumberAlert, ...] = ()
     diary: KeptDiary | None = None
     birthdays: tuple[Memory, ...] = ()
     past_events: tuple[Memory, ...] = ()  # of this day in earlier years
@@ -138,8 +144,12 @@ async def load_occasions(
             ),
             birthdays=tuple(each.memory for each in birthdays if may_be_told(each.memory)),
         )
-    if "diary" in kinds:
-        occasions = replace(occasions, diary=await find_kept_diary(tx, person, now=now))
+    if {"number", "diary"} & kinds:
+        occasions = replace(
+            occasions,
+            numbers=await list_number_alerts(tx, person, now=now),
+            diary=await find_kept_diary(tx, person, now=now),
+        )
     if "anniversary" in kinds:
         today = from_micros(now, person.zone).date()
         occasions = replace(
@@ -204,6 +214,7 @@ def collect_impulses(
         *collect_recaps(person, settings, now=now),
         *collect_anniversaries(person, occasions, now=now),
         *collect_checklist(person, occasions.checklist, now=now),
+        *collect_numbers(person, occasions.numbers),
         *collect_diary(person, occasions.diary, now=now),
         *collect_thoughts(person, occasions.thoughts),
         *collect_silence(person, occasions.last_message),

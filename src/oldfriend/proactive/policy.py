@@ -26,6 +26,7 @@ ImpulseKind = Literal[
     "recap",  # of the week, that the person has ordered
     "checklist",  # of the person, that something on it wants a word
     "day_opening",  # what is on today
+    "number",  # of their own that changed clearly, or is the highest or lowest of a year
     "diary",  # of today, while nothing is written
     "anniversary",  # on this day in an earlier year
     "silence",  # nobody has spoken for long
@@ -99,7 +100,13 @@ class MessagePause:
 ORDERED: Final[frozenset[ImpulseKind]] = frozenset({"watch", "digest", "recap", "checklist"})
 """What comes also where it never speaks first."""
 FEW: Final[frozenset[ImpulseKind]] = ORDERED | {"promise", "follow_up", "goal"}
-USUAL: Final[frozenset[ImpulseKind]] = FEW | {"day_opening", "diary", "anniversary", "silence"}
+USUAL: Final[frozenset[ImpulseKind]] = FEW | {
+    "day_opening",
+    "number",
+    "diary",
+    "anniversary",
+    "silence",
+}
 PACES: Final[Mapping[Level, Pace]] = MappingProxyType(
     {
         "off": Pace(kinds=ORDERED),

@@ -106,6 +106,7 @@ async def apply_edit(tx: Transaction, message: Message, *, now: Micros) -> Follo
         if each.message == message.id
     ]
     asked, language = read_new_words(message)
+    taken_back = [each for each in made if not asked and await is_taken_back(tx, message, each)]
     others = [
         *await follow_numbers(tx, message, now=now),
         *await follow_goals(tx, message, now=now),
@@ -119,7 +120,10 @@ async def apply_edit(tx: Transaction, message: Message, *, now: Micros) -> Follo
         load_task_phrases(language),
         await list_tasks(tx, person, now=now),
     )
-    decisions = decide_edit(desk, message, made, asked)
+    decisions = [
+        *(desk.cancel(each) for each in taken_back if each.is_active),
+        *decide_edit(desk, message, [each for each in made if each not in taken_back], asked),
+    ]
     for each in decisions:
         for task, _ in each.saved:
             await save_task(tx, task)
@@ -326,6 +330,17 @@ def read_new_words(message: Message) -> tuple[list[AskedTask], str]:
         return [phrases.read_command_reminder(command[1])] if is_reminder else [], language
     phrases, asked, _ = read_requests(message.text, (language, "en"))
     return [each for each in asked if each.action in {"remind", "todo"}], phrases.language
+
+
+async def is_taken_back(tx: Transaction, message: Message, task: Task) -> bool:
+    """Tell whether a message says again what it said before an edit of it made a task."""
+    for version in range(1, message.version):
+        said = await get_message(tx, message.person, message.id, version=version)
+        if task.message_seq is None or said.seq >= task.message_seq:
+            return False
+        if said.text.split() == message.text.split():
+            return True
+    return False
 
 
 def build_scope(message: Message, *, language: str, now: Micros) -> DeskScope:

@@ -41,6 +41,7 @@ from oldfriend.proactive.impulse_sources import (
     may_be_told,
 )
 from oldfriend.proactive.impulse_store import StoredImpulse
+from oldfriend.proactive.number_impulses import NUMBER_KEY, find_number_alert
 from oldfriend.proactive.person_state import find_last_message
 from oldfriend.proactive.policy import ASKED
 from oldfriend.proactive.proactive_phrases import ProactivePhrases, load_proactive_phrases
@@ -56,8 +57,10 @@ from oldfriend.replies.unprompted_messages import REMINDER_KEY, build_external_i
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.turn.prompt_labels import sanitize
 from oldfriend.turn.quotes import format_day, format_moment
+from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.turn.reply_stream import filter_output
 from oldfriend.turn.request_handlers.agenda_requests import DAYS_PER_WEEK, MAX_LINES, start_of
+from oldfriend.turn.request_handlers.measurement_texts import load_measurement_texts
 from oldfriend.turn.request_handlers.recap_requests import list_told
 from oldfriend.usage.model_calls import CallContext
 
@@ -122,6 +125,8 @@ async def word_by_phrase(
         return await word_recap(tx, person, stored, now=now)
     if stored.impulse.kind == "checklist":
         return await word_checklist(tx, person, shown, now=now)
+    if stored.impulse.kind == "number":
+        return await word_number(tx, person, stored, now=now)
     records = await load_source_records(tx, person, stored.impulse.sources)
     if records is None:
         return None
@@ -171,6 +176,40 @@ async def word_recap(
             for each in told[:MAX_LINES]
         )
         + tuple(patterns),
+    )
+
+
+async def word_number(
+    tx: Transaction, person: Person, stored: StoredImpulse, *, now: Micros
+) -> Wording | None:
+    """Word what has become of a number, with what it was before; None if it is so no more."""
+    today = from_micros(now, person.zone).date()
+    name = stored.impulse.key.removeprefix(NUMBER_KEY).rsplit(":", maxsplit=2)[0]
+    alert = await find_number_alert(tx, person.id, name, today)
+    if alert is None or alert.key != stored.impulse.key:
+        return None
+    phrases = load_proactive_phrases(await find_spoken_language(tx, person, now=now))
+    texts, newest = load_measurement_texts(phrases.language), alert.newest
+    title = texts.name(name)
+    text = phrases.phrases[f"number_{alert.kind}"].format(
+        name=title[:1].upper() + title[1:],
+        value=texts.compared(alert.measure, alert.value, newest.unit),
+        before=texts.compared(alert.measure, alert.before, newest.unit),
+        when=texts.day(newest.day),
+    )
+    record = SourceRecord(
+        item=None
+        if newest.message is None or newest.message_seq is None
+        else build_listed_item("message", newest.message, newest.message_seq),
+        quote=text,
+        said_at=newest.measured_at,
+        zone=newest.zone,
+    )
+    return Wording(
+        text=text,
+        reason=phrases.reasons["number"],
+        language=phrases.language,
+        records=(record,),
     )
 
 
@@ -403,9 +442,9 @@ async def word_by_model(
 
 
 def is_told_plainly(stored: StoredImpulse, plain: Wording) -> bool:
-    """Whether no model words it: a recap is counted, and of a long overview none may be lost."""
+    """Whether no model words it: numbers are counted, and of a long overview none may be lost."""
     is_long = stored.impulse.kind in OVERVIEWS and len(plain.records) > MAX_WORDED
-    return is_long or stored.impulse.kind == "recap"
+    return is_long or stored.impulse.kind in {"recap", "number"}
 
 
 async def load_companion_name(app: AppContext) -> str:

@@ -8,7 +8,7 @@ from itertools import islice, takewhile
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from oldfriend.domain.clock import Micros, from_micros, get_zone, to_micros
+from oldfriend.domain.clock import Micros, from_micros, get_zone, is_representable, to_micros
 from oldfriend.domain.errors import InvalidInput
 from oldfriend.tasks.recurrence import find_next, iterate_times, to_utc, validate_rule
 from oldfriend.tasks.series_phrases import DAY_HOUR
@@ -17,7 +17,7 @@ from oldfriend.tasks.task import Task
 if TYPE_CHECKING:
     from icalendar import Calendar, Component, vRecur
 
-MAX_FILE_BYTES: Final = 5_000_000
+MAX_FILE_BYTES: Final = 4_000_000
 MAX_ENTRIES: Final = 500
 MAX_TEXT_CHARS: Final = 300
 MAX_PAST_TIMES: Final = 2_000
@@ -102,8 +102,7 @@ def read_calendar(
     Raises InvalidInput for what is no calendar.
     """
     library = load_library()
-    if len(content) > MAX_FILE_BYTES:
-        raise InvalidInput("That calendar is too large: 5 MB at most.")
+    check_calendar_size(content)
     try:
         calendar = library.Calendar.from_ical(content)
         components = [each for each in calendar.walk() if each.name in {"VEVENT", "VTODO"}]
@@ -124,6 +123,12 @@ def read_calendar(
             reason = str(error) if isinstance(error, InvalidInput) else "it cannot be read"
             refused.append(f"{text or 'Without a title'}: {reason}")
     return entries, refused
+
+
+def check_calendar_size(content: bytes) -> None:
+    """Raise InvalidInput for a calendar that is too large to be read."""
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidInput("That calendar is too large: 4 MB at most.")
 
 
 def check_room(number: int) -> None:
@@ -159,16 +164,15 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
     rule = component.get("RRULE")
     if rule is None:
         due_at = to_micros(to_local(stated.dt, zone).replace(tzinfo=get_zone(zone)))
-        if due_at <= now:
-            raise InvalidInput("it is over")
+        check_to_come(due_at, now)
         return CalendarEntry(text=text, due_at=due_at)
     own_zone = find_own_zone(stated.dt, zone)
     local = to_local(stated.dt, own_zone)
     rrule = validate_rule(write_rule(rule, own_zone), local)
     check_past(rrule, local, own_zone, now=now)
     following = find_next(rrule, local, own_zone, after=now)
-    if following is None:
-        raise InvalidInput("it is over")
+    following = now if following is None else following
+    check_to_come(following, now)
     return CalendarEntry(
         text=text,
         due_at=following,
@@ -176,6 +180,14 @@ def read_component(component: "Component", text: str, *, zone: str, now: Micros)
         starts_at=to_micros(to_utc(local, own_zone)),
         zone=own_zone,
     )
+
+
+def check_to_come(at: Micros, now: Micros) -> None:
+    """Raise InvalidInput for a time that is over, or that no calendar of ours holds."""
+    if not is_representable(at):
+        raise InvalidInput("its day is outside the years 2 to 9998")
+    if at <= now:
+        raise InvalidInput("it is over")
 
 
 def check_past(rule: str, start: datetime, zone: str, *, now: Micros) -> None:

@@ -1,5 +1,6 @@
 """Task edits: what a person does with their tasks on the page or with a program, stored at once."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -112,21 +113,27 @@ def revise(
     return desk.replace(task, revised, desk.wording.confirm(revised))
 
 
-async def import_task(
-    tx: Transaction, person: Person, entry: CalendarEntry, *, now: Micros
-) -> DeskDecision:
-    """Put what a calendar tells on the list, unless it is there already. Raises InvalidInput."""
-    await lock_person(tx, person.id)
-    desk = await open_desk(tx, person, now=now)
+def decide_import(desk: TaskDesk, entry: CalendarEntry) -> DeskDecision:
+    """Decide to put what a calendar tells on the list, unless it is there. Raises InvalidInput."""
     task = replace(
         build_task(desk, entry.text, due_at=entry.due_at, rrule=None),
         rrule=entry.rrule,
         starts_at=entry.starts_at,
-        zone=entry.zone or person.zone,
+        zone=entry.zone or desk.scope.zone,
     )
-    decision = desk.add(task)
-    await store(tx, decision, now=now)
-    return decision
+    return desk.add(task)
+
+
+async def import_tasks(
+    tx: Transaction, person: Person, entries: Sequence[CalendarEntry], *, now: Micros
+) -> list[DeskDecision]:
+    """Put on the list what a calendar tells and is not there yet. Raises InvalidInput."""
+    await lock_person(tx, person.id)
+    desk = await open_desk(tx, person, now=now)
+    decisions = [decide_import(desk, each) for each in entries]
+    for decision in decisions:
+        await store(tx, decision, now=now)
+    return decisions
 
 
 async def add_task(

@@ -6,6 +6,7 @@ Its output arrives as validated values; no parser sees the file's bytes in this 
 import json
 import signal
 import subprocess
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -14,15 +15,23 @@ from threading import Timer
 from types import TracebackType
 from typing import Final, Literal, Self, TypeAlias
 
-from oldfriend.domain.errors import ParserCrashed, ParserNotStarted
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.errors import (
+    ImportRefused,
+    InvalidInput,
+    ParserCrashed,
+    ParserNotStarted,
+)
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.json import JsonValue
+from oldfriend.domain.messages import sanitize_text
 from oldfriend.sandbox.child_process import (
     OUT_OF_MEMORY,
     SandboxLimits,
     limits_to_json,
     start_child,
 )
+from oldfriend.tasks.calendar_files import CalendarEntry, check_calendar_size
 from oldfriend.transfer.formats.parsed_message import ParsedMessage
 from oldfriend.transfer.preview import ImportPreview, OnProgress
 from oldfriend.transfer.sandbox_reader import DEFAULT_LIMITS
@@ -30,6 +39,9 @@ from oldfriend.transfer.wire_format import decode_message, decode_preview, decod
 
 READER_MODULE: Final = "oldfriend.transfer.sandbox_reader"
 MAX_REPORT_BYTES: Final = 32 << 20
+CALENDAR_NAME: Final = "calendar.ics"
+CALENDAR_LIMITS: Final = SandboxLimits(memory_bytes=1 << 30, cpu_s=30)
+CALENDAR_TIMEOUT_S: Final = 60.0
 INSPECTION_TIMEOUT_S: Final = 7200.0
 """Also covers a process that only waits, such as for a disk that does not answer."""
 EXIT_TIMEOUT_S: Final = 5.0
@@ -215,6 +227,79 @@ class MessageStream(ReaderTask):
             return [decode_message(report) for report in islice(self._reports, count)]
         except (ValueError, LookupError) as error:
             raise build_ended_error("crash", self._name, exit_code=None) from error
+
+
+class CalendarTask(ReaderTask):
+    """A calendar file that is read in a reader process; it comes with the task, not from a disk."""
+
+    def __init__(self, content: bytes, *, zone: str, now: Micros) -> None:
+        """Start reading. Raises ImportRefused."""
+        task: dict[str, JsonValue] = {
+            "do": "calendar",
+            "content": b64encode(content).decode(),
+            "zone": zone,
+            "now": now,
+        }
+        self._process = ReaderProcess(Path(CALENDAR_NAME), task, CALENDAR_LIMITS)
+
+    def wait(self) -> tuple[list[CalendarEntry], list[str]]:
+        """Wait for what is to come, and a line for each entry that is not used.
+
+        Raises ImportRefused.
+        """
+        timer = Timer(CALENDAR_TIMEOUT_S, self._process.kill_late)
+        timer.daemon = True
+        timer.start()
+        entries: list[CalendarEntry] = []
+        unused: list[str] = []
+        try:
+            for report in self._process.read_reports():
+                match report:
+                    case ["unused", str(line)]:
+                        unused.append(sanitize_text(line))
+                    case _:
+                        entries.append(decode_calendar_entry(report))
+        except (ValueError, LookupError) as error:
+            raise build_ended_error("crash", CALENDAR_NAME, exit_code=None) from error
+        finally:
+            timer.cancel()
+        return entries, unused
+
+
+def decode_calendar_entry(report: list[JsonValue]) -> CalendarEntry:
+    """Decode what a calendar asks to be reminded of. Raises ValueError."""
+    match report:
+        case [
+            "entry",
+            str(text),
+            int() | None as due_at,
+            str() | None as rrule,
+            int() | None as starts_at,
+            str() | None as zone,
+        ]:
+            return CalendarEntry(
+                text=sanitize_text(text),
+                due_at=due_at,
+                rrule=rrule,
+                starts_at=starts_at,
+                zone=zone,
+            )
+    raise ValueError("no entry")
+
+
+def read_calendar_in_sandbox(
+    content: bytes, *, zone: str, now: Micros
+) -> tuple[list[CalendarEntry], list[str]]:
+    """Read a calendar file in a process of its own. Raises InvalidInput.
+
+    Returns what is to come, and a line for each entry that is not used.
+    """
+    check_calendar_size(content)
+    try:
+        with CalendarTask(content, zone=zone, now=now) as task:
+            return task.wait()
+    except ImportRefused as refused:
+        raise InvalidInput(refused.user_text) from refused
 
 
 def inspect_in_sandbox(

@@ -9,12 +9,13 @@ import json
 import os
 import resource
 import sys
+from base64 import b64decode
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, Final
 
-from oldfriend.domain.errors import ImportRefused
+from oldfriend.domain.errors import ImportRefused, InvalidInput
 from oldfriend.domain.json import JsonValue
 from oldfriend.sandbox.child_process import (
     ABANDONED,
@@ -23,6 +24,7 @@ from oldfriend.sandbox.child_process import (
     apply_limits,
     parse_limits,
 )
+from oldfriend.tasks.calendar_files import read_calendar
 from oldfriend.transfer.formats.format_detection import detect_format
 from oldfriend.transfer.formats.source import FileStamp, check_unchanged, get_size, list_sources
 from oldfriend.transfer.preview import build_preview
@@ -57,8 +59,11 @@ def main() -> int:
     apply_limits(limits)
     reports.send(["begin"])
     try:
-        set_cpu_limit(limits, Path(str(task["path"])))
-        run_task(task, reports)
+        if task.get("do") == "calendar":
+            send_calendar(task, reports)
+        else:
+            set_cpu_limit(limits, Path(str(task["path"])))
+            run_task(task, reports)
         reports.send(["end"])
     except ImportRefused as refused:
         reports.send(encode_refusal(refused))
@@ -89,6 +94,23 @@ def run_task(task: dict[str, JsonValue], reports: ReportWriter) -> None:
             send_messages(path, after, FileStamp(size=size, mtime_ns=changed_ns), reports)
         case _:
             raise ValueError("no task")
+
+
+def send_calendar(task: dict[str, JsonValue], reports: ReportWriter) -> None:
+    """Report what a calendar, which comes with the task, asks for. Raises ImportRefused."""
+    match task:
+        case {"content": str(content), "zone": str(zone), "now": int(now)}:
+            pass
+        case _:
+            raise ValueError("no task")
+    try:
+        entries, unused = read_calendar(b64decode(content), zone=zone, now=now)
+    except InvalidInput as error:
+        raise ImportRefused(str(error)) from error
+    for each in entries:
+        reports.write(["entry", each.text, each.due_at, each.rrule, each.starts_at, each.zone])
+    for line in unused:
+        reports.write(["unused", line])
 
 
 def send_messages(path: Path, after: int, stamp: FileStamp, reports: ReportWriter) -> None:

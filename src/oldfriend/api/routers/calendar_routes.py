@@ -1,10 +1,12 @@
 """Calendar routes: reminders and to-dos as a calendar, and the secret address that serves it."""
 
-from typing import Final
+import asyncio
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from oldfriend.api.auth import AdminScopeUser, CurrentUser, FreshUser, HubDep, get_client_address
+from oldfriend.api.routers.task_routes import tell_of_change
 from oldfriend.domain.errors import NotFound
 from oldfriend.memory.calendar_feeds import (
     find_feed_person,
@@ -13,9 +15,16 @@ from oldfriend.memory.calendar_feeds import (
     revoke_feed,
 )
 from oldfriend.memory.web_sessions import check_attempt_limit, record_failed_sign_in
-from oldfriend.presenters.task_schemas import CalendarFeedSchema
+from oldfriend.presenters.task_schemas import (
+    CalendarEntrySchema,
+    CalendarFeedSchema,
+    CalendarImportSchema,
+)
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.tasks.calendar_files import write_calendar
+from oldfriend.tasks.task_edits import decide_import, import_tasks, open_desk
 from oldfriend.tasks.task_store import list_tasks
+from oldfriend.transfer.sandbox_process import read_calendar_in_sandbox
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 CALENDAR_TYPE: Final = "text/calendar"
@@ -34,6 +43,47 @@ async def export_calendar(me: CurrentUser, hub: HubDep) -> Response:
     async with hub.app.db.begin_read() as tx:
         tasks = await list_tasks(tx, me.person.id)
     return Response(write_calendar(tasks), media_type=CALENDAR_TYPE)
+
+
+@router.post(
+    "/calendar.ics",
+    summary="Bring in a calendar file",
+    openapi_extra={"requestBody": {"required": True, "content": {CALENDAR_TYPE: {}}}},
+)
+async def import_calendar(
+    me: CurrentUser,
+    hub: HubDep,
+    request: Request,
+    preview: Annotated[
+        bool, Query(description="Only tell what is new and what is there already.")
+    ] = False,
+) -> CalendarImportSchema:
+    """Put what is to come in a calendar file (the raw request body) on the list.
+
+    What is there already stays as it is; what is over or cannot be kept is told.
+    """
+    app, now = hub.app, hub.app.clock()
+    content = await request.body()
+    entries, unused = await asyncio.to_thread(
+        read_calendar_in_sandbox, content, zone=me.person.zone, now=now
+    )
+    if preview:
+        async with app.db.begin_read() as tx:
+            desk = await open_desk(tx, me.person, now=now)
+        decisions = [decide_import(desk, each) for each in entries]
+    else:
+        async with app.db.begin_write() as tx:
+            decisions = await import_tasks(tx, me.person, entries, now=now)
+            await plan_next_look(tx, me.person.id, now=now)
+        tell_of_change(me, hub)
+    return CalendarImportSchema(
+        items=tuple(
+            CalendarEntrySchema.from_domain(entry, decision, zone=me.person.zone)
+            for entry, decision in zip(entries, decisions, strict=True)
+        ),
+        unused=tuple(unused),
+        is_preview=preview,
+    )
 
 
 @router.get("/feed", summary="Show whether calendars can read your reminders")

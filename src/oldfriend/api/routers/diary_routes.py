@@ -37,6 +37,7 @@ from oldfriend.domain.errors import InvalidInput, NotFound
 from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import new_id
 from oldfriend.domain.messages import Person, UnloggedMessage, sanitize_text
+from oldfriend.domain.unicode_text import has_visible
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ensure_local_chat, update_message_text
 from oldfriend.learning.learning_scheduler import enqueue_learning_for_import
@@ -230,7 +231,7 @@ def build_entry(written: DiaryEntryRequest, person: Person, now: Micros) -> Diar
 def read_text(text: str) -> str:
     """Return the words of an entry. Raises InvalidInput if there are none."""
     clean = sanitize_text(text).strip()
-    if not clean:
+    if not has_visible(clean):
         raise InvalidInput(localizable("diary_entry_empty", "A diary entry needs some words."))
     return clean
 

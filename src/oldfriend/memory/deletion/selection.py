@@ -97,7 +97,8 @@ def build_content_key(entry: JournalEntry) -> tuple[str, str]:
     return type(entry.after).__name__, join_entry_text(entry).casefold()
 
 
-_UNSPACED: Final = re.compile("[\u2e80-\u9fff\uac00-\ud7af]")
+_UNSPACED_CHARS: Final = r"\u2e80-\u9fff\uac00-\ud7af"
+_UNSPACED: Final = re.compile(f"[{_UNSPACED_CHARS}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,5 +432,6 @@ def has_any_name(text: str, names: Collection[str]) -> bool:
 
 
 def is_whole_word(name: str, folded: str) -> bool:
-    """Whether a name occurs as a whole word in a casefolded text."""
-    return re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", folded) is not None
+    """Whether a name occurs as a whole word in a casefolded text, also between unspaced letters."""
+    begin, end = rf"(?<![^\W{_UNSPACED_CHARS}])", rf"(?![^\W{_UNSPACED_CHARS}])"
+    return re.search(f"{begin}{re.escape(name.casefold())}{end}", folded) is not None

@@ -73,13 +73,30 @@ export function isUnderWay(file) {
   return UNDER_WAY.includes(file.stage);
 }
 
+export const calendars = signal([]); // {file, items, unused, is_preview}: what a calendar holds, or what was put on the list
+
+/** Show what a calendar file holds, or put on the list what is new of it. @param {File} file @param {boolean} isPreview @param {(percent: number) => void} tell */
+async function readCalendar(file, isPreview, tell) {
+  const answer = await sendFile(`/tasks/calendar.ics?preview=${isPreview}`, file, tell);
+  calendars.value = [...calendars.value.filter((each) => each.file.name !== file.name), { file, ...answer }];
+}
+
+/** @param {File} file */
+export const bringCalendar = (file) => readCalendar(file, false, () => undefined);
+
+/** @param {File} file */
+export function putCalendarAway(file) {
+  calendars.value = calendars.value.filter((each) => each.file !== file);
+}
+
 /** Hand files over, one after another; what cannot be is said beside its name. @param {Iterable<File>} chosen */
 export async function handOver(chosen) {
   for (const file of chosen) {
     const show = (given) => (sending.value = [...sending.value.filter((each) => each.name !== file.name), ...given]);
     show([{ name: file.name, percent: 0 }]);
     try {
-      await sendFile("/uploads", file, (percent) => show([{ name: file.name, percent }]));
+      const tell = (percent) => show([{ name: file.name, percent }]);
+      await (/\.ics$/i.test(file.name) ? readCalendar(file, true, tell) : sendFile("/uploads", file, tell));
       show([]);
       await look();
     } catch (problem) {

@@ -4,6 +4,7 @@ import { signal } from "../../vendor/signals.js";
 import { OldTalk } from "../bring/old_talk.js";
 import { takeAll } from "../api.js";
 import * as house from "../bring/asking.js";
+import { Calendar } from "../bring/calendar.js";
 import { importLine, Parcel } from "../bring/parcel.js";
 import { html } from "../html.js";
 import { follow } from "../places.js";
@@ -37,6 +38,7 @@ export default function Bring() {
     ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}
     <ul role="list" class="parcels" aria-live="polite">
       ${house.sending.value.map((each) => html`<${Sending} key=${each.name} ...${each} />`)}
+      ${house.calendars.value.map((each) => html`<${Calendar} key=${each.file.name} calendar=${each} attempt=${attempt} />`)}
       ${house.files.value.map((each) => html`<${Parcel} key=${each.id} file=${each} attempt=${attempt} />`)}
     </ul>
     ${house.oldTalk.value && html`<${OldTalk} old=${house.oldTalk.value} attempt=${attempt} />`}

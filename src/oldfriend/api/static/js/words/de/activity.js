@@ -88,6 +88,7 @@ export default {
   impulse_checklist: "Etwas auf deiner Liste",
   impulse_day_opening: "Was heute ansteht",
   impulse_anniversary: "An diesem Tag vor Jahren",
+  impulse_number: "Eine deiner Zahlen ändert sich",
   impulse_silence: "Nach langer Stille",
   impulse_thought: "Ein Gedanke zum Teilen",
   impulse_moment: "Ein guter Moment zum Reden",

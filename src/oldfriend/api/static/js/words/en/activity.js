@@ -88,6 +88,7 @@ export default {
   impulse_checklist: "Something on your list",
   impulse_day_opening: "What is on today",
   impulse_anniversary: "On this day, years ago",
+  impulse_number: "A number of yours changed",
   impulse_silence: "After a long silence",
   impulse_thought: "A thought to share",
   impulse_moment: "A good moment to talk",

@@ -88,6 +88,7 @@ export default {
   impulse_checklist: "Algo de tu lista",
   impulse_day_opening: "Lo que hay hoy",
   impulse_anniversary: "Un día como hoy, hace años",
+  impulse_number: "Un número tuyo ha cambiado",
   impulse_silence: "Tras un largo silencio",
   impulse_thought: "Una idea para compartir",
   impulse_moment: "Un buen momento para hablar",

@@ -88,6 +88,7 @@ export default {
   impulse_checklist: "Quelque chose de ta liste",
   impulse_day_opening: "Ce qui est prévu aujourd’hui",
   impulse_anniversary: "Ce jour-là, il y a des années",
+  impulse_number: "Un de tes nombres a changé",
   impulse_silence: "Après un long silence",
   impulse_thought: "Une pensée à partager",
   impulse_moment: "Un bon moment pour parler",

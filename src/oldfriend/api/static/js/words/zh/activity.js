@@ -88,6 +88,7 @@ export default {
   impulse_checklist: "你清单上的一件事",
   impulse_day_opening: "今天的安排",
   impulse_anniversary: "往年的今天",
+  impulse_number: "你的数字有变化",
   impulse_silence: "很久没聊了",
   impulse_thought: "想分享的念头",
   impulse_moment: "适合聊聊的时候",
