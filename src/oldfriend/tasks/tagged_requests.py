@@ -43,6 +43,7 @@ MIN_CHARS: Final = 6
 MAX_PLACE: Final = 1_000_000
 """Beyond the end of any message."""
 _TIMES: Final = frozenset({"clock", "day", "part", "amount"})
+_CHOSEN: Final = frozenset({"clock", "day", "part"})
 _NEAR: Final = re.compile(r"(?:[^\w]{0,3}\w{1,15}){1,2}|[^\w]{0,9}")
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»()"
 
@@ -118,9 +119,15 @@ def read_one(
     if untold:
         what = find_what(book, tagged, [*spans, *untold]) or what
         asked = replace(asked, what=what)
-    sure = min((max(each.likely, 1 - each.likely) for each in clusters), default=1.0)
+    rated = [
+        each
+        for each in clusters
+        if (each in chosen or each.kinds != {"part"}) and not is_used(told, each)
+    ]
+    sure = min((max(each.likely, 1 - each.likely) for each in rated), default=1.0)
     is_doubtful = (
         bool(read.unread)
+        or has_choice(book, text, tagged.times)
         or is_unread(book, text, tagged, [*spans, *lent])
         or sure < MIN_SURE
         or float(tagged.kinds[REMINDER]) < MIN_REMINDER
@@ -128,6 +135,20 @@ def read_one(
         or (bool(what) and has_left_over(book, drop_lent(text, what, told, spans), told))
     )
     return replace(asked, told=replace(told, is_doubtful=is_doubtful))
+
+
+def is_used(told: Told, cluster: Cluster) -> bool:
+    """Whether a time before or after something rests on words, whichever of the two they tell."""
+    used = {each.start for each in told.words}
+    return told.offset is not None and all(each.start in used for each in cluster.words)
+
+
+def has_choice(book: TimeBook, text: str, times: Sequence[TimeWord]) -> bool:
+    """Whether nothing but an "or" stands between two days or hours."""
+    return any(
+        one.kind == other.kind and one.kind in _CHOSEN and book.is_either(text[one.end : other.start])
+        for one, other in pairwise(times)
+    )
 
 
 def find_events(
@@ -231,6 +252,8 @@ def lacks_part(told: Told, others: Sequence[TimeWord]) -> bool:
         is_dayless = told.day is None and told.until is None
         return (is_dayless and "day" in kinds) or (is_hourless and "clock" in kinds)
     length = told.offset or told.amount
+    if told.offset is not None and "part" in told.offset.entry:
+        return False  # "the evening before" tells its hour
     if length is not None:
         return told.clock is None and not is_short(length) and "clock" in kinds
     if told.day is not None and told.clock is None and told.part is None:
@@ -332,7 +355,9 @@ def trim(book: TimeBook, text: str, span: Span, words: Sequence[TimeWord]) -> Sp
     inside = [each for each in words if start <= each.start and each.end <= end]
     if not inside:
         return span if book.refers.search(text[start:end]) else None
-    first, last = inside[0].start, inside[-1].end
+    pointing = [each.span() for each in book.refers.finditer(text, start, end)]
+    first = min([inside[0].start, *(each[0] for each in pointing)])
+    last = max([inside[-1].end, *(each[1] for each in pointing)])
     left, right = last_words(text[start:first]), first_words(text[last:end])
     is_left = is_telling(book, left) or bool(book.find_until(left))
     return start if is_left else first, end if is_telling(book, right) else last
