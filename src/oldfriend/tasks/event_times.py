@@ -1,4 +1,4 @@
-"""Event times: when a reminder comes before something of which the time is told beside it."""
+"""Event times: when a reminder comes before or after something whose time is told beside it."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -48,7 +48,7 @@ def resolve_before(
 
 
 def resolve_offset(days: DayResolver, told: Told, offset: TimeWord) -> Resolved | Ambiguous:
-    """Return the time some minutes, hours, days or weeks before a time that is told."""
+    """Return the time some minutes, hours, days or weeks before or after a time that is told."""
     rest = replace(told, offset=None)
     if not rest.words or rest.vague is not None:
         return Ambiguous(question="when")
@@ -64,6 +64,8 @@ def resolve_offset(days: DayResolver, told: Told, offset: TimeWord) -> Resolved 
         days=round(units.get("day", 0) + len(DAY_NAMES) * units.get("week", 0)),
         months=round(units.get("month", 0)),
     )
+    if "after" in offset.entry:
+        ahead = -ahead
     if rest.every is not None:
         return move_series(days, found, ahead)
     local = from_micros(found.due_at, days.zone).replace(tzinfo=None) - ahead
@@ -120,6 +122,8 @@ def move_rule(rule: str, days_before: int) -> str | None:
     """Return a rule whose days are some days earlier; None if a rule cannot say so."""
     parts = dict(part.split("=") for part in rule.split(";"))
     if parts["FREQ"] in SHORT_STEPS or "BYHOUR" in parts:
+        return None
+    if days_before < 0:
         return None
     if days_before == 0 or (parts["FREQ"] == "DAILY" and "BYDAY" not in parts):
         return rule

@@ -16,18 +16,24 @@ from oldfriend.tasks.left_over import has_left_over
 from oldfriend.tasks.request_features import TaggedToken
 from oldfriend.tasks.request_tagger import KINDS, LABELS, MAX_NONE, TaggedMessage
 from oldfriend.tasks.time_words import TimeBook, TimeWord
-from oldfriend.tasks.told_time import Told
+from oldfriend.tasks.told_time import Question, Told
 from oldfriend.tasks.when_spans import HOLE, Span, is_short, mask, read_when
 
 WHAT, WHEN, EVENT = (LABELS.index(each) for each in ("what", "when", "event"))
 NONE, TODO, ASK, REMINDER = (KINDS.index(each) for each in ("none", "todo", "ask", "reminder"))
+MAX_NONE_TIMELESS: Final = 0.08
+"""A message in which no word surely tells when is no reminder from this probability on."""
+MAX_NONE_TIMED: Final = 0.15
+"""One in which a word does is none from this one on, unless that is certain."""
 MAX_NONE_UNCUED: Final = 0.05
-"""A message without words that often ask is no reminder from this probability on."""
+"""A message without words that often ask, and without a sure time, is none from this one on."""
+MAX_NONE_UNCUED_TIMED: Final = 0.2
 MAX_NONE_TODO: Final = 0.1
-"""And no to-do from this one on: "my favourite book: Dune" is a fact."""
+"""No to-do from this one on: "my favourite book: Dune" is a fact."""
 MIN_SURE: Final = 0.55
 """What tells the time is in doubt below it."""
 MIN_SURELY_WHEN: Final = 0.9
+MIN_CERTAINLY_WHEN: Final = 0.97
 MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_REMINDER: Final = 0.12
@@ -43,6 +49,7 @@ MIN_CHARS: Final = 6
 MAX_PLACE: Final = 1_000_000
 """Beyond the end of any message."""
 _TIMES: Final = frozenset({"clock", "day", "part", "amount"})
+_CHOSEN: Final = frozenset({"clock", "day", "part"})
 _NEAR: Final = re.compile(r"(?:[^\w]{0,3}\w{1,15}){1,2}|[^\w]{0,9}")
 EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»()"
 
@@ -70,8 +77,7 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
     none = float(tagged.kinds[NONE])
     is_cued = any(each.cue for each in tagged.tokens)
     is_todo = tagged.kinds[TODO] > tagged.kinds[ASK] + tagged.kinds[REMINDER]
-    most = MAX_NONE if is_cued else MAX_NONE_TODO if is_todo else MAX_NONE_UNCUED
-    if none > most:
+    if none > find_limit(tagged, is_cued=is_cued, is_todo=is_todo):
         return []
     text = to_simplified(tagged.text)
     text = book.no_clock.sub(lambda found: HOLE * len(found[0]), text)  # 25:00 is not at 00
@@ -80,6 +86,20 @@ def read_tagged(book: TimeBook, tagged: TaggedMessage) -> list[AskedTask]:
         return read_parts(book, tagged, cuts)
     asked = read_one(book, text, tagged, clusters, is_asking=is_cued)
     return [] if asked is None else [asked]
+
+
+def find_limit(tagged: TaggedMessage, *, is_cued: bool, is_todo: bool) -> float:
+    """Return how likely a message may ask for nothing and still be read as a request.
+
+    The surer the tagger is that words tell when to remind, the more it may speak against talk.
+    """
+    when = float(tagged.labels[:, WHEN].max(initial=0.0))
+    if not is_cued:
+        is_timed = when >= MIN_SURELY_WHEN
+        return MAX_NONE_TODO if is_todo else MAX_NONE_UNCUED_TIMED if is_timed else MAX_NONE_UNCUED
+    if is_todo or when >= MIN_CERTAINLY_WHEN:
+        return MAX_NONE
+    return MAX_NONE_TIMED if when >= MIN_SURELY_WHEN else MAX_NONE_TIMELESS
 
 
 def read_one(
@@ -118,7 +138,12 @@ def read_one(
     if untold:
         what = find_what(book, tagged, [*spans, *untold]) or what
         asked = replace(asked, what=what)
-    sure = min((max(each.likely, 1 - each.likely) for each in clusters), default=1.0)
+    rated = [
+        each
+        for each in clusters
+        if (each in chosen or each.kinds != {"part"}) and not is_used(told, each)
+    ]
+    sure = min((max(each.likely, 1 - each.likely) for each in rated), default=1.0)
     is_doubtful = (
         bool(read.unread)
         or is_unread(book, text, tagged, [*spans, *lent])
@@ -127,7 +152,25 @@ def read_one(
         or lacks_part(told, others)
         or (bool(what) and has_left_over(book, drop_lent(text, what, told, spans), told))
     )
-    return replace(asked, told=replace(told, is_doubtful=is_doubtful))
+    is_choice = has_choice(book, text, tagged.times)
+    refused: Question | None = "several" if is_choice else told.refused
+    return replace(asked, told=replace(told, is_doubtful=is_doubtful, refused=refused))
+
+
+def is_used(told: Told, cluster: Cluster) -> bool:
+    """Whether a time before or after something rests on words, whichever of the two they tell."""
+    used = {each.start for each in told.words}
+    return told.offset is not None and all(each.start in used for each in cluster.words)
+
+
+def has_choice(book: TimeBook, text: str, times: Sequence[TimeWord]) -> bool:
+    """Whether nothing but an "or" stands between two days or hours."""
+    return any(
+        one.kind == other.kind
+        and one.kind in _CHOSEN
+        and book.is_either(text[one.end : other.start])
+        for one, other in pairwise(times)
+    )
 
 
 def find_events(
@@ -231,6 +274,8 @@ def lacks_part(told: Told, others: Sequence[TimeWord]) -> bool:
         is_dayless = told.day is None and told.until is None
         return (is_dayless and "day" in kinds) or (is_hourless and "clock" in kinds)
     length = told.offset or told.amount
+    if told.offset is not None and "part" in told.offset.entry:
+        return False  # "the evening before" tells its hour
     if length is not None:
         return told.clock is None and not is_short(length) and "clock" in kinds
     if told.day is not None and told.clock is None and told.part is None:
@@ -332,7 +377,9 @@ def trim(book: TimeBook, text: str, span: Span, words: Sequence[TimeWord]) -> Sp
     inside = [each for each in words if start <= each.start and each.end <= end]
     if not inside:
         return span if book.refers.search(text[start:end]) else None
-    first, last = inside[0].start, inside[-1].end
+    pointing = [each.span() for each in book.refers.finditer(text, start, end)]
+    first = min([inside[0].start, *(each[0] for each in pointing)])
+    last = max([inside[-1].end, *(each[1] for each in pointing)])
     left, right = last_words(text[start:first]), first_words(text[last:end])
     is_left = is_telling(book, left) or bool(book.find_until(left))
     return start if is_left else first, end if is_telling(book, right) else last

@@ -19,7 +19,14 @@ from oldfriend.tasks.task_phrases import TaskPhrases
 from oldfriend.tasks.task_store import MAX_TASKS, advance, is_id_of, is_same_task, may_be_told_anew
 from oldfriend.tasks.task_wording import TaskWording, encode_question
 from oldfriend.tasks.time_phrases import TimeResolver
-from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, tell_option
+from oldfriend.tasks.told_time import (
+    Ambiguous,
+    Resolved,
+    Told,
+    choose_option,
+    decode_guess,
+    tell_option,
+)
 
 RECENT = HOUR
 """What was set, changed or delivered within this time may be called "it"."""
@@ -345,7 +352,7 @@ class TaskDesk:
             and told is not None
             and {each.kind for each in told.words} <= {"clock", "part"}
         ):
-            found = self.resolve_same_day(task, told) or found
+            found = self.resolver.resolve_hour_near(task.due_at, told) or found
         if not is_snooze and isinstance(found, Resolved):
             found = self.keep_hour(task, found)
         if isinstance(found, Ambiguous):
@@ -408,23 +415,6 @@ class TaskDesk:
         text = self.wording.confirm_move(moved, is_snooze=is_snooze, is_once=is_once)
         return self.replace(task, moved, text)
 
-    def resolve_same_day(self, task: Task, told: Told) -> Resolved | None:
-        """Return another hour on the day of a task; of two, the one nearer to its own."""
-        if task.due_at is None or told.clock is None:
-            return None
-        local = from_micros(task.due_at, self.scope.zone).replace(tzinfo=None)
-        part = told.part.entry["part"] if told.part else None
-        midnight = datetime.combine(local.date(), time())
-        moments = [
-            midnight + timedelta(minutes=each)
-            for each in self.resolver.list_times(told.clock, part)
-        ]
-        coming = [each for each in moments if self.resolver.to_micros(each) > self.scope.now]
-        if not coming:
-            return None
-        nearest = min(coming, key=lambda moment: abs(moment - local))
-        return Resolved(due_at=self.resolver.to_micros(nearest))
-
     def keep_hour(self, task: Task, found: Resolved) -> Resolved | Ambiguous:
         """Return another day with the hour that a task has, if it has one."""
         if not found.is_date_only or found.rrule or task.due_at is None or task.is_date_only:
@@ -458,7 +448,9 @@ class TaskDesk:
         action, _, asked_words = asked.partition(" ")
         words = task.time_words if task.status == "asking" else asked_words
         name, *options = question.split(" ")
-        told = self.choose_option(name, options, known) or self.read_answer(text)
+        if name == "guess" and known == "yes":
+            return self.accept_guess(task, options[0], action)
+        told = choose_option(name, options, known) or self.read_answer(text)
         if told is None:
             return None
         old = self.read_told(name, words)
@@ -474,6 +466,18 @@ class TaskDesk:
         if later.due_at is not None and later.due_at <= self.scope.now:
             return self.settle(task, told, text, action)
         return decision
+
+    def accept_guess(self, task: Task, option: str, action: str) -> DeskDecision:
+        """Give a task the time that was understood and asked about, unless it has passed."""
+        found = decode_guess(option, self.scope.zone, DAY_HOUR)
+        if found.due_at <= self.scope.now:
+            asking = replace(task, question="past", changed_at=self.scope.now)
+            return self.replace(task, asking, self.wording.ask(asking))
+        if task.status != "asking":
+            return self.move_to(task, found, is_snooze=action == "snooze")
+        opened = self.with_time(replace(task, status="open", question=None), found)
+        opened = replace(opened, changed_at=self.scope.now)
+        return self.replace(task, opened, self.wording.confirm(opened))
 
     def drop_question(self, task: Task) -> DeskDecision:
         """Drop a new reminder whose time was asked about; one that has a time keeps it."""
@@ -498,7 +502,7 @@ class TaskDesk:
     def read_told(self, name: str, words: str) -> Told | None:
         """Return what was told of the time before, without what was in doubt."""
         told = self.phrases.read_time(words)
-        if told is None or name in {"past", "no_such_day", "several"}:
+        if told is None or name in {"past", "no_such_day", "several", "guess"}:
             return None
         return replace(told, vague=None) if name == "when" else told
 
@@ -508,13 +512,3 @@ class TaskDesk:
         if told is None or not told.words:
             return self.phrases.bare_time(text) if text.strip().isdecimal() else None
         return told if self.phrases.is_only_time(text) else None
-
-    def choose_option(self, name: str, options: list[str], known: str | None) -> Told | None:
-        """Return the time that an answer chooses of the two that were offered."""
-        if len(options) != 2 or known is None:
-            return None
-        if name == "half" and known in {"morning", "evening", "first", "second"}:
-            return tell_option(options[known in {"evening", "second"}])
-        if name == "week" and known in {"first", "second"}:
-            return tell_option(options[known == "second"])
-        return None

@@ -22,7 +22,7 @@ EDGES: Final = " \t\n.,;:!?¡¿。，；：！？、…-–—\"'“”„«»"
 PRONOUN: Final = re.compile(r"(?<=[\s-])\w+$")
 """Whom to remind, in the words that ask for it: the "me" of "remind me"."""
 _SPACES: Final = re.compile(r"\s+")
-ANSWERS: Final = ("never_mind", "morning", "evening", "first", "second")
+ANSWERS: Final = ("yes", "never_mind", "morning", "evening", "first", "second")
 MIN_CHARS: Final = 2
 MAX_ITEM_CHARS: Final = 3
 """A thing on a list has as few characters where no spaces are written; more may be a deed."""

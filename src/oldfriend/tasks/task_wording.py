@@ -9,8 +9,9 @@ from oldfriend.domain.buttons import Button
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.lang.language_pack import choose_language_with, load_language_pack
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
+from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.task import Task
-from oldfriend.tasks.told_time import Ambiguous
+from oldfriend.tasks.told_time import Ambiguous, decode_guess
 
 MAX_LISTED: Final = 20
 
@@ -81,13 +82,25 @@ class TaskWording:
         """Ask about the time of a task."""
         name, options = self.ask_options(task)
         first, second = (*options, "", "")[:2]
-        return self.say(f"ask_{name}", text=task.text, first=first, second=second)
+        is_series = name == "guess" and "/" in (task.question or "")
+        return self.say(
+            "ask_guess_series" if is_series else f"ask_{name}",
+            text=task.text,
+            first=first,
+            second=second,
+            words=task.time_words,
+        )
 
     def ask_options(self, task: Task) -> tuple[str, list[str]]:
         """Return what was asked about the time of a task, and the options in words."""
         name, *options = (task.question or "when").partition("\n")[0].split(" ")
         if name == "week":
             options = [self.format_date(date.fromisoformat(each)) for each in options]
+        if name == "guess":
+            guessed = (decode_guess(each, self._zone, DAY_HOUR) for each in options)
+            options = [
+                self.format_when(each.due_at, is_date_only=each.is_date_only) for each in guessed
+            ]
         return name, options
 
     def list_tasks(self, tasks: Sequence[Task]) -> str:

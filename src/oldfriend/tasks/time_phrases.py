@@ -28,7 +28,7 @@ from oldfriend.tasks.series_phrases import (
     resolve_series,
 )
 from oldfriend.tasks.time_words import PartOfDay, TimeBook, TimeWord
-from oldfriend.tasks.told_time import Ambiguous, Resolved, Told
+from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, encode_guess
 
 LATEST_AFTERNOON: Final = 5
 """An hour up to this one, said without its half of the day, is one of the afternoon."""
@@ -66,8 +66,9 @@ class TimeResolver:
             found = self.resolve_parts(told)
         except (ValueError, OverflowError):
             return Ambiguous(question="no_such_day")
-        is_refused = told.is_doubtful and isinstance(found, Resolved)
-        return Ambiguous(question="several") if is_refused else found
+        if not told.is_doubtful or isinstance(found, Ambiguous):
+            return found
+        return Ambiguous(question="guess", options=(encode_guess(found, self.zone),))
 
     def resolve_parts(self, told: Told) -> Resolved | Ambiguous:
         """Return the time that the parts tell together."""
@@ -234,6 +235,18 @@ class TimeResolver:
         if coming:
             return self.ask_half(clock)
         return Ambiguous(question="past", options=(format_minutes(times[0]),))
+
+    def resolve_hour_near(self, due_at: Micros | None, told: Told) -> Resolved | None:
+        """Return another hour on the day of a time; of two, the one nearer to it."""
+        if due_at is None or told.clock is None:
+            return None
+        day = from_micros(due_at, self.zone).date()
+        part = told.part.entry["part"] if told.part else None
+        times = self.list_times(told.clock, part)
+        moments = [self.to_micros(self.combine(day, each)) for each in times]
+        coming = [each for each in moments if each > self.now]
+        nearest = min(coming, key=lambda each: abs(each - due_at), default=None)
+        return None if nearest is None else Resolved(due_at=nearest)
 
     def refuse_past_time(self, moment: datetime) -> Resolved | Ambiguous:
         """Return a local time, unless it has passed."""

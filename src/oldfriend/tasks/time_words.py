@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
+from oldfriend.domain.unicode_text import strip_accents
 from oldfriend.lang.chinese_variants import to_simplified
 from oldfriend.lang.language_pack import choose_language_with, get_traits, load_language_pack
 
@@ -13,6 +14,8 @@ WordKind = Literal["amount", "clock", "part", "day", "every", "until", "vague", 
 PartOfDay = Literal["am", "pm", "early", "morning", "noon", "afternoon", "evening", "night"]
 Unit = Literal["minute", "hour", "day", "week", "month", "year"]
 
+AFTER: Final[Mapping[str, Any]] = {"after": True}
+"""Of an amount after something, "an hour after that"."""
 BARE: Final[Mapping[str, Any]] = {"bare": True}
 """Of an amount that no word leads, "20 minutes"."""
 MINUTES_A_DAY: Final = 24 * 60
@@ -38,6 +41,8 @@ LOOSE_KINDS: Final[Mapping[str, WordKind]] = {
     "loose_parts": "part",
 }
 """What tells a time only where a time is told, and else may be a mere number."""
+_ACCENTED: Final = re.compile(r"\\.|[\[\]]|[^\x00-\x7f]")
+"""What letters with accents are told by in a pattern: those, and where a class begins and ends."""
 _LOOKAROUND: Final = re.compile(r"\(\?<?[=!](?:[^()]|\([^()]*\))*\)")
 _GROUP_NAME: Final = re.compile(r"\(\?P<([a-z]+)>")
 
@@ -71,8 +76,10 @@ class TimeBook:
         pack = load_language_pack(language).read("time_phrases")
         self.language = language
         self.is_spaced = get_traits(language).spaces
-        self.numbers: Mapping[str, int] = {**pack["hours"], **pack["numbers"]}
-        self.ordinals: Mapping[str, int] = pack["ordinals"]
+        self.numbers, self.ordinals = (
+            {fold_number(said): number for said, number in named.items()}
+            for named in ({**pack["hours"], **pack["numbers"]}, pack["ordinals"])
+        )
         self.day_month_order: str = pack["numeric_dates"]
         self._weekdays = [self._compile_name(each) for each in pack["weekdays"]]
         self._months = [self._compile_name(each) for each in pack["months"]]
@@ -86,7 +93,11 @@ class TimeBook:
         self._rest = self._say("(?P<n>\\d{1,2})", is_inner=True)
         self._lead = self._say(self._bound(pack["amount_lead"]) + "{gap}", is_inner=True)
         self._tail = self._say("{gap}" + self._close(pack["amount_tail"]), is_inner=True)
-        self._before = self._say("{gap}" + self._close(pack["amount_before"]), is_inner=True)
+        self._before, self._after = (
+            self._say("{gap}" + self._close(pack[name]), is_inner=True)
+            for name in ("amount_before", "amount_after")
+        )
+        self._either = self._say(f"(?:{pack['either']})")
         self._ahead = self._say("(?:" + pack["offset_lead"] + "){gap}", is_inner=True)
         self.glue = self._compile("[\\s,;:、，。.–-]*+(?:(?:" + pack["glue"] + ")[\\s,，]*+){0,3}")
         self.recurring, self.loose_hour = (
@@ -122,7 +133,7 @@ class TimeBook:
                     yield WordPattern(self._say(said), kind, entry)
 
     def _compile(self, source: str) -> re.Pattern[str]:
-        return re.compile(source, re.IGNORECASE)
+        return re.compile(loosen_accents(source), re.IGNORECASE)
 
     def _compile_name(self, source: str) -> re.Pattern[str]:
         """Compile a name that was found already, whatever stood beside it."""
@@ -174,6 +185,10 @@ class TimeBook:
         """Return where words stand that lead to what a series leaves out, "except"."""
         return [each.span() for each in self._except_lead.finditer(to_simplified(text))]
 
+    def is_either(self, text: str) -> bool:
+        """Whether a text, but for marks, is a word that offers a choice: "or"."""
+        return self._either.fullmatch(to_simplified(text).strip(" ,、，")) is not None
+
     def drop_soft(self, text: str) -> str:
         """Return a text without words that change no time that they stand beside."""
         return self._soft.sub(" ", self.refers.sub(" ", to_simplified(text)))
@@ -214,10 +229,13 @@ class TimeBook:
                     )
 
     def _find_offsets(self, text: str) -> Iterator[TimeWord]:
-        """Yield amounts of time before something: "an hour before"."""
+        """Yield amounts of time before or after something: "an hour before", "an hour after"."""
         for start, end, units in self._list_amounts(text):
-            if before := self._before.match(text, end):
-                yield TimeWord(start=start, end=before.end(), kind="offset", entry={}, units=units)
+            for pattern, entry in ((self._before, {}), (self._after, AFTER)):
+                if found := pattern.match(text, end):
+                    yield TimeWord(
+                        start=start, end=found.end(), kind="offset", entry=entry, units=units
+                    )
         for ahead in self._ahead.finditer(text):
             if read := self.read_amount(text, ahead.end()):
                 yield TimeWord(
@@ -278,14 +296,14 @@ class TimeBook:
 
     def read_number(self, said: str) -> int:
         """Return the number that digits or a word say."""
-        return int(said) if said.isdecimal() else self.numbers[" ".join(said.lower().split())]
+        return int(said) if said.isdecimal() else self.numbers[fold_number(said)]
 
     def read_ordinal(self, said: str) -> int:
         """Return the number that an ordinal says."""
         digits = "".join(each for each in said if each.isdecimal())
         if digits:
             return int(digits)
-        word = " ".join(said.lower().split())
+        word = fold_number(said)
         return self.ordinals[word] if word in self.ordinals else self.numbers[word]
 
     def read_unit(self, said: str) -> Unit:
@@ -311,6 +329,29 @@ class TimeBook:
     def read_month(self, said: str) -> int:
         """Return the month that a word names, from 1."""
         return next(at for at, each in enumerate(self._months, 1) if each.fullmatch(said))
+
+
+def loosen_accents(source: str) -> str:
+    """Return the source of a pattern that matches its letters without their accents, too."""
+    is_in_class = False
+
+    def loosen(match: re.Match[str]) -> str:
+        nonlocal is_in_class
+        letter = match[0]
+        if letter in "[]":
+            is_in_class = letter == "["
+            return letter
+        plain = strip_accents(letter)
+        if len(letter) != 1 or plain == letter or len(plain) != 1:
+            return letter
+        return letter + plain if is_in_class else f"[{letter}{plain}]"
+
+    return _ACCENTED.sub(loosen, source)
+
+
+def fold_number(said: str) -> str:
+    """Return a number's word in small letters, without accents and with single spaces."""
+    return strip_accents(" ".join(said.lower().split()))
 
 
 def is_open_end(pattern: WordPattern) -> bool:

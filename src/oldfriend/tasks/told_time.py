@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Literal
 
-from oldfriend.domain.clock import Micros
+from oldfriend.domain.clock import Micros, from_micros, to_micros
+from oldfriend.tasks.recurrence import to_utc
 from oldfriend.tasks.time_words import TimeWord
 
 Question = Literal[
@@ -17,6 +19,7 @@ Question = Literal[
     "several",  # which of the times?
     "no_such_day",
     "no_such_hour",  # 25:00
+    "guess",  # is this what was understood?
 ]
 
 
@@ -34,7 +37,7 @@ class Ambiguous:
     """What must be asked before a time is known."""
 
     question: Question
-    options: tuple[str, ...] = ()  # what fills the question: hours or ISO days
+    options: tuple[str, ...] = ()  # what fills the question: hours, ISO days, or one guess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +126,35 @@ def is_bare_series(word: TimeWord) -> bool:
     is_step = "unit" in word.groups and "n" not in word.groups and "interval" not in word.entry
     is_named = not word.groups and not set(word.entry) - {"said", "freq"}
     return word.kind == "every" and (is_step or is_named) and "days" not in word.groups
+
+
+def encode_guess(found: Resolved, zone: str) -> str:
+    """Return a time that was understood, in doubt, as it is stored: ISO, and its rule if any."""
+    local = from_micros(found.due_at, zone)
+    is_day = found.is_date_only and found.rrule is None
+    moment = f"{local:%Y-%m-%d}" if is_day else f"{local:%Y-%m-%dT%H:%M}"
+    return moment if found.rrule is None else f"{moment}/{found.rrule}"
+
+
+def decode_guess(option: str, zone: str, hour: int) -> Resolved:
+    """Return the time of a guess; a day alone is due at an hour."""
+    moment, _, rule = option.partition("/")
+    is_date_only = "T" not in moment
+    local = datetime.fromisoformat(moment)
+    local = local.replace(hour=hour) if is_date_only else local
+    due_at = to_micros(to_utc(local, zone))
+    return Resolved(due_at=due_at, is_date_only=is_date_only, rrule=rule or None)
+
+
+def choose_option(name: str, options: Sequence[str], known: str | None) -> Told | None:
+    """Return the time that an answer chooses of the two that a question offered."""
+    if len(options) != 2 or known is None:
+        return None
+    if name == "half" and known in {"morning", "evening", "first", "second"}:
+        return tell_option(options[known in {"evening", "second"}])
+    if name == "week" and known in {"first", "second"}:
+        return tell_option(options[known == "second"])
+    return None
 
 
 def tell_option(option: str) -> Told:
