@@ -41,11 +41,11 @@ export function Numbers({ name }) {
     ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${follow}>${t("place_bring")}</a></p>`}
     ${measures?.length > 0 && html`<nav class="chips" aria-label=${t("numbers_title")}>${measures.map((each) => html`<a key=${each.name} class="chip" href=${`/days/numbers/${encodeURIComponent(each.name)}`}
       aria-current=${each.name === shown ? "page" : null} onClick=${follow}>${nameOf(each.name)}</a>`)}</nav>`}
-    ${shown && html`<${Series} key=${shown} name=${shown} onChanged=${read} />`}<${Done} />`;
+    ${shown && measures && html`<${Series} key=${shown} name=${shown} last=${measures.find((each) => each.name === shown)?.last} onChanged=${read} />`}<${Done} />`;
 }
 
-/** @param {{name: string, onChanged: () => unknown}} given */
-function Series({ name, onChanged }) {
+/** @param {{name: string, last?: string, onChanged: () => unknown}} given the newest day of it, where there is one */
+function Series({ name, last, onChanged }) {
   const [span, setSpan] = useState("90");
   const [series, setSeries] = useState(null);
   const [trouble, , run] = useDeed();
@@ -65,13 +65,24 @@ function Series({ name, onChanged }) {
   return html`<section class="series" aria-labelledby="series-title"><header class="series-head"><h3 id="series-title">${nameOf(name)}</h3>
       <div class="tabs" role="group" aria-label=${t("numbers_span")}>${SPANS.map(([value, words]) => html`<button key=${value} aria-pressed=${span === value} onClick=${() => setSpan(value)}>${t(words)}</button>`)}</div></header>
     <${Trouble} text=${trouble} />
-    ${series && !days.length && html`<p class="empty">${t("numbers_none_then")}</p>`}
+    ${series && !days.length && html`<${NothingThen} name=${name} last=${last} showAll=${() => setSpan("")} />`}
     ${days.length > 0 && html`<${Standing} series=${series} />`}
     ${days.length > 1 && html`<${LineChart} days=${days} label=${chartTold(name, series)} tell=${(value) => written(value)}
       tellDay=${({ day, value, second_value: second }) => `${shortDay(noonOf(day))} · ${told(value, series.unit, second)}`} />`}
     ${days.length === 1 && html`<p class="meta">${t("numbers_few")}</p>`}
     ${series && html`<${Add} name=${name} unit=${series.unit} isPair=${days.some(({ second_value: second }) => second !== null)} onAdded=${changed} run=${run} />`}
     ${series?.items.length > 0 && html`<${Table} series=${series} remove=${remove} />`}</section>`;
+}
+
+/** Nothing of late: the last there is, and the way to all of it. @param {{name: string, last?: string, showAll: () => void}} given */
+function NothingThen({ name, last, showAll }) {
+  const [series, setSeries] = useState(null);
+  useEffect(() => {
+    setSeries(null);
+    if (last) house.series(name, last).then(setSeries, () => null); // the way to all of it stays
+  }, [name, last]);
+  return html`${series?.days.length > 0 && html`<${Standing} series=${series} />`}
+    <p class="empty">${t("numbers_none_then")}${last && html` <button class="quiet" onClick=${showAll}>${t("numbers_show_all")}</button>`}</p>`;
 }
 
 /** What the days come to: the last one large, then the mean, the extremes and where it is going. @param {{series: any}} given */

@@ -46,6 +46,7 @@ export default {
   numbers_lead: "Was du mir von dir erzählt oder importiert hast: Gewicht, Schlaf, Schritte und was du sonst zählst.",
   numbers_none: "Noch keine Zahlen. Sag mir eine im Chat, etwa „heute früh 71,4 kg“, oder hol sie aus Apple Health oder einer Tabelle:",
   numbers_none_then: "Nichts in dieser Zeit.",
+  numbers_show_all: "Alles zeigen",
   numbers_span: "Wie weit zurück",
   numbers_month: "30 Tage",
   numbers_quarter: "90 Tage",

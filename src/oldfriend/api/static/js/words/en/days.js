@@ -46,6 +46,7 @@ export default {
   numbers_lead: "What you told me of yourself or brought in: weight, sleep, steps and whatever else you count.",
   numbers_none: "No numbers yet. Tell me one in the chat, such as “71.4 kg this morning”, or bring them in from Apple Health or a table:",
   numbers_none_then: "Nothing in this time.",
+  numbers_show_all: "Show all",
   numbers_span: "How far back",
   numbers_month: "30 days",
   numbers_quarter: "90 days",

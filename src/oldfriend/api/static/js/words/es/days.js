@@ -46,6 +46,7 @@ export default {
   numbers_lead: "Lo que me has contado de ti o has traído: peso, sueño, pasos y todo lo que cuentes.",
   numbers_none: "Aún no hay números. Dime uno en el chat, como «71,4 kg esta mañana», o tráelos de Apple Health o de una tabla:",
   numbers_none_then: "Nada en este tiempo.",
+  numbers_show_all: "Ver todo",
   numbers_span: "Cuánto tiempo atrás",
   numbers_month: "30 días",
   numbers_quarter: "90 días",

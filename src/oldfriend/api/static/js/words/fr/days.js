@@ -46,6 +46,7 @@ export default {
   numbers_lead: "Ce que tu m’as dit de toi ou importé : poids, sommeil, pas, et tout ce que tu comptes.",
   numbers_none: "Pas encore de chiffres. Dis-m’en un dans le chat, comme « 71,4 kg ce matin », ou importe-les d’Apple Santé ou d’un tableau :",
   numbers_none_then: "Rien sur cette période.",
+  numbers_show_all: "Tout afficher",
   numbers_span: "Depuis quand",
   numbers_month: "30 jours",
   numbers_quarter: "90 jours",

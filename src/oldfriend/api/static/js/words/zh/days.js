@@ -46,6 +46,7 @@ export default {
   numbers_lead: "你告诉我的、或导入的数字：体重、睡眠、步数，还有你记的别的。",
   numbers_none: "还没有数字。在聊天里告诉我一个，比如“今早 71.4 公斤”，或从 Apple 健康或表格导入：",
   numbers_none_then: "这段时间没有记录。",
+  numbers_show_all: "查看全部",
   numbers_span: "往前看多久",
   numbers_month: "30 天",
   numbers_quarter: "90 天",
