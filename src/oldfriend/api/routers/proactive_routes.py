@@ -44,7 +44,7 @@ from oldfriend.proactive.proactive_settings import (
     save_proactive_settings,
 )
 from oldfriend.replies.push_notifications import ensure_push_key, find_push_key
-from oldfriend.web.web_push import UNKNOWN_CONTACT, compute_public_key, parse_address, seal, unseal
+from oldfriend.web.web_push import compute_public_key, parse_address, seal, unseal
 
 
 class ProactiveUpdateRequest(RequestModel):
@@ -226,7 +226,8 @@ async def seal_subscription(
 ) -> PushSubscription:
     """Check where a browser is reached, and seal it for the database. Raises InvalidInput."""
     is_public = request.url.scheme == "https"
-    contact = f"https://{request.url.netloc}" if is_public else UNKNOWN_CONTACT
+    seen_at = f"https://{request.url.netloc}" if is_public else None
+    contact = hub.app.settings.serve.public_url or seen_at
     address = parse_address(wanted.endpoint, wanted.keys.p256dh, wanted.keys.auth, contact=contact)
     key = await asyncio.to_thread(ensure_push_key, hub.app.settings)
     return PushSubscription(
