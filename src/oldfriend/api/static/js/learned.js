@@ -13,8 +13,9 @@ const TYPING_MS = 250;
 const UNDO_MS = 30_000;
 
 export function Learned() {
-  const [found, setFound] = useState(null);
-  useEffect(() => setFound(null), [store.rewritten.value]);
+  const [sought, setSought] = useState(null); // {words, items}
+  useEffect(() => setSought(null), [store.rewritten.value]);
+  const found = sought?.items;
   const close = () => (store.isTimelineOpen.value = false);
   const cover = useCover(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
   const shown = found ?? withTakenBack(store.learned.value);
@@ -22,10 +23,10 @@ export function Learned() {
   return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${cover} aria-label=${t("learned")}>
     <header><h2>${t("learned")}</h2>
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
-    <${Search} onFound=${setFound} />
+    <${Search} onFound=${setSought} />
     <${Thinking} />
     ${!found && html`<${Failed} /><${ReadNow} /><${Unconfirmed} />`}
-    ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
+    ${shown.length === 0 && html`<p class="empty">${found ? t("search_none", { words: sought.words }) : t("learned_empty")}</p>`}
     <ul role="list" aria-live="polite">${rowsOf(shown.slice(0, before))}</ul>
     ${before < shown.length && html`<details class="learned-before"><summary>${t("learned_before")}</summary>
       <ul role="list">${rowsOf(shown.slice(before))}</ul></details>`}
@@ -177,7 +178,7 @@ function Search({ onFound }) {
     timer.current = setTimeout(async () => {
       const words = target.value.trim();
       const answer = words && (await api.search(words).catch(() => null));
-      if (words === target.value.trim()) onFound(answer ? answer.items.map((belief) => ({ belief, at: belief.learned_at })) : null);
+      if (words === target.value.trim()) onFound(answer ? { words, items: answer.items.map((belief) => ({ belief, at: belief.learned_at })) } : null);
     }, TYPING_MS);
   };
   return html`<input class="search" type="search" placeholder=${t("search")} aria-label=${t("search")} onInput=${look} />`;

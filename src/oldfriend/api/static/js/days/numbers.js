@@ -13,6 +13,7 @@ import { noonOf, today, Views } from "./views.js";
 const SPANS = [["30", "numbers_month"], ["90", "numbers_quarter"], ["365", "numbers_year"], ["", "numbers_all"]];
 const DAY_MS = 86_400_000;
 const MOST_ROWS = 400;
+const SAMPLE_LINE = "4,20 44,14 84,28 124,24 164,38 204,32 244,46 284,42 316,52";
 const STEADY = 0.002; // of the mean, in a week
 
 /** What a number is called. @param {string} name */
@@ -38,10 +39,16 @@ export function Numbers({ name }) {
   const shown = name || measures?.[0]?.name;
   return html`<${Views} at="/days/numbers" /><header class="view-head"><h2>${t("numbers_title")}</h2><p class="lead">${t("numbers_lead")}</p></header>
     ${trouble && html`<p class="bad" role="alert">${trouble} <button class="quiet" onClick=${read}>${t("settings_again")}</button></p>`}
-    ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${follow}>${t("place_bring")}</a></p>`}
+    ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${follow}>${t("place_bring")}</a></p><${Sample} />`}
     ${measures?.length > 0 && html`<nav class="chips" aria-label=${t("numbers_title")}>${measures.map((each) => html`<a key=${each.name} class="chip" href=${`/days/numbers/${encodeURIComponent(each.name)}`}
       aria-current=${each.name === shown ? "page" : null} onClick=${follow}>${nameOf(each.name)}</a>`)}</nav>`}
     ${shown && measures && html`<${Series} key=${shown} name=${shown} last=${measures.find((each) => each.name === shown)?.last} onChanged=${read} />`}<${Done} />`;
+}
+
+/** How it will be, for whoever has no number yet. */
+function Sample() {
+  return html`<div class="number-sample" aria-hidden="true"><p class="meta">${nameOf("weight")}</p><div class="standing"><p><strong>${told(71.4, "kg")}</strong></p></div>
+    <svg viewBox="0 0 320 64" preserveAspectRatio="none"><polyline points=${SAMPLE_LINE} /></svg></div>`;
 }
 
 /** @param {{name: string, last?: string, onChanged: () => unknown}} given the newest day of it, where there is one */

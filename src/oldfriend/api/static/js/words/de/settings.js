@@ -364,5 +364,6 @@ export default {
   oauth_broken: "{name} hat auf eine Weise gefragt, die ich nicht annehme ({error}); so kann ich es nicht hereinlassen.",
   oauth_back: "Zurück zu {name}",
   oauth_going: "Es geht zurück zu {name}. Wenn nichts geschieht, kannst du dieses Fenster schließen.",
-  oauth_none: "Hier hat niemand um etwas gebeten. Beginne bei dem Programm, das du verbinden möchtest.",
+  oauth_none: "Hier hat niemand um etwas gebeten",
+  oauth_none_hint: "Beginne bei dem Programm, das du verbinden möchtest.",
 };

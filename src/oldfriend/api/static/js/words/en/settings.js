@@ -364,5 +364,6 @@ export default {
   oauth_broken: "{name} asked in a way I don't accept ({error}), so I can't let it in.",
   oauth_back: "Back to {name}",
   oauth_going: "You are on your way back to {name}. You can close this window if nothing happens.",
-  oauth_none: "Nobody has asked for anything here. Start from the program that you want to connect.",
+  oauth_none: "Nobody has asked for anything here",
+  oauth_none_hint: "Start from the program that you want to connect.",
 };

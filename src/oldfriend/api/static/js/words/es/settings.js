@@ -364,5 +364,6 @@ export default {
   oauth_broken: "{name} lo ha pedido de un modo que no acepto ({error}), así que no puedo dejarlo entrar.",
   oauth_back: "Volver a {name}",
   oauth_going: "Estás volviendo a {name}. Si no pasa nada, puedes cerrar esta ventana.",
-  oauth_none: "Aquí nadie ha pedido nada. Empieza en el programa que quieras conectar.",
+  oauth_none: "Aquí nadie ha pedido nada",
+  oauth_none_hint: "Empieza en el programa que quieras conectar.",
 };

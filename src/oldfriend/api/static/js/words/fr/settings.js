@@ -364,5 +364,6 @@ export default {
   oauth_broken: "{name} a fait une demande que je n’accepte pas ({error}) ; je ne peux donc pas le laisser entrer.",
   oauth_back: "Retour vers {name}",
   oauth_going: "Retour vers {name}. Si rien ne se passe, tu peux fermer cette fenêtre.",
-  oauth_none: "Personne n’a rien demandé ici. Commence par le programme que tu veux connecter.",
+  oauth_none: "Personne n’a rien demandé ici",
+  oauth_none_hint: "Commence par le programme que tu veux connecter.",
 };

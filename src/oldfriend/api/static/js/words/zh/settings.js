@@ -364,5 +364,6 @@ export default {
   oauth_broken: "{name} 的请求方式我不能接受（{error}），所以不能让它进来。",
   oauth_back: "返回 {name}",
   oauth_going: "正在返回 {name}。如果没有反应，可以关闭这个窗口。",
-  oauth_none: "这里没有人提出请求。请从你想连接的程序开始。",
+  oauth_none: "这里没有人提出请求",
+  oauth_none_hint: "请从你想连接的程序开始。",
 };
