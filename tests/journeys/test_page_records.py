@@ -132,6 +132,8 @@ def test_numbers_are_drawn_read_by_arrow_keys_added_and_brought_back(
         assert page.url.endswith("/days/numbers/blood_pressure")
         page.get_by_role("button", name="One year").press("Enter")
         expect(page.get_by_role("group", name="Blood pressure: 2 days")).to_be_visible()
+        page.get_by_role("link", name="Running").click()
+        expect(page.locator(".standing")).to_contain_text("5 km in 33 min")
 
     assert complaints == []
 
@@ -176,10 +178,11 @@ def test_health_data_is_brought_in_and_drawn(
 
 
 async def save_numbers(tx: Transaction, owner: PersonId) -> None:
-    """Three weights and two blood pressures of the last days."""
+    """Three weights, two blood pressures and a run of the last days."""
     now = system_clock()
     told = [("weight", back, value, "kg", None) for back, value in ((10, 72), (6, 71.2), (2, 70.5))]
     told += [("blood_pressure", back, 121, "mmHg", 80) for back in (3, 4)]
+    told += [("running", 5, 5, "km", 33)]
     measured = [
         Measurement(
             id=new_id(now),
@@ -191,7 +194,7 @@ async def save_numbers(tx: Transaction, owner: PersonId) -> None:
             value=value,
             unit=unit,
             second_value=second,
-            second_unit="" if second is None else unit,
+            second_unit="" if second is None else "min" if unit == "km" else unit,
         )
         for name, back, value, unit, second in told
     ]

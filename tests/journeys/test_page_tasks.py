@@ -60,7 +60,9 @@ def test_task_is_added_in_words_put_off_ended_and_brought_back(
         plants.get_by_role("button", name="Tomorrow").click()
         expect(tasks.get_by_role("status")).to_contain_text("I'll remind you again")
         expect(plants).not_to_contain_text("20:00")
-        tomorrow = (from_micros(system_clock(), "Europe/Lisbon").date() + timedelta(days=1)).isoformat()
+        tomorrow = (
+            from_micros(system_clock(), "Europe/Lisbon").date() + timedelta(days=1)
+        ).isoformat()
         plants.get_by_role("button", name="Later").click()
         plants.get_by_label("Another time").fill(f"{tomorrow}T17:45")
         plants.get_by_role("button", name="Move").click()

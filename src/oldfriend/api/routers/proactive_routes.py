@@ -27,11 +27,21 @@ from oldfriend.memory.push_subscriptions import (
 )
 from oldfriend.memory.web_sessions import Principal
 from oldfriend.presenters.proactive_schemas import (
+    ChecklistSchema,
     ImpulseListSchema,
     ImpulseSchema,
     ProactiveSettingsSchema,
     PushKeySchema,
     PushStateSchema,
+)
+from oldfriend.proactive.checklist import (
+    DEFAULT_MINUTES,
+    MAX_LINE_CHARS,
+    MAX_LINES,
+    MAX_MINUTES,
+    load_checklist,
+    parse_checklist,
+    save_checklist,
 )
 from oldfriend.proactive.impulse_store import ImpulseStatus, list_impulses
 from oldfriend.proactive.look_planner import plan_next_look
@@ -58,6 +68,15 @@ class ProactiveUpdateRequest(RequestModel):
     muted: list[ImpulseKind] | None = Field(
         default=None, max_length=20, description="All kinds that are never to be said again."
     )
+
+
+class ChecklistRequest(RequestModel):
+    """What is to be looked at again and again; no lines: nothing."""
+
+    lines: list[Annotated[str, Field(max_length=MAX_LINE_CHARS)]] = Field(
+        max_length=MAX_LINES, examples=[["Is an exam near?"]]
+    )
+    minutes: int = Field(default=DEFAULT_MINUTES, ge=1, le=MAX_MINUTES)
 
 
 class PushKeys(RequestModel):
@@ -143,6 +162,28 @@ def parse_clock_minute(text: str) -> int:
     """Parse "22:30" as a minute of the day."""
     hour, _, minute = text.partition(":")
     return 60 * int(hour) + int(minute)
+
+
+@router.get("/checklist", summary="What it looks at by itself")
+async def show_checklist(me: CurrentUser, hub: HubDep) -> ChecklistSchema:
+    """Return what the signed-in person wants looked at again and again."""
+    async with hub.app.db.begin_read() as tx:
+        return ChecklistSchema.from_domain(await load_checklist(tx, me.person.id))
+
+
+@router.put("/checklist", summary="Choose what it looks at by itself")
+async def write_checklist(
+    wanted: ChecklistRequest, me: CurrentUser, hub: HubDep
+) -> ChecklistSchema:
+    """Replace the list; signs of a list and empty lines are left out."""
+    now = hub.app.clock()
+    checklist = replace(parse_checklist("\n".join(wanted.lines)), minutes=wanted.minutes)
+    async with hub.app.db.begin_write() as tx:
+        await save_checklist(tx, me.person.id, checklist, now=now)
+        await plan_next_look(tx, me.person.id, now=now)
+        await tx.notify()
+    hub.app.notifier.notify()
+    return ChecklistSchema.from_domain(checklist)
 
 
 @router.get("/impulses", summary="What it thought of saying")

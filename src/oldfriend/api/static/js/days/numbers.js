@@ -94,14 +94,16 @@ function NothingThen({ name, last, showAll }) {
 
 /** What the days come to: the last one large, then the mean, the extremes and where it is going. @param {{series: any}} given */
 function Standing({ series }) {
-  const { days, unit, mean, weekly_slope: slope } = series;
+  const { days, items, unit, mean, weekly_slope: slope } = series;
   const last = days.at(-1);
+  const [only, another] = items.filter(({ day }) => day === last.day);
+  const hasTime = only && !another && only.second_value !== null && only.second_unit !== only.unit; // a run, and how long it took
   const least = days.reduce((best, each) => (each.value < best.value ? each : best));
   const most = days.reduce((best, each) => (each.value > best.value ? each : best));
   const isSteady = slope === null || Math.abs(slope) < Math.abs(mean) * STEADY;
   const trend = slope === null ? "" : isSteady ? t("numbers_steady") : t(slope > 0 ? "numbers_rising" : "numbers_falling", { value: told(Math.abs(slope), unit.startsWith("/") ? "" : unit) });
   const facts = days.length > 1 ? [[t("numbers_mean"), told(mean, unit)], [t("numbers_least"), `${told(least.value, unit)} · ${shortDay(noonOf(least.day))}`], [t("numbers_most"), `${told(most.value, unit)} · ${shortDay(noonOf(most.day))}`]] : [];
-  return html`<div class="standing"><p><strong>${told(last.value, unit, last.second_value)}</strong> <span class="meta">${shortDay(noonOf(last.day))}</span></p>
+  return html`<div class="standing"><p><strong>${hasTime ? toldOne(only) : told(last.value, unit, last.second_value)}</strong> <span class="meta">${shortDay(noonOf(last.day))}</span></p>
     ${trend && html`<p class="trend">${trend}</p>`}
     ${facts.length > 0 && html`<dl>${facts.map(([words, value]) => html`<div key=${words}><dt>${words}</dt><dd>${value}</dd></div>`)}</dl>`}</div>`;
 }
@@ -147,5 +149,5 @@ function Table({ series, remove }) {
 /** One value as it was told: a pair as 120/80, a run with how long it took. @param {any} each */
 function toldOne({ value, unit, second_value: second, second_unit: secondUnit }) {
   if (second === null) return told(value, unit);
-  return secondUnit && secondUnit !== unit ? `${told(value, unit)} · ${told(second, secondUnit)}` : told(value, unit, second);
+  return secondUnit && secondUnit !== unit ? `${told(value, unit)} ${t("numbers_took", { time: told(second, secondUnit) })}` : told(value, unit, second);
 }

@@ -63,6 +63,7 @@ export default {
   numbers_value: "Wert",
   numbers_value_in: "Wert in {unit}",
   numbers_second: "Zweiter Wert",
+  numbers_took: "in {time}",
   numbers_removed: "{value} vom {when} entfernt.",
   measure_weight: "Gewicht",
   measure_body_fat: "Körperfett",

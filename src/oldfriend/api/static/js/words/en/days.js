@@ -63,6 +63,7 @@ export default {
   numbers_value: "Value",
   numbers_value_in: "Value in {unit}",
   numbers_second: "Second value",
+  numbers_took: "in {time}",
   numbers_removed: "{value} of {when} removed.",
   measure_weight: "Weight",
   measure_body_fat: "Body fat",

@@ -63,6 +63,7 @@ export default {
   numbers_value: "Valor",
   numbers_value_in: "Valor en {unit}",
   numbers_second: "Segundo valor",
+  numbers_took: "en {time}",
   numbers_removed: "Quitado: {value} del {when}.",
   measure_weight: "Peso",
   measure_body_fat: "Grasa corporal",

@@ -63,6 +63,7 @@ export default {
   numbers_value: "Valeur",
   numbers_value_in: "Valeur en {unit}",
   numbers_second: "Deuxième valeur",
+  numbers_took: "en {time}",
   numbers_removed: "{value} du {when} : retiré.",
   measure_weight: "Poids",
   measure_body_fat: "Masse grasse",

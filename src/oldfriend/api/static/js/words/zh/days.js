@@ -63,6 +63,7 @@ export default {
   numbers_value: "数值",
   numbers_value_in: "数值（{unit}）",
   numbers_second: "第二个数值",
+  numbers_took: "用时 {time}",
   numbers_removed: "已删除 {when} 的 {value}。",
   measure_weight: "体重",
   measure_body_fat: "体脂",
