@@ -83,6 +83,8 @@ class Sizes:
     live_replies: int = 30  # shown while they are written
     forgets_killed: int = 10  # each at another of its steps
     reminder_kills: int = 4  # around the time of a reminder
+    page_messages: int = 400  # in the talk that two pages show
+    page_beliefs: int = 300  # in the memory that they show
 
 
 @pytest.fixture(scope="session")
@@ -100,6 +102,8 @@ def sizes() -> Sizes:
             live_replies=500,
             forgets_killed=200,
             reminder_kills=200,
+            page_messages=20_000,
+            page_beliefs=10_000,
         )
     return Sizes(imported=3_000, kills=4, crash_messages=40, crash_chats=10)
 

@@ -166,12 +166,14 @@ async def test_difference_lists_an_edited_belief_as_changed_with_both_texts(
     clock.tick(minutes=48 * 60)
     await browser.patch(f"/memories/{note['id']}", json={"text": "My cat is Mochi."})
     now = from_micros(clock()).isoformat()
-    (turned,) = (
-        await browser.get(
-            "/memories/difference", params={"since": then, "until": now, "kind": "note"}
-        )
-    ).json()["items"]
+    between = {"since": then, "until": now, "kind": "note"}
+    (turned,) = (await browser.get("/memories/difference", params=between)).json()["items"]
+    only = {**between, "id": [note["id"], "another"]}
+    same = (await browser.get("/memories/difference", params=only)).json()["items"]
+    of_another = {**between, "id": "another"}
+    none = (await browser.get("/memories/difference", params=of_another)).json()["items"]
 
+    assert (same, none) == ([turned], [])
     assert turned["turn"] == "changed"
     assert turned["before"] == "my cat is called Miso."
     assert turned["belief"]["text"] == "My cat is Mochi."

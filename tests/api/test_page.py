@@ -11,6 +11,7 @@ from oldfriend.app.app_context import AppContext
 from oldfriend.llm.scripted import ScriptedModel, ScriptedReply
 from tests.api.conftest import Site, opened_site, told
 from tests.app.test_turn_queue import with_model
+from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
 from tests.journeys.browsers import NEEDS_CHROMIUM, opened_browser, watched
 from tests.unconfirmed import propose
@@ -153,6 +154,40 @@ async def test_claim_in_doubt_is_shown_with_its_words_and_answered_with_yes_or_n
             me = (await visitor.get("/session")).json()["id"]
         for text in ("Won a boat.", "Sailed away."):
             await propose(app.db, me, text)
+        complaints = await in_browsers(site, look)
+
+    assert complaints == []
+
+
+@pytest.mark.slow
+async def test_what_was_learned_on_earlier_days_is_folded_away(
+    app: AppContext, clock: FrozenClock
+) -> None:
+    """It opens; what is called wrong in either part is brought back where it stood."""
+
+    def look(pages: list[Page]) -> None:
+        page = pages[0]
+        learned = page.get_by_role("complementary", name="What I learned")
+        new = learned.locator("li", has_text="plumber")
+        old = learned.locator("li", has_text="Rufus")
+        expect(new).to_be_visible()
+        expect(old).to_be_hidden()
+        page.get_by_text("From earlier days").click()
+        expect(old).to_be_visible()
+        for row in (old, new):
+            row.get_by_role("button", name="wrong").click()
+            expect(row.get_by_role("status")).to_contain_text("Taken back")
+            row.get_by_role("button", name="undo").click()
+            expect(row.get_by_role("button", name="wrong")).to_be_visible()
+            expect(learned.locator("details li")).to_have_count(1)
+            expect(learned.locator("details li", has_text="Rufus")).to_be_visible()
+
+    async with opened_site(app) as site:
+        async with site.browser() as visitor:
+            await told(visitor, "My dog is called Rufus.")
+            assert (await visitor.post("/learned/now")).json()["read"] == 1
+            clock.tick(minutes=2 * 24 * 60)
+            await told(visitor, "Remember that the plumber is called Otto.")
         complaints = await in_browsers(site, look)
 
     assert complaints == []

@@ -36,6 +36,25 @@ async def test_choices_are_kept_and_only_ones_own(browse: Browse) -> None:
     assert (await omar.get("/proactive")).json() == DEFAULTS
 
 
+async def test_checklist_is_kept_and_only_ones_own(browse: Browse) -> None:
+    """As `/heartbeat` keeps it; an empty one is looked at no more."""
+    browser, omar = await browse(), await browse("Omar")
+    nothing = (await browser.get("/proactive/checklist")).json()
+    lines = ["- Is an exam near?", "", "Have I called Ana?"]
+    put = await browser.put("/proactive/checklist", json={"lines": lines, "minutes": 60})
+    kept = (await browser.get("/proactive/checklist")).json()
+    too_long = await browser.put("/proactive/checklist", json={"lines": ["a" * 201]})
+    too_many = await browser.put("/proactive/checklist", json={"lines": ["a"] * 21})
+    of_omar = (await omar.get("/proactive/checklist")).json()
+    off = (await browser.put("/proactive/checklist", json={"lines": []})).json()
+
+    assert nothing == of_omar == off == {"lines": [], "minutes": 30}
+    assert (
+        kept == put.json() == {"lines": ["Is an exam near?", "Have I called Ana?"], "minutes": 60}
+    )
+    assert (too_long.status_code, too_many.status_code) == (422, 422)
+
+
 @pytest.mark.parametrize(
     "chosen",
     [{"level": "pushy"}, {"quiet_begins": "25:00"}, {"muted": ["everything"]}, {"speed": 3}],

@@ -100,6 +100,7 @@ class PushService:
     browsers: list[Browser] = field(default_factory=lambda: [Browser()])
     answers: list[str] = field(default_factory=list)  # statuses, before it takes any
     taken: list[Mapping[str, str]] = field(default_factory=list)  # the headers
+    contacts: list[str | None] = field(default_factory=list)  # whom it may ask
     faults: list[str] = field(default_factory=list)  # what is not as it must be
     has_shown: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -164,4 +165,7 @@ class PushService:
             return "claims"
         if not now_s < claims["exp"] <= now_s + DAY_S:
             return "expiry"
-        return "" if claims["sub"].startswith(("mailto:", "https://")) else "contact"
+        self.contacts.append(claims.get("sub"))
+        return (
+            "" if claims.get("sub", "https://").startswith(("mailto:", "https://")) else "contact"
+        )

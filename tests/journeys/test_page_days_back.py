@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from oldfriend.config.settings import Settings
-from oldfriend.domain.clock import from_micros, system_clock
+from oldfriend.domain.clock import DAY, from_micros, system_clock
 from oldfriend.domain.ids import new_id
+from oldfriend.memory.belief_views import list_memories
+from oldfriend.memory.journal import Provenance, get_latest_seq, record_decision
 from oldfriend.memory.people import ensure_owner
 from oldfriend.memory.reflection_log import (
     ReflectionRecord,
@@ -21,7 +24,7 @@ from oldfriend.memory.reflection_log import (
 from oldfriend.runtime.wiring import open_app
 from tests.cli.serving import on_any_port, served
 from tests.journeys.browsers import NEEDS_CHROMIUM
-from tests.journeys.memories import elsewhere, place, rows, serving_much
+from tests.journeys.memories import elsewhere, fill, place, rows, serving_much
 from tests.journeys.pages import new_link, opened
 from tests.processes import Program
 
@@ -133,6 +136,54 @@ def test_rows_read_while_scrolling_are_marked_as_new_too(browser: Browser, tmp_p
         read_on = [int(each.get_attribute("aria-posinset") or 0) for each in marked.all()]
 
     assert max(read_on, default=0) > FIRST_PAGE
+    assert complaints == []
+
+
+async def reword_two_days_ago(data: Path) -> None:
+    """Have the first thing that was ever learned say something else since then."""
+    database = f"sqlite:///{data / 'oldfriend.db'}"
+    settings = Settings(data=data, database=database, zone="UTC", language="en")
+    async with open_app(settings) as app:
+        at = app.clock() - 2 * DAY
+        async with app.db.begin_write() as tx:
+            owner = await ensure_owner(tx, now=app.clock(), zone="UTC")
+            known = await list_memories(tx, owner.id, kinds=["pattern"])
+            first = min((each.memory for each in known), key=lambda each: each.learned_at)
+            await record_decision(
+                tx,
+                replace(first, text="They think of the sea"),
+                op="revised",
+                base=await get_latest_seq(tx, owner.id, first.id),
+                provenance=Provenance(author="test/1"),
+                now=at,
+            )
+
+
+def test_row_that_was_not_read_of_the_day_before_is_marked_as_changed(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """It stands far down in the list of both days."""
+    program = on_any_port(Program(data=tmp_path / "data"))
+    program.data.mkdir()
+    elsewhere(fill(program.data, 500, 5))
+    elsewhere(reword_two_days_ago(program.data))
+    with served(program), opened(browser, link := new_link(program)) as (page, complaints):
+        day = (from_micros(system_clock()) - timedelta(days=3)).date().isoformat()
+        page.get_by_label("Say something …").wait_for()
+        page.goto(f"{link.partition('/#')[0]}/memory?day={day}")
+        rows(page).first.wait_for()
+        page.get_by_role("button", name="To the next day on which something changed").click()
+        expect(page.locator(".turned-new").first).to_be_attached()
+        reworded = page.locator(".row:has(.turned-changed)", has_text="They think of the sea")
+        for _ in range(40):
+            if reworded.count():
+                break
+            page.locator(".memory-main").evaluate("e => e.scrollBy(0, e.clientHeight)")
+            page.wait_for_timeout(100)
+        expect(reworded).to_be_visible()
+        place_in_list = int(reworded.get_attribute("aria-posinset") or 0)
+
+    assert place_in_list > FIRST_PAGE
     assert complaints == []
 
 

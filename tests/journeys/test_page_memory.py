@@ -104,7 +104,7 @@ def test_memory_search_finds_beliefs_and_messages_and_links_to_the_chat(
         search.fill("porto")
         expect(page.get_by_text(re.compile(r"Said in our talks \(\d"))).to_be_visible()
         search.fill("zzzzqqq")
-        expect(page.get_by_text("Nothing found.")).to_be_visible()
+        expect(page.get_by_text("Nothing found for “zzzzqqq”.")).to_be_visible()
         search.fill("")
         rows(page).first.locator("button.words").first.click()
         expect(page.locator(".mine", has_text="born in Porto")).to_be_in_viewport()

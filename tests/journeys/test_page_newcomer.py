@@ -262,7 +262,7 @@ def test_link_to_imported_beliefs_clears_an_old_search(
     with opened(browser, new_link(program)) as (page, complaints):
         page.get_by_role("link", name="Memory", exact=True).click()
         page.get_by_label("Search what I know, and what was said").fill("zzzqqq")
-        expect(page.get_by_text("Nothing found.")).to_be_visible()
+        expect(page.get_by_text("Nothing found for “zzzqqq”.")).to_be_visible()
         go_to_import(page)
         chat = tmp_path / "WhatsApp Chat with Ana.txt"
         chat.write_text(CHAT, "utf-8")
@@ -272,7 +272,7 @@ def test_link_to_imported_beliefs_clears_an_old_search(
         page.get_by_role("link", name="See what I learned").click()
         expect(page.get_by_label("Search what I know, and what was said")).to_have_value("")
         expect(page.get_by_role("combobox", name="Order")).to_have_value("newest")
-        expect(page.get_by_text("Nothing found.")).to_have_count(0)
+        expect(page.get_by_text("Nothing found for “zzzqqq”.")).to_have_count(0)
 
     assert complaints == []
 

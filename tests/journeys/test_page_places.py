@@ -358,6 +358,31 @@ def test_people_are_grouped_with_the_relation_first(browser: Browser, program: P
     assert complaints == []
 
 
+def test_two_names_that_may_be_one_are_asked_about_among_the_people(
+    browser: Browser, program: Program
+) -> None:
+    """On the card, with the way back; whoever has answered is not asked again."""
+    program.done("say", "My best friend is Tom.")
+    program.done("say", "Tom Hughes is my boss.")
+    program.done("consolidate", "--now")
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        page.get_by_role("link", name="People", exact=True).click()
+        question = page.get_by_text("Is Tom Hughes the same as Tom?")
+        expect(question).to_be_visible()
+        page.get_by_role("button", name="The same", exact=True).click()
+        expect(page.locator(".card")).to_have_count(1)
+        page.get_by_role("button", name="undo").click()
+        expect(page.locator(".card")).to_have_count(2)
+        program.done("say", "Anna Weber is my aunt.")
+        program.done("say", "Anna is my sister.")
+        program.done("consolidate", "--now")
+        page.get_by_role("button", name="Two different ones").click()
+        expect(page.get_by_text(re.compile("the same as"))).to_have_count(0)
+        expect(page.locator(".card")).to_have_count(4)
+
+    assert complaints == []
+
+
 def test_people_page_does_not_retry_without_pause_on_lost_connection(
     browser: Browser, program: Program
 ) -> None:

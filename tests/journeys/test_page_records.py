@@ -132,15 +132,57 @@ def test_numbers_are_drawn_read_by_arrow_keys_added_and_brought_back(
         assert page.url.endswith("/days/numbers/blood_pressure")
         page.get_by_role("button", name="One year").press("Enter")
         expect(page.get_by_role("group", name="Blood pressure: 2 days")).to_be_visible()
+        page.get_by_role("link", name="Running").click()
+        expect(page.locator(".standing")).to_contain_text("5 km in 33 min")
+
+    assert complaints == []
+
+
+def test_health_data_is_brought_in_and_drawn(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """A table of one's own is entries, not talk: nobody is asked who they are in it."""
+    table = tmp_path / "body.csv"
+    table.write_text("date,weight (kg),steps\n2026-03-01,72.4,6100\n2026-03-08,71.9,8400\n")
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        go_to_settings(page, "Health data")
+        health = page.get_by_role("region", name="Health data")
+        expect(health.get_by_text("not connected")).to_be_visible()
+        health.get_by_text("Oura", exact=True).click()
+        expect(health.get_by_label("Client ID")).to_be_visible()
+        expect(health.get_by_role("button", name="Save")).to_be_disabled()
+        health.get_by_role("link", name="Import & export").click()
+        page.locator("input[type=file]").set_input_files(table)
+        parcel = page.locator(".parcel", has_text="A table of measurements: 2 entries")
+        expect(parcel).to_be_visible()
+        expect(parcel.get_by_text("Which one is you?")).to_have_count(0)
+        parcel.get_by_role("button", name="Import", exact=True).click()
+        done = page.locator(".parcel", has_text="2 entries are new.")
+        done.wait_for(timeout=60_000)
+        expect(page.locator(".import")).to_contain_text("2 new entries")
+        done.get_by_role("link", name="See it under Numbers").click()
+        page.get_by_role("link", name="Weight").click()
+        expect(page.get_by_role("heading", name="Weight")).to_be_visible()
+        page.get_by_role("button", name="All", exact=True).click()
+        chart = page.get_by_role("group", name="Weight: 2 days")
+        chart.focus()
+        chart.press("Home")
+        expect(chart.get_by_role("status")).to_contain_text("72.4 kg")
+        page.get_by_role("link", name="Steps").click()
+        expect(page.locator(".standing")).to_contain_text("8,400")
+        expect(page.get_by_text("Nothing in this time.")).to_be_visible()
+        page.get_by_role("button", name="Show all").click()
+        expect(page.get_by_role("group", name="Steps: 2 days")).to_be_visible()
 
     assert complaints == []
 
 
 async def save_numbers(tx: Transaction, owner: PersonId) -> None:
-    """Three weights and two blood pressures of the last days."""
+    """Three weights, two blood pressures and a run of the last days."""
     now = system_clock()
     told = [("weight", back, value, "kg", None) for back, value in ((10, 72), (6, 71.2), (2, 70.5))]
     told += [("blood_pressure", back, 121, "mmHg", 80) for back in (3, 4)]
+    told += [("running", 5, 5, "km", 33)]
     measured = [
         Measurement(
             id=new_id(now),
@@ -152,7 +194,7 @@ async def save_numbers(tx: Transaction, owner: PersonId) -> None:
             value=value,
             unit=unit,
             second_value=second,
-            second_unit="" if second is None else unit,
+            second_unit="" if second is None else "min" if unit == "km" else unit,
         )
         for name, back, value, unit, second in told
     ]

@@ -65,6 +65,28 @@ def test_local_model_is_connected_and_undone_with_one_click(
     assert complaints == []
 
 
+def test_list_to_keep_an_eye_on_is_written_and_taken_back(
+    browser: Browser, running: Running
+) -> None:
+    """One thing on each line, as `/heartbeat` keeps it; how often is asked once there is one."""
+    with opened(browser, new_link(running.program)) as (page, complaints):
+        go_to_settings(page, "When may I write first?")
+        field = page.get_by_label("What I should keep an eye on")
+        expect(field).to_have_value("")
+        field.fill("Is an exam near?\n- Have I called Ana?")
+        field.blur()
+        expect(page.get_by_text("What I should keep an eye on: saved.")).to_be_visible()
+        expect(field).to_have_value("Is an exam near?\nHave I called Ana?")
+        page.get_by_label("How often I look").select_option("every 2 hours")
+        said = running.program.done("say", "/heartbeat").stdout
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_label("How often I look")).to_have_value("30")
+
+    assert "Have I called Ana?" in said
+    assert "120" in said
+    assert complaints == []
+
+
 def test_changed_settings_are_saved_and_undone(browser: Browser, running: Running) -> None:
     """Character with its versions, a switch and an amount in the file; each with its undo."""
     with opened(browser, new_link(running.program)) as (page, complaints):
@@ -79,6 +101,7 @@ def test_changed_settings_are_saved_and_undone(browser: Browser, running: Runnin
         expect(page.locator(".difference ins", has_text="and like rivers")).to_be_visible()
         page.get_by_role("button", name="Undo").click()
         expect(who).to_have_value("You are Mira.")
+        expect(page.locator(".versions").first.get_by_text("version 3,")).to_be_visible()
         page.get_by_label("Think between conversations").click()
         expect(page.get_by_text("Think between conversations: saved.")).to_be_visible()
         switched = toml_of(running)

@@ -1,13 +1,14 @@
 """Reminders, to-dos, goals and watched pages on the page: added, changed, ended, brought back."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from oldfriend.db.database import Transaction
-from oldfriend.domain.clock import system_clock
+from oldfriend.domain.clock import from_micros, system_clock
 from oldfriend.domain.ids import PersonId
 from oldfriend.tasks.reminder_jobs import schedule_reminder
 from oldfriend.tasks.task_store import list_tasks, save_task
@@ -59,6 +60,15 @@ def test_task_is_added_in_words_put_off_ended_and_brought_back(
         plants.get_by_role("button", name="Tomorrow").click()
         expect(tasks.get_by_role("status")).to_contain_text("I'll remind you again")
         expect(plants).not_to_contain_text("20:00")
+        tomorrow = (
+            from_micros(system_clock(), "Europe/Lisbon").date() + timedelta(days=1)
+        ).isoformat()
+        plants.get_by_role("button", name="Later").click()
+        plants.get_by_label("Another time").fill(f"{tomorrow}T17:45")
+        plants.get_by_role("button", name="Move").click()
+        expect(plants).to_contain_text("17:45")
+        tasks.get_by_role("button", name="Undo").click()
+        expect(plants).not_to_contain_text("17:45")
         plants.get_by_role("button", name="Cancel").click()
         expect(plants).to_have_count(0)
         tasks.get_by_role("button", name="Undo").press("Enter")

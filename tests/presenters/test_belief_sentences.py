@@ -139,6 +139,27 @@ def test_question_of_the_companion_is_said_to_be_its_own() -> None:
     assert build_sentence(asked) == "I wonder: What does Nora want?"
 
 
+@pytest.mark.parametrize(
+    ("language", "asked", "told"),
+    [
+        ("en", "What does Nora want?", "I wonder: What do you want?"),
+        ("en", "Is Nora happy in Leeds?", "I wonder: Are you happy in Leeds?"),
+        ("en", "I wonder why Nora runs at night.", "I wonder: I wonder why you run at night."),
+        ("en", "Does Nora miss her sister?", "I wonder: Does Nora miss her sister?"),
+        ("en", "Who likes Nora?", "I wonder: Who likes Nora?"),
+        ("de", "Was will Nora lernen?", "Ich frage mich: Was willst du lernen?"),
+        ("es", "¿Por qué Nora vive sola?", "Me pregunto: ¿Por qué vives sola?"),
+        ("fr", "Que veut Nora ?", "Je me demande : Que veux-tu ?"),
+        ("zh", "Nora想学什么？", "我在想：你想学什么？"),
+    ],
+)
+def test_question_about_the_person_is_put_to_them(language: str, asked: str, told: str) -> None:
+    """Where nothing else in it may be theirs, too; else it stays as it was thought."""
+    belief = believed(asked, kind="thought", key="question", language=language)
+
+    assert build_sentence(belief, [replace(said("Well"), speaker="Nora")]) == told
+
+
 def test_relation_label_and_quote_become_sentences() -> None:
     """Rules write them with a colon; the structure says what they are."""
     sister = believed("Sister: Jean.", subject="other", key="Jean:relation", value="sister")

@@ -9,6 +9,7 @@ from oldfriend.domain.errors import FetchFailed, InvalidInput
 from oldfriend.web.web_push import (
     MAX_PLAIN_BYTES,
     PushText,
+    compute_public_key,
     decode_base64url,
     encode_base64url,
     encode_point,
@@ -135,6 +136,24 @@ async def test_redirect_of_a_service_is_not_followed(clock: FrozenClock) -> None
 
     assert refused.value.reason == "redirects"
     assert len(web.requests) == 1
+
+
+@pytest.mark.parametrize("contact", [None, "https://friend.example"])
+async def test_service_is_told_whom_to_ask_only_where_there_is_somebody(
+    clock: FrozenClock, contact: str | None
+) -> None:
+    """An address that is nobody's helps no service."""
+    service = PushService(clock)
+    key = generate_push_key()
+    told = service.browsers[0].subscription()
+    service.browsers[0].server_key = compute_public_key(key)
+    address = parse_address(told["endpoint"], **rename(told["keys"]), contact=contact)
+    stored = unseal(seal(address, key, label="s"), key, label="s")
+    assert stored is not None
+    async with web_sites(service.sites) as web:
+        await send_push(web.fetcher(), key, stored, TEXT, now=clock())
+
+    assert (service.contacts, service.faults) == ([contact], [])
 
 
 def test_stored_address_opens_only_by_its_key_and_for_its_session() -> None:

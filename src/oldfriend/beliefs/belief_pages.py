@@ -6,7 +6,7 @@ Read-only. Only the beliefs on the requested page are loaded.
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from oldfriend.beliefs.queries import (
@@ -189,18 +189,23 @@ async def diff_beliefs(
     tx: Transaction,
     person: PersonId,
     *,
-    since: Micros,
-    until: Micros,
+    days: tuple[Micros, Micros],
     kinds: Sequence[ObjectKind],
     before: int | None,
     limit: int,
+    only: Collection[str] | None = None,
 ) -> BeliefDiff:
-    """Return what was added, ended or changed between two days."""
+    """Return what was added, ended or changed between two days; ``only`` of these ids, if given."""
+    since, until = days
     differing = await list_changed_beliefs(tx, person, since=since, until=until, kinds=kinds)
     counts: dict[ChangeEffect, int] = {"added": 0, "ended": 0, "changed": 0}
     for each in differing:
         counts[each.effect] += 1
-    remaining = [each for each in differing if before is None or each.seq < before]
+    remaining = [
+        each
+        for each in differing
+        if (before is None or each.seq < before) and (only is None or each.object in only)
+    ]
     page = remaining[:limit]
     return BeliefDiff(
         changes=await load_belief_changes(tx, person, page, since=since, until=until),

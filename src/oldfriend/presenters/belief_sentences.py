@@ -20,7 +20,7 @@ from oldfriend.memory.reflection_log import is_question
 
 SUBJECTLESS_KINDS: Final = ATTRIBUTE_KINDS | {"pattern", "commitment"}
 """Kinds whose text tells of nobody but the subject, also where no verb shows that."""
-TEMPLATES: Final = ("relation", "label", "said", "unsure", "disputed", "wondered")
+TEMPLATES: Final = ("relation", "label", "said", "unsure", "disputed", "wondered", "inverted")
 NEAR_VERB: Final = 3
 """Words from the beginning, with the verb, among which a pronoun may belong to it."""
 _STOPS: Final = ".。!！"
@@ -121,7 +121,7 @@ def build_sentence(belief: Memory, evidence: Sequence[Evidence] = ()) -> str:
     if grammar is None:
         return belief.text
     text = (
-        _tell_question(belief, grammar)
+        _tell_question(belief, grammar, evidence)
         or _tell_relation(belief, grammar)
         or _tell_label(belief, grammar)
         or _tell_quote(belief, grammar, evidence)
@@ -138,11 +138,43 @@ def _tell_doubt(text: str, status: str, grammar: _Grammar) -> str:
     return text if name is None else grammar.templates[name].format(text=text.rstrip(_STOPS))
 
 
-def _tell_question(belief: Memory, grammar: _Grammar) -> str | None:
-    """Say of a question that the companion wonders: its text names the person as others do."""
+def _tell_question(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
+    """Say of a question that the companion wonders, and ask it of the person where that is sure."""
     if not is_question(belief) or "wondered" not in grammar.templates:
         return None
-    return grammar.templates["wondered"].format(text=belief.text)
+    asked = (_address_question(belief.text, name, grammar) for name in _list_own_names(evidence))
+    text = next((each for each in asked if each is not None), belief.text)
+    return grammar.templates["wondered"].format(text=text)
+
+
+def _address_question(text: str, name: str, grammar: _Grammar) -> str | None:
+    """Put a question about the person named so to them; None if more may have to change."""
+    words = text.split()
+    places = [place for place, word in enumerate(words) if word.strip(_MARKS) == name]
+    subject = grammar.subjects["person"]
+    if text.count(name) != 1 or any(_list_blockers(words, grammar)):
+        return None
+    if not grammar.forms:
+        return text.replace(name, subject)
+    if not places:
+        return None
+    place = places[0]
+    before, behind, mark = words[:place], words[place + 1 :], words[place].partition(name)[2]
+    if before and "inverted" in grammar.templates and grammar.is_auxiliary(before[-1]):
+        form = grammar.conjugate(before[-1], "person") or before[-1]
+        form = form.capitalize() if before[-1][0].isupper() else form
+        told = [*before[:-1], grammar.templates["inverted"].format(verb=form) + mark, *behind]
+        return " ".join(told)
+    form = grammar.conjugate(behind[0].rstrip(_ENDS), "person") if behind and not mark else None
+    if form is None or not before or not grammar.joints.isdisjoint(behind):
+        return None
+    end = behind[0][len(behind[0].rstrip(_ENDS)) :]
+    return " ".join(filter(None, [*before, subject.lower(), form + end, *behind[1:]]))
+
+
+def _list_own_names(evidence: Sequence[Evidence]) -> list[str]:
+    """List the names under which the person spoke."""
+    return sorted({each.speaker for each in evidence if each.role == "person" and each.speaker})
 
 
 def _tell_relation(belief: Memory, grammar: _Grammar) -> str | None:
@@ -208,7 +240,7 @@ def _strip_own_name(belief: Memory, evidence: Sequence[Evidence]) -> str | None:
     """Return what a text tells of the person whose name it begins with; None if it does not."""
     if belief.subject != "person":
         return None
-    for name in {each.speaker for each in evidence if each.role == "person" and each.speaker}:
+    for name in _list_own_names(evidence):
         rest = belief.text.removeprefix(name)
         is_name = rest != belief.text and (rest[:1] == " " or not name.isascii())
         if is_name and name not in rest and len(rest.strip()) > 1:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 from oldfriend.presenters.base_schema import Schema, describe, format_time
+from oldfriend.proactive.checklist import Checklist
 from oldfriend.proactive.impulse_store import StoredImpulse
 from oldfriend.proactive.policy import DecisionReason
 from oldfriend.proactive.proactive_settings import ProactiveSettings
@@ -31,6 +32,19 @@ REASON_TEXTS: Final[dict[DecisionReason, str]] = {
     "no_reply": "The model found it better left unsaid.",
 }
 """Why something was said, waits or was dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecklistSchema(Schema):
+    """What is looked at again and again, unasked."""
+
+    lines: tuple[str, ...] = field(metadata=describe(examples=[["Is an exam near?"]]))
+    minutes: int = field(metadata=describe("At most so often, outside the quiet hours."))
+
+    @classmethod
+    def from_domain(cls, checklist: Checklist) -> Self:
+        """Present a checklist."""
+        return cls(lines=checklist.lines, minutes=checklist.pause)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

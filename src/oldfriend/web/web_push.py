@@ -36,8 +36,6 @@ MESSAGE_TTL_S: Final = 3600
 """How long a push service keeps what cannot be delivered yet."""
 LIMITS: Final = FetchLimits(max_bytes=1 << 16, total_s=10.0, max_redirects=0)
 TAKEN: Final = frozenset({200, 201, 202, 204})
-UNKNOWN_CONTACT: Final = "mailto:oldfriend@example.com"
-"""Whom a push service is told to ask where the page has no address of the web."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +45,8 @@ class PushAddress:
     endpoint: str = field(repr=False)
     public_key: bytes = field(repr=False)
     auth: bytes = field(repr=False)
-    contact: str = UNKNOWN_CONTACT
+    contact: str | None = None
+    """Where a push service may ask about this installation; None: nobody says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +59,7 @@ class PushText:
 
 
 def parse_address(
-    endpoint: str, public_key: str, auth: str, *, contact: str = UNKNOWN_CONTACT
+    endpoint: str, public_key: str, auth: str, *, contact: str | None = None
 ) -> PushAddress:
     """Parse what a browser hands over. Raises InvalidInput for what no push service can be."""
     try:
@@ -150,7 +149,9 @@ def derive(secret: bytes, *, salt: bytes | None, info: bytes, length: int) -> by
     return HKDF(algorithm=SHA256(), length=length, salt=salt, info=info).derive(secret)
 
 
-def sign_token(key: "EllipticCurvePrivateKey", target: WebTarget, contact: str, now: Micros) -> str:
+def sign_token(
+    key: "EllipticCurvePrivateKey", target: WebTarget, contact: str | None, now: Micros
+) -> str:
     """Sign for one push service who sends (RFC 8292), for half a day."""
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
@@ -159,7 +160,7 @@ def sign_token(key: "EllipticCurvePrivateKey", target: WebTarget, contact: str, 
     claims = {
         "aud": f"{target.scheme}://{target.authority}",
         "exp": now // SECOND + TOKEN_TTL_S,
-        "sub": contact,
+        **({} if contact is None else {"sub": contact}),
     }
     parts = ({"typ": "JWT", "alg": "ES256"}, claims)
     text = ".".join(encode_base64url(json.dumps(each).encode()) for each in parts)

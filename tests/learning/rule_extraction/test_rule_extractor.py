@@ -162,6 +162,26 @@ def test_nickname_of_an_unnamed_person_is_not_given_to_the_speaker():
 
 
 @pytest.mark.parametrize(
+    ("language", "text", "name"),
+    [
+        ("en", "Tom Hughes is my boss.", "Tom Hughes"),
+        ("en", "My boss is Tom Hughes.", "Tom Hughes"),
+        ("en", "We met Anna Weber, my sister.", "Anna Weber"),
+        ("en", "Since Ana is my boss, I come early.", "Ana"),
+        ("en", "I have a brother called Joe Park.", "Joe Park"),
+        ("de", "Tom Hughes ist mein Chef.", "Tom Hughes"),
+        ("es", "Ana Ruiz es mi hermana.", "Ana Ruiz"),
+        ("fr", "Anne Roux est ma soeur.", "Anne Roux"),
+    ],
+)
+def test_first_and_last_name_are_one_name(language: str, text: str, name: str) -> None:
+    """ "Tom Hughes" is nobody called Hughes, wherever the part they play stands."""
+    read_ = said(text, language=language)
+
+    assert [each.name for each in read_.mentions] == [name]
+
+
+@pytest.mark.parametrize(
     ("text", "name"),
     [
         ("我的猫咪咪昨天去世了", "咪咪"),

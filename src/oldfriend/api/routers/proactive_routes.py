@@ -27,11 +27,21 @@ from oldfriend.memory.push_subscriptions import (
 )
 from oldfriend.memory.web_sessions import Principal
 from oldfriend.presenters.proactive_schemas import (
+    ChecklistSchema,
     ImpulseListSchema,
     ImpulseSchema,
     ProactiveSettingsSchema,
     PushKeySchema,
     PushStateSchema,
+)
+from oldfriend.proactive.checklist import (
+    DEFAULT_MINUTES,
+    MAX_LINE_CHARS,
+    MAX_LINES,
+    MAX_MINUTES,
+    load_checklist,
+    parse_checklist,
+    save_checklist,
 )
 from oldfriend.proactive.impulse_store import ImpulseStatus, list_impulses
 from oldfriend.proactive.look_planner import plan_next_look
@@ -44,7 +54,7 @@ from oldfriend.proactive.proactive_settings import (
     save_proactive_settings,
 )
 from oldfriend.replies.push_notifications import ensure_push_key, find_push_key
-from oldfriend.web.web_push import UNKNOWN_CONTACT, compute_public_key, parse_address, seal, unseal
+from oldfriend.web.web_push import compute_public_key, parse_address, seal, unseal
 
 
 class ProactiveUpdateRequest(RequestModel):
@@ -58,6 +68,15 @@ class ProactiveUpdateRequest(RequestModel):
     muted: list[ImpulseKind] | None = Field(
         default=None, max_length=20, description="All kinds that are never to be said again."
     )
+
+
+class ChecklistRequest(RequestModel):
+    """What is to be looked at again and again; no lines: nothing."""
+
+    lines: list[Annotated[str, Field(max_length=MAX_LINE_CHARS)]] = Field(
+        max_length=MAX_LINES, examples=[["Is an exam near?"]]
+    )
+    minutes: int = Field(default=DEFAULT_MINUTES, ge=1, le=MAX_MINUTES)
 
 
 class PushKeys(RequestModel):
@@ -145,6 +164,28 @@ def parse_clock_minute(text: str) -> int:
     return 60 * int(hour) + int(minute)
 
 
+@router.get("/checklist", summary="What it looks at by itself")
+async def show_checklist(me: CurrentUser, hub: HubDep) -> ChecklistSchema:
+    """Return what the signed-in person wants looked at again and again."""
+    async with hub.app.db.begin_read() as tx:
+        return ChecklistSchema.from_domain(await load_checklist(tx, me.person.id))
+
+
+@router.put("/checklist", summary="Choose what it looks at by itself")
+async def write_checklist(
+    wanted: ChecklistRequest, me: CurrentUser, hub: HubDep
+) -> ChecklistSchema:
+    """Replace the list; signs of a list and empty lines are left out."""
+    now = hub.app.clock()
+    checklist = replace(parse_checklist("\n".join(wanted.lines)), minutes=wanted.minutes)
+    async with hub.app.db.begin_write() as tx:
+        await save_checklist(tx, me.person.id, checklist, now=now)
+        await plan_next_look(tx, me.person.id, now=now)
+        await tx.notify()
+    hub.app.notifier.notify()
+    return ChecklistSchema.from_domain(checklist)
+
+
 @router.get("/impulses", summary="What it thought of saying")
 async def list_recent_impulses(
     me: CurrentUser,
@@ -226,7 +267,8 @@ async def seal_subscription(
 ) -> PushSubscription:
     """Check where a browser is reached, and seal it for the database. Raises InvalidInput."""
     is_public = request.url.scheme == "https"
-    contact = f"https://{request.url.netloc}" if is_public else UNKNOWN_CONTACT
+    seen_at = f"https://{request.url.netloc}" if is_public else None
+    contact = hub.app.settings.serve.public_url or seen_at
     address = parse_address(wanted.endpoint, wanted.keys.p256dh, wanted.keys.auth, contact=contact)
     key = await asyncio.to_thread(ensure_push_key, hub.app.settings)
     return PushSubscription(

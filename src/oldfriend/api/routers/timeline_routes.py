@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from oldfriend.api.auth import CurrentUser, HubDep
 from oldfriend.api.cursors import (
@@ -17,7 +17,7 @@ from oldfriend.api.cursors import (
 )
 from oldfriend.beliefs.belief_pages import diff_beliefs
 from oldfriend.beliefs.queries import get_transcript, list_transcripts, parse_as_of
-from oldfriend.domain.clock import from_micros
+from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.memories import ObjectKind
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.journal import count_changes_by_day
@@ -37,6 +37,7 @@ from oldfriend.presenters.state_schemas import MoodEntrySchema, MoodHistorySchem
 
 MAX_TAGS: Final = 100
 MAX_MOODS: Final = 400
+MAX_COMPARED: Final = 100
 KINDS: Final[tuple[ObjectKind, ...]] = tuple(
     kind for kinds in KIND_GROUPS for kind in kinds if kind != "entity"
 )
@@ -88,30 +89,45 @@ async def list_mood_history(
     )
 
 
-@router.get("/difference", summary="Compare two days")
-async def compare_days(
+async def parse_days(
     me: CurrentUser,
     hub: HubDep,
     since: Annotated[str, Query(max_length=40, description="The earlier day or time.")],
     until: Annotated[str, Query(max_length=40, description="The later day or time.")],
+) -> tuple[Micros, Micros]:
+    """Parse two days that are to be compared, the earlier first. Raises InvalidInput."""
+    now = hub.app.clock()
+    first, last = (parse_as_of(each, me.person.zone, now=now) for each in (since, until))
+    return min(first, last), max(first, last)
+
+
+@router.get("/difference", summary="Compare two days")
+async def compare_days(
+    me: CurrentUser,
+    hub: HubDep,
+    days: Annotated[tuple[Micros, Micros], Depends(parse_days)],
     kind: Annotated[
         list[ObjectKind] | None, Query(description="Return only beliefs of these kinds.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        Query(
+            alias="id", max_length=MAX_COMPARED, description="Return only beliefs with these ids."
+        ),
     ] = None,
     cursor: CursorParam = None,
     limit: LimitParam = 50,
 ) -> BeliefChangePageSchema:
     """List the beliefs that are new, ended or different on the later day, the newest first."""
-    now = hub.app.clock()
-    first, last = (parse_as_of(each, me.person.zone, now=now) for each in (since, until))
     async with hub.app.db.begin_read() as tx:
         found = await diff_beliefs(
             tx,
             me.person.id,
-            since=min(first, last),
-            until=max(first, last),
+            days=days,
             kinds=kind or KINDS,
             before=None if cursor is None else decode_offset(cursor),
             limit=limit,
+            only=None if only is None else frozenset(only),
         )
         evidence = await list_object_evidence(
             tx, me.person.id, [each.change.object_id for each in found.changes]

@@ -1,7 +1,9 @@
 """Entity mentions: finds named people and things and their relation to the speaker."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 from oldfriend.domain.memories import EntityKind
 from oldfriend.lang.language_pack import get_traits
@@ -11,6 +13,7 @@ from oldfriend.learning.rule_extraction.rule_loader import Part, RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence
 
 _CONFIDENCE = 0.9
+LAST_WORD: Final = re.compile(r"(?<!\S)(?P<word>[^\W\d_][\w’'-]+) $")
 
 
 def named_in(sentence: Sentence, book: RuleBook) -> Iterator[tuple[EntityMention, Claim | None]]:
@@ -31,7 +34,9 @@ def _named_alone(sentence: Sentence, book: RuleBook) -> Iterator[tuple[int, str,
     for naming in book.naming:
         for found in naming.finditer(sentence.plain):
             part = replace(book.part_called(found["part"]), word=found["part"])
-            yield found.start(), found["name"], part
+            begins = found.start("name") == found.start()
+            before = find_first_name(sentence.plain[: found.start()], book) if begins else ""
+            yield found.start(), before + found["name"], part
 
 
 def _are_in(name: str, together: Iterable[tuple[int, str, Part]]) -> bool:
@@ -111,6 +116,14 @@ def is_name(words: str, book: RuleBook) -> bool:
     first = words[:1]
     is_large = first.isupper() or (get_traits(book.language).is_han and first.isalpha())
     return is_large and not set(words.lower().split()) & book.caution.not_name
+
+
+def find_first_name(before: str, book: RuleBook) -> str:
+    """The name that words end with, and the space behind it: "Tom " before "Hughes"; else ""."""
+    found = LAST_WORD.search(before)
+    if found is None or not found["word"][:1].isupper() or not is_name(found["word"], book):
+        return ""
+    return "" if found["word"].lower() in get_traits(book.language).stop_words else found[0]
 
 
 def is_reported(sentence: Sentence, place: int, book: RuleBook) -> bool:

@@ -13,22 +13,23 @@ const TYPING_MS = 250;
 const UNDO_MS = 30_000;
 
 export function Learned() {
-  const [found, setFound] = useState(null);
-  useEffect(() => setFound(null), [store.rewritten.value]);
+  const [sought, setSought] = useState(null); // {words, items}
+  useEffect(() => setSought(null), [store.rewritten.value]);
+  const found = sought?.items;
   const close = () => (store.isTimelineOpen.value = false);
   const cover = useCover(store.isTimelineOpen.value, close, () => Boolean(store.drawer.value));
-  const shown = found ?? store.learned.value;
+  const shown = found ?? withTakenBack(store.learned.value);
   const before = found ? shown.length : countOfLastDay(shown);
   return html`<aside class=${`learned ${store.isTimelineOpen.value ? "is-open" : ""}`} tabindex="-1" ref=${cover} aria-label=${t("learned")}>
     <header><h2>${t("learned")}</h2>
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
-    <${Search} onFound=${setFound} />
+    <${Search} onFound=${setSought} />
     <${Thinking} />
     ${!found && html`<${Failed} /><${ReadNow} /><${Unconfirmed} />`}
-    ${shown.length === 0 && html`<p class="empty">${t(found ? "search_none" : "learned_empty")}</p>`}
-    <ul role="list" aria-live="polite">${rowsOf(shown.slice(0, before), "now")}</ul>
+    ${shown.length === 0 && html`<p class="empty">${found ? t("search_none", { words: sought.words }) : t("learned_empty")}</p>`}
+    <ul role="list" aria-live="polite">${rowsOf(shown.slice(0, before))}</ul>
     ${before < shown.length && html`<details class="learned-before"><summary>${t("learned_before")}</summary>
-      <ul role="list">${rowsOf(shown.slice(before), "before")}</ul></details>`}
+      <ul role="list">${rowsOf(shown.slice(before))}</ul></details>`}
     ${!found && store.earlierLearned.value &&
     html`<button class="quiet earlier" onClick=${store.loadEarlierLearned}>${t("earlier")}</button>`}
     ${!found && shown.length >= store.MOST_LEARNED && html`<a href="/memory" onClick=${follow}>${t("learned_all")}</a>`}
@@ -42,14 +43,20 @@ function countOfLastDay(shown) {
   return other < 0 ? shown.length : other;
 }
 
-/** Some of what was learned; where something was just called wrong, the way back stands in its place.
- * @param {any[]} shown @param {"now" | "before"} part */
-function rowsOf(shown, part) {
+/** What was just called wrong keeps its place among what was learned, and with it the day that is the last.
+ * @param {any[]} shown */
+function withTakenBack(shown) {
   const taken = store.takenBack.value;
-  const rows = shown
-    .map((each, place) => each.belief.id !== taken?.belief.id && html`<${Line} key=${each.belief.id} decided=${each} stood=${{ place, part }} />`)
-    .filter(Boolean);
-  return taken?.part === part ? rows.toSpliced(taken.place, 0, html`<${TakenBack} key="taken-back" text=${taken.belief.sentence} onUndo=${() => judge(taken.belief, "unreject")} />`) : rows;
+  if (!taken?.decided || shown.some((each) => each.belief.id === taken.belief.id)) return shown;
+  return shown.toSpliced(taken.index, 0, taken.decided);
+}
+
+/** Some of what was learned; where something was just called wrong, the way back stands in its place. @param {any[]} shown */
+function rowsOf(shown) {
+  const taken = store.takenBack.value;
+  return shown.map((each) => each.belief.id === taken?.belief.id
+    ? html`<${TakenBack} key="taken-back" text=${taken.belief.sentence} onUndo=${() => bringBack(taken)} />`
+    : html`<${Line} key=${each.belief.id} decided=${each} />`);
 }
 
 /** On a phone: what waits for a yes or no, or the last thing that was learned, above where one writes. */
@@ -171,13 +178,13 @@ function Search({ onFound }) {
     timer.current = setTimeout(async () => {
       const words = target.value.trim();
       const answer = words && (await api.search(words).catch(() => null));
-      if (words === target.value.trim()) onFound(answer ? answer.items.map((belief) => ({ belief, at: belief.learned_at })) : null);
+      if (words === target.value.trim()) onFound(answer ? { words, items: answer.items.map((belief) => ({ belief, at: belief.learned_at })) } : null);
     }, TYPING_MS);
   };
   return html`<input class="search" type="search" placeholder=${t("search")} aria-label=${t("search")} onInput=${look} />`;
 }
 
-function Line({ decided, stood }) {
+function Line({ decided }) {
   const { belief, isNew, source } = decided;
   const status = ["tentative", "disputed"].includes(belief.status) && belief.sentence === belief.text && t(`status_${belief.status}`);
   return html`<li class=${`belief ${isNew ? "is-new" : ""}`}>
@@ -186,7 +193,7 @@ function Line({ decided, stood }) {
       ${belief.words.slice(0, 2).map((words) => html`<${Words} key=${words.message + words.quote} words=${words} />`)}
       ${source && html`<p class="meta">${t(source === "reflection" ? "thought_reflection" : "thought_tick")}</p>`}
       ${!belief.words.length && belief.is_by_person && html`<p class="meta">${t("learned_you")}</p>`}
-      <${Choices} belief=${belief} stood=${stood} /></div>
+      <${Choices} belief=${belief} /></div>
   </li>`;
 }
 
@@ -195,11 +202,11 @@ function Words({ words }) {
     <q>${words.quote}</q> <time datetime=${words.at}>${shortDayOf(words.at)}</time></button>`;
 }
 
-function Choices({ belief, stood }) {
+function Choices({ belief }) {
   const deed = (name, act) => html`<button class="deed-icon" aria-label=${t(name)} title=${t(name)} onClick=${act}><${DeedIcon} name=${name} /></button>`;
   return html`<p class="choices">
     ${belief.is_by_person ? html`<span class="good">${t("kept")}</span>` : deed("keep", () => judge(belief, "confirm"))}
-    ${deed("wrong", () => reject(belief, stood))}${deed("forget", () => go(`/forget/${belief.id}`))}</p>`;
+    ${deed("wrong", () => reject(belief))}${deed("forget", () => go(`/forget/${belief.id}`))}</p>`;
 }
 
 function TakenBack({ text, onUndo, style = {} }) {
@@ -224,12 +231,21 @@ async function judge(belief, verdict) {
   }
 }
 
-/** It is not so; for a while that can be taken back where it stood. @param {any} belief @param {{place: number, part: string}} stood */
-async function reject(belief, stood) {
-  const after = await judge(belief, "reject");
+/** It is not so; for a while that can be taken back where it stood. @param {any} belief */
+async function reject(belief) {
+  const index = store.learned.value.findIndex((each) => each.belief.id === belief.id);
+  const done = judge(belief, "reject");
+  store.takenBack.value = { belief, decided: store.learned.value[index], index, done }; // at once: the event may come before the answer
+  if (await done) forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
+  else store.takenBack.value = null;
+}
+
+/** It is so after all, and stands where it stood. @param {{decided: any, index: number, done: Promise<any>}} taken */
+async function bringBack({ decided, index, done }) {
+  const after = await done;
   if (!after) return;
-  store.takenBack.value = { belief: after, ...stood };
-  forgetting = setTimeout(() => (store.takenBack.value = null), UNDO_MS);
+  if (decided) store.learned.value = store.learned.value.toSpliced(index, 0, decided);
+  if (!(await judge(after, "unreject"))) store.learned.value = store.learned.value.filter((each) => each !== decided);
 }
 
 /** Why it was not done, in words; where somebody else was quicker, how it reads now is shown. */

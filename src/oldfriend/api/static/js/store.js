@@ -31,7 +31,7 @@ export const acquainted = signal(0); // how often a name or a tie changed while 
 export const earlierLearned = signal(null);
 export const unconfirmed = signal({ items: [], total: 0 }); // what is not believed before one says so
 export const latest = signal(null); // what was learned while looking on
-export const takenBack = signal(null); // {belief, place}: what was just called wrong, and where it stood
+export const takenBack = signal(null); // {belief, decided, index, done}: what was just called wrong, and where it stood
 export const drawer = signal(null); // {kind: "receipt" | "problem", …}
 export const isTimelineOpen = signal(false); // on a phone
 
@@ -213,7 +213,7 @@ export function learn(decided, isNew) {
   }
   const index = learned.value.findIndex((each) => each.belief.id === decided.belief.id);
   const shown = { ...decided, isNew };
-  learned.value = index < 0 ? [shown, ...others].slice(0, MOST_LEARNED) : learned.value.with(index, { ...shown, isNew: false });
+  learned.value = index < 0 ? [shown, ...others].slice(0, MOST_LEARNED) : learned.value.with(index, { ...shown, at: learned.value[index].at, isNew: false }); // a row keeps its day
   if (isNew) latest.value = decided;
 }
 

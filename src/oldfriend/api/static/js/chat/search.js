@@ -52,7 +52,7 @@ export function TalkSearch({ onClose, onLeave, onShow }) {
       onInput=${({ target }) => (sought.value = target.value)} onKeyDown=${toFirst} /><button class="quiet" onClick=${leave}>${t("close")}</button></p>
     ${why && html`<p class="bad" role="alert">${why}</p>`}
     <p class="visually-hidden" role="status">${found && t("talk_found", { count: found.items.length })}</p>
-    ${found && !found.items.length && html`<p class="empty">${t("talk_none")}</p>`}
+    ${found && !found.items.length && html`<p class="empty">${t("search_none", { words: found.words })}</p>`}
     ${found?.items.length > 0 && html`<ul role="list" class="found">${found.items.map((each) => html`<li key=${each.id}><button class="words" onClick=${() => show(each.id)}>
       <span class="meta">${each.role === "person" ? t("you") : each.speaker}, ${shortDayOf(each.at)}
         ${each.channel !== "web" && html` <span class="pill channel">${channelName(each.channel)}</span>`}</span>

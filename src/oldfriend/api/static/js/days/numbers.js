@@ -13,6 +13,7 @@ import { noonOf, today, Views } from "./views.js";
 const SPANS = [["30", "numbers_month"], ["90", "numbers_quarter"], ["365", "numbers_year"], ["", "numbers_all"]];
 const DAY_MS = 86_400_000;
 const MOST_ROWS = 400;
+const SAMPLE_LINE = "4,20 44,14 84,28 124,24 164,38 204,32 244,46 284,42 316,52";
 const STEADY = 0.002; // of the mean, in a week
 
 /** What a number is called. @param {string} name */
@@ -38,14 +39,20 @@ export function Numbers({ name }) {
   const shown = name || measures?.[0]?.name;
   return html`<${Views} at="/days/numbers" /><header class="view-head"><h2>${t("numbers_title")}</h2><p class="lead">${t("numbers_lead")}</p></header>
     ${trouble && html`<p class="bad" role="alert">${trouble} <button class="quiet" onClick=${read}>${t("settings_again")}</button></p>`}
-    ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${follow}>${t("place_bring")}</a></p>`}
+    ${measures && !measures.length && html`<p class="empty">${t("numbers_none")} <a href="/bring" onClick=${follow}>${t("place_bring")}</a></p><${Sample} />`}
     ${measures?.length > 0 && html`<nav class="chips" aria-label=${t("numbers_title")}>${measures.map((each) => html`<a key=${each.name} class="chip" href=${`/days/numbers/${encodeURIComponent(each.name)}`}
       aria-current=${each.name === shown ? "page" : null} onClick=${follow}>${nameOf(each.name)}</a>`)}</nav>`}
-    ${shown && html`<${Series} key=${shown} name=${shown} onChanged=${read} />`}<${Done} />`;
+    ${shown && measures && html`<${Series} key=${shown} name=${shown} last=${measures.find((each) => each.name === shown)?.last} onChanged=${read} />`}<${Done} />`;
 }
 
-/** @param {{name: string, onChanged: () => unknown}} given */
-function Series({ name, onChanged }) {
+/** How it will be, for whoever has no number yet. */
+function Sample() {
+  return html`<div class="number-sample" aria-hidden="true"><p class="meta">${nameOf("weight")}</p><div class="standing"><p><strong>${told(71.4, "kg")}</strong></p></div>
+    <svg viewBox="0 0 320 64" preserveAspectRatio="none"><polyline points=${SAMPLE_LINE} /></svg></div>`;
+}
+
+/** @param {{name: string, last?: string, onChanged: () => unknown}} given the newest day of it, where there is one */
+function Series({ name, last, onChanged }) {
   const [span, setSpan] = useState("90");
   const [series, setSeries] = useState(null);
   const [trouble, , run] = useDeed();
@@ -65,7 +72,7 @@ function Series({ name, onChanged }) {
   return html`<section class="series" aria-labelledby="series-title"><header class="series-head"><h3 id="series-title">${nameOf(name)}</h3>
       <div class="tabs" role="group" aria-label=${t("numbers_span")}>${SPANS.map(([value, words]) => html`<button key=${value} aria-pressed=${span === value} onClick=${() => setSpan(value)}>${t(words)}</button>`)}</div></header>
     <${Trouble} text=${trouble} />
-    ${series && !days.length && html`<p class="empty">${t("numbers_none_then")}</p>`}
+    ${series && !days.length && html`<${NothingThen} name=${name} last=${last} showAll=${() => setSpan("")} />`}
     ${days.length > 0 && html`<${Standing} series=${series} />`}
     ${days.length > 1 && html`<${LineChart} days=${days} label=${chartTold(name, series)} tell=${(value) => written(value)}
       tellDay=${({ day, value, second_value: second }) => `${shortDay(noonOf(day))} · ${told(value, series.unit, second)}`} />`}
@@ -74,16 +81,29 @@ function Series({ name, onChanged }) {
     ${series?.items.length > 0 && html`<${Table} series=${series} remove=${remove} />`}</section>`;
 }
 
+/** Nothing of late: the last there is, and the way to all of it. @param {{name: string, last?: string, showAll: () => void}} given */
+function NothingThen({ name, last, showAll }) {
+  const [series, setSeries] = useState(null);
+  useEffect(() => {
+    setSeries(null);
+    if (last) house.series(name, last).then(setSeries, () => null); // the way to all of it stays
+  }, [name, last]);
+  return html`${series?.days.length > 0 && html`<${Standing} series=${series} />`}
+    <p class="empty">${t("numbers_none_then")}${last && html` <button class="quiet" onClick=${showAll}>${t("numbers_show_all")}</button>`}</p>`;
+}
+
 /** What the days come to: the last one large, then the mean, the extremes and where it is going. @param {{series: any}} given */
 function Standing({ series }) {
-  const { days, unit, mean, weekly_slope: slope } = series;
+  const { days, items, unit, mean, weekly_slope: slope } = series;
   const last = days.at(-1);
+  const [only, another] = items.filter(({ day }) => day === last.day);
+  const hasTime = only && !another && only.second_value !== null && only.second_unit !== only.unit; // a run, and how long it took
   const least = days.reduce((best, each) => (each.value < best.value ? each : best));
   const most = days.reduce((best, each) => (each.value > best.value ? each : best));
   const isSteady = slope === null || Math.abs(slope) < Math.abs(mean) * STEADY;
   const trend = slope === null ? "" : isSteady ? t("numbers_steady") : t(slope > 0 ? "numbers_rising" : "numbers_falling", { value: told(Math.abs(slope), unit.startsWith("/") ? "" : unit) });
   const facts = days.length > 1 ? [[t("numbers_mean"), told(mean, unit)], [t("numbers_least"), `${told(least.value, unit)} · ${shortDay(noonOf(least.day))}`], [t("numbers_most"), `${told(most.value, unit)} · ${shortDay(noonOf(most.day))}`]] : [];
-  return html`<div class="standing"><p><strong>${told(last.value, unit, last.second_value)}</strong> <span class="meta">${shortDay(noonOf(last.day))}</span></p>
+  return html`<div class="standing"><p><strong>${hasTime ? toldOne(only) : told(last.value, unit, last.second_value)}</strong> <span class="meta">${shortDay(noonOf(last.day))}</span></p>
     ${trend && html`<p class="trend">${trend}</p>`}
     ${facts.length > 0 && html`<dl>${facts.map(([words, value]) => html`<div key=${words}><dt>${words}</dt><dd>${value}</dd></div>`)}</dl>`}</div>`;
 }
@@ -129,5 +149,5 @@ function Table({ series, remove }) {
 /** One value as it was told: a pair as 120/80, a run with how long it took. @param {any} each */
 function toldOne({ value, unit, second_value: second, second_unit: secondUnit }) {
   if (second === null) return told(value, unit);
-  return secondUnit && secondUnit !== unit ? `${told(value, unit)} · ${told(second, secondUnit)}` : told(value, unit, second);
+  return secondUnit && secondUnit !== unit ? `${told(value, unit)} ${t("numbers_took", { time: told(second, secondUnit) })}` : told(value, unit, second);
 }

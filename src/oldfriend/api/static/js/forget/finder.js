@@ -38,7 +38,7 @@ export function Finder({ goOn }) {
   return html`<label class="field"><span>${t("forget_find")}</span>
       <input type="search" value=${words} onInput=${({ target }) => setWords(target.value)} /></label>
     ${why && html`<p class="bad" role="alert">${why}</p>`}
-    ${left && !left.length && html`<p class="empty">${t("forget_found_none")}</p>`}
+    ${found && !found.length && html`<p class="empty">${t("search_none", { words: words.trim() })}</p>`}
     <ul role="list" class="offered" aria-live="polite">${left?.map((each) => html`<li key=${each.id}>
       ${each.kind ? html`<${KindIcon} kind=${each.kind} /> ${each.sentence}` : html`<q>${each.text}</q> <span class="meta">${each.speaker}, ${shortDayOf(each.at)}</span>`}${" "}
       <button class="quiet" aria-label=${`${t("forget_this")}: ${each.text}`} onClick=${() => goOn(wishFor(each.id))}>${t("forget_this")}</button></li>`)}</ul>`;

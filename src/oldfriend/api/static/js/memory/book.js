@@ -8,6 +8,7 @@ import { house } from "./house.js";
 
 const SETTLE_MS = 120;
 const MOST_READ_AGAIN = 600;
+const MOST_COMPARED = 100;
 const UNDO_MS = 10_000;
 const KEPT_MS = 30_000; // where something stood that was called wrong, the way back stays
 
@@ -85,9 +86,12 @@ export async function read(count = 0) {
     }
     if (mine.signal.aborted) return;
     const seen = { ...page, items, of, by: by.value, day: day.value };
+    const other = isSameDay(book.value, seen) ? before : otherDay(book.value, seen);
+    const turns = await turnsOf(items, other, mine.signal);
+    if (mine.signal.aborted) return;
     batch(() => {
-      if (!isSameDay(book.value, seen)) before = otherDay(book.value, seen);
-      const shown = withGone(withTakenBack(items), page.next, marksOf(items));
+      before = other;
+      const shown = withGone(withTakenBack(items), page.next, marksOf(items, turns));
       turned.value = shown.marks;
       book.value = { ...seen, items: shown.items };
       unread.value = "";
@@ -108,16 +112,31 @@ function otherDay(earlier, now) {
   return { was, day: earlier.day, isWhole: !earlier.next, isForward: earlier.day !== null && earlier.day < now.day };
 }
 
+/** What became between both days of rows that were not read of the day before, by id.
+ * @param {any[]} items @param {typeof before} other @param {AbortSignal} signal @returns {Promise<Map<string, any>>} */
+async function turnsOf(items, other, signal) {
+  const found = new Map();
+  const unread = other && !other.isWhole && by.value === "learned" ? items.filter(({ id }) => !other.was.has(id)).map(({ id }) => id) : [];
+  for (let from = 0; from < unread.length; from += MOST_COMPARED) {
+    const page = await house.differenceOf(other.day ?? days.value?.today ?? "", day.value, unread.slice(from, from + MOST_COMPARED), signal).catch(() => null);
+    for (const each of page?.items ?? []) found.set(each.belief.id, each); // without it they stand there unmarked
+  }
+  return found;
+}
+
 /** What reads otherwise than on the day before, seen from the earlier of both: what is new or changed by now where one goes
- * forward, what will be changed or gone where one goes back. @param {any[]} items */
-function marksOf(items) {
+ * forward, what will be changed or gone where one goes back. @param {any[]} items @param {Map<string, any>} turns */
+function marksOf(items, turns) {
   /** @type {Map<string, string>} */
   const marks = new Map();
   if (!before) return marks;
   const cameOn = (one) => ((by.value === "said" ? one.first_seen_at : one.learned_at) ?? "").slice(0, 10);
   for (const one of items) {
     const other = before.was.get(one.id);
+    const turn = turns.get(one.id);
     if (other && other.sentence !== one.sentence) marks.set(one.id, before.isForward ? "changed" : "changed_later");
+    else if (turn?.turn === "changed" && turn.before && turn.before !== turn.belief.text) marks.set(one.id, before.isForward ? "changed" : "changed_later");
+    else if (turn?.turn === "ended" && !before.isForward) marks.set(one.id, "gone_later");
     else if (before.isForward && !other && cameOn(one) > before.day) marks.set(one.id, "new");
     else if (!before.isForward && !other && before.isWhole) marks.set(one.id, "gone_later");
   }
@@ -149,7 +168,9 @@ export async function readOn() {
     if (mine.signal.aborted) return;
     const known = new Set(book.value.items.map((each) => each.id));
     const more = page.items.filter((each) => !known.has(each.id));
-    const shown = withGone([...book.value.items, ...more], page.next, new Map([...turned.value, ...marksOf(more)]));
+    const turns = await turnsOf(more, before, mine.signal);
+    if (mine.signal.aborted) return;
+    const shown = withGone([...book.value.items, ...more], page.next, new Map([...turned.value, ...marksOf(more, turns)]));
     batch(() => {
       turned.value = shown.marks;
       book.value = { ...book.value, items: shown.items, next: page.next };

@@ -40,6 +40,8 @@ export const house = {
   thought: (id) => ask(`/reflections/${at(id)}`),
   difference: (since, until, cursor, signal) =>
     ask(`/memories/difference?since=${at(since)}&until=${at(until)}&limit=100${cursor ? `&cursor=${at(cursor)}` : ""}`, { signal }),
+  differenceOf: (since, until, ids, signal) =>
+    ask(`/memories/difference?since=${at(since)}&until=${at(until)}&limit=100${ids.map((id) => `&id=${at(id)}`).join("")}`, { signal }),
   judge: api.judge,
   putRight: (id, corrected, etag) =>
     ask(`/memories/${at(id)}`, { method: "PATCH", json: corrected, headers: asSeen(etag) }),

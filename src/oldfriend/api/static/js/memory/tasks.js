@@ -25,7 +25,9 @@ export function Tasks() {
     const after = await desk.run(() => house.changeTask(task.id, what));
     if (!after) return;
     const reopen = () => house.changeTask(task.id, { action: "reopen" });
-    if (what.action === "snooze") desk.tell(t("tasks_moved", { text: after.text, when: whenOf(after) }));
+    const moveBack = () => house.changeTask(task.id, { action: "change", due: task.due });
+    if (what.action === "change") desk.tell(t("tasks_moved", { text: after.text, when: whenOf(after) }), moveBack);
+    else if (what.action === "snooze") desk.tell(t("tasks_moved", { text: after.text, when: whenOf(after) }));
     else if (after.status in ENDED) desk.tell(t(ENDED[after.status], { text: after.text }), reopen);
   };
   if (!tasks.value || book.isFiltered.value || book.day.value) return null;
@@ -44,6 +46,7 @@ function Task({ task, change }) {
   const [isOpen, setIsOpen] = useState(false);
   const name = `task-${task.id.slice(0, 8)}`;
   const later = (choice) => (setIsOpen(false), change({ action: "snooze", later: choice }));
+  const move = (due) => (setIsOpen(false), change({ action: task.rrule ? "snooze" : "change", due }));
   const isEvening = new Date().getHours() < EVENING;
   return html`<li class="task">
     <div class="task-told"><p class="text" id=${name}>${task.text}</p>
@@ -53,11 +56,23 @@ function Task({ task, change }) {
       ${task.kind === "reminder" && task.status !== "asking" &&
       html`<button class="quiet" aria-describedby=${name} aria-expanded=${isOpen} onClick=${() => setIsOpen(!isOpen)}>${t("tasks_later")}</button>`}
       <button class="quiet" aria-describedby=${name} onClick=${() => change({ action: "cancel" })}>${t("tasks_cancel")}</button></p>
-    ${isOpen && html`<p class="choices task-later" role="group" aria-label=${t("tasks_later")}>
+    ${isOpen && html`<div class="choices task-later" role="group" aria-label=${t("tasks_later")}>
       <button onClick=${() => later("10m")}>${t("tasks_10m")}</button>
       ${isEvening && html`<button onClick=${() => later("evening")}>${t("tasks_evening")}</button>`}
-      <button onClick=${() => later("tomorrow")}>${t("tasks_tomorrow")}</button></p>`}
+      <button onClick=${() => later("tomorrow")}>${t("tasks_tomorrow")}</button>
+      <${Another} move=${move} /></div>`}
   </li>`;
+}
+
+/** A time of one's own, by the clock of this browser. @param {{move: (due: string) => unknown}} given */
+function Another({ move }) {
+  const [when, setWhen] = useState("");
+  const send = (event) => {
+    event.preventDefault();
+    if (when) move(new Date(when).toISOString());
+  };
+  return html`<form class="task-another" onSubmit=${send}><input type="datetime-local" value=${when} aria-label=${t("tasks_another")} onInput=${({ target }) => setWhen(target.value)} />
+    <button disabled=${!when}>${t("tasks_move")}</button></form>`;
 }
 
 /** One line in plain words, and what is said about it; one goes on writing where that asks. @param {{desk: ReturnType<typeof useDesk>}} given */

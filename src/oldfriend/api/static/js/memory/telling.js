@@ -32,12 +32,12 @@ export function statusOf(belief) {
   return belief.ended_at ? t("memory_status_ended") : "";
 }
 
-/** How sure, how often, since when. */
+/** How often it was said and since when; how sure it is, where it is not. */
 export function standingOf({ kind, confidence, times_seen: seen, first_seen_at: first, is_by_person: isByPerson }) {
   if (kind === "summary" || kind === "entity" || !seen) return isByPerson ? t("memory_by_you") : "";
-  const sure = isByPerson ? "memory_by_you" : confidence >= SURE ? "memory_sure" : confidence >= FAIRLY_SURE ? "memory_fairly_sure" : "memory_unsure";
+  const sure = isByPerson ? "memory_by_you" : confidence >= SURE ? "" : confidence >= FAIRLY_SURE ? "memory_fairly_sure" : "memory_unsure";
   const often = seen === 1 ? t("memory_seen_once", { when: shortDayOf(first) }) : t("memory_seen", { count: seen, when: shortDayOf(first) });
-  return `${t(sure)} · ${often}`;
+  return [sure && t(sure), often].filter(Boolean).join(" · ");
 }
 
 /** How often it was said, where that is more than once; or that the person has confirmed it. */

@@ -3,8 +3,6 @@ import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { Trouble, Undo } from "../memory/aftermath.js";
 import * as book from "../memory/book.js";
-import { merge, separate } from "../memory/deciding.js";
-import { house as memory } from "../memory/house.js";
 import { Line, Words } from "../memory/line.js";
 import { useNews } from "../news.js";
 import { Nowhere } from "../nowhere.js";
@@ -13,6 +11,7 @@ import * as store from "../store.js";
 import { shortDayOf, t } from "../words.js";
 import { house } from "./house.js";
 import { Initial, relationOf } from "./initial.js";
+import { Same } from "./same.js";
 
 const MOST_SAID = 4;
 
@@ -46,12 +45,12 @@ function Known({ id }) {
   const alert = trouble && html`<p class="bad" role="alert">${trouble}</p>`;
   if (isGone) return html`<${Nowhere} to="/people" label=${t("people_all")} />`;
   if (!one) return html`${back}${alert || html`<p class="empty" role="status">${t("loading")}</p>`}`;
-  const { about, belief } = one;
+  const { about } = one;
   return html`${back}${alert}<${Trouble} /><${Undo} />
     <header class="person-head"><${Initial} one=${about} /><div><h2>${about.name}</h2><p class="relation">${relationOf(about)}</p></div></header>
     ${about.aliases.length > 0 && html`<p class="meta">${t("people_also", { names: about.aliases.join(", ") })}</p>`}
     ${about.description && html`<p class="lead">${about.description}</p>`}
-    ${about.status === "uncertain" && html`<${Unsure} about=${about} belief=${belief} />`}
+    ${about.status === "uncertain" && html`<${Same} about=${about} />`}
     <p class="choices"><a href=${`/memory/${about.id}`} onClick=${follow}>${t("people_change")}</a>
       <a href=${`/forget/${about.id}`} onClick=${follow}>${t("forget")}</a></p>
     <${Said} one=${one} />
@@ -78,16 +77,4 @@ function Said({ one }) {
   return html`<section class="said-of"><h3>${t("people_said")}</h3>
     <ol>${latest.map((words) => html`<li key=${words.message}><time datetime=${words.at}>${shortDayOf(words.at)}</time>
       <${Words} words=${words} hasDate=${false} /></li>`)}</ol></section>`;
-}
-
-/** Whether two are one is asked of the person, who decides. */
-function Unsure({ about, belief }) {
-  const [other, setOther] = useState(null);
-  useEffect(() => {
-    if (about.same_as) memory.one(about.same_as).then(setOther, () => setOther(null));
-  }, [about.same_as]);
-  if (!other) return html`<p class="pill">${t("status_tentative")}</p>`;
-  return html`<p class="taken-back"><span>${t("people_same", { one: about.name, other: other.text })}</span>
-    <button onClick=${() => merge(other, belief)}>${t("people_same_yes")}</button>
-    <button onClick=${() => separate(other, belief.id)}>${t("people_same_no")}</button></p>`;
 }

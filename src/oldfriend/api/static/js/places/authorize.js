@@ -44,7 +44,7 @@ function readRequest() {
 export default function Authorize() {
   const [asked] = useState(readRequest);
   const isAsked = Boolean(asked.client_id && asked.redirect_uri);
-  return html`<div class="first-run consent"><${Mark} />${isAsked ? html`<${Asked} asked=${asked} />` : html`<p class="lead">${t("oauth_none")}</p>`}</div>`;
+  return html`<div class="first-run consent"><${Mark} />${isAsked ? html`<${Asked} asked=${asked} />` : html`<h1>${t("oauth_none")}</h1><p class="lead">${t("oauth_none_hint")}</p>`}</div>`;
 }
 
 /** @param {{asked: Record<string, string>}} given */

@@ -46,7 +46,7 @@ const isNothing = () => book.book.value?.items.length === 0 && !book.isFiltered.
 function Book() {
   const shown = book.book.value;
   if (!shown) return html`<div class="skeleton" aria-busy="true" role="status"><span class="visually-hidden">${t("loading")}</span></div>`;
-  if (!shown.items.length) return html`<p class="empty nothing">${t(nothing())}</p>`;
+  if (!shown.items.length) return html`<p class="empty nothing">${nothing()}</p>`;
   const isByKind = book.filters.value.sort === "kind" && !book.filters.value.q;
   const taken = book.takenBack.value;
   const draw = (belief, index) => {
@@ -64,9 +64,9 @@ const countOf = (group, kinds) => group.kinds.reduce((sum, kind) => sum + (kinds
 
 /** Why there is nothing. */
 function nothing() {
-  if (book.filters.value.q) return "search_none";
-  if (book.isFiltered.value) return "memory_none_so";
-  return book.day.value ? "memory_none_then" : "memory_none";
+  if (book.filters.value.q) return t("search_none", { words: book.filters.value.q });
+  if (book.isFiltered.value) return t("memory_none_so");
+  return t(book.day.value ? "memory_none_then" : "memory_none");
 }
 
 /** What was said with these words. */

@@ -2,12 +2,15 @@
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { effect, signal } from "../../vendor/signals.js";
 import { html } from "../html.js";
+import { Trouble, Undo } from "../memory/aftermath.js";
+import * as book from "../memory/book.js";
 import { useNews } from "../news.js";
 import { Graph } from "../people/graph.js";
 import { house } from "../people/house.js";
 import { Initial, relationOf } from "../people/initial.js";
 import { GROUPS, KINDS } from "../people/kinds.js";
 import { Portrait } from "../people/portrait.js";
+import { Same } from "../people/same.js";
 import { follow, within } from "../places.js";
 import { Rows } from "../rows.js";
 import * as store from "../store.js";
@@ -82,13 +85,15 @@ export default function People() {
 function Cards() {
   const timer = useRef(0);
   const across = useColumns();
+  const decided = useRef(book.decided.value);
   useEffect(() => {
     read();
   }, [store.rewritten.value, language.value]);
   const news = useNews([store.acquainted.value]);
   useEffect(() => {
-    if (news) readAgain();
-  }, [news]);
+    if (news || decided.current !== book.decided.value) readAgain();
+    decided.current = book.decided.value;
+  }, [news, book.decided.value]);
   const look = ({ target }) => {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
@@ -106,8 +111,8 @@ function Cards() {
   return html`<div class="filters"><input class="search" type="search" value=${part.value} placeholder=${t("people_search")} aria-label=${t("people_search")} onInput=${look} />
       <p class="chips" role="group" aria-label=${t("people_kinds")}>${Object.keys(KINDS).map((kind) => html`<button key=${kind} class="chip"
         aria-pressed=${kinds.value.includes(kind)} onClick=${() => choose(kind)}>${t(KINDS[kind])}</button>`)}</p></div>
-    ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}
-    ${shown && !shown.items.length && html`<p class="empty">${t("people_none_so")}</p>`}
+    ${trouble.value && html`<p class="bad" role="alert">${trouble.value}</p>`}<${Trouble} /><${Undo} />
+    ${shown && !shown.items.length && html`<p class="empty">${part.value ? t("search_none", { words: part.value }) : t("people_none_so")}</p>`}
     ${shown && shown.items.length > 0 && html`<${Rows} items=${rowsOf(shown.items, across)} keyOf=${(each) => each.key} draw=${(row) => html`<${Row} row=${row} />`}
       label=${t("people_title")} of=${`${part.value} ${kinds.value} ${across}`} onNearEnd=${readOn} />`}`;
 }
@@ -146,9 +151,9 @@ const Row = ({ row }) => html`${row.isFirst && html`<h3 class="group">${t(GROUPS
 
 function Card({ one }) {
   return html`<article class="card"><${Initial} one=${one} />
-    <div><h4><a href=${`/people/${one.id}`} onClick=${follow}>${one.name}</a>
-      ${one.status === "uncertain" && html` <span class="pill">${t("status_tentative")}</span>`}</h4>
+    <div><h4><a href=${`/people/${one.id}`} onClick=${follow}>${one.name}</a></h4>
       <p class="relation">${relationOf(one)}</p>
+      ${one.status === "uncertain" && html`<${Same} about=${one} />`}
       ${one.line && html`<p class="card-line">${one.line}</p>`}
       ${one.told_at && html`<p class="meta">${t("people_told", { when: shortDayOf(one.told_at) })}</p>`}</div></article>`;
 }

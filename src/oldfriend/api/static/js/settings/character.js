@@ -1,5 +1,5 @@
 // Who is the companion, who are you, how does it talk? In people's words, each version kept.
-import { useState } from "../../vendor/hooks.js";
+import { useEffect, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import * as store from "../store.js";
 import { shortDayOf, t } from "../words.js";
@@ -87,18 +87,19 @@ function Block({ block, longest, again }) {
 
 function Earlier({ block, again }) {
   const [page, setPage] = useState(null);
+  const [isOpen, setIsOpen] = useState(false);
   const [trouble, , run] = useDeed();
   const read = (cursor) => run(async () => {
     const told = await house.versions(block.name, cursor);
     setPage({ next: told.next, version: block.version, items: cursor ? [...page.items, ...told.items] : told.items });
   });
-  const open = ({ currentTarget }) => currentTarget.open && page?.version !== block.version && read();
+  useEffect(() => void (isOpen && page?.version !== block.version && read()), [isOpen, block.version]);
   const takeBack = (version) => run(async () => {
     await house.write(block.name, version.text);
     await again();
     tell(t("settings_version_back", { version: version.version }), async () => (await house.write(block.name, block.text), again()));
   });
-  return html`<details onToggle=${open}><summary>${t("settings_versions")}</summary><${Trouble} text=${trouble} />
+  return html`<details onToggle=${({ currentTarget }) => setIsOpen(currentTarget.open)}><summary>${t("settings_versions")}</summary><${Trouble} text=${trouble} />
     ${page && html`<ol class="versions" role="list">${page.items.map((each) => html`<li key=${each.version}>
       <p class="meta"><span>${t("settings_version", { version: each.version, when: shortDayOf(each.written_at) })}</span>
         ${each.text !== block.text && html`<button class="quiet" onClick=${() => takeBack(each)}>${t("settings_take_again")}</button>`}</p>

@@ -1,4 +1,5 @@
 // When may the companion write first? How readily, at which hours never, which overview; and what it said so.
+import { useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
 import { t } from "../words.js";
 import { house } from "./house.js";
@@ -8,6 +9,7 @@ import { Unasked } from "./unasked.js";
 
 const LEVELS = [["off", "settings_first_off"], ["shy", "settings_first_shy"], ["normal", "settings_first_normal"], ["lively", "settings_first_lively"]];
 const DIGESTS = [["off", "settings_digest_off"], ["daily", "settings_digest_daily"], ["weekly", "settings_digest_weekly"]];
+const PACES = [30, 60, 120, 240, 1440]; // minutes
 const RECAPS = [["off", "settings_recap_off"], ["weekly", "settings_recap_weekly"]];
 
 export function FirstSection() {
@@ -36,5 +38,32 @@ function Choices({ told, setTold }) {
     ${select("digest", "settings_digest", DIGESTS)}
     ${select("recap", "settings_recap", RECAPS)}
     ${told.muted.length > 0 && html`<p class="hint">${t("settings_first_muted", { count: told.muted.length })} <button class="quiet" disabled=${isBusy} onClick=${allowAll}>${t("settings_first_allow")}</button></p>`}
-    <${Trouble} text=${trouble} /><${Unasked} told=${told} save=${save} />`;
+    <${Trouble} text=${trouble} /><${Checklist} /><${Unasked} told=${told} save=${save} />`;
+}
+
+/** How often, in words. @param {number} minutes */
+const paceOf = (minutes) => (minutes % 60 ? t("settings_every_minutes", { count: minutes }) : t("settings_every_hours", { count: minutes / 60 }));
+
+/** What it looks at by itself: one thing on each line, saved as one leaves the field. */
+function Checklist() {
+  const [told, problem, again, setTold] = useAnswer(house.checklist);
+  const [trouble, isBusy, run] = useDeed();
+  const [typed, setTyped] = useState(null);
+  if (!told) return html`<${Waiting} problem=${problem} again=${again} />`;
+  const kept = told.lines.join("\n");
+  const text = typed ?? kept;
+  const keep = async (words, minutes) => setTold(await house.writeChecklist({ lines: words.split("\n"), minutes }));
+  const change = (words, minutes) => run(async () => {
+    await keep(words, minutes);
+    setTyped(null);
+    tell(t("settings_saved", { what: t("settings_checklist") }), () => keep(kept, told.minutes));
+  });
+  const paces = [...new Set([...PACES, told.minutes])].sort((one, other) => one - other);
+  return html`<div class="block"><label for="checklist">${t("settings_checklist")}</label><p class="hint" id="checklist-hint">${t("settings_checklist_hint")}</p>
+    <textarea id="checklist" rows=${Math.min(8, Math.max(2, text.split("\n").length))} maxlength="4000" value=${text} disabled=${isBusy} aria-describedby="checklist-hint"
+      placeholder=${t("settings_checklist_example")} onInput=${({ target }) => setTyped(target.value)} onBlur=${() => typed !== null && typed.trim() !== kept && change(typed, told.minutes)}></textarea></div>
+    ${told.lines.length > 0 && html`<div class="choice is-choice"><label for="checklist-pace">${t("settings_checklist_pace")}</label><span class="given">
+      <select id="checklist-pace" value=${told.minutes} disabled=${isBusy} onChange=${({ target }) => change(text, Number(target.value))}>
+        ${paces.map((minutes) => html`<option key=${minutes} value=${minutes}>${paceOf(minutes)}</option>`)}</select></span></div>`}
+    <${Trouble} text=${trouble} />`;
 }

@@ -18,6 +18,8 @@ export const house = {
   forgetKey: (provider) => ask(`/providers/${at(provider)}/key`, gone),
   first: () => ask("/proactive"),
   chooseFirst: (changes) => ask("/proactive", put(changes)),
+  checklist: () => ask("/proactive/checklist"),
+  writeChecklist: (wanted) => ask("/proactive/checklist", put(wanted)),
   push: () => ask("/proactive/push"),
   pushKey: () => ask("/proactive/push/key", post()),
   notify: api.notify,

@@ -10,7 +10,6 @@ export default {
   forget_way_import: "Einen Import",
   forget_way_everything: "Alles",
   forget_find: "Einige der Worte",
-  forget_found_none: "Nichts gefunden.",
   forget_this: "dies",
   forget_show: "anzeigen",
   forget_about: "Wen oder was? Ich nehme alles mit, was es erwähnt",

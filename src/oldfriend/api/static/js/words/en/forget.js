@@ -10,7 +10,6 @@ export default {
   forget_way_import: "An import",
   forget_way_everything: "Everything",
   forget_find: "Some of the words",
-  forget_found_none: "Nothing found.",
   forget_this: "this",
   forget_show: "show them",
   forget_about: "Who or what? I'll include everything that mentions it",

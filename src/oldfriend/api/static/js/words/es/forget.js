@@ -10,7 +10,6 @@ export default {
   forget_way_import: "Una importación",
   forget_way_everything: "Todo",
   forget_find: "Algunas de las palabras",
-  forget_found_none: "No hay resultados.",
   forget_this: "esto",
   forget_show: "ver",
   forget_about: "¿A quién o qué? Incluiré todo lo que lo mencione",

@@ -10,7 +10,6 @@ export default {
   forget_way_import: "Un import",
   forget_way_everything: "Tout",
   forget_find: "Quelques-uns des mots",
-  forget_found_none: "Rien trouvé.",
   forget_this: "ceci",
   forget_show: "les voir",
   forget_about: "Qui ou quoi ? J’inclurai tout ce qui en parle",

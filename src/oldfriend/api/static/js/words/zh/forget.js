@@ -10,7 +10,6 @@ export default {
   forget_way_import: "一次导入",
   forget_way_everything: "全部",
   forget_find: "其中的几个字",
-  forget_found_none: "没有找到。",
   forget_this: "这个",
   forget_show: "显示",
   forget_about: "忘掉谁或什么？提到它的内容都会包括在内",
