@@ -2,6 +2,7 @@
 
 import pytest
 
+from oldfriend.prompts.locale_phrases import load_phrases
 from tests.chat_fixtures import Say
 
 NAMED = "my cat is called Miso\nwhat's my cat's name?"
@@ -17,6 +18,9 @@ SAID = [
         "when do i meet Ana?",
         "17 November",
     ),
+    ("my birthday is march 12", "actually it's april 13", "when is my birthday?", "april 13"),
+    ("I have 3 kids", "Wrong, 2 kids", "how many kids do I have?", "2 kids"),
+    ("Ich habe 3 Kinder", "Falsch, 2 Kinder", "wie viele Kinder habe ich?", "2 Kinder"),
     (DENTIST, "no, friday not thursday", "when is my dentist appointment?", "17 November"),
 ]
 
@@ -85,3 +89,51 @@ async def test_statement_is_not_answered_with_guesses(say: Say) -> None:
     """Without a mark it may ask, but it likelier tells."""
     await say("my sister lives in Porto")
     assert "Porto" not in (await say("Lena wohnt in Hamburg")).reply.text
+
+
+@pytest.mark.parametrize(
+    ("told", "right", "question", "now", "before"),
+    [
+        ("Lena is my cousin", "no, Lena is my sister", "who is Lena?", "Sister", "Cousin"),
+        (
+            "Meine Cousine heißt Lena",
+            "nein, Lena ist doch meine Schwester",
+            "wer ist Lena?",
+            "Schwester",
+            "Cousine",
+        ),
+        ("Lena es mi prima", "no, Lena es mi hermana", "¿quién es Lena?", "Hermana", "Prima"),
+        ("Lena est ma cousine", "non, Lena est ma sœur", "qui est Lena ?", "Sœur", "Cousine"),
+        ("莉娜是我表姐", "不对，莉娜是我姐姐", "莉娜是谁？", "姐姐", "表姐"),
+    ],
+)
+async def test_what_somebody_is_to_the_person_is_put_right_some_turns_later(
+    say: Say, told: str, right: str, question: str, now: str, before: str
+) -> None:
+    """Also where it is believed already; the reply to the correction quotes what was wrong."""
+    await say(told)
+    await say(question)
+    await say(right)
+    answer = (await say(question)).reply.text
+    assert now in answer
+    assert f"{before}: " not in answer
+
+
+@pytest.mark.parametrize(
+    ("told", "right"),
+    [
+        ("my cat's name is Pixel", "no wait, it's Pixie, not Pixel"),
+        ("Meine Cousine heißt Lena", "nein, Lena ist doch meine Schwester"),
+    ],
+)
+async def test_correction_is_thanked_for_with_what_was_said_before(
+    say: Say, told: str, right: str
+) -> None:
+    """Who puts something right is told so, and sees what it was."""
+    await say(told)
+    await say("I like tea" if told.startswith("my") else "Ich mag Tee")
+    reply = (await say(right)).reply
+    assert reply.text == load_phrases(reply.language).phrases["put_right"].format(
+        quoted=reply.text.partition(": ")[2]
+    )
+    assert told in reply.text

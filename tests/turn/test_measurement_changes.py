@@ -109,3 +109,49 @@ async def test_correction_of_a_number_moves_no_reminder(talk: Talk) -> None:
     outcome = await say(talk, "no, 6 km")
     assert outcome.reply.details["handled"] == ["measurement"]
     assert [each.value for each in await kept(talk, "running")] == [6]
+
+
+@pytest.mark.parametrize(
+    ("told", "between", "correction"),
+    [
+        ("I weigh 74 kg today", "I like tea", "no, the weight was 70.4"),
+        ("Ich wiege heute 74 kg", "Ich mag Tee", "nein, das Gewicht war 70,4"),
+        ("Hoy peso 74 kg", "Me gusta el té", "no, el peso era 70,4"),
+        ("Je pèse 74 kg aujourd'hui", "J'aime le thé", "non, le poids était 70,4"),
+        ("我今天体重74公斤", "我喜欢茶", "不对，体重是70.4"),
+    ],
+)
+async def test_number_that_is_named_is_corrected_some_turns_later(
+    talk: Talk, told: str, between: str, correction: str
+) -> None:
+    """What the number is of tells which is meant; the reply says what it was."""
+    await say(talk, told)
+    await say(talk, between)
+    outcome = await say(talk, correction)
+
+    assert [each.value for each in await kept(talk, "weight")] == [70.4]
+    assert "74" in outcome.reply.text
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "undo"),
+    [
+        ("71.4 kg this morning", "Sorry, 74.1", "undo"),
+        ("Heute früh 71,4 kg", "ich meinte 74,1 kg", "rückgängig"),
+        ("Esta mañana 71,4 kg", "perdón, 74,1", "deshazlo"),
+        ("71,4 kg ce matin", "pardon, 74,1 kg", "défaire"),
+        ("今天早上71.4公斤", "不对，是74.1公斤", "撤销"),
+    ],
+)
+async def test_undo_takes_back_a_correction_and_then_a_number(
+    talk: Talk, told: str, correction: str, undo: str
+) -> None:
+    """The value before a correction comes back; a number that was just told goes."""
+    await say(talk, told)
+    await say(talk, correction)
+    await say(talk, undo)
+    assert [each.value for each in await kept(talk, "weight")] == [71.4]
+
+    await say(talk, told)
+    await say(talk, undo)
+    assert [each.value for each in await kept(talk, "weight")] == []

@@ -136,9 +136,14 @@ def _detect_by_known_words(
         return None  # a language whose words nobody has learned
     most = max(known.values())
     likeliest = [language for language, count in known.items() if count == most]
+    others = [count for language, count in known.items() if language != likeliest[0]]
+    rival = known.get(other_than, 0)
     if not hits.get(likeliest[0]):
         margin = BARE_MARGIN
-    is_sure = 2 * most > len(words) and most - known.get(other_than, 0) >= margin
+        is_clear = most - max(others, default=0) >= SURE_MARGIN  # "Not Miso, Mia."
+        if other_than not in known and not is_clear:
+            return None
+    is_sure = 2 * most > len(words) and most - rival >= margin
     return likeliest[0] if is_sure and len(likeliest) == 1 else None
 
 

@@ -65,7 +65,8 @@ def read_correction(
     tokens = lexicon.split_tokens(plain)
     takes_back = any("takes_back" in each.kinds for each in marks)
     known = KNOWN if takes_back else (*KNOWN, "me")
-    if not tokens and takes_back and any("entry" in each.kinds for each in marks):
+    is_only_undo = len(marks) == 1 and not plain.strip(" .!")
+    if not tokens and takes_back and (is_only_undo or any("entry" in e.kinds for e in marks)):
         return MeasurementCorrection(right=None, wrong=None, names=frozenset(), day=None)
     if not tokens or not all(is_known(each, known) for each in tokens):
         return None

@@ -24,6 +24,7 @@ from oldfriend.turn.belief_texts import (
     list_open_promises,
 )
 from oldfriend.turn.intent import EDGE_PUNCTUATION, Perception
+from oldfriend.turn.later_messages import is_short_correction
 from oldfriend.turn.lookups import PastBeliefs, ReplySources
 from oldfriend.turn.offline_ranking import is_close_in_meaning
 from oldfriend.turn.profile_facts import list_profile_facts
@@ -181,7 +182,10 @@ def acknowledge_statement(
         return book.phrases["assent"], ()
     if find_unlearned_language(perception.text):
         return book.phrases["kept_words"], ()
-    return acknowledge_with_related(recall_result, book)
+    languages = {perception.language, perception.detected_language or perception.language}
+    return acknowledge_with_related(
+        recall_result, book, puts_right=is_short_correction(perception.text, languages)
+    )
 
 
 def is_good_news(text: str, book: LocalePhrases) -> bool:
@@ -195,15 +199,14 @@ def is_good_news(text: str, book: LocalePhrases) -> bool:
 
 
 def acknowledge_with_related(
-    recall_result: RecallResult, book: LocalePhrases
+    recall_result: RecallResult, book: LocalePhrases, *, puts_right: bool
 ) -> tuple[str, Sequence[RecalledItem]]:
-    """Acknowledge a statement, with a related memory if one is very close."""
+    """Acknowledge a statement, with a memory that is very close: related, or put right by it."""
     if recall_result.messages and recall_result.answer_probability >= MIN_UNASKED_ANSWERABLE:
         related = recall_result.messages[0]
         if is_close_in_meaning(related):
-            return book.phrases["related"].format(quoted=format_recalled_quote(related, book)), [
-                related
-            ]
+            phrase = book.phrases["put_right" if puts_right else "related"]
+            return phrase.format(quoted=format_recalled_quote(related, book)), [related]
     return book.phrases["acknowledgement"], ()
 
 

@@ -14,12 +14,38 @@ RENAMED = [
     ("fr", "Mon chat s'appelle Miso", "non, son nom est Mia", "Mia"),
     ("zh", "我的猫叫米索", "不对，它叫米娅", "米娅"),
     ("zh", "我的猫叫米索", "是米娅，不是米索", "米娅"),
+    ("en", "my cat's name is Pixel", "no wait, it's Pixie, not Pixel", "Pixie"),
+    ("de", "Meine Katze heißt Pixel", "nein warte, sie heißt Pixie, nicht Pixel", "Pixie"),
+    ("es", "Mi gato se llama Pixel", "espera, no, se llama Pixie, no Pixel", "Pixie"),
+    ("fr", "Mon chat s'appelle Pixel", "attends, non, c'est Pixie, pas Pixel", "Pixie"),
+    ("zh", "我的猫叫小黑", "等等，不对，是小白，不是小黑", "小白"),
+]
+VALUES = [
+    ("en", "I have 3 kids", "Wrong, 2 kids", "2 kids"),
+    ("en", "I have three kids", "no, two kids", "two kids"),
+    ("de", "Ich habe 3 Kinder", "Falsch, 2 Kinder", "2 Kinder"),
+    ("es", "Tengo 3 hijos", "no, 2 hijos", "2 hijos"),
+    ("fr", "J'ai 3 enfants", "non, 2 enfants", "2 enfants"),
+    ("en", "my birthday is march 12", "actually it's march 13", "march 13"),
+    ("en", "my birthday is march 12", "actually it's april 13", "april 13"),
+    ("de", "Mein Geburtstag ist am 12. März", "nein, am 13. April", "13. April"),
+    ("zh", "我的生日是3月12日", "不对，是4月13日", "4月13日"),
+    ("en", "I work as a teacher", "no, a nurse", "a nurse"),
+]
+PARTS = [
+    ("en", "Lena is my cousin", "no, Lena is my sister"),
+    ("de", "Meine Cousine heißt Lena", "nein, Lena ist doch meine Schwester"),
+    ("es", "Lena es mi prima", "no, Lena es mi hermana"),
+    ("fr", "Lena est ma cousine", "non, Lena est ma sœur"),
+    ("zh", "莉娜是我表姐", "不对，莉娜是我姐姐"),
 ]
 OTHER = [
     ("en", "my cat is called Miso", "I saw Mia not Miso at the vet"),
     ("en", "my cat is called Miso", "no, Mia is my sister"),
     ("en", "my cat is called Miso", "no, Thanks"),
     ("en", "my cat is called Miso", "no, sorry"),
+    ("en", "my birthday is march 12", "no, dinner is ready"),
+    ("en", "I work as a teacher", "wait, a minute"),
     ("de", "Meine Katze heißt Miso", "nein, Danke"),
     ("de", "Meine Katze heißt Miso", "nein, Mia wohnt bei uns"),
     ("es", "Mi gato se llama Miso", "no, gracias"),
@@ -45,12 +71,48 @@ def test_name_that_is_put_right_takes_the_place_of_the_other(
     assert [each.key for each in told] == [f"{name}:relation"]
 
 
+@pytest.mark.parametrize(("language", "first", "right", "value"), VALUES)
+def test_value_that_is_put_right_takes_the_place_of_the_other(
+    language: str, first: str, right: str, value: str
+) -> None:
+    """A count, a day, or what somebody does, given without the words around it."""
+    told = said(first, right, language=language).claims
+    assert [each.value for each in told] == [value]
+    assert told[0].denied_value
+
+
+def test_name_that_was_told_some_turns_ago_is_put_right_where_it_is_denied() -> None:
+    """The wrong word tells which statement is meant."""
+    turns = ("my cat's name is Pixel", "I like tea", "no wait, it's Pixie, not Pixel")
+    told = said(*turns, language="en").claims
+    assert {each.value for each in told if each.key == "Pixie:relation"} == {"cat"}
+    assert not any("Pixel" in each.key for each in told)
+
+
+@pytest.mark.parametrize(("language", "first", "right"), PARTS)
+def test_what_somebody_is_to_the_person_is_put_right(language: str, first: str, right: str) -> None:
+    """The name stays a name, and what they were called before was wrong."""
+    *_, now = said(first, right, language=language).claims
+    assert (now.key, now.value, now.denied_value) == (
+        said(first, language=language).claims[0].key,
+        "sister",
+        "cousin",
+    )
+
+
+def test_second_part_that_nothing_calls_a_correction_stands_beside_the_first() -> None:
+    """A friend may be a colleague, too."""
+    told = said("Lena is my friend", "Lena is my colleague", language="en").claims
+    assert {each.value for each in told} == {"friend", "colleague"}
+    assert not any(each.denied_value for each in told)
+
+
 @pytest.mark.parametrize(("language", "first", "other"), OTHER)
 def test_other_words_behind_a_name_do_not_change_it(language: str, first: str, other: str) -> None:
     """What tells more, or only declines, gives nobody another name."""
     told = said(first, other, language=language).claims
-    name = said(first, language=language).claims[0].key
-    assert name in [each.key for each in told]
+    (known,) = said(first, language=language).claims
+    assert (known.key, known.value) in [(each.key, each.value) for each in told]
 
 
 @pytest.mark.parametrize(("language", "first", "right"), MOVED)

@@ -44,6 +44,8 @@ def resolve_fact(state: ResolutionState, claim: Claim) -> None:
         extend_start(state, twin, claim, values)
     elif is_single_valued(claim):
         resolve_single_value(state, claim, values)
+    elif wrong := next((e for e in filter_live(values) if is_value_denied(e, claim)), None):
+        resolve_conflict(state, wrong, claim, [wrong])
     elif namesake := find_by_text(state.list_live("fact"), claim):
         reinforce(state, namesake, claim)
     else:

@@ -7,12 +7,15 @@ be meant.
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final, TypeAlias
 
+from oldfriend.domain.attribute_keys import is_single_valued
 from oldfriend.domain.lazy_patterns import LazyPattern
 from oldfriend.lang.message_acts import classify_act
 from oldfriend.learning.rule_extraction.claim_builder import claims_in
-from oldfriend.learning.rule_extraction.entity_mentions import is_name
+from oldfriend.learning.rule_extraction.corrections import PART
+from oldfriend.learning.rule_extraction.entity_mentions import is_name, named_in
 from oldfriend.learning.rule_extraction.promises import Read
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook
 from oldfriend.learning.rule_extraction.sentences import Sentence, starts_in
@@ -35,6 +38,10 @@ MAX_SMALL_CHARS: Final = 2
 DENIED: Final = "\N{NOT SIGN}"
 """Stands for a word that is denied."""
 MAX_HAN_NAME: Final = 4
+MAX_OPENINGS: Final = 4
+"""Words of correction in a row that a sentence may begin with: "no, sorry, I mean"."""
+ENDS: Final = " ,.!:;\N{EN DASH}\N{EM DASH}-\uff0c\u3001\u3002\uff01"
+"""What stands around words of correction."""
 MIN_SMALL_TALK: Final = 0.3
 """Probability of small talk from which a word behind a "no" is no name."""
 
@@ -53,6 +60,8 @@ def as_meant(read: Sequence[Read], *, before: Sequence[Read] = ()) -> list[Read]
         said = (*before, *meant)
         last = find_last_said(sentence, said)
         put_right = None if last is None else with_word(last, sentence, book)
+        if last is not None and put_right is None:
+            last, put_right = find_denied_before(sentence, book, said)
         if last in meant and put_right is not None:
             meant.remove(last)
         meant.append(put_right or (sentence, book))
@@ -71,6 +80,27 @@ def find_last_said(sentence: Sentence, said: Sequence[Read]) -> Read | None:
         elif not has_asked or any(each[0].words in answer for answer in answers):
             return each
     return None
+
+
+def find_denied_before(
+    sentence: Sentence, book: RuleBook, said: Sequence[Read]
+) -> tuple[Read | None, Read | None]:
+    """Return the statement some turns ago whose word a sentence denies, and what it makes of it."""
+    for each in reversed(said):
+        if not is_by_same(each[0], sentence) or each[0].is_question:
+            continue
+        put_right = with_word(each, sentence, book)
+        if put_right is not None and denies(sentence, put_right[0].denied, book):
+            return each, put_right
+    return None, None
+
+
+def denies(sentence: Sentence, wrong: str, book: RuleBook) -> bool:
+    """Return whether a sentence says of a word that it was wrong: "not Pixel"."""
+    restated = load_restatement_words(sentence.message.language) or load_restatement_words(
+        book.language
+    )
+    return restated is not None and DENIED in mark_denied(sentence.words, wrong, restated)
 
 
 def is_by_same(one: Sentence, other: Sentence) -> bool:
@@ -109,7 +139,13 @@ def find_put_right(
         )
         if len(now) == 1 and now[0] != wrong:
             return spoken_with(now[0], (begin, end, wrong), last, sentence, book)
-    return with_value(right, last, sentence, book) if right else None
+    if right:
+        return with_value(right, last, sentence, book, is_surely_meant=True)
+    values = list_other_values(sentence, book)
+    fitting = (
+        with_value(each, last, sentence, book, is_surely_meant=False) for each in values if each
+    )
+    return next((each for each in fitting if each is not None), None)
 
 
 def list_told(words: Sort, last: Sentence, book: RuleBook) -> Iterator[Place]:
@@ -131,10 +167,37 @@ def find_meant(sentence: Sentence, book: RuleBook) -> str:
     return "" if found is None else found["value"]
 
 
-def with_value(right: str, last: Sentence, sentence: Sentence, book: RuleBook) -> Sentence | None:
-    """Return the last statement with another value, if it tells one thing that this value fits."""
+def list_other_values(sentence: Sentence, book: RuleBook) -> Iterator[str]:
+    """Yield what a sentence may give behind words that something was wrong: "no, it's 13 April".
+
+    Each begins with another of the small words in front of it: "a nurse", "nurse".
+    """
+    restated = load_restatement_words(book.language)
+    if restated is None or is_read(sentence, book):
+        return
+    right = drop_opening(sentence.plain, restated, book)
+    tokens = tokenize_statement(right)
+    if right == sentence.plain or not restated.negation_words.isdisjoint(t.word for t in tokens):
+        return
+    for each in tokens:
+        yield right[each.start :].strip(ENDS)
+        if each.word not in restated.copulas and not is_stop_word(each.word, book.language):
+            return
+
+
+def with_value(
+    right: str, last: Sentence, sentence: Sentence, book: RuleBook, *, is_surely_meant: bool
+) -> Sentence | None:
+    """Return the last statement with another value, if it tells one thing that this value fits.
+
+    Where it may not be meant, only of what has one value at a time.
+    """
     told = [each for each in claims_in(last, book, ()) if last.plain.count(each.value) == 1]
     if len({each.value for each in told}) != 1 or not told[0].value:
+        return None
+    if not is_surely_meant and not (
+        is_single_valued(told[0]) and classify_act(right)["smalltalk"] < MIN_SMALL_TALK
+    ):
         return None
     if has_digits(told[0].value) != has_digits(right):
         return None
@@ -177,10 +240,10 @@ def list_contrasted(
         return []
     rest = mark_denied(sentence.words, wrong, restated)
     is_denied = DENIED in rest
-    opener = book.instead.put_right.search(rest.lower())
-    rest = rest[opener.end() :] if opener else rest
+    right_part = drop_opening(rest, restated, book)
+    is_opened, rest = right_part != rest, right_part
     told = {each.word for each in tokenize_statement(rest)}
-    if not is_denied and (opener is None or not restated.negation_words.isdisjoint(told)):
+    if not is_denied and (not is_opened or not restated.negation_words.isdisjoint(told)):
         return []
     known = {each.word for each in tokenize_statement(last.words.replace(wrong, " "))}
     frame = {each for each in known - restated.negation_words if is_telling(each, book.language)}
@@ -189,7 +252,7 @@ def list_contrasted(
         right = find_other_name(rest, known, restated, book)
         is_name_known = any(each == right for *_, each in names_in(sentence.words, book))
         is_told = is_denied or not is_thanks
-        is_whole = bool(frame) and frame <= told  # it is read by itself
+        is_whole = bool(frame) and frame <= told and is_read(sentence, book)
         is_sound = is_told and not is_whole and (is_name_known or is_naming(last, wrong, book))
         return [right] if right and is_sound else []
     others = [each for each in find_words(rest, book) if each[2] != wrong]
@@ -198,8 +261,31 @@ def list_contrasted(
     begin, end, right = others[0]
     beside = {each.word for each in tokenize_statement(rest[:begin] + rest[end:])}
     content = {each for each in beside if is_telling(each, language)}
-    is_whole = bool(frame) and frame <= content
+    is_whole = bool(frame) and frame <= content and is_read(sentence, book)
     return [right] if content <= {*known, wrong.casefold()} and not is_whole else []
+
+
+def is_read(sentence: Sentence, book: RuleBook) -> bool:
+    """Return whether a sentence tells something, or names somebody, by itself."""
+    told = chain(claims_in(sentence, book, ()), named_in(sentence, book))
+    return any(True for _ in told)
+
+
+def drop_opening(text: str, restated: RestatementWords, book: RuleBook) -> str:
+    """Return a text without the words it begins with that say something was wrong: "no wait, ".
+
+    Those may be several; a correction further on is not one that it begins with.
+    """
+    for _ in range(MAX_OPENINGS):
+        lowered = text.lower()
+        begins = (words.search(lowered) for words in (book.instead.put_right, restated.correction))
+        found = next(
+            (each for each in begins if each and not lowered[: each.start()].strip(ENDS)), None
+        )
+        if found is None:
+            return text
+        text = text[found.end() :].lstrip(ENDS)
+    return text
 
 
 def is_telling(word: str, language: str) -> bool:
@@ -218,7 +304,12 @@ def mark_denied(text: str, wrong: str, restated: RestatementWords) -> str:
     pattern = rf"\b{re.escape(wrong)}\b" if is_spaced else re.escape(wrong)
     for found in re.finditer(pattern, text, re.IGNORECASE):
         before = tokenize_statement(text[: found.start()])[-2:]
-        denying = [each for each in before if each.word in restated.negation_words]
+        denying = [
+            each
+            for each in before
+            if each.word in restated.negation_words
+            and not PART.search(text, each.start, found.start())  # "no, Lena is my sister"
+        ]
         if denying:
             return text[: denying[0].start] + DENIED + text[found.end() :]
     return text
@@ -257,7 +348,8 @@ def find_other_name(
         is_apart = all(each in around for each in next_to)
         return name if is_apart and is_given and len(name) == len(free) else ""
     name = name[:1].upper() + name[1:] if is_given else name
-    return name if is_name(name, book) else ""
+    is_part = name.lower() in book.parts  # "no Lena is my sister"
+    return name if is_name(name, book) and not is_part else ""
 
 
 def is_han(character: str) -> bool:

@@ -22,6 +22,7 @@ from oldfriend.learning.rule_extraction.entity_mentions import by_quote
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence
 from oldfriend.learning.rule_extraction.simple_statements import says_more
+from oldfriend.memory.restatement_detection import has_correction_words
 from oldfriend.search.question_patterns import has_any_word
 
 ONE_AT_A_TIME: Final = frozenset({"boss", "therapist", "landlord", "landlady", *PARTNER_ROLES})
@@ -50,6 +51,29 @@ def replaced_in(
             del told[over.key]
             yield replace(is_over(over, book), denied_value=sentence.denied if wrong else "")
         told[claim.key] = (sentence.message.at, claim)
+
+
+def in_other_part(
+    claims: Iterable[Claim],
+    sentences: Iterable[tuple[Sentence, RuleBook]],
+    known: Sequence[MemoryState],
+) -> Iterator[Claim]:
+    """The claims; who is said to be another's … after all was wrongly called what they were before.
+
+    "No, Lena is my sister" after "my cousin Lena"; a friend may be a colleague, too, where nothing
+    says that it was wrong.
+    """
+    read = by_quote(sentences)
+    told = {each.memory.key: each.memory.value for each in known if is_relation(each)}
+    for claim in claims:
+        before = told.get(claim.key, "")
+        found = read.get(claim.quotes[0])
+        is_part = claim.key.endswith(RELATION_KEY_SUFFIX) and claim.ended_claim is None
+        if is_part and claim.holds_until is None:
+            told[claim.key] = claim.value
+        is_other = is_part and bool(before) and before != claim.value
+        is_wrong = found is not None and has_correction_words(found[0].words, found[1].language)
+        yield replace(claim, denied_value=before) if is_other and is_wrong else claim
 
 
 def is_denied(told: Claim, claim: Claim, sentence: Sentence, book: RuleBook) -> bool:

@@ -55,7 +55,7 @@ from oldfriend.learning.rule_extraction.promises import (
     without_kept,
 )
 from oldfriend.learning.rule_extraction.relation_rules import names_in, tied_in, ties_in, ties_told
-from oldfriend.learning.rule_extraction.roles import replaced_in, under_names
+from oldfriend.learning.rule_extraction.roles import in_other_part, replaced_in, under_names
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.turn.injection_detection import detect_injection
@@ -102,6 +102,7 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
     told = list(under_names(told, relations, sentences, inputs.known))
     claims = _each_once((*relations, *told, *put_right, *kept))
     claims = list(parted_at_once(claims, sentences))
+    claims = list(in_other_part(claims, sentences, inputs.known))
     claims = [
         *put_off(claims, sentences, inputs.known),
         *partings_in(claims, sentences, inputs.known),

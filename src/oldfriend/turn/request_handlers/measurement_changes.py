@@ -10,7 +10,7 @@ from oldfriend.domain.ids import MessageId, new_id
 from oldfriend.domain.messages import Message
 from oldfriend.measurements.lexicon import list_lexicons
 from oldfriend.measurements.measurement_corrections import MeasurementCorrection, read_correction
-from oldfriend.measurements.measurement_reader import Moment
+from oldfriend.measurements.measurement_reader import Moment, read_message
 from oldfriend.measurements.measurement_store import (
     Measurement,
     delete_measurement,
@@ -28,6 +28,8 @@ from oldfriend.turn.store_change import ChangeScope
 CORRECTED_WITHIN: Final = 7 * DAY
 """A number that was told this lately may be corrected by its value."""
 JUST_NOW: Final = HOUR
+MAX_EARLIER: Final = 40
+"""Messages before a correction among which the one that it corrected is looked for."""
 TOLERANCE: Final = 1e-6
 
 
@@ -64,11 +66,53 @@ async def decide_correction(
     """Decide what a correction changes; None if it is about no number that is kept."""
     meant = await find_meant(tx, message, moment, asked)
     if asked.right is None:
-        return take_out(meant, texts) if meant else None
+        is_undo = asked.wrong is None and asked.day is None and not asked.names
+        return await undo_last(tx, message, meant, texts, is_undo=is_undo) if meant else None
     fitting = [each for each in meant if fits(each, asked.right)]
     if len(fitting) != 1 and asked.wrong is None:
         return None
     return correct(fitting[0], asked.right, message, moment, texts) if fitting else None
+
+
+async def undo_last(
+    tx: Transaction,
+    message: Message,
+    meant: Sequence[Measurement],
+    texts: MeasurementTexts,
+    *,
+    is_undo: bool,
+) -> MeasurementChange:
+    """Take numbers out; where one was only corrected, the value before it comes back."""
+    before = await find_corrected(tx, message, meant[0]) if is_undo and len(meant) == 1 else None
+    return take_out(meant, texts) if before is None else put_in_place(meant[0], before, texts)
+
+
+async def find_corrected(
+    tx: Transaction, message: Message, kept: Measurement
+) -> Measurement | None:
+    """Return the number that the last message corrected, as an earlier message told it."""
+    told = await list_recent_messages(
+        tx, message.person, message.chat, limit=MAX_EARLIER, before=message.seq, role="person"
+    )
+    last, earlier = told[-1:], told[:-1]
+    moments = {each.id: Moment(at=each.at, zone=each.zone) for each in told}
+    if not any(is_correction(each.text, moments[each.id], each.language) for each in last):
+        return None
+    for each in reversed(earlier):
+        for lexicon in list_lexicons(each.language):
+            read = read_message(each.text, moments[each.id], lexicon)
+            for one in read.measured if read is not None else ():
+                if (one.measure.name, one.day) == (kept.name, kept.day):
+                    return replace(
+                        kept,
+                        id=new_id(message.at),
+                        value=one.value,
+                        unit=one.unit or kept.unit,
+                        second_value=one.second_value,
+                        message=each.id,
+                        message_seq=each.seq,
+                    )
+    return None
 
 
 async def build_likely_correction(
@@ -130,6 +174,8 @@ async def find_meant(
         return [each for each in found if is_value(each, asked.wrong)][:1]
     if asked.day is not None and asked.names:
         return found
+    if asked.names and asked.right is not None:
+        return found[:1]  # the last of what it names, however long ago: "no, the weight was 70.4"
     last = await find_last_message(tx, message)
     return [each for each in found if last is not None and each.message == last]
 
@@ -181,6 +227,11 @@ def correct(
         message=message.id,
         message_seq=message.seq,
     )
+    return put_in_place(kept, new, texts)
+
+
+def put_in_place(kept: Measurement, new: Measurement, texts: MeasurementTexts) -> MeasurementChange:
+    """Put one number in the place of another, and say both."""
     what = texts.say("what", name=texts.name(new.name), value=texts.told(new))
     told_text = texts.say("kept_again", what=what, day=texts.day(new.day), before=texts.told(kept))
     change = ChangeMeasurements(gone=(kept.id,), measured=(new,))
