@@ -59,8 +59,8 @@ from oldfriend.api.security_middleware import SecurityMiddleware
 from oldfriend.api.settings_reload import ReloadSettings, SettingsWriter
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.domain.ids import PersonId
-from oldfriend.memory.journal import get_memory_version
 from oldfriend.inbound.oauth_requests import AUTHORIZATION_PATH
+from oldfriend.memory.journal import get_memory_version
 from oldfriend.presenters.base_schema import Schema
 
 API_PREFIX: Final = "/api/v1"
