@@ -113,3 +113,12 @@ def test_items_without_words_are_kept(memory_sync: MemorySync, value: dict[str, 
     found = store.get(USERS, "k")
     assert found is not None
     assert found.value == value
+
+
+def test_an_item_that_expires_is_refused(memory_sync: MemorySync) -> None:
+    """In LangGraph's own words, instead of being kept for ever."""
+    store = OldfriendStore(memory_sync)
+    with pytest.raises(NotImplementedError, match="TTL is not supported"):
+        store.put(USERS, "pet", {"text": "Miso"}, ttl=5)
+
+    assert store.get(USERS, "pet") is None

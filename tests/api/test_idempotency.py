@@ -79,6 +79,30 @@ async def test_no_response_outlives_what_was_forgotten_by_another_door(
 
 
 @SQLITE_ONLY
+async def test_no_response_is_replayed_after_another_process_has_forgotten(
+    site: Site, browse: Browse
+) -> None:
+    """Such as the command line, or a worker: they leave their count in the database."""
+    owner, omar = await browse(), await browse("Omar")
+    wanted = {"name": "script", "scope": "read"}
+    before = [
+        (await each.post("/tokens", json=wanted, **with_key("for the script"))).json()["id"]
+        for each in (owner, omar, owner)
+    ]
+    async with site.app.db.begin_write() as tx:
+        me = await get_person(tx, None)
+        await tx.run("UPDATE person SET rewritten = rewritten + 1 WHERE id = :id", id=me.id)
+    after = [
+        (await each.post("/tokens", json=wanted, **with_key("for the script"))).json()["id"]
+        for each in (owner, omar, owner)
+    ]
+
+    assert before[0] == before[2]
+    assert after[0] == after[2] != before[0]
+    assert after[1] == before[1]
+
+
+@SQLITE_ONLY
 async def test_idempotency_key_creates_a_core_block_draft_once(browse: Browse) -> None:
     """Asked again because its answer was lost, it suggests nothing a second time."""
     browser = await browse()

@@ -87,18 +87,22 @@ def handle(request: dict[str, Any]) -> dict[str, Any]:
     return {"error": {"code": -32601, "message": "Method not found"}}
 
 
-def main() -> None:
-    """Serve until the input ends, or as the mode says."""
-    (FOLDER / f"pid-{os.getpid()}").touch()
-    if MODE == "mute":
-        time.sleep(600)
-    if MODE == "crash":
-        sys.exit(1)
-    if MODE == "deaf":  # it ends the connection, and neither at the end of the input nor when asked
+def stay() -> None:
+    """Answer nothing; deaf: also end the connection, and neither with the input nor when asked."""
+    if MODE == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.close(1)
         (FOLDER / "deaf").touch()
-        time.sleep(600)
+    time.sleep(600)
+
+
+def main() -> None:
+    """Serve until the input ends, or as the mode says."""
+    (FOLDER / f"pid-{os.getpid()}").touch()
+    if MODE in {"mute", "deaf"}:
+        stay()
+    if MODE == "crash":
+        sys.exit(1)
     if MODE == "noise":
         sys.stdout.write("Welcome!\n{}\n[1]\n\x00\xff\n")
         sys.stderr.write("noise\n" * 100_000)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -97,8 +98,12 @@ async def test_merge_that_is_killed_is_done_whole_or_not_at_all(
     counted = merge(settings, kept, former)
     assert counted.returncode == 0, counted.stderr
     steps, seconds = counted.stdout.split()
-    sys.stdout.write(f"{MESSAGES} messages of each: {steps} statements, {seconds} s\n")
+    began = time.monotonic()
     await undo_last(app, kept)
+    undone = time.monotonic() - began
+    sys.stdout.write(
+        f"{MESSAGES} messages of each: {steps} statements, {seconds} s; undone in {undone:.3f} s\n"
+    )
     assert [await read_log(settings, each) for each in (kept, former)] == before
 
     for step in (*range(1, int(steps), max(1, int(steps) // DEATHS)), BEFORE_COMMIT):

@@ -191,18 +191,3 @@ async def test_users_of_open_webui_are_told_apart(open_house: Open) -> None:
     assert "six digits" in stranger
     assert await house.said("Zoë") == [MISO]
     assert await house.said() == []
-
-
-async def test_a_call_that_must_be_made_needs_a_model(open_house: Open) -> None:
-    """Nothing else can make it, so it is refused and nothing is kept."""
-    house = await open_house()
-    body = {
-        "model": "oldfriend",
-        "messages": [{"role": "user", "content": MISO}],
-        "tools": BUILT_IN,
-        "tool_choice": "required",
-    }
-    async with connect(house, await house.token()) as http:
-        refused = await http.post("/chat/completions", json=body)
-
-    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "no_model")

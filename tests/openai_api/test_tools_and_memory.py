@@ -98,12 +98,12 @@ async def test_the_programs_tools_are_called_by_the_program(
     assert receipt.items
 
 
-async def test_tools_need_a_model(open_house: Open) -> None:
+async def test_a_call_that_must_be_made_needs_a_model(open_house: Open) -> None:
     """Without one the program is told so, and nothing is tried again."""
     house = await open_house()
 
     with pytest.raises(openai.BadRequestError, match="connect model"):
-        await ask(await house.client(), user("Light!"), tools=[LIGHT])
+        await ask(await house.client(), user("Light!"), tools=[LIGHT], tool_choice="required")
 
 
 @pytest.mark.parametrize("prompt", [TITLE_PROMPT, BARE_TITLE_PROMPT])
@@ -400,10 +400,13 @@ async def test_a_model_is_told_of_pictures_that_it_cannot_see(open_house: Open, 
     """So that it says so; what the person said stays their words, and nothing is fetched."""
     house = await open_house(["I cannot see it.", "Still not."])
     client = await house.client()
-    words = {"role": "user", "content": [{"type": "text", "text": "Who is this?"}, *PICTURES]}
+    alone = {"role": "user", "content": PICTURES[:1]}
+    words = {"role": "user", "content": [{"type": "text", "text": "Who is this?"}, *PICTURES[1:]]}
 
-    first = await ask(client, words, model=use)
-    await ask(client, words, assistant(first.choices[0].message.content), user("No?"), model=use)
+    first = await ask(client, alone, words, model=use)
+    await ask(
+        client, alone, words, assistant(first.choices[0].message.content), user("No?"), model=use
+    )
 
     sent = texts(house.model.requests[0])
     assert sent.count("photo, which you cannot see") == 2

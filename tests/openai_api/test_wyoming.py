@@ -446,7 +446,9 @@ async def test_home_assistant_is_answered_as_it_asks(open_house: Open, serve: Se
     assert described is not None
     info = Info.from_event(described)
     program = next(each for each in info.handle if each.installed)
-    languages = {language for each in program.models if each.installed for language in each.languages}
+    languages = {
+        language for each in program.models if each.installed for language in each.languages
+    }
     spoken = []
     for text in (MISO, WHICH):
         answer = await assistant.ask(Transcript(text, context={"conversation_id": "01J9"}).event())

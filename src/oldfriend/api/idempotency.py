@@ -1,7 +1,8 @@
 """Idempotency keys: replays the response when a client repeats a request.
 
 Responses are kept in this process only, and for an hour, because they contain secrets that are
-stored nowhere else. They go when anything of the person is forgotten, whatever door that came by.
+stored nowhere else. They go when anything of the person is forgotten, whatever door that came by,
+and are not replayed once another process has.
 """
 
 import asyncio
@@ -42,13 +43,15 @@ class IdempotentResult:
     request: BaseModel
     response: Schema
     done_at: Micros
+    deletions: int  # of the person, counted once it was carried out
 
 
 class IdempotencyCache:
     """Recent responses of this process by person and idempotency key."""
 
-    def __init__(self) -> None:
+    def __init__(self, count_deletions: Callable[[PersonId], Awaitable[int]]) -> None:
         """Start empty; what this process forgets of a person clears their responses."""
+        self._count_deletions = count_deletions
         clear_when_forgotten(self.forget_person)
         self._results: dict[tuple[PersonId, str], IdempotentResult] = {}
         self._locks: WeakValueDictionary[tuple[PersonId, str], asyncio.Lock] = WeakValueDictionary()
@@ -71,10 +74,16 @@ class IdempotencyCache:
         async with self._locks.setdefault((person, key), asyncio.Lock()):
             self._evict_expired(now)
             stored = self._results.get((person, key))
+            if stored is not None and stored.deletions != await self._count_deletions(person):
+                self.forget_person(person)
+                stored = None
             if stored is None:
                 response = await action()
                 self._results[person, key] = IdempotentResult(
-                    request=request, response=response, done_at=now
+                    request=request,
+                    response=response,
+                    done_at=now,
+                    deletions=await self._count_deletions(person),
                 )
                 return response
         if stored.request != request or not isinstance(stored.response, response_type):

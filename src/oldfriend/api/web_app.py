@@ -6,7 +6,7 @@ The page is the same for everybody and holds no personal data; all of that comes
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
@@ -58,7 +58,9 @@ from oldfriend.api.routers import (
 from oldfriend.api.security_middleware import SecurityMiddleware
 from oldfriend.api.settings_reload import ReloadSettings, SettingsWriter
 from oldfriend.channels.channel_registry import CHANNELS
+from oldfriend.domain.ids import PersonId
 from oldfriend.inbound.oauth_requests import AUTHORIZATION_PATH
+from oldfriend.memory.journal import get_memory_version
 from oldfriend.presenters.base_schema import Schema
 
 API_PREFIX: Final = "/api/v1"
@@ -125,7 +127,7 @@ def create_app(
     )
     app.state.room = hub
     app.state.desk = SettingsWriter(reload_settings)
-    app.state.deeds = IdempotencyCache()
+    app.state.deeds = IdempotencyCache(partial(count_deletions, hub))
     app.state.tickets = TicketStore()
     # Not a dependency override: with any, FastAPI rebuilds the routes for each request.
     app.state.troubles = list_troubles
@@ -159,6 +161,12 @@ class FormerPaths:
                 path = former.sub(today, path)
             scope = {**scope, "path": path}
         await self._app(scope, receive, send)
+
+
+async def count_deletions(hub: ConnectionHub, person: PersonId) -> int:
+    """Return how often something of a person was deleted, by whichever process."""
+    async with hub.app.db.begin_read() as tx:
+        return (await get_memory_version(tx, person)).rewritten
 
 
 @cache

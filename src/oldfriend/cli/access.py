@@ -24,7 +24,7 @@ from oldfriend.memory.credentials import (
     save_api_token,
 )
 from oldfriend.memory.people import ensure_owner, list_people, rename_person
-from oldfriend.memory.web_sessions import list_invitations
+from oldfriend.memory.web_sessions import Scope, list_invitations
 
 
 async def run_invite(options: argparse.Namespace) -> int:
@@ -81,7 +81,7 @@ async def revoke_invitation(options: argparse.Namespace, invitation_id: str) -> 
     return 0
 
 
-DEFAULT_SCOPE = "read"
+DEFAULT_SCOPE: Scope = "read"
 DEFAULT_DAYS = 90
 """Days for which a new token is valid, if nobody says how many."""
 TOKEN_USAGE = "oldfriend token new NAME | list | renew ID | end ID | code"

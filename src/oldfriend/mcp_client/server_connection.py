@@ -147,7 +147,7 @@ class ServerConnection:
             with self._scope:
                 await self._stay_connected(secret)
             if self._scope.cancelled_caught and not self._stopping.is_set():
-                raise TimeoutError
+                self._fail(TimeoutError())
         except Exception as error:
             self._fail(error)
         finally:

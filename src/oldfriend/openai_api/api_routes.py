@@ -149,8 +149,7 @@ class ApiEndpoints:
         if isinstance(speaker, UnknownUser):
             return await answer_unknown_user(app, speaker.sender, said[-1] if said else "")
         raise_if_full(self._hub, speaker)
-        if chat.use == "companion" and not app.models:  # some front ends offer tools every time
-            chat = chat.without_offered_tools()
+        chat = chat.fit_to(has_model=bool(app.models))
         if chat.use == "plain":
             plain = build_plain_reply(app, speaker.person.id, chat)
             return CountedReply(hub=self._hub, caller=speaker, reply=plain)

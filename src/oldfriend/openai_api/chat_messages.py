@@ -128,7 +128,7 @@ def read_content(value: JsonValue, param: str) -> tuple[str, tuple[MediaKind, ..
 
 def read_images(value: JsonValue, param: str) -> tuple[MediaKind, ...]:
     """Return what stands for the pictures of a message of Ollama's programs. Raises ApiRefusal."""
-    return ("photo",) * len(read_list(value, param, most=MAX_MESSAGES))
+    return tuple(PART_KINDS["image_url"] for _ in read_list(value, param, most=MAX_MESSAGES))
 
 
 def read_calls(value: JsonValue, param: str) -> tuple[ToolCall, ...]:

@@ -46,9 +46,14 @@ class ChatRequest:
     temperature: float | None = None  # of a model that answers directly; None: its own
     output: Mapping[str, JsonValue] | None = None  # JSON Schema of the reply; None: it is a text
 
-    def without_offered_tools(self) -> Self:
-        """Return the request without tools that may be called and need not be."""
-        return self if self.must_call else replace(self, tools=())
+    def fit_to(self, *, has_model: bool) -> Self:
+        """Return the request as it is answered: a companion without a model calls no tools.
+
+        Some front ends offer tools with every message; those that need not be called are dropped.
+        """
+        if has_model or self.use != "companion" or self.must_call:
+            return self
+        return replace(self, tools=())
 
     @property
     def needs_model(self) -> bool:

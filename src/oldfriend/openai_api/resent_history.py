@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final, Literal
 
 from oldfriend.db.database import Database, Transaction
@@ -116,7 +116,9 @@ def read_new_words(request: ChatRequest, secret: bytes) -> NewWords | None:
     split = [split_documents(each.text) for each in new]
     is_own = any(own for own, _ in split)
     texts = tuple(own for own, _ in split if own) or tuple(each.text for each in new)
-    around = [*(each for _, each in split), *(each.unseen_note for each in new)]
+    since = takewhile(lambda each: each.role != "assistant", reversed(request.messages))
+    unseen = [each.unseen_note for each in since if each.role == "user"][::-1]
+    around = [*(each for _, each in split), *unseen]
     keys = []
     for text in texts:
         key = keys_of.compute(key, "user", text)

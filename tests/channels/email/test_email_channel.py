@@ -400,6 +400,32 @@ async def test_a_name_that_strangers_may_have_forged_is_proposed_and_never_belie
     assert (found.is_problem, "evil" in found.text) == (True, True)
 
 
+async def test_mail_waits_until_it_is_known_whose_checks_count(
+    server: MailServer, tmp_path: Path
+) -> None:
+    """It is refused once, and read when the server is named, which a reload does."""
+    channel, cursors = opened(server, tmp_path, replace(SETTINGS, authserv_id=None)), KeptCursors()
+    async with listening(channel, cursors) as heard:
+        server.write(NORA, "My cat is called Miso.")
+        first = await heard.refusal()
+        server.write(NORA, "My dog is called Rex.")
+        second = await heard.refusal()
+        channel.apply_settings(SETTINGS)
+        server.write(NORA, "Who am I?")
+        texts = [(await heard.message()).text for _ in range(3)]
+    async with listening(channel, cursors) as again:
+        server.write(NORA, "Hello?")
+        last = await again.message()
+
+    assert [first, second] == ["unchecked"] * 2
+    assert [each.split("\n")[-1] for each in texts] == [
+        "My cat is called Miso.",
+        "My dog is called Rex.",
+        "Who am I?",
+    ]
+    assert last.text.endswith("Hello?")
+
+
 @pytest.mark.parametrize(
     ("fault", "error"),
     [

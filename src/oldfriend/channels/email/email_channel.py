@@ -134,6 +134,7 @@ class EmailChannel(BotChannel):
         self._senders = MailSenders(MAX_SENDING)
         self._positions = BoundedMap[str, ThreadPosition](MAX_THREADS)
         self._withheld: tuple[int, Micros] | None = None  # a mail's number, and since when
+        self._last_unchecked = 0  # the number of the last mail that waits for a known server
         self._listen_lock = asyncio.Lock()  # after a reload two listeners may overlap briefly
 
     @override
@@ -316,19 +317,29 @@ class EmailChannel(BotChannel):
     async def _catch_up(
         self, inbox: InboxThread, handle_event: HandleEvent, cursors: Cursors
     ) -> None:
-        """Handle the mails since the last position, and save each position once it is handled."""
+        """Handle the mails since the last position, and save each position once it is handled.
+
+        While it is not known whose checks of senders count, no mail is believed: the position
+        stays, so that the mails are read again once it is.
+        """
         found = parse_position(await cursors.find(INBOX_SCOPE))
         position, uids = await inbox.run(lambda each: list_new_mails(each, found))
         if position != found:
             await cursors.save(INBOX_SCOPE, position.as_text)
+        is_checked = self._settings.authserv_id is not None
         for uid in uids:
+            if not is_checked and uid <= self._last_unchecked:
+                continue
             stored = await self._fetch(inbox, uid, handle_event)
             if stored is not None:
                 await self._handle(inbox, stored, handle_event)
                 position = InboxPosition(
                     position.uid_validity, uid, max(position.received_at, stored.received_at)
                 )
-            await cursors.save(INBOX_SCOPE, position.as_text)
+            if is_checked:
+                await cursors.save(INBOX_SCOPE, position.as_text)
+            else:
+                self._last_unchecked = uid
 
     async def _fetch(
         self, inbox: InboxThread, uid: int, handle_event: HandleEvent
