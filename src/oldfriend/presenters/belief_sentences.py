@@ -162,9 +162,9 @@ def _address_question(text: str, name: str, grammar: _Grammar) -> str | None:
     place = places[0]
     before, behind, mark = words[:place], words[place + 1 :], words[place].partition(name)[2]
     if before and "inverted" in grammar.templates and grammar.is_auxiliary(before[-1]):
-        form = grammar.conjugate(before[-1], "person") or before[-1]
-        form = form.capitalize() if before[-1][0].isupper() else form
-        told = [*before[:-1], grammar.templates["inverted"].format(verb=form) + mark, *behind]
+        verb = grammar.conjugate(before[-1], "person") or before[-1]
+        verb = verb.capitalize() if before[-1][0].isupper() else verb
+        told = [*before[:-1], grammar.templates["inverted"].format(verb=verb) + mark, *behind]
         return " ".join(told)
     form = grammar.conjugate(behind[0].rstrip(_ENDS), "person") if behind and not mark else None
     if form is None or not before or not grammar.joints.isdisjoint(behind):
