@@ -36,8 +36,9 @@ SNAKE = re.compile(r"\b[a-z]{1,30}_[a-z]{1,30}\b")
 SECTION = re.compile(r"\[[a-z]{1,30}\]")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 SAME_AS_ENGLISH = {
-    "de": """title telegram_title place_chat offline_short said_setting_in_file said_span_minutes
-        settings_companion_name settings_passkeys settings_preset_normal whatsapp_title""",
+    "de": """title telegram_title place_chat numbers_took offline_short said_setting_in_file
+        said_span_minutes settings_companion_name settings_passkeys settings_preset_normal
+        whatsapp_title""",
     "es": """title telegram_title place_chat doubt_no said_span_minutes section_tokens
         settings_passkeys settings_preset_normal settings_unit_tokens whatsapp_title""",
     "fr": """title telegram_title place_chat bring_format_notes conversation kind_note

@@ -123,6 +123,23 @@ def test_own_name_of_the_person_becomes_you() -> None:
     assert build_sentence(chinese, [replace(own[0], speaker="诺拉")]) == "你想再见到伊内斯。"
 
 
+@pytest.mark.parametrize(
+    ("language", "name", "text"),
+    [
+        ("en", "May", "May is a hard month."),
+        ("en", "Will", "Will is what counts."),
+        ("zh", "李", "李明喜欢猫。"),
+    ],
+)
+def test_name_that_is_a_word_or_begins_another_name_stays(
+    language: str, name: str, text: str
+) -> None:
+    """It may be somebody else's, or nobody's."""
+    own = [replace(said("Well"), speaker=name)]
+
+    assert build_sentence(believed(text, language, kind="expectation"), own) == text
+
+
 def test_belief_about_the_companion_is_told_by_it() -> None:
     """The companion calls itself "I"; what is about others stays as it is."""
     opinion = believed("Thinks that rain is fine.", kind="opinion", subject="companion")

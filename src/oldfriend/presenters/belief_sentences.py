@@ -15,7 +15,7 @@ from typing import Any, Final
 from oldfriend.domain.belief_kinds import ATTRIBUTE_KINDS, FUTURE_KINDS
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.relations import RELATION_KEY
-from oldfriend.lang.language_pack import load_language_pack
+from oldfriend.lang.language_pack import get_traits, load_language_pack
 from oldfriend.memory.reflection_log import is_question
 
 SUBJECTLESS_KINDS: Final = ATTRIBUTE_KINDS | {"pattern", "commitment"}
@@ -155,21 +155,27 @@ def _address_question(text: str, name: str, grammar: _Grammar) -> str | None:
     if text.count(name) != 1 or any(_list_blockers(words, grammar)):
         return None
     if not grammar.forms:
-        return text.replace(name, subject)
+        is_name = _ends_name(text.partition(name)[2], grammar)
+        return text.replace(name, subject) if is_name else None
     if not places:
         return None
     place = places[0]
     before, behind, mark = words[:place], words[place + 1 :], words[place].partition(name)[2]
     if before and "inverted" in grammar.templates and grammar.is_auxiliary(before[-1]):
-        form = grammar.conjugate(before[-1], "person") or before[-1]
-        form = form.capitalize() if before[-1][0].isupper() else form
-        told = [*before[:-1], grammar.templates["inverted"].format(verb=form) + mark, *behind]
+        verb = grammar.conjugate(before[-1], "person") or before[-1]
+        verb = verb.capitalize() if before[-1][0].isupper() else verb
+        told = [*before[:-1], grammar.templates["inverted"].format(verb=verb) + mark, *behind]
         return " ".join(told)
     form = grammar.conjugate(behind[0].rstrip(_ENDS), "person") if behind and not mark else None
     if form is None or not before or not grammar.joints.isdisjoint(behind):
         return None
     end = behind[0][len(behind[0].rstrip(_ENDS)) :]
     return " ".join(filter(None, [*before, subject.lower(), form + end, *behind[1:]]))
+
+
+def _ends_name(rest: str, grammar: _Grammar) -> bool:
+    """Tell whether a name ends before the rest of a text: 李 is only the beginning of 李明."""
+    return rest[:1] == " " or (not grammar.forms and rest.startswith(tuple(grammar.verbs)))
 
 
 def _list_own_names(evidence: Sequence[Evidence]) -> list[str]:
@@ -220,7 +226,7 @@ def _tell_quote(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence])
 def _tell_predicate(belief: Memory, grammar: _Grammar, evidence: Sequence[Evidence]) -> str | None:
     """Give a text without a subject, or with the person's name for one, the one it is about."""
     subject = grammar.subjects.get(belief.subject)
-    text = _strip_own_name(belief, evidence)
+    text = _strip_own_name(belief, evidence, grammar)
     may_have_another = text is None and belief.kind not in SUBJECTLESS_KINDS
     if subject is None or (may_have_another and not grammar.past):
         return None
@@ -236,13 +242,17 @@ def _tell_predicate(belief: Memory, grammar: _Grammar, evidence: Sequence[Eviden
     return text[0].upper() + text[1:]
 
 
-def _strip_own_name(belief: Memory, evidence: Sequence[Evidence]) -> str | None:
-    """Return what a text tells of the person whose name it begins with; None if it does not."""
+def _strip_own_name(belief: Memory, evidence: Sequence[Evidence], grammar: _Grammar) -> str | None:
+    """Return what a text tells of the person whose name it begins with; None if it does not.
+
+    A name that is a word, too ("May is a hard month"), may be none there.
+    """
     if belief.subject != "person":
         return None
     for name in _list_own_names(evidence):
         rest = belief.text.removeprefix(name)
-        is_name = rest != belief.text and (rest[:1] == " " or not name.isascii())
+        is_name = rest != belief.text and _ends_name(rest, grammar)
+        is_name = is_name and name.lower() not in get_traits(belief.language).stop_words
         if is_name and name not in rest and len(rest.strip()) > 1:
             rest = rest.strip()
             return rest[0].upper() + rest[1:]
@@ -302,8 +312,10 @@ def _has_another_subject(words: Sequence[str], place: int, grammar: _Grammar) ->
     is_object = not grammar.indirect.isdisjoint(each.lower() for each in words[:place])
     if grammar.indirect and is_object != (words[place].lower() in grammar.alike):
         return True
-    is_subject = len(words) > place + 1 and grammar.is_auxiliary(words[place + 1])
-    return is_subject and not grammar.is_auxiliary(words[place])
+    following = words[place + 1].lower() if len(words) > place + 1 else ""
+    if grammar.is_auxiliary(words[place]):
+        return following in grammar.forms["person"] and words[place].lower() in grammar.alike
+    return grammar.is_auxiliary(following)
 
 
 def _take_words_before(

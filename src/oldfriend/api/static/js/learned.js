@@ -24,8 +24,8 @@ export function Learned() {
     <header><h2>${t("learned")}</h2>
       <button class="quiet only-phone" onClick=${close}>${t("close")}</button></header>
     <${Search} onFound=${setSought} />
-    <${Thinking} />
-    ${!found && html`<${Failed} /><${ReadNow} /><${Unconfirmed} />`}
+    ${!found && html`<${Unconfirmed} />`}<${Thinking} />
+    ${!found && html`<${Failed} /><${ReadNow} />`}
     ${shown.length === 0 && html`<p class="empty">${found ? t("search_none", { words: sought.words }) : t("learned_empty")}</p>`}
     <ul role="list" aria-live="polite">${rowsOf(shown.slice(0, before))}</ul>
     ${before < shown.length && html`<details class="learned-before"><summary>${t("learned_before")}</summary>
@@ -120,7 +120,7 @@ function ReadNow() {
   return html`<p class="empty" role="status">${told || t("learned_later")} ${!told && html`<button class="quiet" onClick=${read}>${t("learned_now")}</button>`}</p>`;
 }
 
-/** What is not believed before one says yes: each with the words it was read in. */
+/** What is not believed before one says yes: each with the words it was read in. It stands above what comes and goes by itself. */
 function Unconfirmed() {
   const [answered, setAnswered] = useState([]); // {belief, verdict, height}: they keep their place, so that nothing moves under a finger
   const order = useRef([]);

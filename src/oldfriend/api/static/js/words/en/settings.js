@@ -86,7 +86,7 @@ export default {
   settings_use_speaker_hint: "Says replies aloud.",
   settings_as_main: "as for replies",
   settings_no_model: "none: offline",
-  settings_nobody_does: "nobody",
+  settings_nobody_does: "not set up",
   settings_in_program: "in this program",
   settings_change: "change",
   settings_provider: "Provider",

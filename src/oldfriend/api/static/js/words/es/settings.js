@@ -86,7 +86,7 @@ export default {
   settings_use_speaker_hint: "Dice las respuestas en voz alta.",
   settings_as_main: "el mismo que responde",
   settings_no_model: "ninguno: sin conexión",
-  settings_nobody_does: "nadie",
+  settings_nobody_does: "sin configurar",
   settings_in_program: "en este programa",
   settings_change: "cambiar",
   settings_provider: "Proveedor",

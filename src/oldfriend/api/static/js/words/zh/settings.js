@@ -86,7 +86,7 @@ export default {
   settings_use_speaker_hint: "把回复读出来。",
   settings_as_main: "与回复相同",
   settings_no_model: "无：离线",
-  settings_nobody_does: "无",
+  settings_nobody_does: "未设置",
   settings_in_program: "在本程序中",
   settings_change: "更改",
   settings_provider: "服务商",
