@@ -82,6 +82,7 @@ async def change_task(
         changed, _ = await edit_task(
             tx, me.person, task, change.action, now=now, due_at=due_at, later=change.later
         )
+        await plan_next_look(tx, me.person.id, now=now)
     tell_of_change(me, hub)
     return TaskSchema.from_domain(changed, zone=me.person.zone)
 
