@@ -323,3 +323,12 @@ async def test_what_is_told_is_added_up_to_a_total(
     for each in told:
         reply = await say(each)
     assert state in reply.reply.text
+
+
+async def test_level_is_no_step_to_a_total(app: AppContext, line: ChatContext, say: Say) -> None:
+    """71 kg on the scales are not 71 of 70."""
+    await say("My goal is to weigh 70 kg by June.")
+    reply = await say("I weighed 71 kg this morning.")
+    (state,) = await goals(app, line)
+    assert state.progress == ()
+    assert "of 70 kg" not in reply.reply.text

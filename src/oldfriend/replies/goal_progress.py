@@ -20,6 +20,8 @@ from oldfriend.learning.rule_extraction.promises import Deed, deeds_in, matter_o
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
+from oldfriend.measurements.measurement_reader import Moment, read_message
+from oldfriend.measurements.measures import MEASURES
 from oldfriend.measurements.quantities import find_quantities
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.tasks.sentence_words import split_sentences
@@ -140,6 +142,8 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         for deed in list_deeds(told, phrases, book)
     ]
     deeds = [deed for _, deed in told_deeds]
+    if total is not None and tells_level(message):
+        return 0
     if total is not None:
         whole = [with_whole_object(deed, plain, book) for plain, deed in told_deeds]
         served = [each.told for each in whole if is_done(wanted, each, phrases, book)]
@@ -151,6 +155,14 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         return max((count_pieces(each, phrases, book) for each in counted), default=0)
     done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
     return int(any(is_enough(goal, each.told, book.language) for each in done))
+
+
+def tells_level(message: Message) -> bool:
+    """Whether a message tells a number that does not add up over days, such as a weight."""
+    moment = Moment(at=message.at, zone=message.zone)
+    read = read_message(message.text, moment, get_lexicon(message.language))
+    measures = () if read is None else (each.measure for each in read.measured)
+    return any(each.name in MEASURES and not each.is_summed for each in measures)
 
 
 def with_whole_object(deed: Deed, plain: str, book: RuleBook) -> Deed:
