@@ -1,6 +1,12 @@
 """Numbers by the API: series, and new ones from programs."""
 
-from tests.api.conftest import Browse
+from datetime import timedelta
+
+from oldfriend.domain.clock import from_micros
+from oldfriend.memory.people import ensure_owner
+from oldfriend.proactive.proactive_settings import ProactiveSettings, save_proactive_settings
+from oldfriend.queues.queue import find_next_due
+from tests.api.conftest import Browse, Site
 
 
 async def test_program_saves_numbers_and_reads_their_series(browse: Browse) -> None:
@@ -50,3 +56,27 @@ async def test_pair_of_a_day_and_sums_are_told_by_day(browse: Browse) -> None:
 
     assert (pair["value"], pair["second_value"]) == (125, 85)
     assert (water["value"], water["second_value"]) == (0.75, None)
+
+
+async def test_numbers_that_changed_clearly_plan_a_word_of_it(site: Site, browse: Browse) -> None:
+    """Also where a program gives them (ACCEPTANCE L12)."""
+    browser, now = await browse(), site.app.clock()
+    async with site.app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=now, zone="UTC")
+        await save_proactive_settings(tx, owner.id, ProactiveSettings(level="normal"), now=now)
+    today = from_micros(now, "UTC").date()
+    items = [
+        {
+            "name": "weight",
+            "value": 70 if ago > 6 else 75,
+            "unit": "kg",
+            "day": f"{today - timedelta(days=ago)}",
+        }
+        for ago in range(35)
+    ]
+    answer = await browser.post("/measurements", json={"items": items})
+    async with site.app.db.begin_read() as tx:
+        planned = await find_next_due(tx, "agenda")
+
+    assert answer.status_code == 201, answer.text
+    assert planned is not None

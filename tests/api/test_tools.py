@@ -3,6 +3,13 @@
 from oldfriend.domain.ids import TurnId, new_id
 from oldfriend.memory.limitation_store import Limitation, save_limitation
 from oldfriend.memory.people import ensure_owner
+from oldfriend.proactive.impulse_store import (
+    add_impulses,
+    list_waiting_impulses,
+    record_impulse_decision,
+)
+from oldfriend.proactive.policy import Impulse, ProactiveDecision
+from oldfriend.queues.outbox import record_stranger_message
 from oldfriend.usage.tool_log import LoggedToolUse, ToolSource, log_tool_use
 from tests.api.conftest import Browse, Site
 
@@ -93,3 +100,37 @@ async def test_audit_comes_by_pages_each_record_once_and_by_what_is_asked_for(
     assert (await browser.get("/audit?kind=model")).json()["items"] == []
     assert (await browser.get("/audit?kind=magic")).status_code == 422
     assert (await browser.get("/audit?cursor=WzFd")).status_code == 422
+
+
+async def test_audit_tells_what_was_done_unasked_and_who_was_not_let_in(
+    site: Site, browse: Browse
+) -> None:
+    """Without a word of what was said; strangers are counted for the owner alone (P5)."""
+    browser, omar, now = await browse(), await browse("Omar"), site.app.clock()
+    async with site.app.db.begin_write() as tx:
+        owner = await ensure_owner(tx, now=now, zone="UTC")
+        impulse = Impulse(
+            person=owner.id,
+            kind="silence",
+            key="silence:secret",
+            sources=("secret",),
+            not_before=now,
+            expires_at=now + 1,
+            urgency=0.5,
+        )
+        await add_impulses(tx, owner.id, [impulse], now=now)
+        (stored,) = await list_waiting_impulses(tx, owner.id)
+        said = ProactiveDecision(verdict="say", reason="trigger")
+        await record_impulse_decision(tx, stored, said, now=now)
+        for _ in range(3):
+            await record_stranger_message(tx, "telegram", "secret-address", now=now)
+    unasked = (await browser.get("/audit?kind=unasked")).json()["items"]
+    everything = await browser.get("/audit")
+
+    assert [(each["what"], each["status"]) for each in unasked] == [("silence", "ok")]
+    denied = (await browser.get("/audit?status=denied")).json()["items"]
+    assert [(each["what"], each["details"]) for each in denied] == [
+        ("telegram", "senders: 1, messages: 3")
+    ]
+    assert "secret" not in everything.text
+    assert (await omar.get("/audit")).json()["items"] == []

@@ -18,6 +18,7 @@ from oldfriend.memory.message_log import WriteTarget, write_message
 from oldfriend.memory.sessions import ensure_open_session
 from oldfriend.replies.offline_spool import ConversationStore
 from oldfriend.runtime.wiring import open_app
+from oldfriend.tasks.task_store import list_tasks
 from tests.app.test_turn_queue import with_model
 
 
@@ -153,3 +154,28 @@ async def test_stopped_reply_is_noted_and_conversation_continues(app: AppContext
     assert not talk.has_failed
     assert await talk.handle_line("Then not.")
     assert "".join(shown).strip() == "As you like."
+
+
+async def test_number_presses_a_button_below_the_last_message(app: AppContext) -> None:
+    """As "1) Yes   2) No" says; after any other message it is what was said."""
+    line = await open_local_chat(app.db, app.clock, app.settings, person=None, channel="terminal")
+    shown: list[str] = []
+
+    async def speak(text: str) -> None:
+        shown.append(text)
+
+    talk = Conversation(ConversationStore(app, line), shown.append, speak)
+    await talk.handle_line("remind me to call mum tomorrow at 10am")
+    await talk.handle_line("cancel everything")
+    asked = "".join(shown)
+    await talk.handle_line("2")
+    async with app.db.begin_read() as tx:
+        kept = [each.status for each in await list_tasks(tx, line.person.id)]
+    await talk.handle_line("cancel everything")
+    await talk.handle_line("1)")
+    async with app.db.begin_read() as tx:
+        left = [each for each in await list_tasks(tx, line.person.id) if each.is_active]
+
+    assert "1) Yes   2) No" in asked
+    assert kept == ["open"]
+    assert left == []

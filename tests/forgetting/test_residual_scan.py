@@ -11,14 +11,17 @@ import pytest
 from oldfriend.app.app_context import AppContext
 from oldfriend.app.spool_file import write_offline_file
 from oldfriend.channels.telegram.sent_log import SendLocks
+from oldfriend.domain.errors import ImportRefused
 from oldfriend.domain.ids import PersonId
 from oldfriend.forgetting.delete import forget
 from oldfriend.inbound.accept import ChatContext, open_local_chat
 from oldfriend.memory.deletion.selection import DeletionRequest
 from oldfriend.memory.message_log import list_messages
-from oldfriend.runtime.import_jobs import ImportWorker
+from oldfriend.runtime.import_jobs import ImportWorker, import_upload
+from oldfriend.transfer.sandbox_process import inspect_in_sandbox
 from oldfriend.transfer.uploads import Upload
 from tests.chat_fixtures import Say
+from tests.clock import FrozenClock
 from tests.engines import SQLITE_ONLY
 from tests.processes import line_of, python
 
@@ -83,6 +86,23 @@ async def test_forget_everything_deletes_own_uploads_and_keeps_those_of_others(
     assert theirs.file.exists()
     assert kept is not None
     assert kept.exists()
+
+
+async def test_file_that_waited_is_not_imported_after_everything_was_forgotten(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """Though it had been read before, and its import was about to begin."""
+    own = await hand_over(app, line.person.id, "mine.txt", CHAT.encode())
+    preview = await asyncio.to_thread(
+        inspect_in_sandbox, own.file, me=None, person=line.person.name, zone="UTC"
+    )
+    clock.tick(minutes=1)
+    await forget(app, line.person.id, DeletionRequest(everything=True))
+
+    with pytest.raises(ImportRefused, match="forgotten since"):
+        await import_upload(app.db, app.clock, app.settings, own, preview)
+    async with app.db.begin_read() as tx:
+        assert await list_messages(tx, line.person.id) == []
 
 
 @pytest.mark.parametrize("content", [CHAT.encode(), zipped(CHAT), CHAT.encode("utf-16")])

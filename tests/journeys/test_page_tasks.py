@@ -212,3 +212,43 @@ def test_goal_is_set_changed_counted_reached_and_brought_back(
         expect(goals.get_by_role("listitem").filter(has_text="Read a book")).to_have_count(1)
 
     assert complaints == []
+
+
+CALENDAR = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//Somebody//EN
+BEGIN:VEVENT
+SUMMARY:Choir
+DTSTART:20351124T190000
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Long ago
+DTSTART:20010101T100000
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+def test_calendar_is_shown_before_it_is_put_on_the_list(
+    browser: Browser, program: Program, tmp_path: Path
+) -> None:
+    """With what is over; and brought in again it is there already."""
+    file = tmp_path / "choir.ics"
+    file.write_text(CALENDAR)
+    with served(program), opened(browser, new_link(program)) as (page, complaints):
+        go_to_settings(page, "Import & export")
+        page.locator("input[type=file]").set_input_files(file)
+        parcel = page.locator("li.parcel").filter(has_text="choir.ics")
+        expect(parcel).to_contain_text("1 entry to come, 1 new")
+        expect(parcel).to_contain_text("Choir")
+        expect(parcel).to_contain_text("1 is over")
+        parcel.get_by_role("button", name="Put 1 entry on my list").click()
+        expect(parcel.get_by_role("status")).to_have_text("1 is on your list now.")
+        parcel.get_by_role("button", name="Close").click()
+        expect(parcel).to_have_count(0)
+        page.locator("input[type=file]").set_input_files(file)
+        expect(parcel).to_contain_text("on your list already")
+        parcel.get_by_role("button", name="Close").click()
+        go_to_memory(page)
+        expect(page.get_by_role("region", name="Reminders and to-dos")).to_contain_text("Choir")
+    assert complaints == []

@@ -75,3 +75,37 @@ async def test_entry_of_this_day_in_an_earlier_year_is_told(
     (said,) = await list_unasked(app, line)
     assert said.at == at("2026-11-18T12:00")
     assert said.text == "On this day, 18 November 2024: “Walked on the beach in 2024.”"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My grandmother died this morning.",
+        "Oma ist heute gestorben.",
+        "I am so worried and anxious about the results.",
+        "今天外婆去世了。",
+    ],
+)
+async def test_sad_entry_is_not_brought_up_on_its_day(
+    app: AppContext, line: ChatContext, clock: FrozenClock, text: str
+) -> None:
+    """Also where nothing was learned from it."""
+    await tell(app, clock, line, at("2026-11-17T14:00"), "Hello.")
+    await choose(app, line, level="normal")
+    entry = DiaryEntry(
+        id="2024".zfill(32),
+        person=line.person.id,
+        text=text,
+        written_at=at("2024-11-18T15:00"),
+        zone=line.person.zone,
+        created_at=clock(),
+        modified_at=clock(),
+    )
+    async with app.db.begin_write() as tx:
+        await save_entries(tx, line.person.id, [entry])
+    await tell(app, clock, line, at("2026-11-18T09:00"), "Good morning.")
+    async with app.db.begin_write() as tx:
+        await plan_next_look(tx, line.person.id, now=clock())
+    await live_until(app, clock, at("2026-11-18T15:00"))
+
+    assert await list_unasked(app, line) == []

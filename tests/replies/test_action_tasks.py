@@ -78,6 +78,19 @@ async def test_action_is_done_by_rules_and_told_once(
     assert "list_tasks" in [each.name for each in logged]
 
 
+async def test_list_marks_what_is_done_and_not_only_told(
+    app: AppContext, line: ChatContext, clock: FrozenClock
+) -> None:
+    """A reminder beside it is not marked (ACCEPTANCE W5)."""
+    await tell(app, clock, line, NOON, "Remind me to call Eva on Friday at 3pm")
+    await tell(app, clock, line, NOON + MINUTE, ASKED)
+    listed = (await tell(app, clock, line, NOON + 2 * MINUTE, "/tasks")).reply.text
+    marked = [each for each in listed.splitlines() if "[I do it]" in each]
+
+    assert len(marked) == 1
+    assert "call Eva" not in marked[0]
+
+
 async def test_late_action_waits_for_the_end_of_quiet_hours_and_says_so(
     app: AppContext, line: ChatContext, clock: FrozenClock
 ) -> None:

@@ -299,3 +299,36 @@ async def test_less_is_enough_of_a_limit(
     await say(goal)
     await say(told)
     assert [len(each.progress) for each in await goals(app, line)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("goal", "told", "state"),
+    [
+        (
+            "My goal is to run 100 km by June.",
+            ["I ran 5 km.", "I ran 2.5 km today."],
+            "7.5 of 100 km",
+        ),
+        ("My goal is to lose 5 kg by June.", ["I lost 2 kg."], "2 of 5 kg"),
+        ("Mein Ziel ist, bis Juni 100 km zu laufen.", ["Ich bin 5 km gelaufen."], "5 von 100 km"),
+        ("Mi meta es correr 100 km hasta junio.", ["Hoy he corrido 5 km."], "5 de 100 km"),
+        ("Mon objectif est de courir 100 km d'ici juin.", ["J'ai couru 5 km."], "5 sur 100 km"),
+    ],
+)
+async def test_what_is_told_is_added_up_to_a_total(
+    app: AppContext, line: ChatContext, say: Say, goal: str, told: list[str], state: str
+) -> None:
+    """Which is to be reached by a day, whatever one step is; and it is told how far that is."""
+    await say(goal)
+    for each in told:
+        reply = await say(each)
+    assert state in reply.reply.text
+
+
+async def test_level_is_no_step_to_a_total(app: AppContext, line: ChatContext, say: Say) -> None:
+    """71 kg on the scales are not 71 of 70."""
+    await say("My goal is to weigh 70 kg by June.")
+    reply = await say("I weighed 71 kg this morning.")
+    (state,) = await goals(app, line)
+    assert state.progress == ()
+    assert "of 70 kg" not in reply.reply.text

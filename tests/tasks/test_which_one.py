@@ -296,6 +296,8 @@ async def test_what_was_met_or_moved_is_no_thing_of_a_list(desk: Desk) -> None:
     ("asked", "told"),
     [
         ("put milk and eggs on my shopping list", "I spilled the milk"),
+        ("add milk to my list", "I spilled the milk"),
+        ("Setz Milch auf meine Liste", "ich hab die Milch verschüttet"),
         ("put milk and eggs on my shopping list", "I needed milk"),
         ("put milk and eggs on my shopping list", "I bought milk chocolate"),
         ("add milk to my list", "I forgot the milk"),

@@ -10,7 +10,7 @@ from oldfriend.app.concurrency import Isolation
 from oldfriend.app.notifications import Notifier
 from oldfriend.app.process_registry import ProcessFolder
 from oldfriend.app.spend_limits import UsageAccount
-from oldfriend.channels.channel import WEB_CHANNEL, Channel
+from oldfriend.channels.channel import TERMINAL_CHANNEL, WEB_CHANNEL, Channel
 from oldfriend.channels.channel_registry import CHANNELS
 from oldfriend.config.settings import Settings
 from oldfriend.config.settings_schema import ModelRole
@@ -171,7 +171,7 @@ class AppContext(SpeechContext):
 
     def has_buttons(self, channel: str) -> bool:
         """Tell whether buttons below a message reach the person on a channel."""
-        return channel == WEB_CHANNEL or channel in self.platforms
+        return channel in {WEB_CHANNEL, TERMINAL_CHANNEL} or channel in self.platforms
 
     def get_debounce_s(self, channel: str) -> float:
         """Return how many seconds of silence on a channel must pass before an answer."""

@@ -1,11 +1,24 @@
 """Audit trail: what was done for a person, by what, why and at what cost, also what was denied.
 
-It joins what is kept of model calls, tools and deletions, and holds no words of the memory itself.
+It joins what is kept of model calls, tools, deletions and the other events, and holds no words of
+the memory itself.
 """
 
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Final, Literal, Protocol
 
+from oldfriend.app.audit_events import (
+    AuditEvent,
+    EventKind,
+    list_failure_events,
+    list_import_events,
+    list_merge_events,
+    list_reminder_events,
+    list_stranger_events,
+    list_unasked_events,
+)
 from oldfriend.db.database import Transaction
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import PersonId
@@ -13,10 +26,33 @@ from oldfriend.memory.deletion.audit_log import AuditEntry, list_audit_entries
 from oldfriend.usage.model_calls import LoggedCall, list_logged_calls
 from oldfriend.usage.tool_log import LoggedToolUse, list_tool_uses
 
-AuditKind = Literal["model", "tool", "deletion"]
+
+class ListEvents(Protocol):
+    """What lists the events of one kind, the newest first."""
+
+    def __call__(
+        self, tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
+    ) -> Awaitable[list[AuditEvent]]:
+        """Return at most so many, none of them after a moment."""
+        ...
+
+
+AuditKind = Literal["model", "tool", "deletion"] | EventKind
 AuditStatus = Literal["ok", "error", "denied"]
 GOOD_STATUSES: Final = frozenset({"done", "reused", "asked", "late"})
 """How what has gone well ends, of tools and of model calls."""
+DENIED: Final[frozenset[AuditKind]] = frozenset({"stranger"})
+FAILED: Final[frozenset[AuditKind]] = frozenset({"failure"})
+EVENTS: Final[Mapping[EventKind, ListEvents]] = MappingProxyType(
+    {
+        "unasked": list_unasked_events,
+        "reminder": list_reminder_events,
+        "import": list_import_events,
+        "merge": list_merge_events,
+        "failure": list_failure_events,
+        "stranger": list_stranger_events,
+    }
+)
 BATCH: Final = 200
 MAX_READ: Final = 2_000
 """Records that are looked through for one page."""
@@ -109,6 +145,9 @@ async def read_batch(
         records += [
             from_deletion(each) for each in deletions if until is None or each.done_at <= until
         ]
+    for name, list_events in EVENTS.items():
+        if kind in {None, name}:
+            records += map(from_event, await list_events(tx, person, limit=count, until=until))
     return sorted(records, key=lambda each: each.at, reverse=True)[shown:count]
 
 
@@ -148,6 +187,21 @@ def from_tool_use(use: LoggedToolUse) -> AuditRecord:
         turn=use.turn,
         latency_us=use.latency_us,
         details=given,
+    )
+
+
+def from_event(event: AuditEvent) -> AuditRecord:
+    """Return the record of an event."""
+    status: AuditStatus = "denied" if event.kind in DENIED else "ok"
+    return AuditRecord(
+        at=event.at,
+        kind=event.kind,
+        what=event.what,
+        why="",
+        status="error" if event.kind in FAILED else status,
+        ending=event.ending,
+        turn=event.turn,
+        details=event.details,
     )
 
 

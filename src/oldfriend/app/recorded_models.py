@@ -27,6 +27,7 @@ from oldfriend.turn.switched_off import build_switched_off_handler
 from oldfriend.turn.tools.server_tools import build_server_tools
 from oldfriend.turn.tools.tool import ToolSpec
 from oldfriend.turn.tools.tool_registry import TOOLS
+from oldfriend.turn.tools.watch_tools import build_watch_tools
 from oldfriend.turn.tools.web_tools import build_web_tools
 from oldfriend.turn.turn_dependencies import TurnDependencies, TurnLimits
 from oldfriend.turn.turn_outcome import Utterance
@@ -92,7 +93,11 @@ def get_web_access(app: AppContext) -> WebAccess:
 
 def list_tool_specs(app: AppContext) -> tuple[ToolSpec, ...]:
     """Return the tools that a model may call, as the settings are now."""
-    return (*TOOLS, *build_web_tools(get_web_access(app)))
+    return (
+        *TOOLS,
+        *build_watch_tools(may_read_pages=app.settings.web.pages),
+        *build_web_tools(get_web_access(app)),
+    )
 
 
 def list_server_tools(app: AppContext, utterance: Utterance) -> tuple[ToolSpec, ...]:

@@ -191,6 +191,8 @@ ChannelEvent: TypeAlias = (
 
 DIARY_CHANNEL: Final = "diary"
 """The channel of what is written into the diary on the page, where nothing is answered."""
+TERMINAL_CHANNEL: Final = "terminal"
+"""The channel of the chat in a terminal."""
 WEB_CHANNEL: Final = "web"
 """The channel of the web page, which may be open anywhere, unlike a terminal."""
 API_CHANNEL: Final = "openai"

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from oldfriend.app.app_context import AppContext
+from oldfriend.domain.buttons import Button, find_buttons
 from oldfriend.domain.errors import InvalidInput, OldfriendError, TurnFailed, TurnStopped
 from oldfriend.domain.messages import Message
 from oldfriend.inbound.accept import (
@@ -74,6 +75,7 @@ class Conversation:
         self._lock = asyncio.Lock()
         self._pending_message: Message | None = None  # being answered now
         self._last_text = ""  # of the person
+        self._buttons: tuple[Button, ...] = ()  # of the message that was shown last
         self._language: str | None = None  # of the chat, for notices; None for a new chat
         self._reported_errors: set[type[OldfriendError]] = set()  # of the store
 
@@ -186,10 +188,13 @@ class Conversation:
                 self._pending_message = None
                 self._shown_seqs.add(accepted.message.seq)
             self._shown_seqs.add(response.reply.seq)
+            self._buttons = find_buttons(response.reply.details)
             if "".join(streamed) != response.reply.text:
                 await self.write_piece(
                     response.reply.text if not streamed else f"\n\n{response.reply.text}"
                 )
+            if self._buttons:
+                await self.write_piece(f"\n{self._format_buttons()}")
             await self.write_piece(self.end)
 
     async def _accept(self, text: str) -> AcceptedMessage:
@@ -251,6 +256,9 @@ class Conversation:
                 self._last_seen_seq = message.seq
                 if message.seq not in self._shown_seqs:
                     self.show_message(message)
+                    self._buttons = find_buttons(message.details)
+                    if self._buttons:
+                        self.write_line(self._format_buttons())
 
     def show_message(self, message: Message) -> None:
         """Show one message, unless it is a marker, which is meant for models."""
@@ -274,7 +282,21 @@ class Conversation:
         elif (unknown := find_unknown_command(command)) is not None:
             self.write_line(self._load_menu().format_unknown(unknown))
         elif command:
-            await self.answer(text)
+            pressed = self._find_pressed(command)
+            await self.answer(text if pressed is None else pressed.command)
+
+    def _format_buttons(self) -> str:
+        """Return the buttons below the last message, each with the number that presses it."""
+        return "   ".join(f"{at}) {each.label}" for at, each in enumerate(self._buttons, 1))
+
+    def _find_pressed(self, line: str) -> Button | None:
+        """Return the button below the last message whose number a line is; None for any other."""
+        number = line.removesuffix(")")
+        is_number = number.isascii() and number.isdecimal() and len(number) == 1
+        return next(
+            (each for at, each in enumerate(self._buttons, 1) if is_number and at == int(number)),
+            None,
+        )
 
     def _load_menu(self) -> CommandMenu:
         """Load what is said of commands, in the chat's language."""

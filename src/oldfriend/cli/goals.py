@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import asdict
+from itertools import zip_longest
 
 from oldfriend.cli.open_context import get_selected_person, open_from_options
 from oldfriend.cli.output import dumps
@@ -47,7 +48,9 @@ async def print_goals(options: argparse.Namespace) -> int:
             ]
             print(dumps(rows, indent=2))
         else:
-            print(desk.list())
+            ids = [each.goal.short_id for each in desk.states]
+            head, *lines = desk.list().splitlines()
+            print("\n".join([head, *(f"{line}  {goal}" for line, goal in zip_longest(lines, ids))]))
     return 0
 
 

@@ -114,6 +114,7 @@ MessageCode: TypeAlias = Literal[
     "forgetting_key_short",
     "forgetting_unproved",
     "forgotten_by_another_key",
+    "forgotten_since",
     "form_unfit",
     "forms_off",
     "from_to",

@@ -77,7 +77,8 @@ class Progress:
     message: MessageId | None = None
     message_seq: int | None = None
     at: Micros
-    amount: int = 1  # how many things were done, for a goal that counts things
+    # How many things were done, for a goal that counts things; thousandths of the unit of a total.
+    amount: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

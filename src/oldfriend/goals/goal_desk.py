@@ -20,12 +20,16 @@ from oldfriend.goals.goal import (
     Period,
     Progress,
 )
-from oldfriend.goals.goal_phrases import AskedGoal, load_goal_pack, load_goal_phrases
+from oldfriend.goals.goal_phrases import DIGIT, AskedGoal, load_goal_pack, load_goal_phrases
 from oldfriend.goals.goal_store import MAX_GOALS
+from oldfriend.measurements.lexicon import get_lexicon
+from oldfriend.measurements.quantities import find_quantities
+from oldfriend.measurements.units import convert_float
 from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.search.tokenizer import collect_terms
 
 MAX_TEXT_CHARS: Final = 300
+PARTS_OF_UNIT: Final = 1_000
 MAX_NUMBER_CHARS: Final = 3
 """A longer number is the beginning of an id."""
 
@@ -39,6 +43,49 @@ class GoalDecision:
     earlier: Goal | None = None
     progress: Progress | None = None
     taken_back: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalTotal:
+    """An amount that is to be reached by a day in several steps, such as 100 km by June."""
+
+    value: float
+    unit: str
+    words: str  # of the goal, without the amount
+
+    def find_amount(self, told: str, language: str) -> int:
+        """Return how much of it words tell, in thousandths of its unit; 0 for no one amount."""
+        lexicon = get_lexicon(language)
+        amounts = [
+            amount
+            for each in find_quantities(lexicon.split_tokens(told), lexicon)
+            if each.unit and (amount := convert_float(each.value, each.unit, self.unit))
+        ]
+        return round(amounts[0] * PARTS_OF_UNIT) if len(amounts) == 1 else 0
+
+
+def find_total(goal: Goal) -> GoalTotal | None:
+    """Return the amount that a goal wants in all by its day; None if it wants no such one."""
+    phrases, lexicon = load_goal_phrases(goal.language), get_lexicon(goal.language)
+    if goal.rhythm is not None:
+        return None
+    text, until = goal.text, phrases.list_until(goal.text)
+    day = ""
+    if until:  # up to the amount, where it stands behind the day
+        begins = until[-1].start()
+        measured = DIGIT.search(text, until[-1].end())
+        ends = measured.start() if measured else len(text)
+        day, text = text[until[-1].end() : ends].strip(), f"{text[:begins]} {text[ends:]}"
+    is_limited = any(each.search(text) for each in (phrases.at_most, phrases.quits))
+    if is_limited or not (goal.deadline is not None or day):
+        return None
+    tokens = lexicon.split_tokens(text)
+    found = [each for each in find_quantities(tokens, lexicon) if each.unit and each.value > 0]
+    if len(found) != 1 or found[0].unit is None:
+        return None
+    others = (*tokens[: found[0].first], *tokens[found[0].end :])
+    words = " ".join(each.text for each in others)
+    return GoalTotal(value=found[0].value, unit=found[0].unit, words=words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +212,7 @@ class GoalDesk:
         )
         known = any(each.message == step.message is not None for each in state.progress)
         after = state if known else replace(state, progress=(*state.progress, step))
-        told = self.format_state(after) if state.goal.rhythm else ""
+        told = self.format_state(after) if has_count(state.goal) else ""
         return GoalDecision(
             text=self.say(
                 "progress_with" if told else "progress", text=state.goal.text, state=told
@@ -193,7 +240,7 @@ class GoalDesk:
             return None
         state = max(counted, key=lambda each: each.progress[-1].at)
         after = replace(state, progress=state.progress[:-1])
-        told = self.format_state(after) if state.goal.rhythm else ""
+        told = self.format_state(after) if has_count(state.goal) else ""
         return GoalDecision(
             text=self.say("undone_with" if told else "undone", text=state.goal.text, state=told),
             goal=state.goal,
@@ -274,6 +321,10 @@ class GoalDesk:
             return self.say(f"times_{rhythm.period}", count=count, times=rhythm.times)
         if not state.progress:
             return ""
+        total = find_total(state.goal)
+        if total is not None:
+            done = sum(each.amount for each in state.progress) / PARTS_OF_UNIT
+            return self.say("total", done=f"{done:g}", wanted=f"{total.value:g}", unit=total.unit)
         last = self.format_day(state.progress[-1].at)
         return self.say("told", count=len(state.progress), day=last)
 
@@ -284,6 +335,11 @@ class GoalDesk:
         return formats.date.format(
             day=day.day, number=day.month, month=formats.months[day.month - 1], year=day.year
         )
+
+
+def has_count(goal: Goal) -> bool:
+    """Whether it is told of a goal how much of it is done."""
+    return goal.rhythm is not None or find_total(goal) is not None
 
 
 def count_in_period(steps: Sequence[Progress], period: Period, scope: DeskScope) -> int:

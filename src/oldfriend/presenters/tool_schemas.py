@@ -151,7 +151,11 @@ class AuditRecordSchema(Schema):
 
     at: str
     kind: AuditKind
-    what: str = field(metadata=describe("The model, the tool, or the kind of deletion."))
+    what: str = field(
+        metadata=describe(
+            "The model, the tool, the kind of deletion or word, the format or channel."
+        )
+    )
     label: str = field(metadata=describe("What that is called for people."))
     why: str = field(metadata=describe("The purpose, or what the message wanted."))
     status: AuditStatus

@@ -22,7 +22,7 @@ from oldfriend.domain.errors import NotFound
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Message
 from oldfriend.goals.goal import Goal, GoalState
-from oldfriend.goals.goal_desk import GoalDecision, GoalDesk
+from oldfriend.goals.goal_desk import GoalDecision, GoalDesk, find_total
 from oldfriend.goals.goal_phrases import AskedGoal, load_goal_phrases
 from oldfriend.goals.goal_store import list_goals
 from oldfriend.inbound.accept import update_message_text
@@ -40,7 +40,7 @@ from oldfriend.memory.people import get_person_by_id, lock_person
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import choose_language
 from oldfriend.queues.inbox import InboxPayload
-from oldfriend.replies.goal_progress import find_likely, is_served
+from oldfriend.replies.goal_progress import count_served, find_likely
 from oldfriend.replies.unprompted_messages import UnpromptedMessage, send_unprompted
 from oldfriend.tasks.asked_task import AskedTask
 from oldfriend.tasks.reminder_jobs import schedule_reminder
@@ -237,14 +237,14 @@ def decide_goal_edit(
 
 def recount(desk: GoalDesk, state: GoalState, message: Message) -> GoalDecision | None:
     """Count what a message tells for a goal, or no more; None if that has not changed."""
-    is_done = is_served(state.goal, message, now=desk.scope.now) or (
-        find_likely(desk, message.text) == [state]
-    )
+    amount = count_served(state.goal, message, now=desk.scope.now)
+    is_likely = not amount and find_total(state.goal) is None
+    is_done = amount > 0 or (is_likely and find_likely(desk, message.text) == [state])
     steps = [each for each in state.progress if each.message == message.id]
     if is_done == bool(steps):
         return None
     if is_done:
-        return desk.count(state)
+        return desk.count(state, amount or 1)
     last = replace(
         state, progress=(*(each for each in state.progress if each not in steps), steps[0])
     )

@@ -11,7 +11,7 @@ from typing import Final
 from oldfriend.domain.clock import Micros, from_micros
 from oldfriend.domain.messages import MAX_SENTENCE_CHARS, Message
 from oldfriend.goals.goal import Goal, GoalState
-from oldfriend.goals.goal_desk import GoalDesk, find_first_day
+from oldfriend.goals.goal_desk import GoalDesk, find_first_day, find_total
 from oldfriend.goals.goal_phrases import GoalPhrases, load_goal_phrases
 from oldfriend.lang.detection import is_possible_language
 from oldfriend.lang.language_pack import get_traits, list_languages
@@ -20,6 +20,8 @@ from oldfriend.learning.rule_extraction.promises import Deed, deeds_in, matter_o
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.measurements.lexicon import BREAK_CLASS, NUMBER_CLASS, Token, get_lexicon
+from oldfriend.measurements.measurement_reader import Moment, read_message
+from oldfriend.measurements.measures import MEASURES
 from oldfriend.measurements.quantities import find_quantities
 from oldfriend.search.tokenizer import is_stop_word, stem_word, tokenize
 from oldfriend.tasks.sentence_words import split_sentences
@@ -61,6 +63,7 @@ async def handle_progress(context: HandlerContext) -> HandledRequest | None:
     if not counted:
         desk = await open_desk(context, context.perception.language)
         counted = [(each, 1) for each in find_likely(desk, context.text)]
+        counted = [each for each in counted if find_total(each[0].goal) is None]
     if len(counted) != 1 or is_counted(counted[0][0], message):
         return None
     handled = build_handled(desk, desk.count(*counted[0]))
@@ -125,16 +128,26 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         return 0
     message = replace(message, language=goal.language)
     book, phrases = load_rule_book(message.language), load_goal_phrases(message.language)
-    wanted = collect_wanted(goal, phrases, book)
+    total = find_total(goal)
+    wanted = collect_wanted(
+        goal if total is None else replace(goal, text=total.words), phrases, book
+    )
     sentences = list(statements_in(message, book))
     is_alone = len(sentences) == 1
-    deeds = [
-        deed
+    told_deeds = [
+        (told.plain, deed)
         for sentence in sentences
         if not is_long_ago(sentence, goal, book, now=now)
         for told in (list_told(sentence, phrases, book) if is_alone else [sentence])
         for deed in list_deeds(told, phrases, book)
     ]
+    deeds = [deed for _, deed in told_deeds]
+    if total is not None and tells_level(message):
+        return 0
+    if total is not None:
+        whole = [with_whole_object(deed, plain, book) for plain, deed in told_deeds]
+        served = [each.told for each in whole if is_done(wanted, each, phrases, book)]
+        return max((total.find_amount(each, book.language) for each in served), default=0)
     pieces = phrases.find_pieces(goal.text)
     if pieces is not None:
         noun = frozenset(normalize(each, book) for each in matter_of(pieces.noun, book.language))
@@ -142,6 +155,21 @@ def count_served(goal: Goal, message: Message, *, now: Micros) -> int:
         return max((count_pieces(each, phrases, book) for each in counted), default=0)
     done = [each for each in deeds if wanted and is_done(wanted, each, phrases, book)]
     return int(any(is_enough(goal, each.told, book.language) for each in done))
+
+
+def tells_level(message: Message) -> bool:
+    """Whether a message tells a number that does not add up over days, such as a weight."""
+    moment = Moment(at=message.at, zone=message.zone)
+    read = read_message(message.text, moment, get_lexicon(message.language))
+    measures = () if read is None else (each.measure for each in read.measured)
+    return any(each.name in MEASURES and not each.is_summed for each in measures)
+
+
+def with_whole_object(deed: Deed, plain: str, book: RuleBook) -> Deed:
+    """Return a deed with all that its sentence tells behind the verb: "2.5 km", not "2"."""
+    begins = plain.find(deed.told.strip(f"{SENTENCE_END}{BARE}"))
+    told = without_times(plain[max(begins, 0) :], book).strip(SENTENCE_END)
+    return deed if begins < 0 else replace(deed, told=told)
 
 
 def is_enough(goal: Goal, told: str, language: str) -> bool:

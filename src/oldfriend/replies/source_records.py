@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from oldfriend.db.database import Transaction
 from oldfriend.diary.diary_store import find_entry
@@ -11,16 +12,23 @@ from oldfriend.domain.ids import MemoryId, MessageId, ObjectId
 from oldfriend.domain.memories import Evidence, Memory
 from oldfriend.domain.messages import Person
 from oldfriend.goals.goal_store import find_goal
+from oldfriend.lang.detection import detect_language
 from oldfriend.memory.belief_views import get_memory_state
 from oldfriend.memory.evidence import list_object_evidence
 from oldfriend.memory.message_log import get_message
 from oldfriend.memory.receipts import ReceiptItem
+from oldfriend.memory.working_memory import UserEmotion
 from oldfriend.proactive.impulse_sources import may_be_told
+from oldfriend.prompts.locale_phrases import choose_language, load_phrases
 from oldfriend.tasks.task_store import find_task
+from oldfriend.turn.intent import tells_of_loss
+from oldfriend.turn.message_analysis import detect_emotion
 from oldfriend.turn.quotes import extract_excerpt
 from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.watches.watch_phrases import load_watch_phrases
 from oldfriend.watches.watch_store import find_watch
+
+SAD: Final[frozenset[UserEmotion]] = frozenset({"frustrated", "anxious", "overwhelmed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +123,12 @@ async def find_watch_record(tx: Transaction, person: Person, source: str) -> Sou
 
 
 async def find_diary_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:
-    """Return the record of an entry of the diary, with the message that wrote it if one did."""
+    """Return the record of an entry of the diary, with the message that wrote it if one did.
+
+    None for one whose own words tell of something sad: its day is not brought up unasked.
+    """
     entry = await find_entry(tx, person.id, source)
-    if entry is None:
+    if entry is None or is_sad(entry.text, choose_language(person.language)):
         return None
     return SourceRecord(
         item=None
@@ -127,6 +138,14 @@ async def find_diary_record(tx: Transaction, person: Person, source: str) -> Sou
         said_at=entry.written_at,
         zone=entry.zone,
     )
+
+
+def is_sad(text: str, usual: str) -> bool:
+    """Whether a text tells of a loss, or of what weighs on somebody."""
+    language = choose_language(detect_language(text, fallback=usual))
+    patterns = load_phrases(language).patterns
+    is_stressed = patterns.stressed.search(text) is not None
+    return is_stressed or tells_of_loss(text, patterns) or detect_emotion(text, language) in SAD
 
 
 async def find_message_record(tx: Transaction, person: Person, source: str) -> SourceRecord | None:

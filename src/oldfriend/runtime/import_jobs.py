@@ -35,6 +35,7 @@ from oldfriend.domain.i18n_messages import localizable
 from oldfriend.domain.ids import PersonId
 from oldfriend.domain.messages import Person
 from oldfriend.learning.learning_scheduler import schedule_learning
+from oldfriend.memory.deletion.audit_log import list_purges
 from oldfriend.memory.people import ensure_companion, get_person_by_id
 from oldfriend.memory.vectors import count_searchable_messages
 from oldfriend.runtime.learn_now import LearnNowProgress as Reading
@@ -353,7 +354,20 @@ def mark_failed(upload: Upload, why: str) -> None:
 async def import_upload(
     db: Database, clock: Clock, settings: Settings, upload: Upload, preview: ImportPreview
 ) -> None:
-    """Write the contents of an upload into the log."""
+    """Write the contents of an upload into the log.
+
+    Raises ImportRefused if everything was forgotten since it was handed over.
+    """
+    async with db.begin_read() as tx:
+        purges = await list_purges(tx, upload.person)
+    if any(each.done_at > upload.wanted_at for each in purges):
+        raise ImportRefused(
+            localizable(
+                "forgotten_since",
+                "Everything was forgotten since this file was handed over. Hand it over again if "
+                "it is to be imported nevertheless.",
+            )
+        )
     upload.set_stage("writing", total=preview.messages)
 
     def written(progress: ImportProgress) -> None:

@@ -308,7 +308,10 @@ class TaskPhrases:
         words = {self.stem_verb(each) for each in tokenize(self.content_words(entry))}
         verbs = {self.stem_verb(each) for each in tokenize(deed)}
         told = {self.stem_verb(each) for each in tokenize(said)}
-        return not words.isdisjoint(verbs) or words <= told or self.is_got(deed, said, entry)
+        is_named = words <= told and (
+            len(words) > 1 or words != told or not self._gets.isdisjoint(verbs)
+        )  # "I spilled the milk" does not get the milk that is on the list
+        return not words.isdisjoint(verbs) or is_named or self.is_got(deed, said, entry)
 
     def is_told_anew(self, before: str, after: str) -> bool:
         """Whether one text is the other with more words, if any: "call mum about the party"."""

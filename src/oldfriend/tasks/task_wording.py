@@ -112,7 +112,8 @@ class TaskWording:
                 "list_line",
                 number=number,
                 text=task.text,
-                at=self.format_listed_time(task),
+                at=self.format_listed_time(task)
+                + (self.say("list_action") if task.kind == "action" else ""),
                 id=task.short_id,
             )
             for number, task in enumerate(tasks[:MAX_LISTED], 1)

@@ -30,6 +30,7 @@ from oldfriend.measurements.oura_store import (
     save_connection,
 )
 from oldfriend.memory.people import get_person_by_id
+from oldfriend.proactive.look_planner import plan_next_look
 from oldfriend.queues.scheduled_jobs import (
     JobSpec,
     delete_partition_jobs,
@@ -213,6 +214,7 @@ async def end_reading(
         measured = await drop_deleted_measurements(tx, person.id, read)
         await delete_measurements_by_id(tx, person.id, [each.id for each in measured])
         await save_measurements(tx, person.id, measured, now=now)
+        await plan_next_look(tx, person.id, now=now)
         await save_connection(tx, connection)
         if next_at is not None:
             await plan_reading(tx, person.id, now=now, due_at=next_at)

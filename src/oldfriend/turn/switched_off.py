@@ -4,14 +4,15 @@ What is switched on needs a language model, which is said where there is none.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Final
 
 from oldfriend.lang.chinese_variants import to_simplified
-from oldfriend.lang.language_pack import list_languages, load_language_pack
+from oldfriend.lang.language_pack import list_languages
 from oldfriend.turn.intent import EDGE_PUNCTUATION
 from oldfriend.turn.link_requests import find_only_link
+from oldfriend.turn.lookup_switches import Lookup, is_on, load_words, say_off
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
     HandlerContext,
@@ -19,15 +20,7 @@ from oldfriend.turn.request_handlers.handler import (
 )
 from oldfriend.web.web_access import WebAccess
 
-Lookup = Literal["page", "weather", "search", "currency", "places"]
 ASKED: Final[Sequence[Lookup]] = ("weather", "search", "currency", "places")
-SETTINGS: Final[Mapping[Lookup, str]] = {
-    "page": "`pages = true`",
-    "weather": "`weather = true`",
-    "search": "`search = …`",
-    "currency": "`currency = true`",
-    "places": "`places = true`",
-}
 NAME: Final = "switched_off"
 MAX_CHARS: Final = 240
 MAX_LOOKED_AT: Final = 4_000
@@ -42,29 +35,13 @@ def build_switched_off_handler(web: WebAccess, *, has_model: bool) -> RequestHan
         if asked is None:
             return None
         lookup, language = asked
-        words = load_words(language)["off"]
         if not is_on(web, lookup):
-            text = words["say"].format(
-                what=words["what"][lookup], setting=SETTINGS[lookup], who=words["who"][lookup]
-            )
-            return HandledRequest(name=NAME, text=text)
+            return HandledRequest(name=NAME, text=say_off(lookup, language))
         is_answered = has_model or lookup == "page"
-        return None if is_answered else HandledRequest(name=NAME, text=words["needs_model"])
+        needs_model = load_words(language)["off"]["needs_model"]
+        return None if is_answered else HandledRequest(name=NAME, text=needs_model)
 
     return RequestHandler(name=NAME, handle=handle, reads_questions=True)
-
-
-def is_on(web: WebAccess, lookup: Lookup) -> bool:
-    """Tell whether something may be looked up."""
-    settings = web.settings
-    switches: Mapping[Lookup, bool] = {
-        "page": settings.pages,
-        "weather": settings.weather,
-        "search": web.search_provider is not None,
-        "currency": settings.currency,
-        "places": settings.places,
-    }
-    return switches[lookup]
 
 
 def find_lookup(text: str, language: str) -> tuple[Lookup, str] | None:
@@ -88,13 +65,6 @@ def find_lookup(text: str, language: str) -> tuple[Lookup, str] | None:
             if said.fullmatch(plain):
                 return lookup, code
     return None
-
-
-@cache
-def load_words(language: str) -> Mapping[str, Any]:
-    """Load the words of a language for looking things up."""
-    words: Mapping[str, Any] = load_language_pack(language).read("links")
-    return words
 
 
 @cache

@@ -11,6 +11,7 @@ from oldfriend.domain.ids import new_random_id
 from oldfriend.lang.language_pack import choose_language_with, list_languages
 from oldfriend.proactive.proactive_settings import load_proactive_settings
 from oldfriend.tasks.sentence_words import split_sentences
+from oldfriend.turn.lookup_switches import say_off
 from oldfriend.turn.receipt_items import build_listed_item
 from oldfriend.turn.request_handlers.handler import (
     HandledRequest,
@@ -18,7 +19,6 @@ from oldfriend.turn.request_handlers.handler import (
     RequestHandler,
 )
 from oldfriend.turn.request_handlers.request_kinds import find_request
-from oldfriend.turn.switched_off import SETTINGS, load_words
 from oldfriend.turn.watch_changes import WatchChange
 from oldfriend.watches.amounts import parse_amount
 from oldfriend.watches.watch import Condition, Watch
@@ -163,11 +163,7 @@ async def decide(
             phrases, active, links[0] if asked.ref == LINK and links else asked.ref, context
         )
     if not may_read_pages:
-        words = load_words(context.perception.language)["off"]
-        off = words["say"].format(
-            what=words["what"]["page"], setting=SETTINGS["page"], who=words["who"]["page"]
-        )
-        return HandledRequest(name=NAME, text=off)
+        return HandledRequest(name=NAME, text=say_off("page", context.perception.language))
     if len(links) != 1 or normalize_public_link(links[0]) is None:
         return refuse_links(phrases, links)
     watch = build_watch(context, phrases, asked, links[0])

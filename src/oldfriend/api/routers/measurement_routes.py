@@ -28,6 +28,7 @@ from oldfriend.presenters.measurement_schemas import (
     SavedMeasurementsSchema,
     SeriesSchema,
 )
+from oldfriend.proactive.look_planner import plan_next_look
 
 router = APIRouter(prefix="/measurements", tags=["measurements"])
 NameParam = Annotated[str, Path(min_length=1, max_length=MAX_NAME_CHARS, examples=["weight"])]
@@ -80,6 +81,8 @@ async def save_series(
         measured = [build_measurement(each, me.person, now) for each in wanted.items]
         async with app.db.begin_write() as tx:
             await save_measurements(tx, me.person.id, measured, now=now)
+            await plan_next_look(tx, me.person.id, now=now)
+        app.notifier.notify()
         return SavedMeasurementsSchema(items=tuple(map(MeasurementSchema.from_domain, measured)))
 
     return await idempotency.run_once(

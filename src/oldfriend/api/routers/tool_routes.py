@@ -68,7 +68,10 @@ async def list_audit(
     cursor: CursorParam = None,
     language: Language = None,
 ) -> AuditPageSchema:
-    """Return model calls, tools and deletions, also what was not allowed, newest first."""
+    """Return model calls, tools, deletions, imports, merges and unasked words, newest first.
+
+    What failed and what was not allowed is among them; who was not let in, for the owner alone.
+    """
     after = None if cursor is None else AuditPosition(*decode_numbers(cursor, 2))
     wanted = AuditFilter(kind=kind, status=status)
     async with hub.app.db.begin_read() as tx:

@@ -70,22 +70,27 @@ def check_argument(context: ToolContext, command: str, argument: str) -> None:
 
 async def handle(context: ToolContext, command: str, argument: str) -> HandledRequest:
     """Have the handler of a command decide. Raises InvalidInput if it has nothing to do."""
+    text = f"/{command} {argument}".strip()
+    handled = await HANDLERS[command].handle(build_handler_context(context, text))
+    if handled is None:
+        raise InvalidInput("There is nothing to do for that.")
+    return handled
+
+
+def build_handler_context(context: ToolContext, text: str) -> HandlerContext:
+    """Return what a handler reads for a text that stands in for the person's own words."""
     utterance, person = context.utterance, context.utterance.person
     fixed = person.language if person.has_fixed_language else None
     perception = perceive(utterance.own_words, utterance.addressee)
-    handler_context = HandlerContext(
+    return HandlerContext(
         utterance=utterance,
         perception=replace(perception, fixed_language=fixed),
         db=context.search_deps.db,
         clock=context.clock,
         model_name=context.prompt.name,  # whichever: one is answering
         decided=tuple(context.decided),
-        left=f"/{command} {argument}".strip(),
+        left=text,
     )
-    handled = await HANDLERS[command].handle(handler_context)
-    if handled is None:
-        raise InvalidInput("There is nothing to do for that.")
-    return handled
 
 
 def build_use_command(context: ToolContext) -> BoundTool:

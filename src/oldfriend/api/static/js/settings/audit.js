@@ -1,12 +1,13 @@
 // What was done for somebody: by what, why, how it ended and at what cost, the newest first.
 import { useEffect, useRef, useState } from "../../vendor/hooks.js";
 import { html } from "../html.js";
-import { shortDayOf, t } from "../words.js";
+import { channelName, shortDayOf, t } from "../words.js";
 import { house } from "./house.js";
 import { Section, Trouble, useDeed, Waiting } from "./parts.js";
 import { money, nameOf as purposeOf } from "./spending.js";
 
-const KINDS = [["", "audit_everything"], ["model", "audit_model"], ["tool", "audit_tool"], ["deletion", "audit_deletion"]];
+const KINDS = [["", "audit_everything"], ["model", "audit_model"], ["tool", "audit_tool"], ["deletion", "audit_deletion"],
+  ["unasked", "audit_unasked"], ["reminder", "audit_reminder"], ["import", "audit_import"], ["merge", "audit_merge"], ["failure", "audit_failure"], ["stranger", "audit_stranger"]];
 const STATUSES = [["", "audit_any"], ["ok", "audit_ok"], ["error", "audit_error"], ["denied", "audit_denied"]];
 const DELETIONS = { forget: "audit_forget", purge: "audit_purge", retain: "audit_retain" };
 
@@ -39,10 +40,20 @@ function Trail({ wanted }) {
     ${page.next && html`<button class="quiet" disabled=${isBusy} onClick=${() => read(page.next)}>${t("settings_more")}</button>`}<${Trouble} text=${trouble} />`;
 }
 
+/** What was done, and by what. @param {{kind: string, label: string, what: string, why: string}} record */
+function titleOf({ kind, label, what, why }) {
+  if (kind === "model") return [purposeOf(why), label];
+  if (kind === "deletion") return [t(DELETIONS[what] ?? what), ""];
+  if (kind === "unasked") return [t("audit_one_unasked"), t(`impulse_${what}`, {}, what)];
+  if (kind === "import") return [t("audit_one_import"), channelName(what)];
+  if (kind === "stranger") return [t("audit_one_stranger"), channelName(what)];
+  return kind === "tool" ? [label, ""] : [t(`audit_one_${kind}`), ""];
+}
+
 /** What it was and by whom; why it went wrong, where it did. */
 function Row({ record }) {
   const { kind, label, what, why, status, details } = record;
-  const [title, by] = kind === "model" ? [purposeOf(why), label] : kind === "deletion" ? [t(DELETIONS[what] ?? what), ""] : [label, ""];
+  const [title, by] = titleOf({ kind, label, what, why });
   const seconds = record.ms === null ? "–" : t("audit_seconds", { seconds: Math.round(record.ms / 100) / 10 });
   return html`<tr><th scope="row">${title}${status !== "ok" && html` <span class="pill bad">${t(kind === "tool" ? `tool_status_${record.ending.replaceAll(" ", "_")}` : `audit_${status}`, {}, record.ending)}</span>`}
       ${by && html`<span class="hint">${by}</span>`}${details && html`<span class="hint clamped">${details}</span>`}</th>

@@ -29,6 +29,7 @@ export default {
   said_bot_token_unknown: "Telegram kennt dieses Token nicht. Hol dir das richtige bei @BotFather und gib es in den Einstellungen unter Telegram ein.",
   said_broken_inside: "In Oldfriend ist etwas schiefgegangen ({kind}). Was gesagt wurde, ist gesichert. Versuch es noch einmal; wenn es wieder passiert, schau in den Einstellungen unter Wartung nach.",
   said_brought_already: "Es wird gerade importiert oder ist schon importiert.",
+  said_forgotten_since: "Seit diese Datei übergeben wurde, ist alles vergessen worden. Gib sie mir noch einmal, wenn ich sie trotzdem importieren soll.",
   said_calendar_ends: "Dort endet der Kalender.",
   said_changed_meanwhile: "Inzwischen hat es sich geändert. Schau dir an, wie es jetzt ist, und ändere es dann noch einmal.",
   said_changed_since_looked: "Seit du geschaut hast, hat es sich geändert. Schau noch einmal hin und entscheide dann.",

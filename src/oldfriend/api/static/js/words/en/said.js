@@ -29,6 +29,7 @@ export default {
   said_bot_token_unknown: "Telegram does not know this token. Get the right one from @BotFather, then give it in Settings, Telegram.",
   said_broken_inside: "Something went wrong inside Oldfriend ({kind}). What was said is kept. Try again; if it happens again, look under Settings, Upkeep.",
   said_brought_already: "It is being brought in, or has been brought in already.",
+  said_forgotten_since: "Everything was forgotten since this file was handed over. Hand it over again if I am to bring it in all the same.",
   said_calendar_ends: "The calendar ends there.",
   said_changed_meanwhile: "It has changed in the meantime. Look at it as it is now, then make your change again.",
   said_changed_since_looked: "It has changed since you looked. Look again, then decide.",

@@ -29,6 +29,7 @@ export default {
   said_bot_token_unknown: "Telegram no conoce este token. Pide el correcto a @BotFather y ponlo en Ajustes, Telegram.",
   said_broken_inside: "Algo ha fallado dentro de Oldfriend ({kind}). Lo dicho está guardado. Inténtalo otra vez; si se repite, mira en Ajustes, Mantenimiento.",
   said_brought_already: "Se está importando, o ya se importó.",
+  said_forgotten_since: "Desde que me diste este archivo, se olvidó todo. Dámelo otra vez si quieres que lo importe de todos modos.",
   said_calendar_ends: "Ahí termina el calendario.",
   said_changed_meanwhile: "Ha cambiado mientras tanto. Mira cómo está ahora y vuelve a hacer el cambio.",
   said_changed_since_looked: "Ha cambiado desde que lo miraste. Míralo otra vez y decide.",

@@ -29,6 +29,7 @@ export default {
   said_bot_token_unknown: "Telegram ne connaît pas ce jeton. Demande le bon à @BotFather, puis donne-le dans Réglages, Telegram.",
   said_broken_inside: "Quelque chose s’est mal passé dans Oldfriend ({kind}). Ce qui a été dit est gardé. Réessaie ; si cela se reproduit, regarde dans Réglages, Entretien.",
   said_brought_already: "L’import est en cours, ou déjà fait.",
+  said_forgotten_since: "Depuis que ce fichier a été remis, tout a été oublié. Redonne-le-moi si tu veux quand même l’importer.",
   said_calendar_ends: "Le calendrier s’arrête là.",
   said_changed_meanwhile: "Cela a changé entre-temps. Regarde ce qu’il en est, puis refais ta modification.",
   said_changed_since_looked: "Cela a changé depuis que tu as regardé. Regarde encore, puis décide.",

@@ -29,6 +29,7 @@ export default {
   said_bot_token_unknown: "Telegram 不认识这个令牌。请到 @BotFather 那里取正确的，然后在“设置 · Telegram”里填写。",
   said_broken_inside: "内部出错了（{kind}）。说过的话都还在。请再试一次；如果仍然这样，请到“设置 · 维护”里查看。",
   said_brought_already: "它正在导入，或者已经导入过了。",
+  said_forgotten_since: "这个文件交给我之后，一切都已忘掉。如果还是要导入，请再交给我一次。",
   said_calendar_ends: "日历到这里为止。",
   said_changed_meanwhile: "其间它有了变化。先看看它现在的样子，再说怎样才对。",
   said_changed_since_looked: "你看过之后它有了变化。请再看一次，然后决定。",

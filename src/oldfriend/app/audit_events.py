@@ -1,0 +1,147 @@
+"""Audit events: what was said unasked, reminders, imports, merges, failures and strangers' tries.
+
+They are read from what is kept anyway, and hold none of the words that were said.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from oldfriend.db.database import Transaction
+from oldfriend.domain.clock import Micros
+from oldfriend.domain.ids import PersonId
+from oldfriend.memory.people import get_person_by_id
+
+EventKind = Literal["unasked", "reminder", "import", "merge", "failure", "stranger"]
+REMINDER_IDS: Final = "unprompted/task/%"
+"""The external ids of the messages that reminders are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEvent:
+    """Something that happened, with numbers alone."""
+
+    at: Micros
+    kind: EventKind
+    what: str  # the kind of word, the format of a file, the queue or the channel
+    ending: str = "done"
+    turn: str = ""
+    details: str = ""
+
+
+async def list_unasked_events(
+    tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
+) -> list[AuditEvent]:
+    """List what was said unasked and what was left unsaid by a setting, the newest first."""
+    rows = await tx.rows(
+        """SELECT decided_at, kind FROM impulse
+           WHERE person = :person AND status = 'said' AND (:until IS NULL OR decided_at <= :until)
+           ORDER BY decided_at DESC, id DESC LIMIT :limit""",
+        person=person,
+        until=until,
+        limit=limit,
+    )
+    return [AuditEvent(at=int(at), kind="unasked", what=kind) for at, kind in rows]
+
+
+async def list_reminder_events(
+    tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
+) -> list[AuditEvent]:
+    """List the reminders that were sent, the newest first."""
+    rows = await tx.rows(
+        """SELECT said_at, turn FROM message
+           WHERE person = :person AND role = 'companion' AND external_id LIKE :ids
+           AND replaced_at IS NULL AND (:until IS NULL OR said_at <= :until)
+           ORDER BY said_at DESC, seq DESC LIMIT :limit""",
+        person=person,
+        ids=REMINDER_IDS,
+        until=until,
+        limit=limit,
+    )
+    return [
+        AuditEvent(at=int(at), kind="reminder", what="reminder", turn=turn or "")
+        for at, turn in rows
+    ]
+
+
+async def list_import_events(
+    tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
+) -> list[AuditEvent]:
+    """List the files that were brought in, by their format, the newest first."""
+    rows = await tx.rows(
+        """SELECT started_at, format, status, number, added, known FROM import_batch
+           WHERE person = :person AND (:until IS NULL OR started_at <= :until)
+           ORDER BY started_at DESC, number DESC LIMIT :limit""",
+        person=person,
+        until=until,
+        limit=limit,
+    )
+    return [
+        AuditEvent(
+            at=int(at),
+            kind="import",
+            what=name,
+            ending=status,
+            details=f"number: {number}, added: {added}, known: {known}",
+        )
+        for at, name, status, number, added, known in rows
+    ]
+
+
+async def list_merge_events(
+    tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
+) -> list[AuditEvent]:
+    """List the people who were joined with this one and can be parted again, the newest first."""
+    rows = await tx.rows(
+        """SELECT merged_at FROM person_merge
+           WHERE person = :person AND (:until IS NULL OR merged_at <= :until)
+           ORDER BY merged_at DESC, id DESC LIMIT :limit""",
+        person=person,
+        until=until,
+        limit=limit,
+    )
+    return [AuditEvent(at=int(row[0]), kind="merge", what="merge") for row in rows]
+
+
+async def list_failure_events(
+    tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
+) -> list[AuditEvent]:
+    """List the jobs that failed and are not tried again by themselves, the newest first."""
+    rows = await tx.rows(
+        """SELECT dead_lettered_at, queue, attempts FROM job
+           WHERE person = :person AND dead_lettered_at IS NOT NULL
+           AND (:until IS NULL OR dead_lettered_at <= :until)
+           ORDER BY dead_lettered_at DESC, queue, seq LIMIT :limit""",
+        person=person,
+        until=until,
+        limit=limit,
+    )
+    return [
+        AuditEvent(
+            at=int(at), kind="failure", what=queue, ending="failed", details=f"attempts: {attempts}"
+        )
+        for at, queue, attempts in rows
+    ]
+
+
+async def list_stranger_events(
+    tx: Transaction, person: PersonId, *, limit: int, until: Micros | None
+) -> list[AuditEvent]:
+    """Count who was not let in within the last day, by channel: for the owner alone."""
+    if not (await get_person_by_id(tx, person)).is_owner:
+        return []
+    rows = await tx.rows(
+        """SELECT max(told_at) AS last_at, channel, count(*), sum(messages) FROM stranger
+           GROUP BY channel ORDER BY last_at DESC, channel LIMIT :limit""",
+        limit=limit,
+    )
+    return [
+        AuditEvent(
+            at=int(at),
+            kind="stranger",
+            what=channel,
+            ending="not let in",
+            details=f"senders: {senders}, messages: {messages}",
+        )
+        for at, channel, senders, messages in rows
+        if until is None or at <= until
+    ]

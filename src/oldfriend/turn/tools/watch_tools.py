@@ -1,0 +1,95 @@
+"""Watch tools: a model has a page watched for the person, lists what is watched, or ends it.
+
+It is decided and worded as the person's own "/watch" is. Only an address and a limit that they
+have just written are used.
+"""
+
+import re
+from dataclasses import replace
+from typing import Any, Final
+
+from oldfriend.domain.errors import InvalidInput
+from oldfriend.turn.store_change import StoreChange
+from oldfriend.turn.tools.slash_command_tools import build_handler_context, build_output
+from oldfriend.turn.tools.task_tools import WORDS, bind, check_asked
+from oldfriend.turn.tools.tool import BoundTool, ToolArguments, ToolContext, ToolOutput, ToolSpec
+from oldfriend.turn.tools.tool_groups import TASKS_GROUP
+from oldfriend.turn.watch_changes import WatchChange
+from oldfriend.turn.watch_requests import MAX_TEXT_CHARS, handle_watch_request
+from oldfriend.watches.amounts import NUMBER, parse_amount
+from oldfriend.web.links import list_links
+
+NAME: Final = "watch_page"
+WRITTEN_NUMBER: Final = re.compile(NUMBER, re.ASCII)
+
+
+def build_watch_tools(*, may_read_pages: bool) -> tuple[ToolSpec, ...]:
+    """Build the tool for watches, where pages may be read."""
+
+    def build(context: ToolContext) -> BoundTool:
+        return bind_watch_page(context)
+
+    spec = ToolSpec(name=NAME, build=build, group=TASKS_GROUP)
+    return (spec,) if may_read_pages else ()
+
+
+def bind_watch_page(context: ToolContext) -> BoundTool:
+    """Bind the tool to a turn."""
+
+    async def use(arguments: ToolArguments) -> ToolOutput:
+        check_asked(context, arguments)
+        text = build_command(context, arguments)
+        handled = await handle_watch_request(
+            build_handler_context(context, text), may_read_pages=True
+        )
+        if handled is None:
+            raise InvalidInput("Name one address, and one limit at most.")
+        changes = tuple(with_own_words(context, each) for each in handled.changes)
+        return build_output(context, replace(handled, changes=changes))
+
+    properties: dict[str, Any] = {
+        "action": {"type": "string", "enum": ["start", "end", "list"]},
+        "url": {"type": "string", "description": "The address, as the person wrote it"},
+        "below": {"type": "number", "description": "Tell once its price is below this"},
+        "above": {"type": "number", "description": "Tell once its price is above this"},
+        "words": WORDS,
+    }
+    return bind(
+        NAME,
+        "Watch a page and tell the person once when it changes or its price passes a limit.",
+        properties,
+        use,
+        required=["action", "words"],
+    )
+
+
+def build_command(context: ToolContext, arguments: ToolArguments) -> str:
+    """Return the command that says the same. Raises InvalidInput for what was not just said."""
+    action, url = str(arguments["action"]), str(arguments.get("url") or "").strip()
+    if action == "list":
+        return "/watches"
+    if action == "end":
+        return f"/watch stop {url}"
+    if context.has_read_outside:
+        raise InvalidInput("Not in a turn in which something outside was asked for.")
+    own = context.utterance.own_words
+    if url not in list_links(own):
+        raise InvalidInput("The person has not written that address in the last message. Ask them.")
+    limits = [
+        (side, arguments[side]) for side in ("below", "above") if arguments.get(side) is not None
+    ]
+    if not limits:
+        return f"/watch {url}"
+    ((side, limit), *others) = limits
+    written = {parse_amount(each): each for each in WRITTEN_NUMBER.findall(own.replace(url, " "))}
+    if others or not isinstance(limit, int | float) or float(limit) not in written:
+        raise InvalidInput("The person has not told one such limit in the last message. Ask them.")
+    return f"/watch {url} {side} {written[float(limit)]}"
+
+
+def with_own_words(context: ToolContext, change: StoreChange) -> StoreChange:
+    """Return a change whose new watch keeps the words in which it was asked for."""
+    if not isinstance(change, WatchChange) or change.earlier is not None:
+        return change
+    text = context.utterance.own_words.strip()[:MAX_TEXT_CHARS]
+    return replace(change, watch=replace(change.watch, text=text))
