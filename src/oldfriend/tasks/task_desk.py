@@ -14,12 +14,12 @@ from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.series_moves import move_once, move_series
 from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.snooze_times import SnoozeChoice, resolve_choice
-from oldfriend.tasks.task import Task, TaskStatus, list_last
+from oldfriend.tasks.task import Task, TaskStatus, list_about, list_last
 from oldfriend.tasks.task_phrases import TaskPhrases
 from oldfriend.tasks.task_store import MAX_TASKS, advance, is_id_of, is_same_task, may_be_told_anew
 from oldfriend.tasks.task_wording import TaskWording, encode_question
 from oldfriend.tasks.time_phrases import TimeResolver
-from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, tell_option
+from oldfriend.tasks.told_time import Ambiguous, Resolved, Told, choose_option, tell_option
 
 RECENT = HOUR
 """What was set, changed or delivered within this time may be called "it"."""
@@ -67,8 +67,16 @@ class TaskDesk:
         if asked.action == "todo":
             return self.add(self.build(asked.what, kind="todo"))
         if asked.action == "list":
-            return DeskDecision(text=self.wording.list_tasks(self.tasks))
+            return self.tell_listed(asked)
         return self.handle_known(asked, self.find(asked))
+
+    def tell_listed(self, asked: AskedTask) -> DeskDecision | None:
+        """List the tasks: all, those that words name, or what there is to buy, if anything is."""
+        listed = [each for each in self.tasks if each.kind == "todo" or not asked.deed]
+        listed = self.find(asked) if asked.ref else listed
+        if not listed and (asked.ref or asked.deed):
+            return DeskDecision(text=self.wording.say("not_found")) if asked.ref else None
+        return DeskDecision(text=self.wording.list_tasks(listed, among=self.tasks))
 
     def handle_known(self, asked: AskedTask, found: Sequence[Task]) -> DeskDecision | None:
         """Decide what is asked for about one of the tasks; None if it is about none of them."""
@@ -230,6 +238,8 @@ class TaskDesk:
             for each in self.tasks
             if each.id in named and best and len(words & named[each.id]) == best
         ]
+        if not found:
+            return list_about(self.tasks, wanted, self.phrases.language)
         is_enough = 2 * best >= len(words) or any(named[each.id] <= words for each in found)
         if asked.is_maybe:  # a word in common is little, unless it is being spoken of
             found = [
@@ -458,7 +468,7 @@ class TaskDesk:
         action, _, asked_words = asked.partition(" ")
         words = task.time_words if task.status == "asking" else asked_words
         name, *options = question.split(" ")
-        told = self.choose_option(name, options, known) or self.read_answer(text)
+        told = choose_option(name, options, known) or self.read_answer(text)
         if told is None:
             return None
         old = self.read_told(name, words)
@@ -508,13 +518,3 @@ class TaskDesk:
         if told is None or not told.words:
             return self.phrases.bare_time(text) if text.strip().isdecimal() else None
         return told if self.phrases.is_only_time(text) else None
-
-    def choose_option(self, name: str, options: list[str], known: str | None) -> Told | None:
-        """Return the time that an answer chooses of the two that were offered."""
-        if len(options) != 2 or known is None:
-            return None
-        if name == "half" and known in {"morning", "evening", "first", "second"}:
-            return tell_option(options[known in {"evening", "second"}])
-        if name == "week" and known in {"first", "second"}:
-            return tell_option(options[known == "second"])
-        return None
