@@ -370,3 +370,20 @@ def test_label_has_no_verb(text: str, value: str, sentence: str) -> None:
 def test_doubt_follows_without_the_mark_before_it() -> None:
     """Another mark than a full stop goes, too."""
     assert build_sentence(believed("Likes jazz!", status="tentative")) == "You like jazz, I think."
+
+
+def test_relation_is_told_in_the_words_of_its_language_and_as_over_where_it_is() -> None:
+    """The stored role is in English, and of what has ended it says so."""
+    cat = believed(
+        "No longer: Cat: Pixel.", subject="other", key="Pixel:relation", value="no longer cat"
+    )
+    friend = believed(
+        "Mejor amiga: Carmen.", subject="other", key="Carmen:relation", value="best friend"
+    )
+    chinese = believed("不再：猫：小黑。", subject="other", key="小黑:relation", value="不再cat")
+    free = believed("Carmen la ayuda.", subject="other", key="Carmen:relation", value="friend")
+
+    assert build_sentence(cat) == "Pixel is no longer your cat."
+    assert build_sentence(replace(friend, language="es")) == "Carmen: tu mejor amiga."
+    assert build_sentence(replace(chinese, language="zh")) == "小黑不再是你的猫。"
+    assert build_sentence(replace(free, language="es")) == "Carmen la ayuda."

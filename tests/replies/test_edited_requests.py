@@ -1,4 +1,4 @@
-"""What a message has written into the diary follows it when it is edited."""
+"""What a message has written into the diary, or its number, follows it when it is edited."""
 
 from dataclasses import replace
 
@@ -13,6 +13,7 @@ from oldfriend.diary.diary_store import (
     save_entries,
 )
 from oldfriend.inbound.accept import ChatContext
+from oldfriend.measurements.measurement_store import list_measurements
 from oldfriend.memory.message_log import list_messages
 from oldfriend.replies.edited_requests import edit_answered
 from tests.chat_fixtures import Say
@@ -80,3 +81,30 @@ async def test_entry_that_was_taken_out_of_the_diary_stays_out(
     _, told = await edit_answered(app, message, "/journal We swam in the sea")
 
     assert (told, await list_diary(app, line)) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("told", "edited"),
+    [
+        ("71.4 kg this morning", "oops, 70.4 kg this morning"),
+        ("Heute früh 71,4 kg", "ups, 70,4 kg"),
+        ("Esta mañana 71,4 kg", "perdón, 70,4 kg"),
+        ("71,4 kg ce matin", "oups, 70,4 kg"),
+        ("今天早上71.4公斤", "写错了，是70.4公斤"),
+    ],
+)
+async def test_number_follows_an_edit_that_says_it_was_wrong(
+    app: AppContext, line: ChatContext, say: Say, told: str, edited: str
+) -> None:
+    """Its own number is meant, and the reply says what it was."""
+    await say(told)
+    async with app.db.begin_read() as tx:
+        said = await list_messages(tx, line.person.id)
+    message = next(each for each in said if each.role == "person")
+    _, reply = await edit_answered(app, message, edited)
+    async with app.db.begin_read() as tx:
+        kept = await list_measurements(tx, line.person.id, "weight")
+
+    assert [each.value for each in kept] == [70.4]
+    assert "70" in reply
+    assert "71" in reply

@@ -878,12 +878,14 @@ async def test_word_that_ends_nothing_is_answered_so(desk: Desk, before: str, te
 
 
 async def test_undo_takes_the_task_off_that_was_just_set_and_no_other(desk: Desk) -> None:
-    """What else was said last stays as it is."""
+    """What was said last is undone, a number as well, and nothing before it."""
     await desk.say("Remind me tomorrow at 10am to call mum")
     await desk.say("Remind me tomorrow at 11am to call dad")
     await desk.say("undo")
     assert sorted(each.status for each in await desk.tasks()) == ["cancelled", "open"]
     await desk.say("I weigh 71 kg")
+    assert "71" in await desk.say("undo")
+    await desk.say("I had a long day")
     told = await desk.say("undo")
     assert find_phrase(told) == "nothing_to_undo"
     assert sorted(each.status for each in await desk.tasks()) == ["cancelled", "open"]

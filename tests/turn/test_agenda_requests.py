@@ -3,7 +3,7 @@
 import pytest
 
 from oldfriend.turn.request_handlers.agenda_requests import read_span
-from oldfriend.turn.request_handlers.recap_requests import read_week
+from oldfriend.turn.request_handlers.recap_requests import read_period
 from tests.tasks.test_reminders import ZONE, at
 from tests.turn.conftest import Talk
 from tests.turn.test_measurement_requests import say
@@ -140,27 +140,34 @@ async def test_nothing_on_is_said(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("language", "text", "back"),
     [
-        ("en", "What happened this week?", 0),
-        ("en", "how was my week?", 0),
-        ("en", "give me a weekly recap", 0),
-        ("en", "What did I do last week?", 1),
+        ("en", "What happened this week?", "this_week"),
+        ("en", "how was my week?", "this_week"),
+        ("en", "give me a weekly recap", "this_week"),
+        ("en", "What did I do last week?", "last_week"),
         ("en", "What happened to you this week?", None),
         ("en", "How was your week?", None),
-        ("es", "¿qué he hecho esta semana?", 0),
-        ("de", "Was habe ich letzte Woche gemacht?", 1),
-        ("de", "was war diese Woche los?", 0),
-        ("fr", "qu'est-ce que j'ai fait cette semaine ?", 0),
-        ("zh", "我这周都做了什么？", 0),
-        ("en", "recap of last week", 1),
-        ("de", "Zusammenfassung der letzten Woche", 1),
-        ("es", "resumen de la semana pasada", 1),
-        ("fr", "bilan de la semaine dernière", 1),
-        ("zh", "上周总结", 1),
+        ("es", "¿qué he hecho esta semana?", "this_week"),
+        ("de", "Was habe ich letzte Woche gemacht?", "last_week"),
+        ("de", "was war diese Woche los?", "this_week"),
+        ("fr", "qu'est-ce que j'ai fait cette semaine ?", "this_week"),
+        ("zh", "我这周都做了什么？", "this_week"),
+        ("en", "recap of last week", "last_week"),
+        ("de", "Zusammenfassung der letzten Woche", "last_week"),
+        ("es", "resumen de la semana pasada", "last_week"),
+        ("fr", "bilan de la semaine dernière", "last_week"),
+        ("zh", "上周总结", "last_week"),
+        ("en", "what did I do today?", "today"),
+        ("de", "Was habe ich heute gemacht?", "today"),
+        ("es", "¿qué he hecho hoy?", "today"),
+        ("fr", "qu'est-ce que j'ai fait aujourd'hui ?", "today"),
+        ("zh", "我今天做了什么？", "today"),
+        ("en", "what did I do yesterday?", "yesterday"),
+        ("en", "what did Tom do today?", None),
     ],
 )
-def test_week_to_look_back_on_is_read(language: str, text: str, back: int | None) -> None:
+def test_week_to_look_back_on_is_read(language: str, text: str, back: str | None) -> None:
     """In the words of each language; nothing else is taken for it."""
-    assert read_week(text, language) == back
+    assert read_period(text, language) == back
 
 
 async def test_week_is_told_from_what_is_stored(talk: Talk) -> None:
@@ -187,3 +194,12 @@ async def test_recap_holds_numbers_and_says_that_there_is_nothing(talk: Talk) ->
     told = (await say(talk, "weekly recap")).reply.text
     assert "• weight: 71.4 kg" in told
     assert "• water: 1.5 l" in told
+
+
+async def test_day_is_told_from_what_is_stored_and_from_what_was_said(talk: Talk) -> None:
+    """What was done, the numbers, and the words of that day."""
+    await say(talk, "/log weight 72 kg")
+    await say(talk, "I went to the market with Tom")
+    told = (await say(talk, "what did I do today?")).reply.text
+    assert "Today:\n• weight: 72 kg" in told
+    assert "market with Tom" in told

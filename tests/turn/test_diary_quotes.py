@@ -1,5 +1,7 @@
 """Diary entries that are quoted: the person's own words, without the command."""
 
+from dataclasses import replace
+
 import pytest
 
 from oldfriend.prompts.locale_phrases import OFFLINE_LANGUAGES, load_phrases
@@ -20,6 +22,14 @@ async def test_own_diary_entry_is_not_called_passed_on(talk: Talk, text: str, qu
     told = format_quote(message, load_phrases("en"))
     assert "you wrote in your diary" in told
     assert f"“{quote}”" in told
+
+
+async def test_entry_of_the_diary_page_is_quoted_as_one(talk: Talk) -> None:
+    """The diary is no place where somebody said it."""
+    message = replace((await talk.hears("Ana called and we laughed.")).message, channel="diary")
+    told = format_quote(message, load_phrases("en"))
+    assert "you wrote in your diary: “Ana called and we laughed" in told
+    assert "on diary" not in told
 
 
 @pytest.mark.parametrize("language", OFFLINE_LANGUAGES)

@@ -382,3 +382,29 @@ async def test_two_questions_in_one_message_are_answered_one_by_one(
     told = (await say(talk, question)).reply.text
     assert "71" in told
     assert "5 " in told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "slept like 5 hours, awful",
+        "slept something like 5 hours",
+        "dormí como 5 horas, fatal",
+        "j'ai dormi genre 5 heures, l'horreur",
+        "so 5 Stunden geschlafen, furchtbar",
+        "昨晚睡了差不多5个小时，很糟",
+    ],
+)
+async def test_number_that_is_said_loosely_is_kept(talk: Talk, text: str) -> None:
+    """As people say about how much it was, and how it was."""
+    await say(talk, text)
+    assert [each.value for each in await kept(talk, "sleep")] == [5]
+
+
+@pytest.mark.parametrize(
+    "text", ["I like 5 hours of sleep", "I slept like 5 people were in the room"]
+)
+async def test_number_that_is_liked_or_compared_is_not_kept(talk: Talk, text: str) -> None:
+    """Nobody has slept so long."""
+    await say(talk, text)
+    assert await kept(talk, "sleep") == []

@@ -91,3 +91,34 @@ async def test_quote_names_the_channel_only_when_said_on_another_channel(
     assert "Gregor" in here
     assert "terminal" not in here
     assert "on terminal" in elsewhere
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("I put milk on the list", "tell me a joke"),
+        ("I put milk on the list", "write me a poem about rain"),
+        ("Ich mag Tee", "erzähl mir einen Witz"),
+        ("Me gusta el té", "cuéntame un chiste"),
+        ("J'aime le thé", "raconte-moi une blague"),
+        ("我喜欢茶", "给我讲个笑话"),
+    ],
+)
+async def test_what_only_a_model_can_make_up_is_declined_without_quotes(
+    say: Say, told: str, asked: str
+) -> None:
+    """In one sentence that says why, and not with what comes closest."""
+    await say(told)
+    reply = (await say(asked)).reply
+    assert load_phrases(reply.language).phrases["needs_model"] in reply.text
+    assert told not in reply.text
+
+
+@pytest.mark.parametrize(
+    "asked", ["tell me about the wedding", "tell me about my sister", "tell me what I said"]
+)
+async def test_what_is_remembered_is_told_as_before(say: Say, asked: str) -> None:
+    """Whoever asks of what they told wants to hear it."""
+    await say("the wedding of my sister was wonderful")
+    reply = (await say(asked)).reply.text
+    assert load_phrases("en").phrases["needs_model"] not in reply

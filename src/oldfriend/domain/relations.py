@@ -84,6 +84,35 @@ RELATION_BY_ROLE: Final[Mapping[str, RelationType]] = {
     **dict.fromkeys(("flatmate", "roommate", "neighbour", "teacher", "therapist"), "knows"),
 }
 """The relation of somebody in this role to the other one."""
+WOMEN_ROLES: Final = frozenset(
+    {
+        "sister",
+        "mother",
+        "daughter",
+        "wife",
+        "girlfriend",
+        "fiancée",
+        "grandmother",
+        "aunt",
+        "niece",
+        "landlady",
+    }
+)
+MEN_ROLES: Final = frozenset(
+    {
+        "brother",
+        "father",
+        "son",
+        "husband",
+        "boyfriend",
+        "fiancé",
+        "grandfather",
+        "uncle",
+        "nephew",
+        "landlord",
+    }
+)
+"""Roles of which the word tells whether "he" or "she" may mean whoever plays them."""
 PET_ROLES: Final = frozenset({"dog", "cat", "rabbit", "parrot", "hamster", "horse", "pet", "pets"})
 """Roles of animals, which are owned."""
 RELATION_BY_KEY: Final[Mapping[str, RelationType]] = {

@@ -20,7 +20,17 @@ from oldfriend.memory.reflection_log import is_question
 
 SUBJECTLESS_KINDS: Final = ATTRIBUTE_KINDS | {"pattern", "commitment"}
 """Kinds whose text tells of nobody but the subject, also where no verb shows that."""
-TEMPLATES: Final = ("relation", "label", "said", "unsure", "disputed", "wondered", "inverted")
+_COLON: Final = re.compile("[:\uff1a]")
+TEMPLATES: Final = (
+    "relation",
+    "relation_over",
+    "label",
+    "said",
+    "unsure",
+    "disputed",
+    "wondered",
+    "inverted",
+)
 NEAR_VERB: Final = 3
 """Words from the beginning, with the verb, among which a pronoun may belong to it."""
 _STOPS: Final = ".。!！"
@@ -189,7 +199,15 @@ def _tell_relation(belief: Memory, grammar: _Grammar) -> str | None:
     is_relation = belief.kind == "fact" and belief.subject == "other" and key == RELATION_KEY
     if not is_relation or not name or not belief.value or "relation" not in grammar.templates:
         return None
-    return grammar.templates["relation"].format(name=name, role=belief.value)
+    *over, role, told = ("", *(each.strip(f" {_STOPS}") for each in _COLON.split(belief.text)))[-3:]
+    if told != name:  # the value is in English, whatever the text is in
+        is_in_words = belief.value.casefold() in belief.text.casefold()
+        over, role = [], belief.value if is_in_words else ""
+    if not role:
+        return None
+    role = role[0].lower() + role[1:] if role[1:2].islower() else role
+    template = "relation_over" if any(over) else "relation"
+    return grammar.templates[template].format(name=name, role=role)
 
 
 def _tell_label(belief: Memory, grammar: _Grammar) -> str | None:

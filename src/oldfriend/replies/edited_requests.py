@@ -60,7 +60,11 @@ from oldfriend.turn.request_handlers.goal_requests import COMMAND as GOAL_COMMAN
 from oldfriend.turn.request_handlers.goal_requests import VERBS as GOAL_VERBS
 from oldfriend.turn.request_handlers.goal_requests import GoalChange, find_goal_text
 from oldfriend.turn.request_handlers.goal_requests import decide as decide_goal
-from oldfriend.turn.request_handlers.measurement_changes import is_correction, take_out
+from oldfriend.turn.request_handlers.measurement_changes import (
+    correct_in_place,
+    is_correction,
+    take_out,
+)
 from oldfriend.turn.request_handlers.measurement_requests import MeasurementDesk, find_own_words
 from oldfriend.turn.request_handlers.measurement_texts import load_measurement_texts
 from oldfriend.turn.request_handlers.request_kinds import find_request
@@ -153,9 +157,13 @@ async def follow_numbers(tx: Transaction, message: Message, *, now: Micros) -> l
     person = await get_person_by_id(tx, message.person)
     moment = Moment(at=message.at, zone=message.zone)
     language = message.language or choose_language(person.language)
-    if is_correction(message.text, moment, language):
-        return []
     kept = await list_of_message(tx, person.id, message.id)
+    if is_correction(message.text, moment, language):
+        changed = correct_in_place(message, moment, kept, language)
+        if changed is not None:
+            scope = ChangeScope(person=person, message=message, now=now)
+            await changed.change.apply(tx, scope)
+        return [] if changed is None else [changed.text]
     await delete_message_measurements(tx, person.id, [message.id])
     desk = MeasurementDesk(tx=tx, person=person.id, message=message, moment=moment)
     command, texts = read_log_command(message.text), load_measurement_texts(language)

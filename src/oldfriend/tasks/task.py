@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from oldfriend.domain.clock import Micros
 from oldfriend.domain.ids import SHORT_ID_CHARS, ChatId, MessageId, PersonId
+from oldfriend.search.shared_topics import extract_meaning_terms
 
 TaskKind = Literal["reminder", "todo", "action"]
 """Action: at its time it is done, and what came of it is told."""
@@ -67,3 +68,15 @@ def list_last(tasks: Sequence[Task]) -> list[Task]:
     made = max(tasks, key=lambda each: each.created_at, default=None)
     spoken_of = max(tasks, key=lambda each: each.spoken_of_at, default=None)
     return [each for each in tasks if each in {made, spoken_of, tasks[-1]}]
+
+
+def list_about(tasks: Sequence[Task], words: str, language: str) -> list[Task]:
+    """Return the tasks in another language that are about all that words name: "Zahnarzt"."""
+    terms = extract_meaning_terms(words, language)
+    return [
+        each
+        for each in tasks
+        if each.language != language
+        and terms
+        and terms <= extract_meaning_terms(each.text, each.language)
+    ]

@@ -14,7 +14,7 @@ from oldfriend.tasks.recurrence import find_next
 from oldfriend.tasks.series_moves import move_once, move_series
 from oldfriend.tasks.series_phrases import DAY_HOUR
 from oldfriend.tasks.snooze_times import SnoozeChoice, resolve_choice
-from oldfriend.tasks.task import Task, TaskStatus, list_last
+from oldfriend.tasks.task import Task, TaskStatus, list_about, list_last
 from oldfriend.tasks.task_phrases import TaskPhrases
 from oldfriend.tasks.task_store import MAX_TASKS, advance, is_id_of, is_same_task, may_be_told_anew
 from oldfriend.tasks.task_wording import TaskWording, encode_question
@@ -74,8 +74,16 @@ class TaskDesk:
         if asked.action == "todo":
             return self.add(self.build(asked.what, kind="todo"))
         if asked.action == "list":
-            return DeskDecision(text=self.wording.list_tasks(self.tasks))
+            return self.tell_listed(asked)
         return self.handle_known(asked, self.find(asked))
+
+    def tell_listed(self, asked: AskedTask) -> DeskDecision | None:
+        """List the tasks: all, those that words name, or what there is to buy, if anything is."""
+        listed = [each for each in self.tasks if each.kind == "todo" or not asked.deed]
+        listed = self.find(asked) if asked.ref else listed
+        if not listed and (asked.ref or asked.deed):
+            return DeskDecision(text=self.wording.say("not_found")) if asked.ref else None
+        return DeskDecision(text=self.wording.list_tasks(listed, among=self.tasks))
 
     def handle_known(self, asked: AskedTask, found: Sequence[Task]) -> DeskDecision | None:
         """Decide what is asked for about one of the tasks; None if it is about none of them."""
@@ -237,6 +245,8 @@ class TaskDesk:
             for each in self.tasks
             if each.id in named and best and len(words & named[each.id]) == best
         ]
+        if not found:
+            return list_about(self.tasks, wanted, self.phrases.language)
         is_enough = 2 * best >= len(words) or any(named[each.id] <= words for each in found)
         if asked.is_maybe:  # a word in common is little, unless it is being spoken of
             found = [

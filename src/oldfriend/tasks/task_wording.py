@@ -1,6 +1,6 @@
 """Task wording: what is said about reminders and to-dos, from what is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cache
 from typing import Any, Final
@@ -103,8 +103,8 @@ class TaskWording:
             ]
         return name, options
 
-    def list_tasks(self, tasks: Sequence[Task]) -> str:
-        """List tasks with their numbers and the beginnings of their ids."""
+    def list_tasks(self, tasks: Sequence[Task], *, among: Sequence[Task] = ()) -> str:
+        """List tasks with the beginnings of their ids, and their numbers ``among`` others."""
         if not tasks:
             return self.say("empty")
         lines = [
@@ -116,7 +116,7 @@ class TaskWording:
                 + (self.say("list_action") if task.kind == "action" else ""),
                 id=task.short_id,
             )
-            for number, task in enumerate(tasks[:MAX_LISTED], 1)
+            for number, task in number_tasks(tasks[:MAX_LISTED], among)
         ]
         if len(tasks) > MAX_LISTED:
             lines.append(self.say("more", count=len(tasks) - MAX_LISTED))
@@ -178,3 +178,9 @@ def name_frequency(rule: str) -> str:
 def encode_question(found: Ambiguous) -> str:
     """Return what was asked about a time as it is stored."""
     return " ".join((found.question, *found.options))
+
+
+def number_tasks(tasks: Sequence[Task], among: Sequence[Task]) -> Iterator[tuple[int, Task]]:
+    """Yield tasks with their numbers in a longer list, or in this one."""
+    numbers = {each.id: number for number, each in enumerate(among or tasks, 1)}
+    return ((numbers[each.id], each) for each in tasks)

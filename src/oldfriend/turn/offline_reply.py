@@ -51,6 +51,7 @@ from oldfriend.turn.offline_ranking import (
 from oldfriend.turn.offline_texts import (
     acknowledge_statement,
     answer_about_beliefs,
+    asks_for_creation,
     format_note_confirmation,
     format_recalled_quote,
     is_same_question,
@@ -206,15 +207,13 @@ def build_reply_text(
         case "question":
             text, used = answer_question(utterance, perception, context, book)
             text, items = add_receipt_items(text, used)
-            if perception.may_be_statement and is_rather_told(perception, items, context):
-                return add_receipt_items(
-                    *acknowledge_statement(perception, context.recall_result, book)
-                )
-            return text, items
+            if not is_rather_told(perception, items, context):
+                return text, items
+            told, related = acknowledge_statement(perception, context.recall_result, book)
+            return add_receipt_items(told, related)
         case "statement":
-            return add_receipt_items(
-                *acknowledge_statement(perception, context.recall_result, book)
-            )
+            told, related = acknowledge_statement(perception, context.recall_result, book)
+            return add_receipt_items(told, related)
         case "remember":
             return format_note_confirmation(perception.note or "", context, book), ()
         case "promises":
@@ -229,8 +228,10 @@ def build_reply_text(
 def is_rather_told(
     perception: Perception, items: Sequence[ReceiptItem], context: ReplyContext
 ) -> bool:
-    """Tell whether what may ask or tell is not answered, and not surely where it likelier tells."""
+    """Tell whether what may rather tell or order is not answered, or not surely."""
     certainty = judge_certainty(items, context)
+    if not perception.may_be_statement:
+        return certainty != "sure" and asks_for_creation(perception)
     likely = classify_act(perception.text)
     return certainty == "none" or (
         certainty == "unsure" and likely["statement"] > likely["question"]

@@ -5,16 +5,23 @@ command or small talk is acknowledged. Formats what was looked up already; does 
 database.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Final
 
+from oldfriend.domain.errors import InstallationDamaged
 from oldfriend.domain.memories import MemoryState
+from oldfriend.lang.glossing import gloss
+from oldfriend.lang.language_pack import get_traits
 from oldfriend.lang.message_acts import MessageAct, classify_act
 from oldfriend.lang.unlearned_languages import find_unlearned_language
 from oldfriend.memory.notes import normalize_note
 from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.prompts.locale_phrases import LocalePhrases
+from oldfriend.search.shared_topics import GLOSSED
 from oldfriend.search.tokenizer import tokenize
+from oldfriend.turn.attribution.cues import load_cues
 from oldfriend.turn.belief_texts import (
     format_deletion_preview,
     format_past_beliefs,
@@ -23,7 +30,7 @@ from oldfriend.turn.belief_texts import (
     index_by_text,
     list_open_promises,
 )
-from oldfriend.turn.intent import EDGE_PUNCTUATION, Perception
+from oldfriend.turn.intent import EDGE_PUNCTUATION, NAME_WITHIN, Perception
 from oldfriend.turn.later_messages import is_short_correction
 from oldfriend.turn.lookups import PastBeliefs, ReplySources
 from oldfriend.turn.offline_ranking import is_close_in_meaning
@@ -48,6 +55,8 @@ MAX_SHORT_CHARS: Final = 120
 MIN_COMMAND: Final = 0.6
 MIN_SMALL_TALK: Final = 0.9
 """A chore such as "buy milk" may seem to be small talk; "All right." would promise it."""
+INDEFINITE: Final = re.compile(r"\b(?:an?|one|some)\b")
+"""Before something that is not known yet, in the language of the glossaries."""
 MIN_UNASKED_ANSWERABLE: Final = 0.8
 """A memory is brought up unasked only if its probability of answering is at least this."""
 MIN_ASKING = 0.9
@@ -176,6 +185,8 @@ def acknowledge_statement(
         return book.phrases["acknowledgement_hard"], ()
     if is_good_news(perception.text, book):
         return book.phrases["acknowledgement_glad"], ()
+    if asks_for_creation(perception):
+        return book.phrases["needs_model"], ()
     if is_short_act(perception.text, "command", MIN_COMMAND):
         return book.phrases["cannot_do"], ()
     if is_short_act(perception.text, "smalltalk", MIN_SMALL_TALK):
@@ -186,6 +197,24 @@ def acknowledge_statement(
     return acknowledge_with_related(
         recall_result, book, puts_right=is_short_correction(perception.text, languages)
     )
+
+
+def asks_for_creation(perception: Perception) -> bool:
+    """Tell whether a short message wants something made up for the person: "tell me a joke".
+
+    Whoever names somebody, or asks of "the wedding" or of their own things, wants to hear what is
+    remembered. Word by word in English, too, in which orders are known best.
+    """
+    language = perception.detected_language or perception.language
+    text = glossed = perception.text
+    with suppress(InstallationDamaged):
+        glossed = gloss(text, language)
+    is_unspaced = get_traits(language).is_cjk
+    is_of_known = NAME_WITHIN.search(text if is_unspaced else glossed) is not None
+    is_any = is_unspaced or INDEFINITE.search(glossed) is not None
+    own = [*load_cues(GLOSSED).self.finditer(glossed.lower())]
+    is_plain = len(own) == 1 and is_any and not is_of_known
+    return is_plain and any(is_short_act(e, "command", MIN_COMMAND) for e in (text, glossed))
 
 
 def is_good_news(text: str, book: LocalePhrases) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import date, timedelta
 
+from oldfriend.channels.channel import DIARY_CHANNEL
 from oldfriend.diary.diary_reader import read_entry
 from oldfriend.domain.clock import Micros, TimeGrain, from_micros, get_day_range
 from oldfriend.domain.messages import Message
@@ -27,12 +28,14 @@ def format_quote(message: Message, book: LocalePhrases, *, words: Iterable[str] 
     entry = read_entry(text, language) if key == "you_said" else None
     if entry is not None and entry.text:
         key, text = "you_wrote_in_diary", entry.text
+    elif key == "you_said" and message.channel == DIARY_CHANNEL:
+        key = "you_wrote_in_diary"
     elif key == "you_said" and is_passed_on(text, language):
         key = "you_passed_on"
     return book.phrases[key].format(
         when=format_moment(book, message.at, message.zone),
         where=""
-        if message.channel == book.channel
+        if message.channel in {book.channel, DIARY_CHANNEL}
         else book.phrases["elsewhere"].format(channel=message.channel),
         who=message.speaker or message.channel,
         quote=extract_excerpt(text, words),

@@ -49,3 +49,90 @@ def test_number_in_brackets_behind_what_is_nobody_is_no_age() -> None:
     claims = said("We watched Apollo (13) in Porto (2) yesterday.").claims
 
     assert not any("age" in each.key for each in claims)
+
+
+INTRODUCED = [
+    (
+        "en",
+        "My name is Jana, I'm 34 and live with my husband Tom and my kids Ella (7) and "
+        "Ben (4) in Porto",
+        "Porto",
+    ),
+    (
+        "en",
+        "I'm Jana, 34, living in Porto with my husband Tom and our kids Ella (7) and Ben (4)",
+        "Porto",
+    ),
+    (
+        "de",
+        "Ich bin Jana, 34 Jahre alt, wohne mit meinem Mann Tom und unseren Kindern Ella "
+        "(7) und Ben (4) in Leipzig.",
+        "Leipzig",
+    ),
+    (
+        "de",
+        "Ich heiße Jana, bin 34 und wohne mit meinem Mann Tom und unseren Kindern Ella "
+        "(7) und Ben (4) in Leipzig",
+        "Leipzig",
+    ),
+    (
+        "es",
+        "Me llamo Jana, tengo 34 años y vivo con mi marido Tom y mis hijos Ella (7) y "
+        "Ben (4) en Madrid",
+        "Madrid",
+    ),
+    (
+        "fr",
+        "Je m'appelle Jana, j'ai 34 ans et je vis avec mon mari Tom et nos enfants Ella "
+        "(7) et Ben (4) à Lyon",
+        "Lyon",
+    ),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "town"), INTRODUCED)
+def test_one_long_first_sentence_becomes_several_beliefs(
+    language: str, text: str, town: str
+) -> None:
+    """Age, town, partner, the children and how old they are, each by itself."""
+    told = {each.key: each.value for each in said(text, language=language).claims}
+    assert told["location"] == town
+    assert told["Tom:relation"] == "husband"
+    assert told["Ella:relation"] == told["Ben:relation"] == "child"
+    assert [told[key].split()[0] for key in ("age", "Ella:age", "Ben:age")] == ["34", "7", "4"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "town"),
+    [
+        ("en", "Lena is my sister and lives in Porto", "Porto"),
+        ("de", "Lena ist meine Schwester und wohnt in Köln", "Köln"),
+        ("es", "Lena es mi hermana y vive en Madrid", "Madrid"),
+        ("fr", "Lena est ma sœur et habite à Lyon", "Lyon"),
+        ("zh", "莉娜是我姐姐，住在上海", "上海"),
+        ("en", "My sister Lena lives in Porto and works as a nurse", "Porto"),
+        ("de", "Meine Schwester Lena wohnt in Köln und arbeitet als Ärztin", "Köln"),
+        ("fr", "Ma sœur Lena habite à Lyon et travaille comme infirmière", "Lyon"),
+    ],
+)
+def test_what_an_and_adds_about_somebody_is_told_of_them(
+    language: str, text: str, town: str
+) -> None:
+    """Who it is about is not said again."""
+    told = {
+        each.key.rpartition(":")[2]: each.value for each in said(text, language=language).claims
+    }
+    assert (told["relation"], told["location"]) == ("sister", town)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "My parents retired and live in Spain"),
+        ("de", "Meine Eltern sind in Rente und leben in Spanien"),
+        ("en", "Tom said Lena is my sister and lives in Porto"),
+    ],
+)
+def test_what_others_do_behind_an_and_is_not_told_of_the_person(language: str, text: str) -> None:
+    """Nor what somebody else has said."""
+    assert "location" not in {each.key for each in said(text, language=language).claims}

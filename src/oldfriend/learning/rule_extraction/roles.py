@@ -93,6 +93,12 @@ def is_relation(known: MemoryState) -> bool:
     return memory.kind == "fact" and memory.is_live and memory.key.endswith(RELATION_KEY_SUFFIX)
 
 
+def list_roles(known: Iterable[MemoryState]) -> dict[str, str]:
+    """List what people are to the person, by their names."""
+    ties = [each.memory for each in known if is_relation(each)]
+    return {each.key.removesuffix(RELATION_KEY_SUFFIX): each.value for each in ties}
+
+
 def takes_place(sentence: Sentence, claim: Claim, book: RuleBook) -> bool:
     """Whether the words put right who it is, or tell of a new one where there is but one."""
     if puts_right(sentence, claim.key.removesuffix(RELATION_KEY_SUFFIX), book):

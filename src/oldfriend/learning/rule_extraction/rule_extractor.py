@@ -54,8 +54,14 @@ from oldfriend.learning.rule_extraction.promises import (
     without_ended,
     without_kept,
 )
+from oldfriend.learning.rule_extraction.pronouns import with_names
 from oldfriend.learning.rule_extraction.relation_rules import names_in, tied_in, ties_in, ties_told
-from oldfriend.learning.rule_extraction.roles import in_other_part, replaced_in, under_names
+from oldfriend.learning.rule_extraction.roles import (
+    in_other_part,
+    list_roles,
+    replaced_in,
+    under_names,
+)
 from oldfriend.learning.rule_extraction.rule_loader import RuleBook, load_rule_book
 from oldfriend.learning.rule_extraction.sentences import Sentence, statements_in
 from oldfriend.turn.injection_detection import detect_injection
@@ -84,6 +90,9 @@ def extract_with_rules(inputs: ExtractionInput) -> Extraction:
         for messages in (inputs.context_messages, inputs.messages)
     )
     sentences = as_meant(heard, before=before)
+    sentences = with_names(
+        sentences, _known_names((), inputs), list_roles(inputs.known), before=before
+    )
     names, relations, samenesses = _names(sentences)
     tied = ties_told(sentences, _known_names(names, inputs))
     names = joined((*names, *names_in(tied)))

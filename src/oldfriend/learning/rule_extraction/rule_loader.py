@@ -142,6 +142,7 @@ class RuleBook:
     language: str
     start: LazyPattern  # after what a new statement begins within a sentence
     lead: LazyPattern  # words before a statement that do not change it
+    pronoun: LazyPattern  # who was named just before, at the beginning of a statement
     aside: LazyPattern  # words anywhere in it that do not belong to what it tells
     spelled_out: Rewording  # with whom it is about put in: "… is called Ana and lives in Porto"
     aged: str  # that {name} is {age}, behind a sentence that tells it in brackets: "Ella (7)"
@@ -209,6 +210,7 @@ def load_rule_book(language: str) -> RuleBook:
         language=language,
         start=_compiled(reading["start"], pieces),
         lead=_compiled(reading["lead"], pieces),
+        pronoun=_compiled(reading["pronoun"], pieces),
         aside=_compiled(reading["aside"], pieces),
         spelled_out=_rewording(reading["spelled_out"], pieces),
         aged=reading["aged"],

@@ -21,7 +21,7 @@ from oldfriend.memory.receipts import ReceiptItem
 from oldfriend.search.tokenizer import collect_content_terms
 from oldfriend.tasks.day_parts import find_month_end
 from oldfriend.tasks.recurrence import find_next, to_utc
-from oldfriend.tasks.task import Task
+from oldfriend.tasks.task import Task, list_about
 from oldfriend.tasks.task_phrases import load_task_phrases
 from oldfriend.tasks.task_store import list_tasks
 from oldfriend.tasks.task_wording import TaskWording
@@ -203,12 +203,12 @@ async def tell_when(context: HandlerContext) -> HandledRequest | None:
     reply_language = choose_language_with("agenda", perception.fixed_language or language)
     async with context.db.begin_read() as tx:
         tasks = await list_tasks(tx, context.utterance.person.id, now=context.clock())
-    words = collect_content_terms(load_task_phrases(language).content_words(what), language)
-    found = [
-        each
-        for each in tasks
-        if each.due_at is not None and each.status == "open" and is_about(each, words, language)
-    ]
+    named = load_task_phrases(language).content_words(what)
+    words = collect_content_terms(named, language)
+    timed = [each for each in tasks if each.due_at is not None and each.status == "open"]
+    found = [each for each in timed if is_about(each, words, language)] or list_about(
+        timed, named, language
+    )
     if not found:
         return None
     wording = TaskWording(reply_language, zone=message.zone, now=context.clock())

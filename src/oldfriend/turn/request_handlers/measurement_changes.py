@@ -21,7 +21,10 @@ from oldfriend.measurements.measurement_store import (
 from oldfriend.measurements.measures import get_measure, is_plausible, to_compared
 from oldfriend.measurements.quantities import Quantity
 from oldfriend.memory.message_log import list_recent_messages
-from oldfriend.turn.request_handlers.measurement_texts import MeasurementTexts
+from oldfriend.turn.request_handlers.measurement_texts import (
+    MeasurementTexts,
+    load_measurement_texts,
+)
 from oldfriend.turn.request_handlers.request_kinds import find_request
 from oldfriend.turn.store_change import ChangeScope
 
@@ -236,6 +239,20 @@ def put_in_place(kept: Measurement, new: Measurement, texts: MeasurementTexts) -
     told_text = texts.say("kept_again", what=what, day=texts.day(new.day), before=texts.told(kept))
     change = ChangeMeasurements(gone=(kept.id,), measured=(new,))
     return MeasurementChange(text=told_text, change=change, changed=(kept,))
+
+
+def correct_in_place(
+    message: Message, moment: Moment, kept: Sequence[Measurement], language: str
+) -> MeasurementChange | None:
+    """Correct the number that the words of a message told before it was edited: "oops, 70.4"."""
+    for lexicon in list_lexicons(language):
+        asked = read_correction(message.text, moment, lexicon)
+        right = None if asked is None else asked.right
+        fitting = [each for each in kept if right is not None and fits(each, right)]
+        if right is not None and len(fitting) == 1:
+            texts = load_measurement_texts(lexicon.language)
+            return correct(fitting[0], right, message, moment, texts)
+    return None
 
 
 def is_correction(text: str, moment: Moment, language: str) -> bool:

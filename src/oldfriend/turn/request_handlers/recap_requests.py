@@ -1,15 +1,15 @@
-"""Recap requests: what a week was like ("what happened this week").
+"""Recap requests: what a week or a day was like ("what happened this week").
 
 It is told from what is stored: what was done, what goals it served, what happened, the numbers and
 the diary.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from oldfriend.db.database import Transaction
 from oldfriend.diary.diary_store import DiaryFilter
@@ -48,6 +48,8 @@ from oldfriend.turn.request_handlers.measurement_texts import (
 )
 
 NAME: Final = "recap"
+Period = Literal["this_week", "last_week", "today", "yesterday"]
+PERIODS: Final[tuple[Period, ...]] = get_args(Period)
 MAX_DONE: Final = 5_000
 """Tasks that were done ever, among which those of the week are looked for."""
 
@@ -61,12 +63,12 @@ class RecapLine:
 
 
 async def handle_recap(context: HandlerContext) -> HandledRequest | None:
-    """Tell what the week was like that a message asks about."""
+    """Tell what the week or day was like that a message asks about."""
     perception, message = context.perception, context.utterance.message
     likely = choose_language_with("agenda", perception.language)
     for language in dict.fromkeys((likely, *list_languages("agenda"))):
-        weeks_back = read_week(context.text, language)
-        if weeks_back is not None:
+        period = read_period(context.text, language)
+        if period is not None:
             break
     else:
         return None
@@ -74,8 +76,7 @@ async def handle_recap(context: HandlerContext) -> HandledRequest | None:
     reply_language = choose_language_with("agenda", replied or language)
     say = load_recap(reply_language)["say"]
     today = from_micros(context.clock(), message.zone).date()
-    first = today - timedelta(days=today.weekday() + weeks_back * DAYS_PER_WEEK)
-    last = min(first + timedelta(days=DAYS_PER_WEEK - 1), today)
+    first, last = find_days(period, today)
     async with context.db.begin_read() as tx:
         told = await list_told(
             tx,
@@ -87,13 +88,29 @@ async def handle_recap(context: HandlerContext) -> HandledRequest | None:
         )
     if not told:
         is_question = context.text.rstrip().endswith(("?", "？"))
-        nothing = say["nothing" if not weeks_back else "nothing_last"]
+        nothing = say[f"nothing_{period}"]
         # What was said of it is found like anything else, if it is a question.
         return None if is_question else HandledRequest(name=NAME, text=nothing)
-    head = say["head" if not weeks_back else "head_last"]
+    head = say[f"head_{period}"]
     lines = [each.text for each in told[:MAX_LINES]]
     items = tuple(each.source for each in told[:MAX_LINES] if each.source is not None)
-    return HandledRequest(name=NAME, text="\n".join([head, *lines]), items=items)
+    return HandledRequest(
+        name=NAME,
+        text="\n".join([head, *lines]),
+        items=items,
+        # What was said of a day is quoted, too.
+        is_whole_message=first != last,
+    )
+
+
+def find_days(period: Period, today: date) -> tuple[date, date]:
+    """Return the first and the last day of a period, up to today."""
+    if period in {"today", "yesterday"}:
+        day = today - timedelta(days=period == "yesterday")
+        return day, day
+    weeks_back = period == "last_week"
+    first = today - timedelta(days=today.weekday() + weeks_back * DAYS_PER_WEEK)
+    return first, min(first + timedelta(days=DAYS_PER_WEEK - 1), today)
 
 
 async def list_told(
@@ -174,26 +191,25 @@ def format_day(wording: TaskWording, at: Micros | None, zone: str) -> str:
     return "" if at is None else wording.format_date(from_micros(at, zone).date())
 
 
-def read_week(text: str, language: str) -> int | None:
-    """Return how many weeks back the week is that a whole text asks about."""
+def read_period(text: str, language: str) -> Period | None:
+    """Return the week or day that a whole text asks to look back on."""
     plain = " ".join(text.replace("\u2019", "'").split()).strip(EDGES).lower()
     if not plain or len(plain) > MAX_CHARS:
         return None
-    for back, patterns in enumerate(load_asks(language)):
+    for period, patterns in load_asks(language).items():
         if any(each.fullmatch(plain) for each in patterns):
-            return back
+            return period
     return None
 
 
 @cache
-def load_asks(language: str) -> tuple[Sequence[re.Pattern[str]], Sequence[re.Pattern[str]]]:
-    """Compile how somebody asks what this week was like, and the last one."""
+def load_asks(language: str) -> Mapping[Period, Sequence[re.Pattern[str]]]:
+    """Compile how somebody asks what each period was like."""
     pack = load_recap(language)
-    this, last = (
-        [re.compile(each.replace("WHEN", f"(?:{pack[name]})")) for each in pack["asks"]]
-        for name in ("this_week", "last_week")
-    )
-    return this, last
+    return {
+        name: [re.compile(each.replace("WHEN", f"(?:{pack[name]})")) for each in pack["asks"]]
+        for name in PERIODS
+    }
 
 
 def load_recap(language: str) -> dict[str, Any]:

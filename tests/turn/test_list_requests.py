@@ -1,0 +1,83 @@
+"""What is asked of the list without its name: what there is to buy, whether something is on it."""
+
+import pytest
+
+from tests.chat_fixtures import Say
+
+
+@pytest.fixture
+def engine() -> str:
+    """One is enough: nothing here depends on it."""
+    return "sqlite"
+
+
+@pytest.mark.parametrize(
+    ("added", "asked"),
+    [
+        ("add milk to my shopping list", "what do I need to buy?"),
+        ("add milk to my shopping list", "is the milk on my list?"),
+        ("Setz milk auf die Einkaufsliste", "was muss ich einkaufen?"),
+        ("Setz milk auf die Einkaufsliste", "steht milk auf der Liste?"),
+        ("añade milk a la lista de la compra", "¿qué tengo que comprar?"),
+        ("añade milk a la lista de la compra", "¿está milk en mi lista?"),
+        ("ajoute milk à la liste de courses", "qu'est-ce que je dois acheter ?"),
+        ("ajoute milk à la liste de courses", "est-ce que milk est sur ma liste ?"),
+        ("把milk加到购物清单", "我要买什么？"),
+        ("把milk加到购物清单", "milk在清单上吗？"),
+    ],
+)
+async def test_question_about_the_list_is_answered_from_it(
+    say: Say, added: str, asked: str
+) -> None:
+    """Not by a search for the words in which it was put there."""
+    await say(added)
+    listed = (await say("/tasks")).reply.text
+    assert "milk" in listed
+    assert (await say(asked)).reply.text == listed
+
+
+@pytest.mark.parametrize(
+    ("added", "asked"),
+    [
+        ("add milk to my shopping list", "take the milk off my list"),
+        ("Setz milk auf die Einkaufsliste", "nimm milk von der Liste"),
+        ("añade milk a la lista de la compra", "quita milk de la lista"),
+        ("ajoute milk à la liste de courses", "enlève milk de la liste"),
+        ("把milk加到购物清单", "把milk从清单上去掉"),
+    ],
+)
+async def test_thing_is_taken_off_the_list(say: Say, added: str, asked: str) -> None:
+    """And nothing is put there instead; what is not on it stays untouched."""
+    await say(added)
+    await say(asked)
+    assert "milk" not in (await say("/tasks")).reply.text
+
+
+async def test_what_is_not_on_the_list_is_said_not_to_be(say: Say) -> None:
+    """Neither found nor put there."""
+    await say("add milk to my shopping list")
+    await say("is bread on the list?")
+    await say("take the pizza off my list")
+    listed = (await say("/tasks")).reply.text
+    assert "1. milk" in listed
+    assert "2." not in listed
+
+
+@pytest.mark.parametrize(
+    ("asked", "day"),
+    [
+        ("when is the dentist?", "Wed 15 November"),
+        ("move the dentist to thursday", "Thu 16 November"),
+        ("¿cuándo es el dentista?", "mié 15 de noviembre"),
+    ],
+)
+async def test_reminder_in_another_language_is_found_by_its_meaning(
+    say: Say, asked: str, day: str
+) -> None:
+    """The words of both are compared in English."""
+    await say("erinnere mich morgen um 9 an den Zahnarzt")
+    await say("erinnere mich morgen um 10 an den Friseur")
+    reply = (await say(asked)).reply.text
+    assert day in reply
+    assert "Zahnarzt" in reply
+    assert "Friseur" not in reply
