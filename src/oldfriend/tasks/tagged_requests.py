@@ -37,7 +37,7 @@ MIN_CERTAINLY_WHEN: Final = 0.97
 MIN_APART: Final = 0.6
 """A day that is as much likelier than the hour beside it, or less, is told apart from it."""
 MIN_REMINDER: Final = 0.12
-MAX_OTHER: Final = 0.97
+MAX_OTHER: Final = 0.95
 MIN_WHAT: Final = 0.35
 """Clauses in which no word is as likely what to remind of are not."""
 MIN_CLEAR: Final = 0.5
@@ -46,6 +46,7 @@ MIN_TOLD: Final = 0.6
 """If no word is as likely what to remind of, all that is no time and no request may be."""
 MAX_SURELY_OTHER: Final = 0.98
 MIN_CHARS: Final = 6
+MIN_CHARS_UNSPACED: Final = 2
 """So little of a message is hardly all there is to remind of, if it says more."""
 MAX_PLACE: Final = 1_000_000
 """Beyond the end of any message."""
@@ -136,7 +137,7 @@ def read_one(
     untold = lent if told.offset is not None else []  # "dinner at 7" is to be read as it was said
     if told.clock is None and told.amount is None:
         untold += no_hours
-    if untold:
+    if untold or lent:
         what = find_what(book, tagged, [*spans, *untold], lent) or what
         asked = replace(asked, what=what)
     rated = [
@@ -438,7 +439,8 @@ def find_what(
             for places in told
         ]
         return ", ".join(filter(None, (join_tokens(book, tagged, each) for each in cut)))
-    is_little = sum(len(tagged.tokens[each].word) for each in kept) < MIN_CHARS
+    least = MIN_CHARS if book.is_spaced else MIN_CHARS_UNSPACED
+    is_little = sum(len(tagged.tokens[each].word) for each in kept) < least
     told = said if is_little or sure < MIN_CLEAR else chosen
     is_told = any(float(likely[each].max()) >= MIN_TOLD for each in said)
     most, told = (MAX_OTHER, told) if is_told else (MAX_SURELY_OTHER, said)
